@@ -121,6 +121,7 @@ const QUERIES: readonly string[] = [
   "query gov proposals",
   "query gov votes 1",
   "query gov deposits 1",
+  "query gov constitution",
   "query gov params",
   "query gov param voting",
   "query tx HASH",

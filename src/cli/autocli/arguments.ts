@@ -1,11 +1,11 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
-import { type JsonValue, signerPath } from "../../wire/index.ts";
+import { CliText, cliField, type JsonValue, signerPath } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { coinArgument, coinsArgument } from "../values/coins.ts";
 import { fieldName } from "./commands.ts";
 import { isCoin, wordOf } from "./fields.ts";
-import { readValue } from "./values.ts";
+import { readValue } from "./values/values.ts";
 
 /** An argument that sets a field. */
 export interface Argument {
@@ -34,9 +34,9 @@ export function argumentsOf(schema: DescMessage, args: readonly string[]): Argum
   });
 }
 
-/** Coins are one word, separated by commas. */
+/** Coins and parts are one word, separated by commas. */
 function takesMany(field: DescField): boolean {
-  return field.fieldKind === "list" && !isCoin(field.message);
+  return field.fieldKind === "list" && !isCoin(field.message) && cliField(field).text !== CliText.PARTS;
 }
 
 /** The words of arguments as values of their fields. */

@@ -86,7 +86,8 @@ export function idField(schema: DescMessage): DescField | undefined {
  * fields. `except` lists paths that are set in another way.
  */
 export function fieldFlags(schema: DescMessage, except: readonly string[] = []): FieldFlag[] {
-  const found = schema.fields.filter((field) => !isPageRequest(field)).flatMap((field) => flagsOf(field));
+  const set = schema.fields.filter((field) => !isPageRequest(field) && !except.includes(field.name));
+  const found = set.flatMap((field) => flagsOf(field));
   const flags = found.filter(({ path }) => !except.includes(path.join(".")));
   const names = flags.map(({ flag }) => flag.name);
   assert(new Set(names).size === names.length, `${schema.typeName}: two flags have the same name: ${names.join(", ")}`);
@@ -147,6 +148,8 @@ function placeholder(field: DescField): string | undefined {
   if (field.enum !== undefined) return "<name>";
   if (field.scalar === ScalarType.BOOL) return undefined;
   if (cliField(field).text === CliText.TIME) return "<time>";
+  if (cliField(field).text === CliText.PART) return "<part>";
+  if (cliField(field).text === CliText.NUMBER) return "<n>";
   if (cliField(field).text === CliText.DENOM) return "<denom>";
   if (field.scalar !== ScalarType.STRING) return "<n>";
   const scalar = scalarOf(field);

@@ -39,23 +39,15 @@ const BY_HAND: Readonly<Record<string, readonly [words: string, why: string]>> =
     "feegrant grant",
     "nests one kind of allowance in another, as its flags say",
   ],
-  "sdk.gov.v1.Msg/Deposit": ["gov deposit", "--legacy takes the message of an older service"],
   "sdk.gov.v1.Msg/SubmitProposal": ["gov submit-proposal", "reads messages in a file, or flags of older releases"],
   "sdk.evidence.v1beta1.Msg/SubmitEvidence": [
     "",
     "no chain of the family registers a handler: it would always be refused",
   ],
-  "sdk.gov.v1.Msg/Vote": ["gov vote", "--legacy takes the message of an older service"],
-  "sdk.gov.v1.Msg/VoteWeighted": ["gov weighted-vote", "--legacy takes the message of an older service"],
-  "sdk.gov.v1.Query/Constitution": ["", "older releases do not have it"],
   "sdk.gov.v1.Query/Params": ["gov params", "one rpc or three, as the release has it"],
   "sdk.staking.v1beta1.Msg/CreateValidator": [
     "staking create-validator",
     "reads a file, and a public key in several forms",
-  ],
-  "sdk.staking.v1beta1.Msg/EditValidator": [
-    "staking edit-validator",
-    "fields that are left out keep their value, which the message says by a word",
   ],
   "sdk.vesting.v1beta1.Msg/CreatePeriodicVestingAccount": [
     "vesting create-periodic-vesting-account",
@@ -73,10 +65,6 @@ const BY_HAND: Readonly<Record<string, readonly [words: string, why: string]>> =
   "svc.deployment.v1beta1.Msg/CreateDeployment": [
     "deployment create",
     "reads a file, and may send a certificate first",
-  ],
-  "svc.deployment.v1beta1.Msg/DepositDeployment": [
-    "deployment deposit",
-    "the depositor is set only if it is not the owner",
   ],
   "svc.deployment.v1beta1.Msg/UpdateDeployment": [
     "deployment update",

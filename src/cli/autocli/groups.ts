@@ -10,7 +10,7 @@ export type OwnCommands = Readonly<Record<string, readonly CommandSpec[]>>;
 /** The group `tx`: one of each module with messages, then commands of transactions of any kind. */
 export function txGroups(): readonly CommandSpec[] {
   const load = async () => (await import("./tx.ts")).txCommands;
-  return [...moduleGroups("Msg", OWN_TXS, load), ...TX_COMMANDS];
+  return [...moduleGroups("Msg", OWN_TXS, load), ESCROW, ...TX_COMMANDS];
 }
 
 /** The group `query`: accounts, blocks and transactions, then one of each module with queries. */
@@ -27,6 +27,25 @@ const ACCOUNT: CommandSpec = {
   flags: QUERY_FLAGS,
   example: "svc query account $ADDRESS",
   load: async () => (await import("./query.ts")).loadQuery("auth", "account"),
+};
+
+/** The module has no messages of its own: money arrives through deployments and bids. */
+const ESCROW: CommandSpec = {
+  name: "escrow",
+  summary: "Fund deployments",
+  commands: async () => [
+    {
+      name: "deposit",
+      summary: "Add money to an escrow account",
+      commands: async () => [
+        {
+          ...(await import("./tx.ts")).txCommand("deployment", "deposit"),
+          name: "deployment",
+          example: "svc tx escrow deposit deployment 5000000utoken --dseq 1234 --from alice",
+        },
+      ],
+    },
+  ],
 };
 
 type Make = (module: string, own: readonly CommandSpec[]) => CommandSpec[];

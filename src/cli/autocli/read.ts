@@ -1,10 +1,10 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { errorText } from "../../util/index.ts";
-import type { JsonObject, JsonValue } from "../../wire/index.ts";
+import { cliField, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { envName, type Flags } from "../command/flags.ts";
 import { usageError } from "../errors.ts";
 import { type FieldFlag, ID_KINDS } from "./fields.ts";
-import { readId, readValue, setPath } from "./values.ts";
+import { readId, readValue, setPath } from "./values/values.ts";
 
 /** The argument that names one thing whole, instead of a flag for each part. */
 export const ID_ARGUMENT = "[id]";
@@ -25,7 +25,9 @@ function flagValue(field: DescField, flags: Flags, name: string): JsonValue | un
   }
   if (flags.bool(name)) return true;
   const text = flags.optional(name);
-  return text === undefined ? undefined : readValue(field, text, source);
+  if (text !== undefined) return readValue(field, text, source);
+  // Where a word stands for a value that is not given, an empty one empties the field.
+  return cliField(field).absent !== "" && flags.given(name) ? "" : undefined;
 }
 
 /** The id of a first argument such as `order/<owner>/1/1/1`; flags for its parts must not contradict it. */

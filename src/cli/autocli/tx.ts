@@ -1,10 +1,11 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { assert } from "../../util/index.ts";
 import {
   type Cli,
+  cliField,
   decodeAddress,
   encodeAddress,
   fromJson,
-  isObject,
   type JsonObject,
   type JsonValue,
   packAny,
@@ -12,7 +13,7 @@ import {
   scalarOf,
   signerPath,
 } from "../../wire/index.ts";
-import { envName } from "../command/flags.ts";
+import { envName, type Flags } from "../command/flags.ts";
 import { TX_FLAGS } from "../command/global-flags.ts";
 import type { NetworkProfile } from "../command/profile.ts";
 import type { CommandInput, CommandSpec, Run } from "../command/spec.ts";
@@ -23,22 +24,34 @@ import { type Argument, argumentsOf, readArguments } from "./arguments.ts";
 import { groupCommands, type MethodCommand } from "./commands.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type FieldFlag, fieldFlags, idField } from "./fields.ts";
+import { LEGACY, olderMessage, requireOlderFields } from "./legacy.ts";
 import { ID_ARGUMENT, idArgument, readFlags, requireId } from "./read.ts";
-import { setPath } from "./values.ts";
+import { setPath, valueAt } from "./values/values.ts";
 
 /** The commands of a module's messages: those written by hand, and those from the options of its rpcs. */
 export function txCommands(module: string, own: readonly CommandSpec[]): CommandSpec[] {
   return groupCommands({ module, service: "Msg", own, toCommand });
 }
 
+/** The command of an rpc, for another place in the tree. */
+export function txCommand(module: string, name: string): CommandSpec {
+  const found = txCommands(module, []).find((each) => each.name === name);
+  assert(found !== undefined, `no message ${module} ${name}`);
+  return found;
+}
+
 /** Where the values of a message come from. */
 interface MessageSource {
   readonly cli: Cli;
+  /** The message of an earlier release, which `--legacy` sends. */
+  readonly older: DescMessage | undefined;
   readonly args: readonly Argument[];
   readonly fields: readonly FieldFlag[];
 }
 
-function toCommand({ method: { input: schema }, cli, positional }: MethodCommand): CommandSpec {
+function toCommand({ method, cli, positional }: MethodCommand): CommandSpec {
+  const schema = method.input;
+  const older = olderMessage(method, cli);
   const fields = messageFlags(schema, positional);
   const args = argumentsOf(schema, cli.args);
   const form = args.length > 0 ? args.map((each) => each.form).join(" ") : ID_ARGUMENT;
@@ -47,9 +60,9 @@ function toCommand({ method: { input: schema }, cli, positional }: MethodCommand
     summary: cli.short,
     example: cli.example,
     ...(cli.aliases.length === 0 ? {} : { aliases: cli.aliases }),
-    flags: [...fields.map(({ flag }) => flag), ...TX_FLAGS],
+    flags: [...fields.map(({ flag }) => flag), ...(older === undefined ? [] : [LEGACY]), ...TX_FLAGS],
     ...(args.length === 0 && idField(schema) === undefined ? {} : { args: form }),
-    load: async () => run(schema, { cli, args, fields }),
+    load: async () => run(schema, { cli, older, args, fields }),
   };
 }
 
@@ -58,19 +71,20 @@ function toCommand({ method: { input: schema }, cli, positional }: MethodCommand
  * the first.
  */
 function messageFlags(schema: DescMessage, positional: readonly string[]): FieldFlag[] {
-  const signer = signerOf(schema);
+  const signers = signersOf(schema);
   return fieldFlags(schema, positional)
-    .filter(({ path }) => path.length > 1 || path.join(".") !== signer)
+    .filter(({ path }) => path.length > 1 || !signers.includes(path.join(".")))
     .map((each) => {
       const { name } = each.field;
       if (name === "gseq" || name === "oseq") return { ...each, flag: { ...each.flag, default: "1" } };
-      if (each.path.join(".") !== signer) return each;
+      if (!signers.includes(each.path.join("."))) return each;
       return { ...each, flag: { ...each.flag, summary: `${each.flag.summary} (default: the sender)` } };
     });
 }
 
-function signerOf(schema: DescMessage): string {
-  return signerPath(schema) ?? "";
+/** The fields that may name the signer: the first of them that is not empty does. */
+function signersOf(schema: DescMessage): string[] {
+  return (signerPath(schema) ?? "").split("|");
 }
 
 /** The command line is read before a keyring is opened or a node is queried. */
@@ -82,7 +96,8 @@ function run(schema: DescMessage, source: MessageSource): Run {
       input,
       async (session) => {
         await complete(schema, json, { source, session });
-        return [packAny(schema, fromJson(schema, json))];
+        const form = input.flags.bool(LEGACY.name) ? (source.older ?? schema) : schema;
+        return [packAny(form, fromJson(form, json))];
       },
       sender < 0 ? undefined : (input.args[sender] ?? ""),
     );
@@ -99,8 +114,25 @@ function readMessage(schema: DescMessage, { args, flags }: CommandInput, { cli, 
   if (id !== undefined && whole !== undefined) {
     json[id.name] = idArgument(id, whole, { flags, fields: known.fields });
   }
+  if (cli.notEmpty) requireChange(known.fields, flags);
+  if (known.older !== undefined) requireOlderFields(json, { older: known.older, fields: known.fields, flags });
+  addAbsent(json, known.fields);
   checkDistinct(cli, json);
   return json;
+}
+
+function requireChange(fields: readonly FieldFlag[], flags: Flags): void {
+  if (fields.some(({ flag }) => flags.given(flag.name))) return;
+  const [first, second, third] = fields.map(({ flag }) => `--${flag.name}`);
+  throw usageError("nothing to change", `give a flag such as ${first}, ${second} or ${third}`);
+}
+
+/** Fields with a word for a value that is not given, such as that of a description that stays as it is. */
+function addAbsent(json: Values, fields: readonly FieldFlag[]): void {
+  for (const { field, path } of fields) {
+    const { absent } = cliField(field);
+    if (absent !== "" && valueAt(json, path) === undefined) setPath(json, path, absent);
+  }
 }
 
 function withoutId(fields: readonly FieldFlag[], id: DescField): FieldFlag[] {
@@ -124,20 +156,27 @@ async function complete(
   await addDefaults(schema, json, session);
 }
 
+/**
+ * Of two fields the second is the sender where it is not given, and the first is set only if the sender is another: who pays
+ * for the deployment of an owner.
+ */
 function setSigner(schema: DescMessage, json: Values, { sender, context }: TxSession): void {
-  const path = signerOf(schema).split(".");
+  const paths = signersOf(schema).map((path) => path.split("."));
+  const path = paths.at(-1) ?? [];
   const name = path.at(-1) ?? "";
   const address = signingAddress(schema, sender.address, context.profile);
-  const given = path.reduce<JsonValue | undefined>((value, part) => (isObject(value) ? value[part] : undefined), json);
-  if (given !== undefined && given !== address) {
+  const given = valueAt(json, path);
+  const isOther = given !== undefined && given !== address;
+  const [first = path] = paths;
+  if (isOther && first === path) {
     throw usageError(`the ${name} ${String(given)} has to sign, not ${address}`, `give --from the key of the ${name}`);
   }
-  setPath(json, path, address);
+  setPath(json, isOther ? first : path, address);
 }
 
 /** The sender as the message names it: a validator by the address of its operator. */
 function signingAddress(schema: DescMessage, account: string, { bech32Prefix }: NetworkProfile): string {
-  const field = schema.fields.find(({ name }) => name === signerOf(schema));
+  const field = schema.fields.find(({ name }) => signersOf(schema).includes(name));
   if (field === undefined || scalarOf(field) !== Scalar.VALIDATOR_ADDRESS) return account;
   return encodeAddress(decodeAddress(account, "account", bech32Prefix), "valoper", bech32Prefix);
 }

@@ -9,12 +9,6 @@ const OLDER: readonly FlagSpec[] = [
   { name: "deposit", value: "<coins>", summary: "its first deposit" },
   { name: "proposal", value: "<file>", summary: "file with title, description, type and deposit" },
 ];
-const LEGACY: FlagSpec = { name: "legacy", summary: "send the message of releases before 0.46" };
-const METADATA: FlagSpec = {
-  name: "metadata",
-  value: "<text>",
-  summary: "text stored with the vote, for example the reason",
-};
 
 /** Commands of the group `tx gov`. */
 export const GOV: readonly CommandSpec[] = [
@@ -44,29 +38,5 @@ export const GOV: readonly CommandSpec[] = [
     flags: [...OLDER, ...TX_FLAGS],
     example: "svc tx gov submit-legacy-proposal --title Test --description 'What it is' --deposit 10stake --from alice",
     load: async () => (await import("./proposal.ts")).govSubmitLegacyProposal,
-  },
-  {
-    name: "deposit",
-    args: "<proposal-id> <amount>",
-    summary: "Add to the deposit of a proposal",
-    flags: [LEGACY, ...TX_FLAGS],
-    example: "svc tx gov deposit 1 10000000stake --from alice",
-    load: async () => (await import("./gov.ts")).govDeposit,
-  },
-  {
-    name: "vote",
-    args: "<proposal-id> <option>",
-    summary: "Vote on a proposal: yes, no, no_with_veto or abstain",
-    flags: [METADATA, LEGACY, ...TX_FLAGS],
-    example: "svc tx gov vote 1 yes --from alice",
-    load: async () => (await import("./gov.ts")).govVote,
-  },
-  {
-    name: "weighted-vote",
-    args: "<proposal-id> <weighted-options>",
-    summary: "Split your vote on a proposal",
-    flags: [METADATA, LEGACY, ...TX_FLAGS],
-    example: "svc tx gov weighted-vote 1 yes=0.6,no=0.3,abstain=0.1 --from alice",
-    load: async () => (await import("./gov.ts")).govWeightedVote,
   },
 ];

@@ -74,15 +74,6 @@ export const CERT: readonly CommandSpec[] = [
   },
 ];
 
-const DEPOSIT_COMMAND: CommandSpec = {
-  name: "deposit",
-  args: "<amount>",
-  summary: "Add money to a deployment",
-  flags: [DSEQ, OWNER, ...TX_FLAGS],
-  example: "svc tx deployment deposit 5000000utoken --dseq 1234 --from alice",
-  load: async () => (await import("./deployment.ts")).deploymentDeposit,
-};
-
 /** Commands of the group `tx deployment`. */
 export const DEPLOYMENT: readonly CommandSpec[] = [
   {
@@ -111,27 +102,7 @@ export const DEPLOYMENT: readonly CommandSpec[] = [
     example: "svc tx deployment update examples/web.yaml --dseq 1234 --from alice",
     load: async () => (await import("./deployment.ts")).deploymentUpdate,
   },
-  DEPOSIT_COMMAND,
 ];
-
-/** The module has no messages of its own: money arrives through deployments and bids. */
-export const ESCROW: CommandSpec = {
-  name: "escrow",
-  summary: "Fund deployments",
-  commands: async () => [
-    {
-      name: "deposit",
-      summary: "Add money to an escrow account",
-      commands: async () => [
-        {
-          ...DEPOSIT_COMMAND,
-          name: "deployment",
-          example: "svc tx escrow deposit deployment 5000000utoken --dseq 1234 --from alice",
-        },
-      ],
-    },
-  ],
-};
 
 /** Commands of the group `tx audit`. */
 export const AUDIT: readonly CommandSpec[] = [

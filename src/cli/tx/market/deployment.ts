@@ -13,7 +13,6 @@ import type { Params } from "../../../wire/gen/svc/deployment/v1beta1/deployment
 import { Query } from "../../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import {
   MsgCreateDeploymentSchema,
-  MsgDepositDeploymentSchema,
   MsgUpdateDeploymentSchema,
 } from "../../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { type Any, type DeploymentKey, deploymentErrors, packAny } from "../../../wire/index.ts";
@@ -171,19 +170,6 @@ async function checkGroups({ query }: ChainClient, id: DeploymentKey, sdl: Loade
     const hint = "resources cannot change: close the deployment and create a new one, or keep the file's resources";
     throw commandError(`the file does not fit deployment ${id.dseq}: ${errorText(cause)}`, { hint, cause });
   }
-}
-
-/** `tx deployment deposit AMOUNT --dseq N`: anybody may pay for a deployment. */
-export async function deploymentDeposit(input: CommandInput): Promise<number> {
-  const { args, flags } = input;
-  const coin = readAmount(args[0] ?? "", "<amount>");
-  const dseq = requireDseq(flags);
-  const owner = addressFlag(flags, "owner");
-  return runTx(input, ({ sender }) => {
-    const id = { owner: owner ?? sender.address, dseq };
-    const depositor = id.owner === sender.address ? "" : sender.address;
-    return [packAny(MsgDepositDeploymentSchema, { id, amount: wireCoin(coin), depositor })];
-  });
 }
 
 function wireCoin({ denom, amount }: IntCoin) {

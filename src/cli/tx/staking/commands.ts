@@ -30,16 +30,6 @@ export const CREATE_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
-const EDIT_FLAGS: readonly FlagSpec[] = [
-  ...DESCRIPTION_FLAGS,
-  { name: "commission-rate", value: "<part>", summary: "share of rewards that the operator keeps" },
-  {
-    name: "min-self-delegation",
-    value: "<n>",
-    summary: "minimum that the operator keeps bonded; it can only be raised",
-  },
-];
-
 /** Commands of the group `tx staking`. */
 export const STAKING: readonly CommandSpec[] = [
   {
@@ -52,13 +42,6 @@ export const STAKING: readonly CommandSpec[] = [
       "svc tx staking create-validator --amount 1000000utoken --moniker mine --from operator \\\n" +
       `  --pubkey '{"@type":"/cosmos.crypto.ed25519.PubKey","key":"<base64>"}'`,
     load: async () => (await import("./validator.ts")).createValidator,
-  },
-  {
-    name: "edit-validator",
-    summary: "Change the description, commission or minimum self-delegation of the sender's validator",
-    flags: [...EDIT_FLAGS, ...TX_FLAGS],
-    example: "svc tx staking edit-validator --website https://example.com --commission-rate 0.11 --from operator",
-    load: async () => (await import("./validator.ts")).editValidator,
   },
 ];
 

@@ -1,5 +1,5 @@
 import { DEC_ONE, type Dec, errorText, formatDecShort, parseDec, tryParseInt } from "../../../util/index.ts";
-import { MsgCreateValidatorSchema, MsgEditValidatorSchema } from "../../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
+import { MsgCreateValidatorSchema } from "../../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import {
   decodeAddress,
   decodePublicKey,
@@ -10,7 +10,6 @@ import {
   publicKeyToAny,
   readJson,
 } from "../../../wire/index.ts";
-import type { Flags } from "../../command/flags.ts";
 import type { NetworkProfile } from "../../command/profile.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
@@ -34,8 +33,6 @@ export const CREATE_VALUES = [
 ] as const;
 type CreateValue = (typeof CREATE_VALUES)[number];
 
-/** Marks a text of a description as unchanged. */
-const UNCHANGED = "[do-not-modify]";
 const KEY_HINT =
   'write {"@type":"/cosmos.crypto.ed25519.PubKey","key":"<base64>"}, as show-validator of its node prints it';
 
@@ -55,30 +52,6 @@ export async function createValidator(input: CommandInput): Promise<number> {
       ...message,
       delegatorAddress: sender.address,
       validatorAddress: operatorOf(sender.address, flags.profile),
-    }),
-  ]);
-}
-
-/** `tx staking edit-validator`: only the given values change. */
-export async function editValidator(input: CommandInput): Promise<number> {
-  const { flags } = input;
-  const changed = [...DESCRIPTION, "commission-rate", "min-self-delegation"].filter((name) => flags.given(name));
-  if (changed.length === 0) {
-    throw usageError("nothing to change", "give a flag such as --moniker, --website or --commission-rate");
-  }
-  const text = (name: string): string => (flags.given(name) ? flags.text(name) : UNCHANGED);
-  const commissionRate = optional(flags, "commission-rate", () =>
-    readRate(flags.label("commission-rate"), flags.text("commission-rate")),
-  );
-  const minSelfDelegation = optional(flags, "min-self-delegation", () =>
-    readLeast(flags.label("min-self-delegation"), flags.text("min-self-delegation")),
-  );
-  return runTx(input, ({ sender }) => [
-    packAny(MsgEditValidatorSchema, {
-      description: descriptionOf(text),
-      validatorAddress: operatorOf(sender.address, flags.profile),
-      ...(commissionRate === undefined ? {} : { commissionRate: commissionRate.toString() }),
-      ...(minSelfDelegation === undefined ? {} : { minSelfDelegation: minSelfDelegation.toString() }),
     }),
   ]);
 }
@@ -176,10 +149,6 @@ function readLeast(name: string, text: string): bigint {
   const value = tryParseInt(text);
   if (value !== undefined && value > 0n) return value;
   throw usageError(`${name}: "${text.slice(0, 64)}" is not a whole number above zero`);
-}
-
-function optional<T>(flags: Flags, name: string, read: () => T): T | undefined {
-  return flags.given(name) ? read() : undefined;
 }
 
 export function operatorOf(account: string, { bech32Prefix }: NetworkProfile): string {

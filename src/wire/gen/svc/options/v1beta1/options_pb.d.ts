@@ -127,7 +127,8 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
   printText: string;
 
   /**
-   * Service of an earlier release with an rpc of the same name, for chains that do not have this one.
+   * Service of an earlier release with an rpc of the same name, for chains that do not have this one. A query asks it where
+   * the node lacks the newer one; a message is sent in its form with --legacy.
    *
    * @generated from field: string older = 9;
    */
@@ -153,6 +154,13 @@ export declare type Cli = Message<"svc.options.v1beta1.Cli"> & {
    * @generated from field: svc.options.v1beta1.CliSingle single = 12;
    */
   single?: CliSingle | undefined;
+
+  /**
+   * At least one of the flags of its fields must be given: a message without any changes nothing.
+   *
+   * @generated from field: bool not_empty = 13;
+   */
+  notEmpty: boolean;
 };
 
 /**
@@ -284,6 +292,13 @@ export declare type CliField = Message<"svc.options.v1beta1.CliField"> & {
    * @generated from field: string hint = 6;
    */
   hint: string;
+
+  /**
+   * The value that a message carries when none is given, if that is not an empty one.
+   *
+   * @generated from field: string absent = 7;
+   */
+  absent: string;
 };
 
 /**
@@ -394,6 +409,20 @@ export enum CliText {
    * @generated from enum value: CLI_TEXT_NUMBER = 5;
    */
   NUMBER = 5,
+
+  /**
+   * a part of a whole, from 0 to 1
+   *
+   * @generated from enum value: CLI_TEXT_PART = 6;
+   */
+  PART = 6,
+
+  /**
+   * all parts of a whole, for a list of messages of a name and its part: "yes=0.6,no=0.4"
+   *
+   * @generated from enum value: CLI_TEXT_PARTS = 7;
+   */
+  PARTS = 7,
 }
 
 /**

@@ -1,9 +1,19 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { errorText, formatDec, isDenom, parseCoin, parseDecCoin, SvcError, tryParseInt } from "../../util/index.ts";
+import {
+  assert,
+  errorText,
+  formatDec,
+  isDenom,
+  parseCoin,
+  parseDecCoin,
+  SvcError,
+  tryParseInt,
+} from "../../../util/index.ts";
 import {
   CliText,
   cliField,
   decodeAddress,
+  isObject,
   type JsonObject,
   type JsonValue,
   parseBidId,
@@ -16,13 +26,14 @@ import {
   Scalar,
   scalarOf,
   toJson,
-} from "../../wire/index.ts";
-import type { NetworkProfile } from "../command/profile.ts";
-import { UsageError, usageError } from "../errors.ts";
-import { LAST_SECOND } from "../values/expiration.ts";
-import { typeUrlArgument } from "../values/type-url.ts";
+} from "../../../wire/index.ts";
+import type { NetworkProfile } from "../../command/profile.ts";
+import { UsageError, usageError } from "../../errors.ts";
+import { LAST_SECOND } from "../../values/expiration.ts";
+import { typeUrlArgument } from "../../values/type-url.ts";
+import { ID_KINDS, shortEnum, shortNames } from "../fields.ts";
 import { consensusAddress } from "./consensus-address.ts";
-import { ID_KINDS, shortEnum, shortNames } from "./fields.ts";
+import { readPart, splitParts } from "./parts.ts";
 
 const LIMITS: ReadonlyMap<ScalarType, bigint> = new Map([
   [ScalarType.UINT32, (1n << 32n) - 1n],
@@ -42,6 +53,7 @@ export interface Source {
 export function readValue(field: DescField, text: string, source: Source): JsonValue {
   try {
     if (shortEnum(field) !== undefined) return readShortName(field, text, source);
+    if (cliField(field).text === CliText.PARTS) return readParts(field, text, source);
     if (field.message !== undefined) return readMessage(field.message, text);
     if (field.enum !== undefined) return text;
     if (cliField(field).text !== CliText.UNSPECIFIED) return readKind(field, text, source);
@@ -80,9 +92,20 @@ function readKind(field: DescField, text: string, { name, profile }: Source): st
       return secondsOf(text).toString();
     case CliText.CONSENSUS_ADDRESS:
       return consensusAddress(text, profile.bech32Prefix);
+    case CliText.PART:
+      return formatDec(readPart(text));
     default:
-      return readNumber(field.scalar ?? ScalarType.UINT64, text, 1n);
+      return scalarOf(field) === Scalar.INT
+        ? readLargeNumber(text)
+        : readNumber(field.scalar ?? ScalarType.UINT64, text, 1n);
   }
+}
+
+/** A number that is not bounded by the type of its field. */
+function readLargeNumber(text: string): string {
+  const value = tryParseInt(text);
+  if (value !== undefined && value > 0n) return text;
+  throw new Error(`"${text.slice(0, 64)}" is not a whole number above zero`);
 }
 
 /** A time as people or programs write it, in seconds since 1970. */
@@ -106,6 +129,16 @@ function readNumber(type: ScalarType, text: string, min = 0n): string {
     throw new Error(`"${text.slice(0, 64)}" is not a whole number from ${min} to ${max}`);
   }
   return text;
+}
+
+/** Parts of a whole, `yes=0.6,no=0.4`, as messages of a name and its part. */
+function readParts({ message }: DescField, text: string, { name, profile }: Source): JsonValue {
+  const [key, part] = message?.fields ?? [];
+  assert(key !== undefined && part !== undefined, `${message?.typeName}: not a name and its part`);
+  return splitParts(text, (word) => readValue(key, word, { name, profile })).map(([word, value]) => ({
+    [key.name]: word,
+    [part.name]: formatDec(value),
+  }));
 }
 
 function readMessage(schema: DescMessage, text: string): JsonObject {
@@ -137,6 +170,11 @@ export function readId(schema: DescMessage, text: string): JsonObject {
   const parse = ID_PARSERS[ID_KINDS.get(schema.typeName) ?? ""];
   if (parse === undefined) throw new Error(`a ${schema.typeName} cannot be read from text`);
   return toJson(schema, parse(text)) as JsonObject;
+}
+
+/** A value inside nested objects. */
+export function valueAt(source: JsonObject, path: readonly string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>((value, part) => (isObject(value) ? value[part] : undefined), source);
 }
 
 /** Sets a value inside nested objects, which are made where they are missing. */

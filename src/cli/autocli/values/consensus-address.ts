@@ -5,7 +5,7 @@ import {
   publicKeyAddress,
   publicKeyFromJson,
   readJson,
-} from "../../wire/index.ts";
+} from "../../../wire/index.ts";
 
 /** The consensus address of a validator from itself, from the bech32 form of its key or from the key's JSON. */
 export function consensusAddress(text: string, prefix: string): string {
