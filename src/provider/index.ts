@@ -8,11 +8,13 @@ export {
   type ClusterKind,
   clusterKind,
   type FoundCluster,
+  type GpuModel,
   hostCluster,
   INGRESSES,
   type InstalledObject,
   leaseNamespace,
   parseAllowedRegistry,
+  parseGpuModel,
 } from "./cluster/index.ts";
 export { askProvider, type ControlOrder, type ControlState, isDraining, setDraining } from "./control/index.ts";
 export type { IngressConfig, ProviderConfig, TlsConfig } from "./daemon/index.ts";

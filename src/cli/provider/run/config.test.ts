@@ -149,6 +149,7 @@ describe("the settings of a provider", () => {
   test("of a container engine", () => {
     expect(readClusterSettings(flags({}))).toEqual({
       stateDir: "/home/x/provider",
+      gpuModels: new Map(),
       allowLocalImages: false,
       publicHostname: "localhost",
       nodePorts: { first: 30_000, last: 32_767 },
@@ -205,6 +206,19 @@ describe("the settings of a provider", () => {
     });
     for (const wrong of ["ftp://x", "a/b", "user@host", "host:99999", "-x", "a b", "*"]) {
       expect(() => readClusterSettings(flags({ "cluster-allow-registries": wrong })), wrong).toThrow(/hosts such as/);
+    }
+  });
+
+  test("of models of GPUs", () => {
+    const given = { "cluster-gpu-models": "nvidia.com/gpu=0:a100/80Gi/sxm,amd.com/gpu:mi300x" };
+    expect([...readClusterSettings(flags(given)).gpuModels]).toEqual([
+      ["nvidia.com/gpu=0", { model: "a100", ram: "80Gi", interface: "sxm" }],
+      ["amd.com/gpu", { model: "mi300x" }],
+    ]);
+    for (const wrong of ["a100", "nvidia.com/gpu=0", "nvidia.com/gpu=0:a100/80GB", ":t4"]) {
+      expect(() => readClusterSettings(flags({ "cluster-gpu-models": wrong })), wrong).toThrow(
+        /devices with their models/,
+      );
     }
   });
 

@@ -46,6 +46,7 @@ export function readClusterSettings(flags: Flags) {
     nodePortAddress: read(CLUSTER.clusterNodePortAddress),
     kernelPorts: read(CLUSTER.clusterNodePorts) === "kernel",
     userNamespaces: read(CLUSTER.clusterUserNamespaces) === "lease",
+    gpuModels: read(CLUSTER.clusterGpuModels),
     podSecurity: read(CLUSTER.clusterPodSecurity) === "baseline" ? ("baseline" as const) : ("restricted" as const),
     sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
     stopGraceMs: read(CLUSTER.clusterStopGrace),

@@ -1,5 +1,11 @@
 import { isIP } from "node:net";
-import { type AllowedRegistry, normalHost, parseAllowedRegistry } from "../../../provider/index.ts";
+import {
+  type AllowedRegistry,
+  type GpuModel,
+  normalHost,
+  parseAllowedRegistry,
+  parseGpuModel,
+} from "../../../provider/index.ts";
 import { asCount, asWords, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
 
 /** A host name in lower case: names of tenants are made from it. */
@@ -49,6 +55,17 @@ export function parseRegistries(text: string): readonly AllowedRegistry[] {
     if (registry !== undefined) return registry;
     throw new WrongForm("hosts such as registry.internal:5000, or http://registry.internal:5000 for one without TLS");
   });
+}
+
+/** Models of GPUs by device, separated by commas. */
+export function parseGpuModels(text: string): ReadonlyMap<string, GpuModel> {
+  return new Map(
+    asWords(text).map((word) => {
+      const named = parseGpuModel(word);
+      if (named !== undefined) return named;
+      throw new WrongForm("devices with their models such as nvidia.com/gpu=0:a100/80Gi/sxm or nvidia.com/gpu:t4");
+    }),
+  );
 }
 
 export interface ListenAddress {

@@ -17,6 +17,7 @@ import {
   parseDirectory,
   parseEmail,
   parseGasPrice,
+  parseGpuModels,
   parseHost,
   parseListenAddress,
   parseLoopbackAddress,
@@ -168,6 +169,13 @@ export const CLUSTER = {
     value: "<name>",
     summary: "runtime of the engine for leases, for example runsc; its own where none is named",
     parse: optional(asText),
+  },
+  clusterGpuModels: {
+    name: "cluster-gpu-models",
+    value: "<device:model>",
+    summary: "models of GPUs that the machine does not name, such as nvidia.com/gpu=0:a100/80Gi/sxm",
+    default: "",
+    parse: parseGpuModels,
   },
   clusterPodSecurity: {
     name: "cluster-pod-security",

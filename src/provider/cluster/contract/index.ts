@@ -3,7 +3,7 @@ export { type CarriedPort, type PortCarrier, portName } from "./carrier.ts";
 export * from "./driver.ts";
 export { clusterErrors } from "./errors.ts";
 export { externalPort, isHttpExpose, isNodePortExpose, isPersistent, isRam } from "./expose.ts";
-export { type GpuWish, gpuName, isWantedGpu, parseGpuWish } from "./gpu.ts";
+export { type GpuModel, type GpuWish, gpuName, isWantedGpu, parseGpuModel, parseGpuWish } from "./gpu.ts";
 export * from "./kind.ts";
 export { leaseNamespace, replicaName } from "./names.ts";
 export * from "./ports.ts";

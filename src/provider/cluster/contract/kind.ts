@@ -1,6 +1,7 @@
 import type { Logger } from "../../../util/index.ts";
 import type { PortCarrier } from "./carrier.ts";
 import type { ClusterDriver } from "./driver.ts";
+import type { GpuModel } from "./gpu.ts";
 import type { PortRange } from "./ports.ts";
 
 /** A registry that the operator allows wherever it is. */
@@ -72,6 +73,8 @@ export interface ClusterSettings {
   readonly userNamespaces?: boolean;
   /** The cluster's name for the runtime of leases; where it is missing, the cluster chooses. */
   readonly runtime?: string;
+  /** Models of GPUs by device, where the machine does not say or the operator knows better. */
+  readonly gpuModels?: ReadonlyMap<string, GpuModel>;
   readonly log?: Logger;
 }
 

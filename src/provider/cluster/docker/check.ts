@@ -1,4 +1,4 @@
-import type { LeaseSpec } from "../contract/index.ts";
+import { type GpuCapacity, isWantedGpu, type LeaseSpec, parseGpuWish } from "../contract/index.ts";
 import { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
 
 /** Engines refuse memory limits below this many bytes. */
@@ -9,15 +9,20 @@ export interface Abilities {
   readonly allowLocalImages: boolean;
   /** Why volumes and layers of a given size cannot be had, or undefined. */
   readonly noVolumes: string | undefined;
+  readonly gpus: readonly GpuCapacity[];
 }
 
 /** Throws on specs that a container engine on one host can never run, naming the service and the remedy. */
-export function checkSpec(spec: LeaseSpec, { allowLocalImages, noVolumes }: Abilities): void {
+export function checkSpec(spec: LeaseSpec, { allowLocalImages, noVolumes, gpus }: Abilities): void {
   checkServices(spec, (service, refuse) => {
     checkImage(service, allowLocalImages);
     if (noVolumes !== undefined) throw refuse(noVolumes);
-    const gpus = BigInt(service.resources.gpu.units.val);
-    if (gpus > 0n) throw refuse("GPUs are not available on a single host engine");
+    const { units, attributes } = service.resources.gpu;
+    const wishes = (attributes ?? []).map(({ key }) => parseGpuWish(key));
+    const wanted = BigInt(units.val);
+    if (wanted > 0n && !gpus.some((gpu) => gpu.count >= wanted && isWantedGpu(gpu, wishes))) {
+      throw refuse(`this host has no ${wanted} GPUs of one of the kinds asked for`);
+    }
     checkMemory(service, MIN_MEMORY, refuse);
     checkNoLeasedIps(service, refuse);
     checkPorts(spec, service, refuse);

@@ -4,6 +4,7 @@ import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/i
 import type { EventLog, HostData } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
 import type { EngineHealth } from "./api/health.ts";
+import type { Gpus } from "./gpu/index.ts";
 import type { Firewall } from "./host/firewall.ts";
 import type { LeaseUsers } from "./host/users.ts";
 import type { Volumes } from "./host/volumes.ts";
@@ -27,6 +28,7 @@ export interface DriverContext {
   readonly images: Images;
   readonly health: EngineHealth;
   readonly users: LeaseUsers;
+  readonly gpus: Gpus;
   /** Limits how many containers are made or started at once. */
   readonly starts: Semaphore;
   /** What tenants must not read of the host. */

@@ -25,6 +25,7 @@ import { ignoreNotFound, publicError } from "./api/failure.ts";
 import { EngineHealth } from "./api/health.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
+import { Gpus } from "./gpu/index.ts";
 import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
 import { Firewall } from "./host/firewall.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
@@ -75,8 +76,12 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
   await images.open();
   const kernelPorts = await openKernelPorts(settings, naming);
   const { carrier } = settings;
+  const health = new EngineHealth(log);
+  const { models, folders } = settings.gpus;
+  const gpus = new Gpus({ api, health, naming, log, models, folders });
   const driver = new Driver({
     api,
+    gpus,
     settings:
       kernelPorts === undefined ? settings : { ...settings, carrier: new KernelCarrier(carrier, kernelPorts, log) },
     kernelPorts,
@@ -87,7 +92,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     firewall: new Firewall(naming.chain, naming.bridgePrefix),
     volumes,
     images,
-    health: new EngineHealth(log),
+    health,
     users: new LeaseUsers(settings.userNamespaces, log),
     host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
     starts: new Semaphore(settings.limits.parallelStarts),
@@ -153,14 +158,17 @@ class Driver implements DockerDriver {
   capacity(): Promise<ClusterCapacity> {
     return this.#answer(async () => {
       const kept = await this.#context.images.keptBytes();
-      return { nodes: [await hostCapacity(this.#context, kept)], storage: [] };
+      const node = await hostCapacity(this.#context, kept);
+      return { nodes: [{ ...node, gpus: await this.#context.gpus.kinds() }], storage: [] };
     });
   }
 
   check(spec: LeaseSpec): Promise<void> {
     return this.#answer(async () => {
-      const { settings, volumes } = this.#context;
-      checkSpec(spec, { allowLocalImages: settings.allowLocalImages, noVolumes: await volumes.unavailable() });
+      const { settings, volumes, gpus } = this.#context;
+      const { allowLocalImages } = settings;
+      const noVolumes = await volumes.unavailable();
+      checkSpec(spec, { allowLocalImages, noVolumes, gpus: await gpus.kinds() });
     });
   }
 
@@ -240,6 +248,7 @@ class Driver implements DockerDriver {
     await this.#answer(() => this.#context.volumes.removeAll());
     await this.#answer(() => this.#context.images.purge());
     removeSeccomp(this.#context.settings.stateDir);
+    this.#context.gpus.forget();
   }
 
   async suspend(): Promise<void> {
@@ -326,10 +335,11 @@ class Driver implements DockerDriver {
 
   /** The rules of all leases are in force again before the first container is started. */
   async #connected(): Promise<void> {
-    const { api, naming, firewall, log, users, health } = this.#context;
+    const { api, naming, firewall, log, users, health, gpus } = this.#context;
     try {
-      const { root, mapsUsers } = await api.info();
+      const { root, mapsUsers, runtimes } = await api.info();
       this.#context.host.add(root);
+      await gpus.look(runtimes);
       await users.look(health.kind, mapsUsers);
       const networks = await api.listNetworks({ [LABEL.home]: naming.prefix });
       const known = networks.flatMap((network) => {

@@ -15,13 +15,14 @@ export const dockerCluster: HostCluster = {
     const { socket, kind, version } = await discoverEngine(address);
     return { address: socket, kind, version };
   },
-  open({ stateDir, address, sizedVolumes = true, overcommit, stopGraceMs, images, ...settings }) {
+  open({ stateDir, address, sizedVolumes = true, overcommit, stopGraceMs, images, gpuModels, ...settings }) {
     return openDockerDriver({
       ...settings,
       socket: address,
       stateDir: join(stateDir, FOLDER),
       volumeSizeEnforcement: sizedVolumes ? "loop" : "none",
       thinVolumes: overcommit !== undefined && overcommit.storage > 0,
+      ...(gpuModels === undefined ? {} : { gpus: { models: gpuModels } }),
       timing: {
         ...(stopGraceMs === undefined ? {} : { stopGrace: stopGraceMs }),
         ...(images === undefined ? {} : { imageKeep: images.keepMs }),

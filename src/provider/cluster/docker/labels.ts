@@ -20,6 +20,8 @@ export const LABEL = {
   config: "svc.config",
   /** TCP ports that make the replica ready, with commas between them. */
   readyPorts: "svc.ready-ports",
+  /** Devices that the container has, with commas between them. */
+  gpus: "svc.gpus",
 } as const;
 
 /** Names of one provider's objects on the engine. */

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Logger, silentLogger } from "../../../util/index.ts";
-import type { AllowedRegistry, PortCarrier, PortRange } from "../contract/index.ts";
+import type { AllowedRegistry, GpuModel, PortCarrier, PortRange } from "../contract/index.ts";
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 import type { EnginePatience } from "./api/api.ts";
+import { CDI_FOLDERS } from "./gpu/index.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";
@@ -36,11 +37,19 @@ export interface DockerOptions {
   readonly userNamespaces?: boolean;
   /** Name of the engine's runtime for tenants' containers, for example `runsc` for gVisor; the engine's own otherwise. */
   readonly runtime?: string;
+  readonly gpus?: Partial<GpuSettings>;
   /** What images may be fetched from. */
   readonly registries?: Partial<RegistrySettings>;
   readonly log?: Logger;
   readonly timing?: Partial<DockerTiming>;
   readonly limits?: Partial<DockerLimits>;
+}
+
+export interface GpuSettings {
+  /** What the operator says of models, by device (`nvidia.com/gpu=0`) or for all of a kind (`nvidia.com/gpu`). */
+  readonly models: ReadonlyMap<string, GpuModel>;
+  /** Folders with descriptions of devices (CDI). */
+  readonly folders: readonly string[];
 }
 
 export interface RegistrySettings {
@@ -107,6 +116,7 @@ export interface DockerSettings {
   readonly thinVolumes: boolean;
   readonly userNamespaces: boolean;
   readonly runtime: string | undefined;
+  readonly gpus: GpuSettings;
   readonly registries: RegistrySettings;
   readonly log: Logger;
   readonly timing: DockerTiming;
@@ -163,6 +173,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     thinVolumes: options.thinVolumes ?? false,
     userNamespaces: options.userNamespaces ?? false,
     runtime: options.runtime,
+    gpus: { models: new Map(), folders: CDI_FOLDERS, ...options.gpus },
     registries: { allowed: [], ...options.registries },
     log: options.log ?? silentLogger,
     timing: { ...DEFAULT_TIMING, ...options.timing },

@@ -5,7 +5,17 @@ import { networkCases } from "./network.ts";
 import { streamCases } from "./streams.ts";
 import { workloadCases } from "./workloads.ts";
 
-export { type ConformanceHarness, execute, httpOver, statusOf, untilHealth, untilOk, untilUpdated } from "./harness.ts";
+export {
+  type ConformanceHarness,
+  collect,
+  execute,
+  httpOver,
+  statusOf,
+  stream,
+  untilHealth,
+  untilOk,
+  untilUpdated,
+} from "./harness.ts";
 export { sampleExpose, sampleLease, sampleService, sampleSpec, scriptService } from "./samples.ts";
 
 /** The rules of the contract, for every driver. */

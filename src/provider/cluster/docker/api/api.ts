@@ -52,6 +52,8 @@ export interface EngineInfo {
   readonly runtimes: readonly string[];
   /** Whether root in a container is somebody else on the host. */
   readonly mapsUsers: boolean;
+  /** Whether containers can be given devices of CDI by their names. */
+  readonly takesCdi: boolean;
 }
 
 interface Info {
@@ -60,6 +62,7 @@ interface Info {
   readonly DockerRootDir: string;
   readonly Runtimes?: object | null;
   readonly SecurityOptions?: readonly string[] | null;
+  readonly CDISpecDirs?: readonly string[] | null;
 }
 
 export interface LogQuery {
@@ -75,6 +78,12 @@ export interface ExecHandle {
   readonly stream: NodeJS.ReadWriteStream;
   inspect(): Promise<{ readonly running: boolean; readonly exitCode: number; readonly pid: number }>;
   resize(width: number, height: number): Promise<void>;
+}
+
+/** A container of which no more is asked. */
+export interface LabelledContainer {
+  readonly id: string;
+  readonly labels: Labels;
 }
 
 /** Type of the engine's container event. */
@@ -129,12 +138,22 @@ export class EngineApi {
       root: info.DockerRootDir,
       runtimes: Object.keys(info.Runtimes ?? {}),
       mapsUsers: (info.SecurityOptions ?? []).some((option) => /(?:^|=)userns(?:,|$)|rootless/.test(option)),
+      takesCdi: (info.CDISpecDirs ?? []).length > 0,
     };
   }
 
   /** Ids and labels of the containers that carry all the labels, stopped ones included. */
-  async listContainers(labels: Labels): Promise<{ readonly id: string; readonly labels: Labels }[]> {
-    const filters = { label: labelFilter(labels) };
+  listContainers(labels: Labels): Promise<LabelledContainer[]> {
+    return this.#list(labelFilter(labels));
+  }
+
+  /** The same of the containers that carry the label with whatever value. */
+  listLabelled(label: string): Promise<LabelledContainer[]> {
+    return this.#list([label]);
+  }
+
+  async #list(label: string[]): Promise<LabelledContainer[]> {
+    const filters = { label };
     const list = await guard(this.#calls.listContainers({ all: true, filters }));
     return list.map((entry) => ({ id: entry.Id, labels: entry.Labels ?? {} }));
   }

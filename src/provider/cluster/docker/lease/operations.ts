@@ -67,8 +67,10 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     // A full layer cannot be mounted again: the replica starts afresh.
     if (isLayerFull(error)) return renewLayer(state, input);
     startFailed(state, input, error);
-    // If another program has taken a published port meanwhile, a new container gets a new port.
-    if (/address already in use|port is already allocated/i.test(errorText(error))) {
+    // If another program has taken a published port meanwhile, or a device is gone, a new container gets another.
+    if (
+      /address already in use|port is already allocated|unresolvable CDI|CDI device injection/i.test(failureText(error))
+    ) {
       await context.api.remove(id).catch(ignoreNotFound);
     }
   }
@@ -102,6 +104,10 @@ export async function applyRedirects(state: LeaseState, id: string, plan: Servic
 async function redirect(state: LeaseState, pid: number, plan: ServicePlan): Promise<void> {
   if (plan.redirects.length === 0 || state.network === undefined || pid <= 0) return;
   await redirectPorts(pid, plan.redirects, state.network);
+}
+
+function failureText(error: unknown): string {
+  return error instanceof EngineFailure ? `${error.message} ${error.detail}` : errorText(error);
 }
 
 interface FailedStart {

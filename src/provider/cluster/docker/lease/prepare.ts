@@ -54,9 +54,13 @@ async function createContainer(state: LeaseState, target: NewReplica): Promise<s
   const engine = context.health.kind;
   const seccomp = seccompOption(engine, context.settings.stateDir);
   const users = first === 0 ? undefined : usersOption(first);
-  const input = { ...target, spec, folders, files, engine, seccomp, users };
+  const { forced } = context.gpus;
+  const input = { ...target, spec, folders, files, engine, seccomp, users, forced };
+  const owner = { namespace: state.namespace, service: target.plan.name, index: target.index };
   const create = (withInit: boolean) =>
-    context.api.create(containerOptions({ ...input, init: withInit }, context.settings, context.naming));
+    context.gpus.take(owner, target.plan.gpu, (gpus) =>
+      context.api.create(containerOptions({ ...input, init: withInit, gpus }, context.settings, context.naming)),
+    );
   try {
     return await create(init).catch((error) => {
       if (!init || !isInitMissing(error)) throw error;

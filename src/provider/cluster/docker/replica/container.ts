@@ -1,5 +1,6 @@
 import type { ContainerCreateOptions } from "dockerode";
 import { type LeaseSpec, leaseNamespace, replicaName } from "../../contract/index.ts";
+import type { TakenGpus } from "../gpu/index.ts";
 import { LABEL, type Naming } from "../labels.ts";
 import type { DockerSettings } from "../options.ts";
 import { portKey, type ServicePlan } from "./plan.ts";
@@ -54,6 +55,9 @@ export interface ContainerInput {
   readonly users: string | undefined;
   /** Whether the engine puts a process in front that takes over orphans. */
   readonly init: boolean;
+  readonly gpus: TakenGpus;
+  /** Variables that have these values whatever image and tenant say. */
+  readonly forced: Readonly<Record<string, string>>;
 }
 
 /** Body of the engine's create call: limits, capabilities, network, mounts and labels of one replica. */
@@ -72,9 +76,10 @@ export function containerOptions(
     Hostname: replica.slice(0, 63),
     ...(hasItems(plan.service.command) ? { Entrypoint: [...plan.service.command] } : {}),
     ...(hasItems(plan.service.args) ? { Cmd: [...plan.service.args] } : {}),
-    Env: environment(spec, plan, settings.publicHostname),
+    Env: environment(input, settings.publicHostname),
     Labels: {
       ...naming.leaseLabels(spec),
+      ...input.gpus.labels,
       [LABEL.service]: plan.name,
       [LABEL.replica]: index.toString(),
       [LABEL.config]: input.config,
@@ -121,6 +126,7 @@ function hostConfig(
     ...(input.init ? { Init: true } : {}),
     ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     Privileged: false,
+    ...input.gpus.config,
     // The driver restarts programs with back-off; engines would restart at once and for ever.
     RestartPolicy: { Name: "no" },
     Tmpfs: Object.fromEntries(plan.tmpfs.map((volume) => [volume.mount, `size=${volume.size},nosuid,nodev`])),
@@ -147,9 +153,11 @@ function fileBinds(plan: ServicePlan, files: ReadonlyMap<string, string>): strin
 }
 
 /** The lease's own variables, unless the tenant sets them. */
-function environment(spec: LeaseSpec, plan: ServicePlan, publicHostname: string): string[] {
-  const own = (plan.service.env ?? []).map((entry) => (entry.includes("=") ? entry : `${entry}=`));
-  const names = new Set(own.map((entry) => entry.slice(0, entry.indexOf("="))));
+function environment({ spec, plan, forced }: ContainerInput, publicHostname: string): string[] {
+  const nameOf = (entry: string) => entry.slice(0, entry.indexOf("="));
+  const wished = (plan.service.env ?? []).map((entry) => (entry.includes("=") ? entry : `${entry}=`));
+  const own = wished.filter((entry) => !Object.hasOwn(forced, nameOf(entry)));
+  const names = new Set(own.map(nameOf));
   const given = {
     SVC_GROUP_SEQUENCE: spec.id.gseq,
     SVC_DEPLOYMENT_SEQUENCE: spec.id.dseq,
@@ -159,7 +167,8 @@ function environment(spec: LeaseSpec, plan: ServicePlan, publicHostname: string)
     SVC_CLUSTER_PUBLIC_HOSTNAME: publicHostname,
   };
   const injected = Object.entries(given).filter(([name]) => !names.has(name));
-  return [...injected.map(([name, value]) => `${name}=${value}`), ...own];
+  const ours = [...injected, ...Object.entries(forced)];
+  return [...ours.map(([name, value]) => `${name}=${value}`), ...own];
 }
 
 function hasItems(list: readonly string[] | null): list is readonly string[] {

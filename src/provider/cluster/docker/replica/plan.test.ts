@@ -100,6 +100,8 @@ describe("container of a replica", () => {
       seccomp: "/p.json",
       init: true,
       users: undefined,
+      gpus: { config: {}, labels: {} },
+      forced: {},
     };
     const files = new Map([["/etc/hosts", "/state/hosts"]]);
     const input = { ...made, spec, plan, index: 1, files };
@@ -126,11 +128,44 @@ describe("container of a replica", () => {
       MaskedPaths: expect.arrayContaining(["/proc/kcore", "/proc/kpagecount"]),
     });
   });
+
+  it("gets the devices that were taken for it, and no others by a variable of the tenant's", () => {
+    const spec = sampleSpec([sampleService(IMAGE, { env: ["NVIDIA_VISIBLE_DEVICES=all", "A=b"] })]);
+    const service = spec.group.services[0] ?? sampleService(IMAGE);
+    const input = {
+      spec,
+      plan: planService(service),
+      index: 0,
+      imageId: "sha256:1",
+      config: "c",
+      folders: new Map(),
+      files: new Map(),
+      engine: "docker",
+      seccomp: "{}",
+      users: undefined,
+      init: false,
+      gpus: {
+        config: { DeviceRequests: [{ Driver: "cdi", DeviceIDs: ["nvidia.com/gpu=1"] }] },
+        labels: { "svc.gpus": "nvidia.com/gpu=1" },
+      },
+      forced: { NVIDIA_VISIBLE_DEVICES: "void" },
+    };
+    const settings = settingsOf({ socket: "/none", stateDir: "/none", namePrefix: "svc-test" });
+    const { Env, HostConfig, Labels } = containerOptions(input, settings, new Naming("svc-test"));
+    expect(Env?.filter((entry) => entry.startsWith("NVIDIA"))).toEqual(["NVIDIA_VISIBLE_DEVICES=void"]);
+    expect(Env).toContain("A=b");
+    expect(HostConfig?.DeviceRequests).toEqual([{ Driver: "cdi", DeviceIDs: ["nvidia.com/gpu=1"] }]);
+    expect(Labels).toMatchObject({ "svc.gpus": "nvidia.com/gpu=1" });
+  });
 });
 
 describe("specs that can never run", () => {
   const check = (service: ReturnType<typeof withVolumes>, noVolumes?: string) => () =>
-    checkSpec(sampleSpec([service]), { allowLocalImages: false, noVolumes });
+    checkSpec(sampleSpec([service]), {
+      allowLocalImages: false,
+      noVolumes,
+      gpus: [{ vendor: "nvidia", model: "t4", count: 2n }],
+    });
 
   it("are refused with the service and the reason", () => {
     const data = { name: "data", size: 20n * MI, mount: "/data" };
@@ -145,5 +180,22 @@ describe("specs that can never run", () => {
     expect(check(local)).toThrow(/only on the provider's machine/);
     const leased = { ...withVolumes(data), expose: [sampleExpose({ ip: "mine" })] };
     expect(check(leased)).toThrow(/leased IP/);
+  });
+
+  it("have GPUs of one kind that the host has, and no more of them than it has", () => {
+    const asking = (units: string, ...keys: string[]) => {
+      const service = sampleService(IMAGE);
+      const attributes = keys.map((key) => ({ key, value: "true" }));
+      return check({
+        ...service,
+        resources: { ...service.resources, gpu: { units: { val: units }, attributes } },
+      } as never);
+    };
+    expect(asking("2", "vendor/nvidia/model/t4")).not.toThrow();
+    expect(asking("1", "vendor/nvidia/model/*")).not.toThrow();
+    expect(asking("1", "vendor/nvidia/model/h100", "vendor/nvidia/model/t4")).not.toThrow();
+    for (const refused of [asking("3", "vendor/nvidia/model/t4"), asking("1", "vendor/nvidia/model/h100")])
+      expect(refused).toThrow(/no [13] GPUs of one of the kinds asked for/);
+    expect(planService(sampleService(IMAGE)).stopFirst).toBe(false);
   });
 });

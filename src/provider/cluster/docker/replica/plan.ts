@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ManifestExpose, ManifestService } from "../../../../sdl/index.ts";
-import { externalPort, isPersistent, isRam } from "../../contract/index.ts";
+import { externalPort, isPersistent, isRam, parseGpuWish } from "../../contract/index.ts";
+import type { GpuNeed } from "../gpu/index.ts";
 
 /** A port of a container: `80/tcp`. */
 export interface ContainerPort {
@@ -40,7 +41,8 @@ export interface ServicePlan {
   readonly layerLimit: bigint;
   /** TCP ports that make a replica ready as soon as one of them accepts. */
   readonly readyPorts: readonly number[];
-  /** Two replicas cannot share a volume, so an update stops the old one first. */
+  readonly gpu: GpuNeed;
+  /** Two replicas cannot share a volume or a GPU, so an update stops the old one first. */
   readonly stopFirst: boolean;
 }
 
@@ -62,6 +64,7 @@ export function planService(service: ManifestService): ServicePlan {
       volumes.push({ name: storage.name, mount, size, readOnly, persistent: isPersistent(storage) });
     }
   }
+  const gpu = gpuNeed(service);
   const ram = tmpfs.reduce((sum, volume) => sum + volume.size, 0n);
   return {
     name: service.name,
@@ -74,8 +77,13 @@ export function planService(service: ManifestService): ServicePlan {
     tmpfs,
     layerLimit: layerLimit === 0n ? LEAST_LAYER : layerLimit,
     readyPorts: [...new Set(service.expose.filter((expose) => expose.proto === "TCP").map((expose) => expose.port))],
-    stopFirst: volumes.length > 0,
+    gpu,
+    stopFirst: volumes.length > 0 || gpu.units > 0,
   };
+}
+
+function gpuNeed({ resources: { gpu } }: ManifestService): GpuNeed {
+  return { units: Number(gpu.units.val), wishes: (gpu.attributes ?? []).map(({ key }) => parseGpuWish(key)) };
 }
 
 /** Global ports are reached from the host, over ports published on loopback. */

@@ -1,0 +1,75 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readFileText, replaceFile } from "../../../../util/index.ts";
+import type { CdiSpec } from "./specs.ts";
+
+/** Where engines read descriptions that are made at run time. */
+export const ALIAS_FOLDER = "/var/run/cdi";
+
+const READABLE = 0o644;
+const MAX_ALIAS_BYTES = 16 << 20;
+
+/** A device in the body of the engine's create call. */
+export interface DeviceMapping {
+  readonly PathOnHost: string;
+  readonly PathInContainer: string;
+  readonly CgroupPermissions: string;
+}
+
+const SUFFIX = { PathInContainer: "svc", CgroupPermissions: "rwm" } as const;
+
+/**
+ * Podman takes devices of CDI by its Docker-compatible API only as paths, and makes `path:path:permissions` of them. Colons are
+ * allowed in names of devices, so each device is described once more under such a name; the plain name is for
+ * releases that will pass it on as it is.
+ */
+export function aliasSpecs(prefix: string, specs: readonly CdiSpec[]): Map<string, CdiSpec> {
+  const files = new Map<string, CdiSpec>();
+  specs.forEach((spec, at) => {
+    const kind = aliasKind(prefix, spec.kind);
+    const devices = spec.devices.flatMap((device) => [
+      device,
+      { ...device, name: `${device.name}:${SUFFIX.PathInContainer}:${SUFFIX.CgroupPermissions}` },
+    ]);
+    files.set(`${prefix}-${at}.json`, { ...spec, kind, devices });
+  });
+  return files;
+}
+
+export function aliasMapping(prefix: string, name: string): DeviceMapping {
+  const [kind = "", device = ""] = name.split("=");
+  return { PathOnHost: `${aliasKind(prefix, kind)}=${device}`, ...SUFFIX };
+}
+
+/** Not of the class `gpu`: nobody takes it for a further device. */
+function aliasKind(prefix: string, kind: string): string {
+  return `${prefix}.${kind.split("/")[0]}/svc-gpu`;
+}
+
+/** Writes what is new, and removes what is not wanted any more. */
+export function writeAliases(folder: string, prefix: string, files: ReadonlyMap<string, CdiSpec>): void {
+  if (files.size > 0) mkdirSync(folder, { recursive: true });
+  for (const name of ownFiles(folder, prefix)) if (!files.has(name)) rmSync(join(folder, name), { force: true });
+  for (const [name, spec] of files) {
+    const [path, text] = [join(folder, name), `${JSON.stringify(spec)}\n`];
+    if (present(path) !== text) replaceFile(path, text, READABLE);
+  }
+}
+
+function present(path: string): string | undefined {
+  try {
+    return readFileText(path, { maxBytes: MAX_ALIAS_BYTES });
+  } catch {
+    return undefined;
+  }
+}
+
+function ownFiles(folder: string, prefix: string): string[] {
+  try {
+    return readdirSync(folder).filter(
+      (name) => name.startsWith(`${prefix}-`) && /^\d+\.json$/.test(name.slice(prefix.length + 1)),
+    );
+  } catch {
+    return [];
+  }
+}

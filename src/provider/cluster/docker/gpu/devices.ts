@@ -1,0 +1,79 @@
+import type { GpuCapacity, GpuModel } from "../../contract/index.ts";
+import { modelOf, UNKNOWN_MODEL } from "./models.ts";
+import type { CdiDevice, CdiSpec } from "./specs.ts";
+
+/** A graphics processor of this machine that a container can be given. */
+export interface GpuDevice extends Omit<GpuCapacity, "count"> {
+  /** As engines call it: `nvidia.com/gpu=0`. */
+  readonly name: string;
+}
+
+/** What is known of models besides the descriptions. */
+export interface ModelSources {
+  /** What the operator says, by device (`nvidia.com/gpu=0`) or for all of a kind (`nvidia.com/gpu`). */
+  readonly named: ReadonlyMap<string, GpuModel>;
+  /** What the driver says, by the path of the device. */
+  readonly detected: ReadonlyMap<string, GpuModel>;
+}
+
+const CLASS = "gpu";
+/** The name under which vendors describe all of a machine's devices together. */
+const ALL = "all";
+
+/**
+ * The graphics processors that the descriptions name, each once: vendors describe one device by number and by identity, and
+ * all of them together as a further one.
+ */
+export function gpuDevices(specs: readonly CdiSpec[], sources: ModelSources): GpuDevice[] {
+  const kinds = new Map<string, Map<string, CdiDevice>>();
+  for (const { kind, devices } of specs) {
+    if (kind.split("/")[1] !== CLASS) continue;
+    const known = kinds.get(kind) ?? new Map<string, CdiDevice>();
+    for (const device of devices) if (!known.has(device.name)) known.set(device.name, device);
+    kinds.set(kind, known);
+  }
+  const found = [...kinds].flatMap(([kind, known]) =>
+    singles([...known.values()]).map((device) => gpuDevice(kind, device, sources)),
+  );
+  return found.sort((a, b) => byNumber(a.name, b.name));
+}
+
+function gpuDevice(kind: string, device: CdiDevice, { named, detected }: ModelSources): GpuDevice {
+  const name = `${kind}=${device.name}`;
+  const byDriver = nodesOf(device).flatMap((path) => detected.get(path) ?? []);
+  const model = named.get(name) ?? named.get(kind) ?? byDriver[0] ?? UNKNOWN_MODEL;
+  return { name, vendor: kind.split(".")[0] ?? "", ...modelOf(model) };
+}
+
+/** Devices that hold no other one and are no other name of one. */
+function singles(devices: readonly CdiDevice[]): CdiDevice[] {
+  const sorted = devices.toSorted((a, b) => byNumber(a.name, b.name));
+  const apart = sorted.filter(({ name }) => name !== ALL);
+  return (apart.length === 0 ? sorted : apart).filter((device, i, all) => {
+    const nodes = new Set(nodesOf(device));
+    return !all.some((other, k) => {
+      const others = nodesOf(other);
+      const isWithin = others.length > 0 && others.every((path) => nodes.has(path));
+      return isWithin && (others.length < nodes.size || k < i);
+    });
+  });
+}
+
+function nodesOf({ containerEdits }: CdiDevice): string[] {
+  return [...new Set((containerEdits?.deviceNodes ?? []).map(({ path, hostPath }) => hostPath ?? path))];
+}
+
+/** `gpu=2` comes before `gpu=10`. */
+function byNumber(a: string, b: string): number {
+  return a.localeCompare(b, "en", { numeric: true });
+}
+
+/** How many there are of each kind, in the order of the devices. */
+export function gpuKinds(devices: readonly GpuDevice[], nameOf: (gpu: GpuDevice) => string): GpuCapacity[] {
+  const kinds = new Map<string, GpuCapacity>();
+  for (const device of devices) {
+    const { name: _, ...kind } = device;
+    kinds.set(nameOf(device), { ...kind, count: (kinds.get(nameOf(device))?.count ?? 0n) + 1n });
+  }
+  return [...kinds.values()];
+}

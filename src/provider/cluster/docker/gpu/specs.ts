@@ -1,0 +1,54 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import { parse } from "yaml";
+import { errorText, readFileText } from "../../../../util/index.ts";
+
+/** Where engines look for descriptions of devices (CDI); the later folder wins. */
+export const CDI_FOLDERS: readonly string[] = ["/etc/cdi", "/var/run/cdi"];
+
+const MAX_SPEC_BYTES = 4 << 20;
+
+const Edits = v.looseObject({
+  deviceNodes: v.nullish(v.array(v.looseObject({ path: v.string(), hostPath: v.nullish(v.string()) }))),
+});
+
+const Spec = v.looseObject({
+  cdiVersion: v.string(),
+  kind: v.string(),
+  devices: v.array(v.looseObject({ name: v.string(), containerEdits: v.nullish(Edits) })),
+  containerEdits: v.nullish(v.looseObject({})),
+});
+
+/** A file of the Container Device Interface: devices of one kind (`nvidia.com/gpu`) and what each changes in a container. */
+export type CdiSpec = v.InferOutput<typeof Spec>;
+export type CdiDevice = CdiSpec["devices"][number];
+
+export interface ReadSpecs {
+  /** Those of a later folder first: of two devices of one name the first counts. */
+  readonly specs: readonly CdiSpec[];
+  /** Files that cannot be used, each with why. */
+  readonly faults: readonly string[];
+}
+
+/** Reads all descriptions of devices. A folder that is not there has none. */
+export async function readSpecs(folders: readonly string[]): Promise<ReadSpecs> {
+  const specs: CdiSpec[] = [];
+  const faults: string[] = [];
+  for (const folder of folders.toReversed()) {
+    for (const name of await specFiles(folder)) {
+      const path = join(folder, name);
+      try {
+        specs.push(v.parse(Spec, parse(readFileText(path, { maxBytes: MAX_SPEC_BYTES }))));
+      } catch (error) {
+        faults.push(`${path}: ${errorText(error)}`);
+      }
+    }
+  }
+  return { specs, faults };
+}
+
+async function specFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => /\.(json|yaml)$/.test(name)).sort();
+}
