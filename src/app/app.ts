@@ -1,36 +1,14 @@
-import { type AuthKeeper, authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
+import { authModule, FEE_COLLECTOR } from "../modules/auth/index.ts";
 import { authzModule } from "../modules/authz/index.ts";
-import { type Accounts, type Bank, bankModule } from "../modules/bank/index.ts";
-import { type ConsensusKeeper, consensusModule } from "../modules/consensus/index.ts";
+import { bankModule } from "../modules/bank/index.ts";
+import { consensusModule } from "../modules/consensus/index.ts";
 import { feegrantModule } from "../modules/feegrant/index.ts";
-import { type ParameterSet, parameterSet } from "../modules/gov/index.ts";
-import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
-import { type AnteOptions, type MessageService, type Module, messageService, Router } from "../runtime/index.ts";
+import { parameterSet } from "../modules/gov/index.ts";
+import { type Module, messageService, Router } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules, stakeModules } from "./marketplace.ts";
+import type { BaseKeepers, ModuleSet } from "./module-set.ts";
 import * as independent from "./modules.ts";
-import type { AccountOf } from "./touched.ts";
-
-/** Modules in the order of genesis and of begin-block, with what the checks of transactions need from them. */
-export interface ModuleSet {
-  readonly modules: readonly Module[];
-  /** The order of end-block; that of `modules` unless given. */
-  readonly endBlockers?: readonly Module[];
-  readonly consensus: ConsensusKeeper;
-  readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
-  /** By the name of the store: the accounts whose checks by `ante` depend on a key of it. */
-  readonly accountsOf: Readonly<Record<string, AccountOf>>;
-}
-
-/** What all other modules may do with accounts and coins, and with messages of one another. */
-export interface BaseKeepers {
-  readonly auth: Accounts & VestingAccounts & Pick<AuthKeeper, "storeCosts">;
-  readonly bank: Bank & VestingBank;
-  readonly messages: MessageService;
-  readonly consensus: ConsensusKeeper;
-  /** The parameters of a module by its name. */
-  readonly parameters: (module: string) => ParameterSet | undefined;
-}
 
 /**
  * Puts a set of modules together: accounts, transfers, the limits of blocks and allowances for fees first, then those that `more` makes. Module accounts become

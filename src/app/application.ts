@@ -53,10 +53,10 @@ import {
 } from "../store/index.ts";
 import { assert, type DecimalCoin, toHex } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
-import type { ModuleSet } from "./app.ts";
 import { endBlock } from "./end-block.ts";
 import { exportModules, exportRestart, importGenesis } from "./genesis.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
+import type { ModuleSet } from "./module-set.ts";
 import {
   checkModuleSet,
   hasModuleSet,

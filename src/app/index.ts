@@ -1,6 +1,7 @@
-export { type BaseKeepers, createApp, type ModuleSet, moduleSet, standardModules } from "./app.ts";
+export { createApp, moduleSet, standardModules } from "./app.ts";
 export { type ApplicationOptions, type RestartState, SvcApplication } from "./application.ts";
 export { genesisProblems, RefusedGenesisTx } from "./genesis.ts";
+export type { BaseKeepers, ModuleSet } from "./module-set.ts";
 export { AppReader, type PendingState, type QueryWork, readTables } from "./queries/reader.ts";
 export type { SimulationTurn } from "./queries/simulate.ts";
 export { restoredBlock, snapshotTables } from "./snapshots/connection.ts";

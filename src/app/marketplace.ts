@@ -12,7 +12,7 @@ import { slash, stakingModule } from "../modules/staking/index.ts";
 import type { Context, Module, NestedMessage } from "../runtime/index.ts";
 import { MsgDepositDeploymentSchema } from "../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { decodeAddress, parseDeploymentId, typeUrlOf } from "../wire/index.ts";
-import type { BaseKeepers } from "./app.ts";
+import type { BaseKeepers } from "./module-set.ts";
 
 /**
  * The modules of proof of stake. Begin-block items run in the order of the list: new coins join the fees before these are

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { runCli } from "../../test/cli/run.ts";
+import type { FlagSpec } from "./command/flag-spec.ts";
 import { GLOBAL_FLAGS } from "./command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "./command/spec.ts";
+import type { CommandSpec } from "./command/spec.ts";
 import { AMBIGUOUS, SWITCHES } from "./command/words/normalize.ts";
 import { ROOT } from "./root.ts";
 

@@ -1,6 +1,7 @@
+import type { FlagSpec } from "../../src/cli/command/flag-spec.ts";
 import { envName } from "../../src/cli/command/flags.ts";
 import { GLOBAL_FLAGS, GLOBAL_HEADING } from "../../src/cli/command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../src/cli/command/spec.ts";
+import type { CommandSpec } from "../../src/cli/command/spec.ts";
 import { ROOT } from "../../src/cli/root.ts";
 import { anchor, code, codeBlock, link, page, table } from "./markdown.ts";
 

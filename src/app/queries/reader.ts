@@ -8,8 +8,8 @@ import {
   type MultiReader,
   stateTable,
 } from "../../store/index.ts";
-import type { ModuleSet } from "../app.ts";
 import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
+import type { ModuleSet } from "../module-set.ts";
 import { pastStates } from "./past.ts";
 import { answerQuery } from "./query.ts";
 import { simulatedSigners, simulation } from "./simulate.ts";

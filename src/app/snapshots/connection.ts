@@ -19,8 +19,8 @@ import {
   storeErrors,
 } from "../../store/index.ts";
 import { assert, errorText, isOneOf } from "../../util/index.ts";
-import type { ModuleSet } from "../app.ts";
 import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
+import type { ModuleSet } from "../module-set.ts";
 import { checkModuleSet, readModuleSet } from "../module-versions.ts";
 
 /** The snapshots that an application offers to other nodes. */

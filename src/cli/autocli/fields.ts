@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import { CliText, cliField, findEnum, findMessage, Scalar, scalarOf } from "../../wire/index.ts";
-import type { FlagSpec } from "../command/spec.ts";
+import type { FlagSpec } from "../command/flag-spec.ts";
 
 /** A value of a message that a flag of the same name sets. */
 export interface FieldFlag {

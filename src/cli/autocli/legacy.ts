@@ -1,8 +1,8 @@
 import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import { type Cli, findService, type JsonObject } from "../../wire/index.ts";
+import type { FlagSpec } from "../command/flag-spec.ts";
 import type { Flags } from "../command/flags.ts";
-import type { FlagSpec } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import type { FieldFlag } from "./fields.ts";
 

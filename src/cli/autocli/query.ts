@@ -1,8 +1,9 @@
 import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import { type Cli, findService, isObject, type JsonObject, type JsonValue } from "../../wire/index.ts";
+import type { FlagSpec } from "../command/flag-spec.ts";
 import { PAGE_FLAGS, QUERY_FLAGS } from "../command/global-flags.ts";
-import type { CommandInput, CommandSpec, FlagSpec, Run } from "../command/spec.ts";
+import type { CommandInput, CommandSpec, Run } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context.ts";
 import { ask } from "../query/ask.ts";
 import { pageRequest } from "../query/page.ts";

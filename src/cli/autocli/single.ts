@@ -1,7 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { assert } from "../../util/index.ts";
 import type { Cli, JsonObject, JsonValue } from "../../wire/index.ts";
-import type { CommandInput, FlagSpec } from "../command/spec.ts";
+import type { FlagSpec } from "../command/flag-spec.ts";
+import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import { type Argument, argumentsOf, readArguments } from "./arguments.ts";
 import type { MethodCommand } from "./commands.ts";

@@ -1,9 +1,10 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
+import type { FlagSpec } from "./flag-spec.ts";
 import type { Parsed } from "./flags.ts";
 import { GLOBAL_FLAGS, GLOBAL_HEADING } from "./global-flags.ts";
-import type { CommandSpec, FlagSpec } from "./spec.ts";
+import type { CommandSpec } from "./spec.ts";
 import { readFlagWords } from "./words/flag-words.ts";
 
 const COMMANDER_DONE = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { FlagSpec } from "./flag-spec.ts";
 import { envName, resolveFlags } from "./flags.ts";
-import type { FlagSpec } from "./spec.ts";
 
 const SPECS: readonly FlagSpec[] = [
   { name: "node", value: "<n>", summary: "", default: "tcp://default" },

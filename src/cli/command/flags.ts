@@ -1,7 +1,7 @@
 import { ENV_PREFIX, tryParseInt } from "../../util/index.ts";
 import { UsageError } from "../errors.ts";
+import type { FlagSpec } from "./flag-spec.ts";
 import { type NetworkProfile, OWN_PROFILE } from "./profile.ts";
-import type { FlagSpec } from "./spec.ts";
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
 

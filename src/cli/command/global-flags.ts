@@ -1,4 +1,4 @@
-import type { FlagSpec } from "./spec.ts";
+import type { FlagSpec } from "./flag-spec.ts";
 
 export const GLOBAL_HEADING = "Global flags:";
 const KEYRING = "Keyring flags:";

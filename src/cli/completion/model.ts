@@ -1,5 +1,6 @@
 import { allFlags } from "../command/command-line.ts";
-import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import type { FlagSpec } from "../command/flag-spec.ts";
+import type { CommandSpec } from "../command/spec.ts";
 import { AMBIGUOUS, SWITCHES } from "../command/words/normalize.ts";
 
 /** A word that is allowed at a place of the command line. */

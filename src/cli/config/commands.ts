@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../command/flag-spec.ts";
 import { BROADCAST_MODE_FLAG, KEYRING_BACKEND_FLAG, NODE_FLAG, OUTPUT_FLAG } from "../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import type { CommandSpec } from "../command/spec.ts";
 
 /** Flags and variables override the file, so their values are shown. */
 const FLAGS: readonly FlagSpec[] = [

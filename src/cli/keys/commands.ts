@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../command/flag-spec.ts";
 import { KEYRING_FLAGS, LEDGER_TRANSPORT_FLAG, OUTPUT_FLAG } from "../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import type { CommandSpec } from "../command/spec.ts";
 import { defined, keysOptions } from "./flags.ts";
 
 const FLAGS: readonly FlagSpec[] = [...KEYRING_FLAGS, { ...OUTPUT_FLAG, default: "text" }];

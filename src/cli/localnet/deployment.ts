@@ -1,17 +1,9 @@
-import type { DeployReporter, PortResult } from "../../tenant/index.ts";
+import type { DeployReporter } from "../../tenant/index.ts";
 import { deploy } from "../../tenant/node/index.ts";
 import { DEC_ONE } from "../../util/index.ts";
 import { localnetKeyring } from "./home.ts";
 import { keySigner } from "./signer.ts";
-import type { Steps } from "./steps.ts";
-
-/** What runs after `--deploy`. */
-export interface LocalnetDeployment {
-  readonly dseq: string;
-  readonly provider: string;
-  readonly uris: readonly string[];
-  readonly ports: readonly PortResult[];
-}
+import type { LocalnetDeployment, Steps } from "./steps.ts";
 
 export interface DeployFileRequest {
   readonly file: string;

@@ -9,7 +9,7 @@ import { VERSION } from "../node/version.ts";
 import { providerDir } from "../provider/run/config.ts";
 import type { Io } from "../terminal/io.ts";
 import { SUPERVISED } from "../terminal/signals.ts";
-import { deployFile, type LocalnetDeployment } from "./deployment.ts";
+import { deployFile } from "./deployment.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
@@ -34,6 +34,7 @@ import { type NetServer, startNetServer } from "./processes/net-server.ts";
 import { type Child, supervise } from "./processes/processes.ts";
 import { registerProvider } from "./register.ts";
 import { keySigner } from "./signer.ts";
+import type { LocalnetDeployment } from "./steps.ts";
 import { Steps } from "./steps.ts";
 
 export interface LocalnetOptions {

@@ -1,10 +1,18 @@
+import type { PortResult } from "../../tenant/index.ts";
 import { DISPLAY_DENOM, shellWord } from "../../util/index.ts";
-import type { LocalnetDeployment } from "./deployment.ts";
 
 export interface StepsOptions {
   readonly json: boolean;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
+}
+
+/** What runs after `--deploy`. */
+export interface LocalnetDeployment {
+  readonly dseq: string;
+  readonly provider: string;
+  readonly uris: readonly string[];
+  readonly ports: readonly PortResult[];
 }
 
 export interface Summary {

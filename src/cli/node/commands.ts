@@ -1,6 +1,7 @@
 import { NODE_SETTINGS } from "../../node/index.ts";
+import type { FlagSpec } from "../command/flag-spec.ts";
 import { KEYRING_BACKEND_FLAG, KEYRING_FLAGS, OUTPUT_FLAG } from "../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../command/spec.ts";
+import type { CommandSpec } from "../command/spec.ts";
 import { CREATE_FLAGS } from "../tx/staking/commands.ts";
 
 const START_FLAGS: readonly FlagSpec[] = Object.values(NODE_SETTINGS);

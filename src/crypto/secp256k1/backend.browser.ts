@@ -1,5 +1,5 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import type { Secp256k1Backend } from "./backend.ts";
+import type { Secp256k1Backend } from "./portable.ts";
 import { portableBackend } from "./portable.ts";
 
 let loaded: Secp256k1Backend | undefined;

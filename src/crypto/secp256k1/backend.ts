@@ -1,17 +1,5 @@
 import { createRequire } from "node:module";
-import { portableBackend } from "./portable.ts";
-
-/**
- * A curve library. All calls take the 32-byte digest, never the message; signatures are 64 bytes R||S, public keys
- * 33 bytes compressed. A back end may throw on input it cannot parse.
- */
-export interface Secp256k1Backend {
-  readonly name: "native" | "portable";
-  publicKey(privateKey: Uint8Array): Uint8Array;
-  /** Deterministic (RFC 6979) and low-S. */
-  sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array;
-  verify(digest: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean;
-}
+import { portableBackend, type Secp256k1Backend } from "./portable.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -1,5 +1,16 @@
 import type { secp256k1 as Curve } from "@noble/curves/secp256k1.js";
-import type { Secp256k1Backend } from "./backend.ts";
+
+/**
+ * A curve library. All calls take the 32-byte digest, never the message; signatures are 64 bytes R||S, public keys
+ * 33 bytes compressed. A back end may throw on input it cannot parse.
+ */
+export interface Secp256k1Backend {
+  readonly name: "native" | "portable";
+  publicKey(privateKey: Uint8Array): Uint8Array;
+  /** Deterministic (RFC 6979) and low-S. */
+  sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array;
+  verify(digest: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean;
+}
 
 /** The JavaScript library as a back end: thirty times slower, runs everywhere. */
 export function portableBackend(curve: typeof Curve): Secp256k1Backend {

@@ -1,7 +1,8 @@
 import { compareBytes, fromHex } from "../../util/index.ts";
 import { sha256 } from "../hash.ts";
 import { randomBytes } from "../random.ts";
-import { type Secp256k1Backend, secp256k1Backend } from "./backend.ts";
+import { secp256k1Backend } from "./backend.ts";
+import type { Secp256k1Backend } from "./portable.ts";
 
 /** Order of the group, and half of it, big endian. */
 const ORDER = fromHex("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");

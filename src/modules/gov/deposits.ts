@@ -20,7 +20,8 @@ import {
 } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { decodeAddress, encodeAddress, govErrors as errors } from "../../wire/index.ts";
 import { timeMessage } from "../staking/index.ts";
-import { ACCOUNT, GOV_ACCOUNT, GOV_ADDRESS, type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
+import { ACCOUNT, GOV_ACCOUNT, GOV_ADDRESS } from "./account.ts";
+import { type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
 import { covers, period, ratio } from "./params.ts";
 
 /** The account that holds the community pool. */

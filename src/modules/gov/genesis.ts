@@ -9,7 +9,8 @@ import {
   ProposalStatus,
 } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
-import { GOV_ADDRESS, type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
+import { GOV_ADDRESS } from "./account.ts";
+import { type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
 import { defaultParams, paramsProblems } from "./params.ts";
 import { checkMetadata, checkParts } from "./voting/votes.ts";
 

@@ -1,7 +1,8 @@
 import { defineModule, type Module } from "../../runtime/index.ts";
+import { ACCOUNT } from "./account.ts";
 import { govGenesis } from "./genesis.ts";
 import { govInvariants } from "./invariants.ts";
-import { ACCOUNT, type GovDeps, GovKeeper } from "./keeper.ts";
+import { type GovDeps, GovKeeper } from "./keeper.ts";
 import { govMsgs } from "./msgs.ts";
 import { olderGovMsgs } from "./older/msgs.ts";
 import { olderGovQueries } from "./older/queries.ts";

@@ -1,7 +1,8 @@
 import { type Context, type Invariant, readCoins } from "../../runtime/index.ts";
 import { formatCoins, type IntCoin, sumCoins } from "../../util/index.ts";
 import { ProposalStatus } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
-import { ACCOUNT, type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
+import { ACCOUNT } from "./account.ts";
+import { type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
 
 export function govInvariants(keeper: GovKeeper): Readonly<Record<string, Invariant>> {
   return {

@@ -1,18 +1,13 @@
-import { moduleAddress } from "../../crypto/index.ts";
 import type { Context, GasCosts, MessageService } from "../../runtime/index.ts";
 import type { KVStore } from "../../store/index.ts";
-import type { Dec, IntCoin } from "../../util/index.ts";
+import type { Dec } from "../../util/index.ts";
 import { type Params, type Proposal, ProposalStatus } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
-import { encodeAddress, toNanos } from "../../wire/index.ts";
+import { toNanos } from "../../wire/index.ts";
 import type { Bank } from "../bank/index.ts";
 import type { BondedValidator } from "../staking/index.ts";
+import type { CommunityPool } from "./account.ts";
 import type { LegacyContents } from "./older/contents.ts";
 import { GovRecords, STORE } from "./records.ts";
-
-export const ACCOUNT = "gov";
-/** The signer of the messages of proposals. */
-export const GOV_ADDRESS = moduleAddress(ACCOUNT);
-export const GOV_ACCOUNT = encodeAddress(GOV_ADDRESS);
 
 /** What votes need to know of validators and delegations. */
 export interface GovStake {
@@ -22,12 +17,6 @@ export interface GovStake {
   shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined;
   /** The first delegations of an account, `most` of them at most. */
   delegations(ctx: Context, delegator: Uint8Array, most: number): (readonly [operator: Uint8Array, shares: Dec])[];
-}
-
-/** What governance does with the community pool. */
-export interface CommunityPool {
-  fundPool(ctx: Context, depositor: Uint8Array, coins: readonly IntCoin[]): void;
-  spendPool(ctx: Context, to: Uint8Array, coins: readonly IntCoin[]): void;
 }
 
 /** What other modules are told of proposals. */

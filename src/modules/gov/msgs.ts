@@ -1,8 +1,9 @@
 import { type BoundService, bindService, checkAddress, readSomeCoins, updateParams } from "../../runtime/index.ts";
 import { Msg } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
 import { decodeAddress, govErrors as errors, fromNanos } from "../../wire/index.ts";
+import { GOV_ACCOUNT } from "./account.ts";
 import { addDeposit } from "./deposits.ts";
-import { GOV_ACCOUNT, type GovKeeper, store } from "./keeper.ts";
+import { type GovKeeper, store } from "./keeper.ts";
 import { ContentRunner, checkContent } from "./older/contents.ts";
 import { paramsProblems } from "./params.ts";
 import { cancel, checkSubmission, submit } from "./proposals.ts";

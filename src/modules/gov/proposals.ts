@@ -12,8 +12,9 @@ import {
   isObject,
   unpackAs,
 } from "../../wire/index.ts";
+import { GOV_ADDRESS } from "./account.ts";
 import { addDeposit, chargeDeposits, checkInitialDeposit } from "./deposits.ts";
-import { GOV_ADDRESS, type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
+import { type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
 import { MAX_SUMMARY } from "./limits.ts";
 import { period } from "./params.ts";
 import { checkMetadata } from "./voting/votes.ts";

@@ -1,9 +1,14 @@
 import * as crypto from "node:crypto";
 import { compareBytes, concatBytes, toUtf8 } from "../../util/index.ts";
-import type { Sibling } from "./nodes.ts";
 
 /** Bytes of a SHA-256 hash. */
 export const HASH_BYTES = 32;
+
+/** The other child of a node on the way to a leaf, and on which side of that way it is. */
+export interface Sibling {
+  readonly side: "left" | "right";
+  readonly hash: Uint8Array;
+}
 
 /** Hashes `data` and writes the 32 bytes at `offset` of `out`. */
 export const sha256Into: (data: Uint8Array, out: Buffer, offset: number) => void =

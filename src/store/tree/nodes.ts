@@ -1,11 +1,5 @@
 import { HASH_BYTES } from "./hash.ts";
 
-/** The other child of a node on the way to a leaf, and on which side of that way it is. */
-export interface Sibling {
-  readonly side: "left" | "right";
-  readonly hash: Uint8Array;
-}
-
 /**
  * Memory of a tree's nodes: plain bytes in segments, because a million small objects would cost several times more
  * and be walked by every garbage collection. Slots are numbered from 1; freed slots are used again. A segment is small

@@ -11,8 +11,8 @@ import {
   NonExistenceProofSchema,
 } from "../../wire/gen/sdk/ics23/v1/proofs_pb.js";
 import { encodeMessage, type ProofOp, type ProofSpec, SMT_SPEC, TENDERMINT_SPEC } from "../../wire/index.ts";
+import type { Sibling } from "./hash.ts";
 import { HASH_BYTES, pathInApp, sha256 } from "./hash.ts";
-import type { Sibling } from "./nodes.ts";
 import type { TreeView } from "./smt.ts";
 
 /** A tree, with the keys and values that it has only the hashes of. */

@@ -1,5 +1,6 @@
+import type { Sibling } from "./hash.ts";
 import { HASH_BYTES, sha256Into } from "./hash.ts";
-import { hashOffset, Inners, Leaves, type Sibling } from "./nodes.ts";
+import { hashOffset, Inners, Leaves } from "./nodes.ts";
 
 /**
  * Compact sparse Merkle tree over (sha256 of key, sha256 of value), the form of the ICS23 `smt` proof specification:

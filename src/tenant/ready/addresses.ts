@@ -5,7 +5,7 @@ import type { LeaseState } from "../session/gateway.ts";
 import { isFromService } from "../session/probe.ts";
 import type { Session } from "../session/session.ts";
 import type { Leased } from "./manifest.ts";
-import type { ReadyWatch } from "./ready.ts";
+import type { ReadyWatch } from "./watch.ts";
 
 /** A lease whose services the provider calls ready. */
 export interface Serving extends Leased {

@@ -4,8 +4,6 @@ export { type JsonOptions, toJson } from "./print.ts";
 export {
   isArray,
   isObject,
-  type JsonObject,
-  type JsonValue,
   MAX_JSON_DEPTH,
   type PrintOptions,
   printJson,
@@ -23,3 +21,4 @@ export {
   parseTimestamp,
   toNanos,
 } from "./time.ts";
+export type { JsonObject, JsonValue } from "./value.ts";

@@ -1,4 +1,4 @@
-import type { JsonValue } from "./text.ts";
+import type { JsonValue } from "./value.ts";
 
 /**
  * A list of a JSON file whose items are read when they are asked for, some at a time, and not kept: there may be a

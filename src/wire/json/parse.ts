@@ -6,8 +6,9 @@ import { emptyMessage, encodeMessage } from "../codec/index.ts";
 import { findTypeUrl, unresolved } from "../registry.ts";
 import { JsonList } from "./list.ts";
 import { kindOf, parseEnum, parseScalar, Refusal, tryBase64 } from "./scalars.ts";
-import { isArray, isObject, type JsonObject, type JsonValue } from "./text.ts";
+import { isArray, isObject } from "./text.ts";
 import { parseDuration, parseTimestamp } from "./time.ts";
+import type { JsonObject, JsonValue } from "./value.ts";
 
 const MAX_ANY_DEPTH = 10;
 

@@ -8,8 +8,9 @@ import { isNeverNull, jsonOmitsEmpty, Scalar, scalarOf } from "../options.ts";
 import { findTypeUrl } from "../registry.ts";
 import { fromJson } from "./parse.ts";
 import { printEnum, printScalar } from "./scalars.ts";
-import { isObject, type JsonObject, type JsonValue } from "./text.ts";
+import { isObject } from "./text.ts";
 import { formatDuration, formatProtoTimestamp } from "./time.ts";
+import type { JsonObject, JsonValue } from "./value.ts";
 
 /** How messages are written as JSON. */
 export interface JsonOptions {

@@ -3,7 +3,7 @@ import { ScalarType } from "@bufbuild/protobuf";
 import { formatDec, fromBase64, fromUtf8, toBase64, toUtf8, tryParseDec } from "../../util/index.ts";
 import { Scalar, scalarOf } from "../options.ts";
 import { JsonList } from "./list.ts";
-import type { JsonValue } from "./text.ts";
+import type { JsonValue } from "./value.ts";
 
 /** Digits of a scaled decimal or an integer in the one spelling that survives a round trip. */
 const CANONICAL_DIGITS = /^-?(?:0|[1-9]\d{0,95})$/;

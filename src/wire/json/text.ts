@@ -1,12 +1,6 @@
 import { sdkErrors } from "../../util/index.ts";
 import { JsonList } from "./list.ts";
-
-/** Any JSON; integers of 64 bits are text in it. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
-/** A JSON object whose keys keep their order. */
-export interface JsonObject {
-  readonly [key: string]: JsonValue;
-}
+import type { JsonObject, JsonValue } from "./value.ts";
 
 /** Deepest nesting that `readJson` accepts. */
 export const MAX_JSON_DEPTH = 128;

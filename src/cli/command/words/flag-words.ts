@@ -1,6 +1,7 @@
 import { UsageError } from "../../errors.ts";
+import type { FlagSpec } from "../flag-spec.ts";
 import { isFalse, isTrue } from "../flags.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import type { CommandSpec } from "../spec.ts";
 
 /** Words of a command line, and the switches among them that had a value. */
 export interface FlagWords {

@@ -4,7 +4,8 @@ import { runCli } from "../../../../test/cli/run.ts";
 import { runs } from "../../../../test/support/runs.ts";
 import { ROOT } from "../../root.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "../command-line.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import type { FlagSpec } from "../flag-spec.ts";
+import type { CommandSpec } from "../spec.ts";
 import { resolveCommand } from "./normalize.ts";
 
 interface Leaf {

@@ -1,6 +1,7 @@
 import { UsageError } from "../../errors.ts";
 import { allFlags, flagForm } from "../command-line.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import type { FlagSpec } from "../flag-spec.ts";
+import type { CommandSpec } from "../spec.ts";
 import { nearest } from "./suggest.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { allFlags, flagForm } from "../command-line.ts";
+import type { FlagSpec } from "../flag-spec.ts";
 import { envName } from "../flags.ts";
-import type { CommandSpec, FlagSpec } from "../spec.ts";
+import type { CommandSpec } from "../spec.ts";
 
 /**
  * The remedy of a wrong command line whose error has none: the form of the only flag that the text names, else that of

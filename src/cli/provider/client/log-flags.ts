@@ -1,7 +1,7 @@
 import type { GatewayLogLine } from "../../../client/index.ts";
 import { parseDurationMs } from "../../../util/index.ts";
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import type { Flags } from "../../command/flags.ts";
-import type { FlagSpec } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
 import { cleanLine } from "./clean.ts";
 

@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import type { CommandSpec } from "../../command/spec.ts";
 import { CLUSTER_FLAGS } from "../run/cluster.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
 

@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import { NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import type { CommandSpec } from "../../command/spec.ts";
 
 const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
 

@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import { OUTPUT_FLAG, PAGE_FLAGS, QUERY_FLAGS } from "../../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import type { CommandSpec } from "../../command/spec.ts";
 
 const JSON_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "json" };
 /** Blocks and transactions do not depend on a state height, but every query takes the flag. */

@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../../command/global-flags.ts";
-import type { CommandSpec, FlagSpec, Run } from "../../command/spec.ts";
+import type { CommandSpec, Run } from "../../command/spec.ts";
 
 function txFlags(...names: readonly string[]): readonly FlagSpec[] {
   return TX_FLAGS.filter(({ name }) => names.includes(name));

@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import { QUERY_FLAGS, TX_FLAGS } from "../../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import type { CommandSpec } from "../../command/spec.ts";
 import { ALLOW_UNKNOWN } from "../files/commands.ts";
 
 const OLDER: readonly FlagSpec[] = [

@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import { TX_FLAGS } from "../../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import type { CommandSpec } from "../../command/spec.ts";
 
 const DSEQ: FlagSpec = { name: "dseq", value: "<n>", summary: "number of the deployment" };
 const OWNER: FlagSpec = {

@@ -1,5 +1,6 @@
+import type { FlagSpec } from "../../command/flag-spec.ts";
 import { TX_FLAGS } from "../../command/global-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../command/spec.ts";
+import type { CommandSpec } from "../../command/spec.ts";
 
 const DESCRIPTION_FLAGS: readonly FlagSpec[] = [
   { name: "moniker", alias: "new-moniker", value: "<text>", summary: "name of the validator" },

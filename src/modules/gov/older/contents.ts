@@ -19,7 +19,7 @@ import {
   packAny,
   unpackAs,
 } from "../../../wire/index.ts";
-import { type CommunityPool, GOV_ACCOUNT, GOV_ADDRESS } from "../keeper.ts";
+import { type CommunityPool, GOV_ACCOUNT, GOV_ADDRESS } from "../account.ts";
 import { MAX_CHANGES, MAX_OLD_DESCRIPTION, MAX_OLD_TITLE } from "../limits.ts";
 
 /** The parameters of a module, with the message that changes them. */

@@ -4,8 +4,9 @@ import { MsgExecLegacyContentSchema } from "../../../wire/gen/sdk/gov/v1/tx_pb.j
 import type { WeightedVoteOption } from "../../../wire/gen/sdk/gov/v1beta1/gov_pb.js";
 import { Msg, type MsgSubmitProposal } from "../../../wire/gen/sdk/gov/v1beta1/tx_pb.js";
 import { decodeAddress, namespaceOf, packAny } from "../../../wire/index.ts";
+import { GOV_ACCOUNT } from "../account.ts";
 import { addDeposit } from "../deposits.ts";
-import { GOV_ACCOUNT, type GovKeeper } from "../keeper.ts";
+import type { GovKeeper } from "../keeper.ts";
 import { checkSubmission, type Submission, submit } from "../proposals.ts";
 import { addVote, checkParts, type Part, wholeVote } from "../voting/votes.ts";
 import { checkContent } from "./contents.ts";

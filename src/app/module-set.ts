@@ -1,0 +1,28 @@
+import type { AuthKeeper } from "../modules/auth/index.ts";
+import type { Accounts, Bank } from "../modules/bank/index.ts";
+import type { ConsensusKeeper } from "../modules/consensus/index.ts";
+import type { ParameterSet } from "../modules/gov/index.ts";
+import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
+import type { AnteOptions, MessageService, Module } from "../runtime/index.ts";
+import type { AccountOf } from "./touched.ts";
+
+/** Modules in the order of genesis and of begin-block, with what the checks of transactions need from them. */
+export interface ModuleSet {
+  readonly modules: readonly Module[];
+  /** The order of end-block; that of `modules` unless given. */
+  readonly endBlockers?: readonly Module[];
+  readonly consensus: ConsensusKeeper;
+  readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
+  /** By the name of the store: the accounts whose checks by `ante` depend on a key of it. */
+  readonly accountsOf: Readonly<Record<string, AccountOf>>;
+}
+
+/** What all other modules may do with accounts and coins, and with messages of one another. */
+export interface BaseKeepers {
+  readonly auth: Accounts & VestingAccounts & Pick<AuthKeeper, "storeCosts">;
+  readonly bank: Bank & VestingBank;
+  readonly messages: MessageService;
+  readonly consensus: ConsensusKeeper;
+  /** The parameters of a module by its name. */
+  readonly parameters: (module: string) => ParameterSet | undefined;
+}
