@@ -64,7 +64,7 @@ const SLOW = [
   "src/provider/cluster/{kubernetes,memory}/driver.test.ts",
   "src/provider/cluster/kubernetes/{faults,forwards}.test.ts",
   "src/provider/cluster/shared/port-proxy.test.ts",
-  "src/provider/daemon/{burst,chaos,run}.test.ts",
+  "src/provider/daemon/{burst,chaos,hostnames,run}.test.ts",
   "src/provider/gateway/routes.test.ts",
   "src/provider/gateway/grpc/status.test.ts",
   "src/provider/gateway/streams/streams.test.ts",

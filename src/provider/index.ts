@@ -27,6 +27,7 @@ export {
   type RunningProvider,
   runProvider,
 } from "./daemon/index.ts";
-export { Certificates, networkTexts, normalHost, parseNetworks } from "./ingress/index.ts";
+export { normalHost } from "./hostnames/index.ts";
+export { Certificates, networkTexts, parseNetworks } from "./ingress/index.ts";
 export { endPlane, PLANE_WORD, PlaneLink, type PlaneProgram, type PlaneSettings } from "./plane/index.ts";
 export * from "./pricing/index.ts";

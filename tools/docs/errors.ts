@@ -9,7 +9,7 @@ import { nodeErrors } from "../../src/node/errors.ts";
 import { clusterErrors } from "../../src/provider/cluster/contract/errors.ts";
 import { daemonErrors } from "../../src/provider/errors.ts";
 import { gatewayErrors } from "../../src/provider/gateway/errors.ts";
-import { ingressErrors } from "../../src/provider/ingress/errors.ts";
+import { ingressErrors } from "../../src/provider/hostnames/errors.ts";
 import { leaseErrors } from "../../src/provider/leases/errors.ts";
 import { manifestErrors, SDL_CODES } from "../../src/sdl/errors.ts";
 import { storeErrors } from "../../src/store/errors.ts";

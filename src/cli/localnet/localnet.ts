@@ -232,6 +232,8 @@ export class Localnet {
       ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
       ...["--cluster-stop-grace", `${STOP_GRACE_MS}ms`],
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
+      // There is one tenant, and no domain to prove.
+      ...["--deployment-hostname-proof", "first-come", "--deployment-hostname-quarantine", "0s"],
       ...[
         "--ingress-tls-listen-address",
         `127.0.0.1:${ports.ingressHttps}`,

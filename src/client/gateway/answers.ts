@@ -53,6 +53,7 @@ const order = v.object({
   reason: v.exactOptional(v.string()),
   final: v.exactOptional(v.boolean()),
 });
+const transferred = v.object({ transferred: v.array(v.string()) });
 const logLine = v.object({
   name: v.string(),
   message: v.string(),
@@ -93,5 +94,6 @@ function reader<T extends v.GenericSchema>(schema: T, what: string): (value: unk
 export const readServiceStatus = reader(service, "status of a service");
 export const readLeaseStatus = reader(lease, "status of a lease");
 export const readOrderStatus = reader(order, "status of an order");
+export const readTransferred = reader(transferred, "names that moved");
 export const readLogLine = reader(logLine, "log line");
 export const readEvent = reader(event, "event");

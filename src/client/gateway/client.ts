@@ -13,6 +13,7 @@ import {
   readLogLine,
   readOrderStatus,
   readServiceStatus,
+  readTransferred,
   type ServiceStatus,
 } from "./answers.ts";
 import { connectGateway, type GatewayTarget, gatewayAddress } from "./connect.ts";
@@ -67,7 +68,8 @@ const STREAM_LIFETIME = 3_600;
 /** What a token must allow for a call. */
 interface Purpose {
   readonly scope: TokenScope;
-  readonly id: Pick<LeaseKey, "dseq"> & Partial<Pick<LeaseKey, "gseq" | "oseq">>;
+  /** Nothing for all leases at the provider. */
+  readonly id: Partial<Pick<LeaseKey, "dseq" | "gseq" | "oseq">>;
   readonly lifetime?: number;
 }
 
@@ -136,6 +138,22 @@ export class GatewayClient {
   async restart(lease: LeaseKey, service: string): Promise<void> {
     const path = `${leasePath(lease)}/service/${encodeURIComponent(service)}/restart`;
     await this.#exchange({ method: "POST", path, timeoutMs: this.#timeoutMs }, { scope: "restart", id: lease });
+  }
+
+  /**
+   * Leads host names to the lease that other deployments of the account have at this provider; its manifest names them, and its
+   * service is ready. Resolves with the names that lead there when no request goes to the others any more.
+   */
+  async migrateHosts({ dseq, gseq }: LeaseKey, hosts: readonly string[]): Promise<readonly string[]> {
+    // Which deployments have the names is known to the provider alone.
+    const purpose: Purpose = { scope: "hostname-migrate", id: {} };
+    const body = JSON.stringify({
+      hostnames_to_migrate: hosts,
+      destination_dseq: dseq.toString(),
+      destination_gseq: gseq,
+    });
+    const request = { method: "POST" as const, path: "/hostname/migrate", body, timeoutMs: this.#timeoutMs };
+    return readTransferred(await this.#exchange(request, purpose)).transferred;
   }
 
   /** What happens to the containers of a lease. */

@@ -7,8 +7,8 @@ export type GatewayCredential =
   | { readonly kind: "certificate"; readonly certificate: string; readonly privateKey: string }
   | { readonly kind: "token"; readonly account: string; readonly sign: TokenSigner };
 
-/** What one token is for; it allows nothing else. */
-export interface TokenPurpose extends OrderNumbers {
+/** What one token is for; it allows nothing else. Without numbers it is for all leases at the provider. */
+export interface TokenPurpose extends Partial<OrderNumbers> {
   readonly provider: string;
   readonly scope: TokenScope;
   /** Seconds; default: 15 minutes. */
@@ -21,16 +21,20 @@ export function makeToken(
   purpose: TokenPurpose,
   now: number,
 ): Promise<string> {
-  const { provider, scope, dseq, gseq, oseq, lifetime = TOKEN_DEFAULT_LIFETIME } = purpose;
+  const { provider, lifetime = TOKEN_DEFAULT_LIFETIME } = purpose;
   const iat = Math.floor(now / 1000);
+  const leases = { access: "granular" as const, permissions: [{ provider, ...permitted(purpose) }] };
+  const times = { iat, nbf: iat, exp: iat + lifetime };
+  return signToken({ version: "v1", iss: account, aud: provider, ...times, jti: randomUUID(), leases }, sign);
+}
+
+function permitted({ scope, dseq, gseq, oseq }: TokenPurpose) {
+  if (dseq === undefined) return { access: "scoped" as const, scope: [scope] };
   const deployment = {
     dseq: dseq.toString(),
     scope: [scope],
     ...(gseq === undefined ? {} : { gseq }),
     ...(oseq === undefined ? {} : { oseq }),
   };
-  const permission = { provider, access: "granular" as const, deployments: [deployment] };
-  const leases = { access: "granular" as const, permissions: [permission] };
-  const times = { iat, nbf: iat, exp: iat + lifetime };
-  return signToken({ version: "v1", iss: account, aud: provider, ...times, jti: randomUUID(), leases }, sign);
+  return { access: "granular" as const, deployments: [deployment] };
 }

@@ -8,7 +8,7 @@ import { type TestNode, testNode } from "../../testing/index.ts";
 import { freePort } from "../../testing/ports.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { encodeJson } from "../durable.ts";
-import { generatedHost } from "../ingress/index.ts";
+import { generatedHost } from "../hostnames/index.ts";
 import { quietConfig, TestDaemon, type TestMarketplace, testMarketplace } from "../testing/daemon.ts";
 import { damageFile } from "../testing/damage.ts";
 import { sampleDeployment } from "../testing/deployment.ts";

@@ -2,6 +2,7 @@ import type { Dec, IntCoin } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { CertificateSources } from "../certificates/index.ts";
 import type { ClusterDriver } from "../cluster/index.ts";
+import type { HostnameConfig } from "../hostnames/index.ts";
 import type { ClientRules } from "../ingress/index.ts";
 import type { Overcommit } from "../inventory/index.ts";
 import type { PlaneLink } from "../plane/index.ts";
@@ -58,6 +59,7 @@ export interface IngressConfig {
   readonly host: string;
   readonly port: number;
   readonly blockedHosts: readonly string[];
+  readonly hostnames: HostnameConfig;
   /** Whether every HTTP service also gets a port on loopback. */
   readonly loopbackPorts: boolean;
   /** What one client may take of the ingress. */

@@ -52,6 +52,7 @@ function configOf(change: Partial<ProviderConfig>): ProviderConfig {
       host: "127.0.0.1",
       port: 0,
       blockedHosts: [],
+      hostnames: { isProven: false, resolvers: [], quarantineMs: 0 },
       loopbackPorts: false,
       clients: {
         connectionsPerAddress: CONNECTIONS_PER_ADDRESS,

@@ -8,7 +8,8 @@ import { leaseNamespace } from "../cluster/index.ts";
 import { ControlServer, DRAINING, isDraining } from "../control/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
-import { HostRegistry, type Ingress } from "../ingress/index.ts";
+import { openHostnames } from "../hostnames/index.ts";
+import type { Ingress } from "../ingress/index.ts";
 import { type Inventory, type NodeUse, openInventory, reconcileReservations } from "../inventory/index.ts";
 import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { type Metrics, type MetricsServer, openMetrics } from "../metrics/index.ts";
@@ -435,8 +436,8 @@ class ProviderDaemon implements RunningProvider {
   }
 
   #makeLeases(): LeaseService {
-    const { config, log, clock, random } = this.#request;
-    const { domain, staticHosts, blockedHosts } = config.ingress;
+    const { config, identity, log, clock, random } = this.#request;
+    const { domain, staticHosts } = config.ingress;
     return new LeaseService({
       folder: config.stateDir,
       settings: {
@@ -449,7 +450,7 @@ class ProviderDaemon implements RunningProvider {
       },
       chain: this.#chain,
       driver: config.driver,
-      registry: new HostRegistry({ blocked: blockedHosts, domain }),
+      ...openHostnames({ config, certificate: identity.certificate, log, clock }),
       router: leaseRouter({ config, ingress: this.#ingress, keeper: this.#keeper }),
       log: log.child({ module: "provider-manifest" }),
       closeBid: async (id, reason) => {

@@ -1,7 +1,7 @@
 import { manifestErrors } from "../../sdl/index.ts";
 import { defineErrors, type ErrorFactory, SvcError } from "../../util/index.ts";
 import { clusterErrors } from "../cluster/index.ts";
-import { ingressErrors } from "../ingress/index.ts";
+import { ingressErrors } from "../hostnames/index.ts";
 import { leaseErrors } from "../leases/index.ts";
 
 /** Refusals of the gateway itself. Texts never repeat a credential. */
@@ -63,6 +63,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [leaseErrors.hostMissing, 422, "hostname_missing"],
     [leaseErrors.unknownService, 404, "service_not_found"],
     [leaseErrors.closing, 409, "lease_closing"],
+    [leaseErrors.notReady, 409, "service_not_ready"],
+    [leaseErrors.moving, 409, "hostnames_busy"],
+    [leaseErrors.noEndpoint, 400, "endpoint_not_movable"],
   ],
   sdl: [
     [manifestErrors.invalid, 422, "invalid_manifest"],
@@ -73,6 +76,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [ingressErrors.blockedHost, 422, "hostname_blocked"],
     [ingressErrors.ownDomain, 422, "hostname_blocked"],
     [ingressErrors.hostInUse, 422, "hostname_in_use"],
+    [ingressErrors.hostUnproven, 422, "hostname_unproven"],
+    [ingressErrors.dnsAway, 503, "dns_unreachable"],
+    [ingressErrors.hostResting, 422, "hostname_resting"],
+    [ingressErrors.tooManyHosts, 422, "too_many_hostnames"],
+    [ingressErrors.notMovable, 400, "hostname_not_movable"],
   ],
   cluster: [
     [clusterErrors.unreachable, 503, "cluster_unreachable"],

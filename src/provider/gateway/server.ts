@@ -12,6 +12,7 @@ import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import type { StatusServer } from "./grpc/index.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
+import { MOVE_ROUTES } from "./move-routes.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
@@ -123,6 +124,7 @@ export class Gateway {
     app.setNotFoundHandler((request, reply) => this.#sendFailure(gatewayErrors.notFound(), request, reply));
     this.#addPublicRoutes(app);
     this.#addTenantRoutes(app);
+    this.#addMoveRoutes(app);
     return app;
   }
 
@@ -208,6 +210,25 @@ export class Gateway {
     }
   }
 
+  /** Their leases stand in the body, which is read only after its sender is known. */
+  #addMoveRoutes(app: FastifyInstance<Server>): void {
+    for (const { path, scope, answer } of MOVE_ROUTES) {
+      app.route({
+        method: "POST",
+        url: path,
+        onRequest: async (request) => {
+          readParameters(request.url, []);
+          request.admission = await this.#authorizer.admit(request.raw, scope);
+        },
+        handler: async (request, reply) => {
+          const { admission } = request;
+          if (admission === undefined) throw gatewayErrors.noCredential();
+          return sendJson(reply, answer({ admission, body: bodyOf(request) }, this.#options.leases));
+        },
+      });
+    }
+  }
+
   #sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const failure = fastifyFailure(error) ?? toFailure(error);
     if (failure.status >= 500) {
@@ -229,7 +250,7 @@ export class Gateway {
       method: request.method,
       route,
       status: reply.statusCode,
-      owner: request.grant?.owner ?? "",
+      owner: (request.grant ?? request.admission)?.owner ?? "",
       peer: request.ip,
       ms: Math.round(reply.elapsedTime),
     });
@@ -259,6 +280,7 @@ function statusClass(status: number): "2xx" | "3xx" | "4xx" | "5xx" {
 declare module "fastify" {
   interface FastifyRequest {
     grant?: import("./access/authorizer.ts").Grant;
+    admission?: import("./access/authorizer.ts").Admission;
   }
 }
 

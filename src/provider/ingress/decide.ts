@@ -1,6 +1,6 @@
 import type { TLSSocket } from "node:tls";
 import type { RouteTarget } from "../cluster/index.ts";
-import { normalHost } from "./normal-host.ts";
+import { normalHost } from "../hostnames/index.ts";
 import type { RequestHead } from "./proxy/exchange.ts";
 import type { PageStatus } from "./proxy/pages.ts";
 import type { Routes } from "./routes.ts";

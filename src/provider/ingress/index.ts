@@ -1,9 +1,5 @@
 export { type ClientRules, CONNECTIONS_PER_ADDRESS, networkTexts, parseNetworks } from "./clients.ts";
 export { tlsOrigin } from "./decide.ts";
-export { ingressErrors } from "./errors.ts";
-export { generatedHost } from "./hostname.ts";
-export { type HostClaim, HostRegistry, type HostRules } from "./hosts.ts";
-export { normalHost } from "./normal-host.ts";
 export type { Challenges } from "./proxy/challenges.ts";
 export { clusterRouter, httpOrigin, ingressRouter, type LeaseRouter } from "./router.ts";
 export { Routes } from "./routes.ts";

@@ -1,6 +1,6 @@
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { RouteTarget } from "../cluster/index.ts";
-import { normalHost } from "./normal-host.ts";
+import { normalHost } from "../hostnames/index.ts";
 
 /** Host name to service. The last `set` of a host wins; the registry decides who may set it. */
 export class Routes {

@@ -7,7 +7,8 @@ import {
   type HostData,
   leaseNamespace,
 } from "../cluster/index.ts";
-import type { HostRegistry, LeaseRouter } from "../ingress/index.ts";
+import type { HostRegistry } from "../hostnames/index.ts";
+import type { LeaseRouter } from "../ingress/index.ts";
 import type { HealthLimits } from "./health.ts";
 import type { HostOptions } from "./hosts.ts";
 import type { LeaseStore } from "./record/store.ts";
@@ -62,8 +63,10 @@ export interface LeaseContext {
   closeBid(id: LeaseKey, reason: GiveUpReason): Promise<void>;
   /** Called when nothing of the lease is left to remove. */
   gone(id: LeaseKey): void;
-  /** Host names that all records of the same group claim, the given one included. */
+  /** Host names that all records of the same group claim, the given one included unless its lease ends. */
   claimed(id: LeaseKey): readonly string[];
+  /** Gives host names that the lease no longer has to deployments of the same owner that wait for them; resolves when they are served. */
+  handOver(id: LeaseKey): Promise<void>;
 }
 
 type EventText = Pick<ClusterEvent, "type" | "reason" | "note">;

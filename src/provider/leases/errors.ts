@@ -13,4 +13,7 @@ export const leaseErrors = defineErrors("lease", {
   hostMissing: [8, "an HTTP service must have a hostname on this provider", "add a name of your own under accept"],
   unknownService: [10, "the lease has no such service"],
   closing: [11, "the lease is being closed"],
+  notReady: [12, "the destination has no replica that is ready", "wait until lease-status shows one, then try again"],
+  moving: [14, "host names of yours are being moved already", "try again in a moment"],
+  noEndpoint: [13, "the manifest of the destination has no such leased address"],
 });

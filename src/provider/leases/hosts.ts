@@ -1,7 +1,7 @@
 import type { ManifestGroup, ManifestService } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { isHttpExpose, type ServiceRoute } from "../cluster/index.ts";
-import { generatedHost, type HostRegistry } from "../ingress/index.ts";
+import { generatedHost, type HostClaim, type HostRegistry } from "../hostnames/index.ts";
 import { leaseErrors } from "./errors.ts";
 import type { LeaseRecord } from "./record/record.ts";
 
@@ -14,19 +14,44 @@ export interface HostOptions {
 /** The host names of a lease by service, and those another deployment of the same owner still holds. */
 export type LeaseHosts = Pick<LeaseRecord, "hosts" | "withheld">;
 
+/** A lease with its part of the manifest. */
+export interface NamedLease {
+  readonly id: LeaseKey;
+  readonly group: ManifestGroup;
+}
+
 /** Names for all HTTP services: the generated one and those the tenant requested. Claims the latter or throws. */
-export function claimHosts(
-  registry: HostRegistry,
-  lease: { readonly id: LeaseKey; readonly group: ManifestGroup },
-  options: HostOptions,
-): LeaseHosts {
-  const { id, group } = lease;
+export function claimHosts(registry: HostRegistry, { id, group }: NamedLease, options: HostOptions): LeaseHosts {
   const web = group.services.filter((service) => service.expose.some(isHttpExpose));
   for (const service of web) checkNamed(service, options);
-  const { accepted, withheld } = registry.claim(id, web.flatMap(acceptedNames));
+  const claim = registry.claim(id, requestedNames(group));
+  return hostsOf(group, claim, (name) => (options.staticHosts ? [generatedHost(id, name, options.domain)] : []));
+}
+
+/** The same for a lease that runs: its generated names stay, and names that it may no longer have are left out. */
+export function keptHosts(registry: HostRegistry, { id, group }: NamedLease, before: LeaseRecord["hosts"]): LeaseHosts {
+  const requested = requestedNames(group);
+  const claim = registry.claim(
+    id,
+    requested.filter((host) => registry.allows(id, host)),
+  );
+  return hostsOf(group, claim, (name) => before[name]?.filter((host) => !requested.includes(host)) ?? []);
+}
+
+/** Names that the tenant asks for. */
+export function requestedNames({ services }: ManifestGroup): string[] {
+  return services.flatMap(acceptedNames);
+}
+
+function hostsOf(
+  group: ManifestGroup,
+  { accepted, withheld }: HostClaim,
+  generated: (service: string) => readonly string[],
+): LeaseHosts {
+  const web = group.services.filter((service) => service.expose.some(isHttpExpose));
   const hosts = web.map(({ name, ...service }): [string, string[]] => {
     const own = acceptedNames(service).filter((host) => accepted.includes(host));
-    return [name, options.staticHosts ? [generatedHost(id, name, options.domain), ...own] : own];
+    return [name, [...generated(name), ...own]];
   });
   return { hosts: Object.fromEntries(hosts), withheld };
 }
@@ -43,15 +68,24 @@ function acceptedNames({ expose }: Pick<ManifestService, "expose">): string[] {
 
 /** Host names claimed from the registry by these records of one group; all other names are free again. */
 export function claimedHosts(records: readonly LeaseRecord[]): string[] {
-  return records.flatMap(({ group }) => group?.services.flatMap(acceptedNames) ?? []);
+  return records.flatMap(({ group }) => (group === null ? [] : requestedNames(group)));
 }
 
-/** Where requests for each HTTP service of the group come in, and where they go. */
-export function serviceRoutes(id: LeaseKey, group: ManifestGroup, hosts: LeaseRecord["hosts"]): ServiceRoute[] {
+/**
+ * Where requests for each HTTP service of the group come in, and where they go. A name that has moved on meanwhile is left
+ * out: the route of its new lease stays.
+ */
+export function serviceRoutes(
+  registry: HostRegistry,
+  { id, group }: NamedLease,
+  hosts: LeaseRecord["hosts"],
+): ServiceRoute[] {
+  const requested = new Set(requestedNames(group));
+  const isOwn = (host: string) => !requested.has(host) || registry.holds(id, host);
   return group.services.flatMap(({ name, expose }) => {
     const http = expose.find(isHttpExpose);
     if (http === undefined) return [];
     const target = { lease: id, service: name, port: http.port, options: http.httpOptions };
-    return [{ target, hosts: hosts[name] ?? [] }];
+    return [{ target, hosts: hosts[name]?.filter(isOwn) ?? [] }];
   });
 }

@@ -5,13 +5,15 @@ import { clusterErrors, type LeaseHealth, leaseNamespace } from "../cluster/inde
 import { type GiveUpReason, type LeaseContext, leaseEvent } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
-import { claimHosts, serviceRoutes } from "./hosts.ts";
+import { claimHosts, keptHosts, serviceRoutes } from "./hosts.ts";
 import { advance, type CloseProof, type LeaseRecord } from "./record/record.ts";
 import { leaseSpec } from "./spec.ts";
 
 /** Waits in milliseconds: between calls of a cluster that fails, and before the chain is asked again to end a lease. */
 const RETRY = { first: 1_000, most: 60_000 };
 const ASK_AGAIN_MS = 600_000;
+/** A workload whose lease has ended does not run on for longer than this because another lease is busy. */
+const HAND_OVER_MS = 5_000;
 
 /** Refusals of a manifest that the same manifest will always meet. */
 const PERMANENT = new Set([
@@ -60,7 +62,10 @@ export class LeaseMachine {
   start(): void {
     if (this.#record.phase !== "closing") {
       this.#serial
-        .run(() => this.#publish())
+        .run(() => {
+          this.#lookAtHosts();
+          return this.#publish();
+        })
         .catch((error) => {
           this.#context.log.warn("lease not routed yet", { lease: formatLeaseId(this.id), err: errorText(error) });
         });
@@ -106,10 +111,10 @@ export class LeaseMachine {
     });
   }
 
-  /** Tries again to get host names that were withheld. */
-  reclaim(): void {
-    void this.#serial
-      .run(() => this.#reclaim())
+  /** Serves exactly the host names that are the lease's by now: others moved here, or away. */
+  settleHosts(): Promise<void> {
+    return this.#serial
+      .run(() => this.#settleHosts())
       .catch((error) => {
         this.#context.log.warn("host names could not be taken", {
           lease: formatLeaseId(this.id),
@@ -118,14 +123,46 @@ export class LeaseMachine {
       });
   }
 
-  async #reclaim(): Promise<void> {
-    const { registry, settings } = this.#context;
-    const { group, withheld, phase } = this.#record;
-    if (group === null || phase === "closing" || withheld.length === 0 || this.#stopped) return;
-    const hosts = claimHosts(registry, { id: this.id, group }, settings);
-    if (hosts.withheld.length === withheld.length) return;
-    this.#save({ ...this.#record, ...hosts });
+  /** Runs the task while nothing else happens to the lease. */
+  hold<T>(task: () => Promise<T>): Promise<T> {
+    return this.#serial.run(task);
+  }
+
+  /** Moves host names here, and resolves when they lead here. */
+  takeHosts(move: () => void): Promise<void> {
+    return this.#serial.run(async () => {
+      if (this.#stopped || this.#record.phase === "closing") throw leaseErrors.closing();
+      move();
+      this.#lookAtHosts();
+      await this.#publish();
+    });
+  }
+
+  async #settleHosts(): Promise<void> {
+    if (this.#stopped || !this.#lookAtHosts()) return;
     await this.#publish();
+  }
+
+  /** Whether the names in the record changed. */
+  #lookAtHosts(): boolean {
+    const { registry, claimed } = this.#context;
+    const { group, withheld, hosts, phase } = this.#record;
+    if (group === null || phase === "closing") return false;
+    const now = keptHosts(registry, { id: this.id, group }, hosts);
+    if (JSON.stringify([now.hosts, now.withheld]) === JSON.stringify([hosts, withheld])) return false;
+    this.#save({ ...this.#record, ...now });
+    registry.retain(this.id, claimed(this.id));
+    this.#tellLost(Object.values(hosts).flat());
+    return true;
+  }
+
+  #tellLost(before: readonly string[]): void {
+    const { hosts, withheld } = this.#record;
+    const now = new Set([...Object.values(hosts).flat(), ...withheld]);
+    const lost = before.filter((host) => !now.has(host));
+    if (lost.length === 0) return;
+    const note = `${lost.join(", ")} no longer leads here: another tenant has proven that the name is his, or the provider blocks it`;
+    leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameLost", note });
   }
 
   async #accept(group: ManifestGroup, version: string): Promise<void> {
@@ -153,7 +190,7 @@ export class LeaseMachine {
     const note = `manifest ${version.slice(0, 16)} is in force`;
     leaseEvent(this.#context, this.id, { type: "Normal", reason: "ManifestReceived", note });
     if (withheld.length === 0) return;
-    const held = `${withheld.join(", ")} still belongs to another deployment of yours; it moves when that one closes`;
+    const held = `${withheld.join(", ")} still belongs to another deployment of yours; it moves when that one closes, or with: svc provider migrate-hostnames`;
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameWithheld", note: held });
   }
 
@@ -192,7 +229,8 @@ export class LeaseMachine {
   async #publish(): Promise<void> {
     const { id, group, hosts, loopback } = this.#record;
     if (group === null) return;
-    const ports = await this.#context.router.route(id, serviceRoutes(id, group, hosts), loopback);
+    const routes = serviceRoutes(this.#context.registry, { id, group }, hosts);
+    const ports = await this.#context.router.route(id, routes, loopback);
     if (JSON.stringify(ports) !== JSON.stringify(loopback)) this.#save({ ...this.#record, loopback: ports });
   }
 
@@ -290,8 +328,10 @@ export class LeaseMachine {
   }
 
   async #teardown(): Promise<void> {
-    const { driver, router, log } = this.#context;
+    const { driver, router, log, handOver } = this.#context;
     try {
+      // First, so that a name that another deployment waits for is always served by one of them.
+      await this.#within(HAND_OVER_MS, handOver(this.id));
       await router.unroute(this.id);
       await driver.teardown(this.id, this.#record.proof?.height);
     } catch (error) {
@@ -299,6 +339,15 @@ export class LeaseMachine {
       return this.#schedule(this.#retryDelay());
     }
     this.#forget();
+  }
+
+  /** Resolves with the task, or when it has taken too long. */
+  async #within(milliseconds: number, task: Promise<void>): Promise<void> {
+    let cancel = (): void => {};
+    const limit = new Promise<void>((resolve) => {
+      cancel = this.#context.clock.after(milliseconds, resolve);
+    });
+    await Promise.race([task, limit]).finally(() => cancel());
   }
 
   #forget(): void {

@@ -18,13 +18,15 @@ import {
   type StreamOptions,
   streamEvents,
 } from "../cluster/index.ts";
-import type { HostRegistry, LeaseRouter } from "../ingress/index.ts";
+import { accountHost, HostOwnership, type HostProver, type HostRegistry } from "../hostnames/index.ts";
+import type { LeaseRouter } from "../ingress/index.ts";
 import type { GiveUpReason, LeaseContext, LeaseSettings } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
 import { mergeEvents } from "./events.ts";
-import { claimedHosts } from "./hosts.ts";
+import { claimedHosts, requestedNames } from "./hosts.ts";
 import { LeaseMachine } from "./machine.ts";
 import { matchManifest } from "./manifests.ts";
+import { type HostMove, moveHosts } from "./migrate.ts";
 import { type ReconcileReport, reconcile } from "./reconcile.ts";
 import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
 import { type LeaseView, leaseView } from "./record/status.ts";
@@ -39,6 +41,8 @@ export interface LeaseServiceOptions {
   readonly driver: ClusterDriver;
   readonly registry: HostRegistry;
   readonly router: LeaseRouter;
+  /** Who tells whose a host name is; undefined where the first tenant with a name gets it. */
+  readonly prover?: HostProver | undefined;
   readonly log: Logger;
   /** Sends the message that closes the bid, and with it the lease; resolves when it is in a block. */
   readonly closeBid: (id: LeaseKey, reason: GiveUpReason) => Promise<void>;
@@ -64,6 +68,7 @@ export class LeaseService {
   readonly #clock: Clock;
   readonly #context: LeaseContext;
   readonly #machines = new Map<string, LeaseMachine>();
+  readonly #ownership: HostOwnership;
   readonly #taking = new Set<string>();
   #cancel: () => void = () => {};
   #stopped = false;
@@ -85,8 +90,15 @@ export class LeaseService {
       host: new HostData([folder]),
       closeBid: options.closeBid,
       gone: (id) => this.#gone(id),
-      claimed: (id) => claimedHosts(this.#ofGroup(id)),
+      claimed: (id) => claimedHosts(this.#ofGroup(id).filter(({ phase }) => phase !== "closing")),
+      handOver: (id) => this.#handOver(id),
     };
+    this.#ownership = new HostOwnership({
+      registry,
+      prover: options.prover,
+      aliasOf: (owner) => (settings.staticHosts ? accountHost(owner, settings.domain) : undefined),
+      onLost: (holder, host) => this.#lost(holder, host),
+    });
   }
 
   /** Takes up the stored leases, then compares them with cluster and chain. Works without either. */
@@ -189,12 +201,30 @@ export class LeaseService {
       log.info("manifest received", { module: "provider-manifest", deployment: key });
       const check = { chain, provider: settings.provider, clock: this.#clock, settleMs };
       const matched = await matchManifest({ owner, dseq, manifest }, check);
+      for (const { id, group } of matched) await this.#ownership.establish(id, requestedNames(group));
       const version = toHex(manifestHash(manifest));
       for (const { id, group } of matched) {
         this.leaseWon(id);
         await this.#machines.get(formatLeaseId(id))?.accept(group, version);
       }
-      this.#reclaim(owner);
+      void this.#reclaim(owner);
+    } finally {
+      this.#taking.delete(key);
+    }
+  }
+
+  /** Moves host names between deployments of an owner, one wish of his at a time. */
+  async migrateHosts(move: HostMove): Promise<readonly string[]> {
+    const key = `${move.owner}/hosts`;
+    if (this.#taking.has(key)) throw leaseErrors.moving();
+    this.#taking.add(key);
+    try {
+      const { registry } = this.#context;
+      return await moveHosts(move, {
+        registry,
+        machines: [...this.#machines.values()],
+        status: (id) => this.#look(id),
+      });
     } finally {
       this.#taking.delete(key);
     }
@@ -281,10 +311,11 @@ export class LeaseService {
     this.#machines.set(formatLeaseId(record.id), machine);
     driver.ports.hold(record.id, record.ports);
     const names = claimedHosts([record]).filter((host) => !record.withheld.includes(host));
-    try {
-      registry.claim(record.id, names);
-    } catch (error) {
-      this.#context.log.warn("a stored host name is no longer allowed", { err: errorText(error) });
+    const allowed = names.filter((host) => registry.allows(record.id, host));
+    registry.claim(record.id, allowed);
+    if (allowed.length < names.length) {
+      const lost = names.filter((host) => !allowed.includes(host)).join(", ");
+      this.#context.log.warn("a stored host name is no longer allowed", { lease: formatLeaseId(record.id), lost });
     }
     return machine;
   }
@@ -292,13 +323,34 @@ export class LeaseService {
   #gone(id: LeaseKey): void {
     this.#machines.delete(formatLeaseId(id));
     this.#options.onGone?.(id);
-    this.#reclaim(id.owner);
+    void this.#reclaim(id.owner);
+  }
+
+  /** Names of a lease that ends are free for other deployments of its owner, and rest for everybody else. */
+  async #handOver(id: LeaseKey): Promise<void> {
+    this.#context.registry.retain(id, this.#context.claimed(id));
+    await this.#reclaim(id.owner);
   }
 
   /** Host names that one deployment of an owner gave up go to the deployment of the same owner that waits for them. */
-  #reclaim(owner: string): void {
-    const waiting = [...this.#machines.values()].filter(({ record }) => record.withheld.length > 0);
-    for (const machine of waiting) if (machine.id.owner === owner) machine.reclaim();
+  async #reclaim(owner: string): Promise<void> {
+    const waiting = [...this.#machines.values()].filter(
+      ({ id, record: { withheld, phase } }) => id.owner === owner && withheld.length > 0 && phase !== "closing",
+    );
+    for (const machine of waiting) await machine.settleHosts();
+  }
+
+  /** Another account has the domain of a name now. */
+  #lost(holder: Pick<LeaseKey, "owner" | "dseq" | "gseq">, host: string): void {
+    for (const machine of this.#machines.values()) {
+      const { owner, dseq, gseq } = machine.id;
+      if (owner !== holder.owner || dseq !== holder.dseq || gseq !== holder.gseq) continue;
+      this.#context.log.warn("a host name went to the tenant who has its domain", {
+        lease: formatLeaseId(machine.id),
+        host,
+      });
+      void machine.settleHosts();
+    }
   }
 
   #ofGroup({ owner, dseq, gseq }: LeaseKey): LeaseRecord[] {

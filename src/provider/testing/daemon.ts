@@ -91,6 +91,7 @@ export function quietConfig(stateDir: string): Omit<ProviderConfig, "driver"> {
       host: "127.0.0.1",
       port: 0,
       blockedHosts: [],
+      hostnames: { isProven: false, resolvers: [], quarantineMs: 0 },
       loopbackPorts: false,
       clients: {
         connectionsPerAddress: CONNECTIONS_PER_ADDRESS,

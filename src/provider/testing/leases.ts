@@ -5,14 +5,8 @@ import { type LogFields, type Logger, silentLogger } from "../../util/index.ts";
 import { encodeAddress, type LeaseKey } from "../../wire/index.ts";
 import type { ClusterDriver, RouteTarget } from "../cluster/index.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "../cluster/memory/index.ts";
-import {
-  clusterRouter,
-  HostRegistry,
-  type HostRules,
-  ingressRouter,
-  type LeaseRouter,
-  Routes,
-} from "../ingress/index.ts";
+import { HostLedger, HostRegistry, type HostRules } from "../hostnames/index.ts";
+import { clusterRouter, ingressRouter, type LeaseRouter, Routes } from "../ingress/index.ts";
 import { DEFAULT_MONITOR, LeaseService, type LeaseServiceOptions, type LeaseSettings } from "../leases/index.ts";
 import { FakeChain } from "./chain.ts";
 import { ManualClock, settle } from "./clock.ts";
@@ -83,15 +77,20 @@ export class LeaseHarness {
       ...options.cluster,
     });
     this.driver = this.cluster.open();
-    this.registry = new HostRegistry(options.rules);
+    this.registry = this.#openRegistry();
     this.service = this.#open();
+  }
+
+  #openRegistry(): HostRegistry {
+    const ledger = new HostLedger(join(this.folder, "hostnames.json"), this.log);
+    return new HostRegistry(this.#options.rules, { ledger, clock: this.clock });
   }
 
   /** Ends the daemon without notice and starts another one on the same folder and cluster. */
   async restart(): Promise<LeaseService> {
     await this.service.stop();
     this.driver = this.cluster.open();
-    this.registry = new HostRegistry(this.#options.rules);
+    this.registry = this.#openRegistry();
     this.ingress = new FakeIngress();
     this.service = this.#open();
     await this.service.start();

@@ -195,6 +195,19 @@ describe("provider lease-status and its kin", () => {
     expect((await svc("lease-status")).out).toMatch(/\nservices:\n {2}web:\n/);
   });
 
+  it("migrate-hostnames leads names to another deployment", async () => {
+    await gateway.run(1n, { hosts: ["www.example.org"] });
+    await gateway.run(2n, { hosts: ["www.example.org"] });
+    const { out } = await svc("migrate-hostnames", ["www.example.org"], { dseq: "2" });
+    expect(out).toBe("www.example.org leads to deployment 2 now\n");
+    const json = await svc("migrate-hostnames", ["www.example.org"], { output: "json" });
+    expect(JSON.parse(json.out)).toEqual({ transferred: ["www.example.org"] });
+    await expect(svc("migrate-hostnames", ["shop.example.org"])).rejects.toThrow(
+      /not in the manifest of the destination/,
+    );
+    await expect(svc("migrate-hostnames")).rejects.toThrow(/name the host names/);
+  });
+
   it("show a provider to anybody", async () => {
     const { out } = await svc("status", [PROVIDER], { output: "json", from: "" });
     expect(JSON.parse(out)).toMatchObject({ address: PROVIDER, bidengine: { orders: 2 } });

@@ -92,6 +92,14 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./restart.ts")).leaseRestart,
   },
   {
+    name: "migrate-hostnames",
+    args: "<hostname...>",
+    summary: "Lead host names of your own to another deployment of yours at the same provider, without a request lost",
+    flags: [...LEASE_FLAGS, TEXT],
+    example: "svc provider migrate-hostnames www.example.com --dseq 1234 --from alice",
+    load: async () => (await import("./migrate.ts")).migrateHostnames,
+  },
+  {
     name: "lease-shell",
     args: "<service> <command...>",
     summary: "Run a command in a service, with your terminal if there is one",

@@ -76,6 +76,25 @@ describe("the settings of a provider", () => {
     );
   });
 
+  test("of tenants' own host names", () => {
+    expect(settings({}).ingress.hostnames).toEqual({ isProven: true, resolvers: [], quarantineMs: 86_400_000 });
+    const given = {
+      "deployment-hostname-proof": "first-come",
+      "deployment-hostname-resolvers": "192.0.2.53,[2001:db8::53]:5353,192.0.2.54:53",
+      "deployment-hostname-quarantine": "0s",
+    };
+    expect(settings(given).ingress.hostnames).toEqual({
+      isProven: false,
+      resolvers: ["192.0.2.53", "[2001:db8::53]:5353", "192.0.2.54:53"],
+      quarantineMs: 0,
+    });
+    for (const wrong of ["dns.example.com", "192.0.2.53:0", "192.0.2.53:65536", "[192.0.2.53", "1.2.3"]) {
+      expect(() => settings({ "deployment-hostname-resolvers": wrong })).toThrow(/addresses such as 192\.0\.2\.53/);
+    }
+    expect(() => settings({ "deployment-hostname-quarantine": "5" })).toThrow(/a duration/);
+    expect(() => settings({ "deployment-hostname-proof": "never" })).toThrow(/require/);
+  });
+
   test("of proxies in front", () => {
     expect(settings({}).ingress.clients.forwardedFrom.rules).toEqual([]);
     const { forwardedFrom } = settings({ "ingress-forwarded-from": "10.0.0.7,fd00::/8" }).ingress.clients;

@@ -116,6 +116,11 @@ function readIngress(read: Read): IngressConfig {
     staticHosts: read(LEASES.deploymentIngressStaticHosts),
     ...read(LEASES.ingressListenAddress),
     blockedHosts: read(LEASES.deploymentBlockedHostnames),
+    hostnames: {
+      isProven: read(LEASES.deploymentHostnameProof) === "require",
+      resolvers: read(LEASES.deploymentHostnameResolvers),
+      quarantineMs: read(LEASES.deploymentHostnameQuarantine),
+    },
     loopbackPorts: read(LEASES.ingressLoopbackPorts),
     ...readTls(read),
     clients: {

@@ -18,6 +18,16 @@ export function parseHost(text: string): string {
   );
 }
 
+/** Addresses of DNS servers, separated by commas, with a port where it is not 53. */
+export function parseResolvers(text: string): readonly string[] {
+  return asWords(text).map((word) => {
+    const [, bracketed, plain = word, port = "53"] = /^(?:\[(.*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(word) ?? [];
+    const address = bracketed ?? plain;
+    if (isIP(address) !== 0 && Number(port) > 0 && Number(port) < 65_536) return word;
+    throw new WrongForm("addresses such as 192.0.2.53 or [2001:db8::53]:5353");
+  });
+}
+
 /** Connections that one client may have; zero would shut everybody out. */
 export function parseConnections(text: string): number {
   const count = asCount(text);

@@ -23,6 +23,7 @@ import {
   parseLoopbackAddress,
   parsePortRange,
   parseRegistries,
+  parseResolvers,
   parseSize,
 } from "./parsers.ts";
 
@@ -338,6 +339,27 @@ export const LEASES = {
     value: "<names>",
     summary: "host names that tenants cannot take; a leading dot blocks a domain",
     parse: asWords,
+  },
+  deploymentHostnameProof: {
+    name: "deployment-hostname-proof",
+    value: "<require|first-come>",
+    summary: "who gets a host name of his own: the tenant whom the DNS names, or the first who asks for it",
+    choices: ["require", "first-come"],
+    default: "require",
+    parse: asText,
+  },
+  deploymentHostnameResolvers: {
+    name: "deployment-hostname-resolvers",
+    value: "<addresses>",
+    summary: "DNS servers that are asked for proofs of host names (default: those of this machine)",
+    parse: parseResolvers,
+  },
+  deploymentHostnameQuarantine: {
+    name: "deployment-hostname-quarantine",
+    value: "<duration>",
+    summary: "time for which a host name that a tenant gave up is kept for him",
+    default: "24h",
+    parse: asDurationOrNone,
   },
   ingressListenAddress: {
     name: "ingress-listen-address",

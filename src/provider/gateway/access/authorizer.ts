@@ -10,7 +10,7 @@ import { ChainFacts } from "./facts.ts";
 import { authenticate, type Principal } from "./principal.ts";
 import { RateLimit } from "./rate.ts";
 import { Replays } from "./replay.ts";
-import { allows } from "./scope.ts";
+import { allows, mentions } from "./scope.ts";
 
 /** What a route does, and with whose lease. */
 export interface Access extends OrderNumbers {
@@ -30,6 +30,13 @@ export interface Grant {
   readonly endsAt: number;
   /** Rejects with the refusal when the same request would no longer be allowed. */
   recheck(): Promise<void>;
+}
+
+/** Who asks for something that the body of the request names. */
+export interface Admission {
+  readonly owner: string;
+  /** Rejects with the refusal unless the credential allows what was asked for with this lease. */
+  permit(lease: LeaseKey): Promise<void>;
 }
 
 /** Who asks for what anybody may know. */
@@ -66,8 +73,7 @@ export class Authorizer {
   async authorize(request: IncomingMessage, access: Access): Promise<Grant> {
     const credential = readCredential(request);
     const { now } = this.#options;
-    const principal = await this.#authenticate(credential);
-    if (!this.#rate.take(principal.owner, now())) throw gatewayErrors.tooMany();
+    const principal = await this.#take(credential);
     await this.#check(principal, access);
     if (access.once === true && principal.claims !== undefined) {
       this.#replays.use(principal.claims, Math.floor(now() / 1000));
@@ -78,6 +84,24 @@ export class Authorizer {
       endsAt: principal.endsAt,
       recheck: async () => this.#check(await this.#authenticate(credential), access),
     };
+  }
+
+  /** For requests whose leases are known only when their body is read: each of these is permitted by itself. */
+  async admit(request: IncomingMessage, scope: TokenScope): Promise<Admission> {
+    const principal = await this.#take(readCredential(request));
+    const { provider } = this.#options;
+    if (principal.claims !== undefined && !mentions(principal.claims.leases, { provider, scope }))
+      throw gatewayErrors.scope();
+    return {
+      owner: principal.owner,
+      permit: ({ dseq, gseq, oseq }) => this.#check(principal, { dseq, gseq, oseq, scope, services: [] }),
+    };
+  }
+
+  async #take(credential: Credential): Promise<Principal> {
+    const principal = await this.#authenticate(credential);
+    if (!this.#rate.take(principal.owner, this.#options.now())) throw gatewayErrors.tooMany();
+    return principal;
   }
 
   /** Needs no credential, but one that is shown must be good. */

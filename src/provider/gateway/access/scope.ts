@@ -23,6 +23,19 @@ export function allows(leases: TokenLeases, wanted: Wanted): boolean {
   return permission.deployments?.some((granted) => covers(granted, wanted)) === true;
 }
 
+/** Whether a token allows the action on anything at all at the provider. */
+export function mentions(leases: TokenLeases, { provider, scope }: Pick<Wanted, "provider" | "scope">): boolean {
+  if (leases.access === "full") return true;
+  if (leases.access === "scoped") return leases.scope.includes(scope);
+  const permission = leases.permissions.find((each) => each.provider === provider);
+  if (permission === undefined) return false;
+  if (permission.access === "full") return true;
+  if (permission.access === "scoped") return permission.scope?.includes(scope) === true;
+  return (
+    permission.deployments?.some((granted) => granted.scope === undefined || granted.scope.includes(scope)) === true
+  );
+}
+
 function covers({ dseq, gseq, oseq, scope, services }: Granted, wanted: Wanted): boolean {
   if (BigInt(dseq) !== wanted.dseq) return false;
   if (gseq !== undefined && gseq !== wanted.gseq) return false;

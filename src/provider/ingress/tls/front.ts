@@ -1,7 +1,7 @@
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { createServer, type TLSSocket, type Server as TlsServer } from "node:tls";
+import { normalHost } from "../../hostnames/index.ts";
 import type { ClientCounts, ClientRules } from "../clients.ts";
-import { normalHost } from "../normal-host.ts";
 import type { Certificates } from "./certificates.ts";
 import { HandshakeGate } from "./handshakes.ts";
 import { PROTOCOLS, TLS_OPTIONS } from "./options.ts";

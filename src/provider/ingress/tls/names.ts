@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { normalHost } from "../normal-host.ts";
+import { normalHost } from "../../hostnames/index.ts";
 
 /** The DNS names of a certificate in lower case; a wildcard keeps its `*.`. Common names do not count (RFC 9525). */
 export function certificateNames(certificate: X509Certificate): readonly string[] {

@@ -10,6 +10,11 @@ export function generatedHost(id: LeaseKey, service: string, domain: string): st
   return `${base32hexnopad.encode(uuidV5(DNS_NAMESPACE, `${formatLeaseId(id)}${service}`)).toLowerCase()}.${domain}`;
 }
 
+/** Host name under the provider's domain that stands for an account: a CNAME of it gives the account a name. */
+export function accountHost(owner: string, domain: string): string {
+  return `${base32hexnopad.encode(uuidV5(DNS_NAMESPACE, owner)).toLowerCase()}.${domain}`;
+}
+
 /** RFC 4122 section 4.3: 16 bytes from SHA-1 of name space and name. */
 export function uuidV5(namespace: Uint8Array, name: string): Uint8Array {
   const bytes = createHash("sha1").update(namespace).update(name).digest().subarray(0, 16);

@@ -1,0 +1,13 @@
+import type { CommandInput } from "../../command/spec.ts";
+import { usageError } from "../../errors.ts";
+import { openLease, withSession } from "./session.ts";
+
+/** `provider migrate-hostnames`: the lease is the destination. */
+export async function migrateHostnames(input: CommandInput): Promise<void> {
+  const { args, io } = input;
+  if (args.length === 0) throw usageError("name the host names that are to lead to this deployment");
+  const { session, lease, gateway } = await openLease(input);
+  const transferred = await withSession(session.chain, () => gateway.migrateHosts(lease, args));
+  if (session.context.output === "json") return io.out(`${JSON.stringify({ transferred })}\n`);
+  io.out(transferred.map((host) => `${host} leads to deployment ${lease.dseq} now\n`).join(""));
+}

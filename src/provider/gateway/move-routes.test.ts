@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signToken, type TokenLeases } from "../../crypto/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
+import { GatewayHarness } from "../testing/gateway.ts";
+import { testAccount } from "../testing/identities.ts";
+import { PROVIDER } from "../testing/leases.ts";
+
+const HOST = "www.example.org";
+let harness: GatewayHarness;
+let first: LeaseKey;
+let second: LeaseKey;
+
+beforeAll(async () => {
+  harness = await GatewayHarness.open({ burst: 1_000 });
+  first = await harness.run(1n, { hosts: [HOST, "other.example.org"] });
+  second = await harness.run(2n, { hosts: [HOST] });
+});
+afterAll(() => harness.close());
+
+async function tokenFor(leases: TokenLeases, account = harness.tenant): Promise<string> {
+  const iat = Math.floor(Date.now() / 1000);
+  const times = { iat, nbf: iat, exp: iat + 60 };
+  const claims = { version: "v1" as const, iss: account.address, aud: PROVIDER, ...times, jti: randomUUID(), leases };
+  return signToken(claims, (bytes) => account.sign(bytes));
+}
+
+const FULL: TokenLeases = { access: "full" };
+const granular = (...dseqs: readonly string[]): TokenLeases => ({
+  access: "granular",
+  permissions: [
+    {
+      provider: PROVIDER,
+      access: "granular",
+      deployments: dseqs.map((dseq) => ({ dseq, scope: ["hostname-migrate"] })),
+    },
+  ],
+});
+
+async function post(path: string, body: unknown, leases: TokenLeases = FULL, account = harness.tenant) {
+  const headers = { authorization: `Bearer ${await tokenFor(leases, account)}` };
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const { status, text: answer } = await harness.request(path, { method: "POST", headers, body: text });
+  const { code = "", transferred } = JSON.parse(answer) as { code?: string; transferred?: string[] };
+  return [status, transferred ?? code];
+}
+
+const moveTo = ({ dseq }: LeaseKey, hosts: readonly string[] = [HOST]) => ({
+  hostnames_to_migrate: hosts,
+  destination_dseq: Number(dseq),
+  destination_gseq: 1,
+});
+
+describe("POST /hostname/migrate", () => {
+  it("leads a host name to the other deployment and back", async () => {
+    expect(await post("/hostname/migrate", moveTo(second))).toEqual([200, [HOST]]);
+    expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(2n);
+    expect(harness.world.service.find(first)?.withheld).toEqual([HOST]);
+    expect(await post("/hostname/migrate", moveTo(second)), "once more").toEqual([200, [HOST]]);
+    const texts = { ...moveTo(first, ["WWW.example.org."]), destination_dseq: "1", destination_gseq: "1" };
+    expect(await post("/hostname/migrate", texts)).toEqual([200, [HOST]]);
+    expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(1n);
+  });
+
+  it("needs a token that allows it with the destination and with each deployment that loses a name", async () => {
+    const refused = [403, "forbidden"];
+    const logs: TokenLeases = { access: "scoped", scope: ["logs", "shell"] };
+    expect(await post("/hostname/migrate", moveTo(second), logs)).toEqual(refused);
+    expect(await post("/hostname/migrate", moveTo(second), granular("2"))).toEqual(refused);
+    expect(await post("/hostname/migrate", moveTo(second), granular("1"))).toEqual(refused);
+    expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(1n);
+    expect(await post("/hostname/migrate", moveTo(second), granular("1", "2"))).toEqual([200, [HOST]]);
+    expect(await post("/hostname/migrate", moveTo(first), { access: "scoped", scope: ["hostname-migrate"] })).toEqual([
+      200,
+      [HOST],
+    ]);
+  });
+
+  it("needs a credential, and reads no body without one", async () => {
+    const { status } = await harness.request("/hostname/migrate", { method: "POST", body: "{" });
+    expect(status).toBe(401);
+  });
+
+  it.each<[string, unknown, readonly unknown[]]>([
+    [
+      "a name that the destination does not ask for",
+      moveTo({ dseq: 2n } as LeaseKey, ["other.example.org"]),
+      [400, "hostname_not_movable"],
+    ],
+    ["a deployment without a lease", moveTo({ dseq: 9n } as LeaseKey), [404, "lease_not_found"]],
+    ["number 0", moveTo({ dseq: 0n } as LeaseKey), [404, "not_found"]],
+    ["no names", moveTo({ dseq: 2n } as LeaseKey, []), [422, "invalid_body"]],
+    ["too many names", moveTo({ dseq: 2n } as LeaseKey, Array(101).fill(HOST)), [422, "invalid_body"]],
+    ["an unknown field", { ...moveTo({ dseq: 2n } as LeaseKey), owner: "svc1other" }, [422, "invalid_body"]],
+    ["another type", [], [422, "invalid_body"]],
+    ["what is not JSON", "{", [422, "invalid_body"]],
+    ["deep JSON", "[".repeat(100_000), [422, "invalid_body"]],
+  ])("refuses %s", async (_, body, answer) => {
+    expect(await post("/hostname/migrate", body)).toEqual(answer);
+    expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(1n);
+  });
+
+  it("moves nothing of another owner, and does not say whose it is", async () => {
+    const thief = testAccount(harness.world.chain);
+    expect(await post("/hostname/migrate", moveTo(second), FULL, thief)).toEqual([404, "lease_not_found"]);
+  });
+
+  it("waits for a destination that answers", async () => {
+    const { status } = harness.world.driver;
+    harness.world.driver.status = async () => ({ health: "unknown", services: [] });
+    expect(await post("/hostname/migrate", moveTo(second))).toEqual([409, "service_not_ready"]);
+    harness.world.driver.status = status;
+    expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(1n);
+  });
+
+  it("is one call of the client, with a certificate as with a token", async () => {
+    expect(await harness.client(harness.credential("certificate")).migrateHosts(second, [HOST])).toEqual([HOST]);
+    expect(await harness.client(harness.credential("token")).migrateHosts(first, [HOST])).toEqual([HOST]);
+  });
+});
+
+describe("POST /endpoint/migrate", () => {
+  const move = { endpoints_to_migrate: ["game"], destination_dseq: 2, destination_gseq: 1 };
+
+  it("finds no leased address: manifests with one are refused here", async () => {
+    expect(await post("/endpoint/migrate", move)).toEqual([400, "endpoint_not_movable"]);
+    expect(await post("/endpoint/migrate", { ...move, destination_dseq: 9 })).toEqual([404, "lease_not_found"]);
+    expect(await post("/endpoint/migrate", moveTo(second))).toEqual([422, "invalid_body"]);
+  });
+
+  it("needs its own scope", async () => {
+    expect(await post("/endpoint/migrate", move, { access: "scoped", scope: ["hostname-migrate"] })).toEqual([
+      403,
+      "forbidden",
+    ]);
+  });
+});

@@ -1,0 +1,59 @@
+import { existsSync, renameSync } from "node:fs";
+import { basename } from "node:path";
+import * as v from "valibot";
+import { errorText, type Logger } from "../../util/index.ts";
+import { parseJson, readText, saveJson } from "../durable.ts";
+
+/** A name and its owner. `until`: milliseconds since 1970 at which its rest ends; null while it is in use. */
+export interface LedgerEntry {
+  readonly host: string;
+  readonly owner: string;
+  readonly until: number | null;
+}
+
+const ledgerSchema = v.array(v.object({ host: v.string(), owner: v.string(), until: v.nullable(v.number()) }));
+
+/** Whose names are and were, in one file: after a crash nobody takes a name that rests. */
+export class HostLedger {
+  readonly #path: string;
+  readonly #log: Logger;
+
+  constructor(path: string, log: Logger) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** Nothing if there is no file; one that is damaged is set aside, and leases claim their names again. */
+  load(): readonly LedgerEntry[] {
+    if (!existsSync(this.#path)) return [];
+    try {
+      return v.parse(ledgerSchema, parseJson(this.#path, readText(this.#path)));
+    } catch (error) {
+      this.#setAside(error);
+      return [];
+    }
+  }
+
+  /** A full disk ends no lease: what could not be written is written with the next change. */
+  save(entries: readonly LedgerEntry[]): void {
+    try {
+      saveJson(this.#path, entries);
+    } catch (error) {
+      this.#log.error("the owners of host names cannot be written", { err: errorText(error) });
+    }
+  }
+
+  #setAside(cause: unknown): void {
+    const aside = `${this.#path}.damaged`;
+    const told = { file: basename(aside), err: errorText(cause) };
+    try {
+      renameSync(this.#path, aside);
+      this.#log.error("the list of host names is damaged and was set aside", told);
+    } catch (error) {
+      this.#log.error("the list of host names is damaged and cannot be set aside", {
+        ...told,
+        rename: errorText(error),
+      });
+    }
+  }
+}

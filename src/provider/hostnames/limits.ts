@@ -1,0 +1,14 @@
+/** Bounds of host names: what one tenant may take, and how long the DNS may take. */
+export const HOST_LIMITS = {
+  /** Names of one lease: each may cost a certificate, and the proof of each asks the DNS twice. */
+  perLease: 100,
+  /** Names that rest, of all owners together; the owner with most of them loses his oldest first. */
+  resting: 10_000,
+  /** Milliseconds for everything that is asked about one name. */
+  proofMs: 5_000,
+  /** Names that are asked about at once: of one manifest, and of all tenants together. */
+  together: 4,
+  lookups: 32,
+  /** Records at one name that are looked at. */
+  records: 64,
+} as const;
