@@ -62,7 +62,7 @@ const SLOW = [
   "src/provider/cluster/docker/api/api.test.ts",
   "src/provider/cluster/docker/images/{collect,images}.test.ts",
   "src/provider/cluster/{kubernetes,memory}/driver.test.ts",
-  "src/provider/cluster/kubernetes/{faults,forwards}.test.ts",
+  "src/provider/cluster/kubernetes/{faults,forwards,storms}.test.ts",
   "src/provider/cluster/shared/port-proxy.test.ts",
   "src/provider/daemon/{burst,chaos,hostnames,run}.test.ts",
   "src/provider/gateway/routes.test.ts",

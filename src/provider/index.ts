@@ -8,6 +8,7 @@ export {
   type ClusterKind,
   clusterKind,
   type FoundCluster,
+  type GatewayName,
   type GpuModel,
   hostCluster,
   INGRESSES,

@@ -13,6 +13,7 @@ export const SETTINGS: ObjectSettings = {
   podSecurity: "restricted",
   overcommit: { cpu: 0, memory: 0, storage: 0 },
   ingressClass: undefined,
+  gateway: undefined,
 };
 
 const IMAGE = "registry.example.com/shop/web:1.2";

@@ -184,6 +184,13 @@ describe("the settings of a provider", () => {
     });
     const ingress = { "cluster-ingress": "provider", "cluster-ingress-class": "tenants" };
     expect(readClusterSettings(flags(ingress)).ingress).toEqual({ by: "provider", className: "tenants" });
+    expect(readClusterSettings(flags({ "cluster-gateway": "gateways/tenants" })).ingress).toEqual({
+      by: "cluster",
+      gateway: { namespace: "gateways", name: "tenants" },
+    });
+    for (const wrong of ["tenants", "/tenants", "a/b/c", "Gateways/tenants", `a/${"b".repeat(64)}`]) {
+      expect(() => readClusterSettings(flags({ "cluster-gateway": wrong }))).toThrow(/name space and a name/);
+    }
     expect(() => readClusterSettings(flags({ "cluster-ingress": "none" }))).toThrow(/cluster.*provider/);
     expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");
     expect(readClusterSettings(flags({ "cluster-node-ports": "kernel" })).kernelPorts).toBe(true);

@@ -38,6 +38,7 @@ export function readClusterSettings(flags: Flags) {
   const read = reader(flags);
   const runtime = read(CLUSTER.clusterRuntimeClass);
   const className = read(CLUSTER.clusterIngressClass);
+  const gateway = read(CLUSTER.clusterGateway);
   return {
     stateDir: providerDir(homeOf(flags)),
     allowLocalImages: read(CLUSTER.clusterLocalImages),
@@ -60,6 +61,7 @@ export function readClusterSettings(flags: Flags) {
     ingress: {
       by: INGRESSES.find((each) => each === read(CLUSTER.clusterIngress)) ?? "cluster",
       ...(className === undefined ? {} : { className }),
+      ...(gateway === undefined ? {} : { gateway }),
     },
     overcommit: readOvercommit(read),
   };

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import {
   type AllowedRegistry,
+  type GatewayName,
   type GpuModel,
   normalHost,
   parseAllowedRegistry,
@@ -26,6 +27,14 @@ export function parseResolvers(text: string): readonly string[] {
     if (isIP(address) !== 0 && Number(port) > 0 && Number(port) < 65_536) return word;
     throw new WrongForm("addresses such as 192.0.2.53 or [2001:db8::53]:5353");
   });
+}
+
+/** A Gateway and the name space that it lies in. */
+export function parseGateway(text: string): GatewayName {
+  const [namespace = "", name = "", ...more] = text.split("/");
+  const isName = (word: string): boolean => word.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(word);
+  if (more.length === 0 && isName(namespace) && isName(name)) return { namespace, name };
+  throw new WrongForm("a name space and a name such as gateways/tenants");
 }
 
 /** Connections that one client may have; zero would shut everybody out. */

@@ -17,6 +17,7 @@ import {
   parseDirectory,
   parseEmail,
   parseGasPrice,
+  parseGateway,
   parseGpuModels,
   parseHost,
   parseListenAddress,
@@ -67,6 +68,12 @@ export const CLUSTER = {
     value: "<name>",
     summary: "ingress class of host names on an orchestrator (default: the cluster's own)",
     parse: optional(asText),
+  },
+  clusterGateway: {
+    name: "cluster-gateway",
+    value: "<namespace/name>",
+    summary: "Gateway (Gateway API) that serves host names on an orchestrator, in place of Ingress objects",
+    parse: optional(parseGateway),
   },
   clusterEngine: {
     name: "cluster-engine",

@@ -23,6 +23,12 @@ export interface ImageSettings {
   readonly keepMs: number;
 }
 
+/** A Gateway of the Gateway API. */
+export interface GatewayName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 export const INGRESSES = ["cluster", "provider", "forward"] as const;
 
 /** The ingress in front of leases on an orchestrator. */
@@ -31,6 +37,8 @@ export interface IngressSettings {
   readonly by: (typeof INGRESSES)[number];
   /** Which of the cluster's; its default where none is named. */
   readonly className?: string;
+  /** The Gateway that takes requests, where the cluster routes by those and not by Ingress objects. */
+  readonly gateway?: GatewayName;
   /** How browsers reach the cluster's. */
   readonly scheme?: "http" | "https";
   readonly port?: number;

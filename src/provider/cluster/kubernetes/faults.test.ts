@@ -29,11 +29,13 @@ afterEach(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-async function open(provider = "svc1provider"): Promise<ClusterDriver> {
+async function open(provider = "svc1provider", objects?: object): Promise<ClusterDriver> {
   const driver = await openKubernetesDriver({
     api: cluster.server.client(),
-    objects: { ...SETTINGS, provider },
+    objects: { ...SETTINGS, provider, ...objects },
     stateDir: join(stateDir, provider),
+    // Host names lead through the cluster's own ingress where a test says how.
+    ...(objects === undefined ? {} : { ingress: { scheme: "http" as const, port: undefined } }),
     timing: { retry: 10, maxRetry: 50, removalPoll: 10, removal: 200, report: 10 },
   });
   drivers.push(driver);
@@ -231,6 +233,48 @@ describe("what somebody does to a lease", () => {
     expect(cluster.server.objects("/api/v1/pods")).toHaveLength(1);
     await next.teardown(spec.id);
     expect(cluster.server.objects("/api/v1/pods")).toHaveLength(0);
+  });
+});
+
+describe("where the cluster routes by gateways", () => {
+  it("a host name has an HTTPRoute, and no Ingress from before; without one it is as it was", async () => {
+    const spec = sampleSpec([sampleService(IMAGE, { expose: [sampleExpose({ hosts: ["shop.example.com"] })] })]);
+    const options = sampleExpose().httpOptions;
+    const target = { lease: spec.id, service: "web", port: 80, options };
+    const gateway = { namespace: "gateways", name: "tenants" };
+    const space = leaseNamespace(spec.id);
+    const routed = async (objects: object): Promise<string[]> => {
+      const driver = await open("svc1provider", objects);
+      await deployed(driver, spec);
+      if (driver.routing.ingress === "cluster")
+        await driver.routing.route(spec.id, [{ target, hosts: ["shop.example.com"] }]);
+      return cluster.server.paths().filter((path) => path.endsWith("/shop.example.com") && path.includes(space));
+    };
+    const ingress = `/apis/networking.k8s.io/v1/namespaces/${space}/ingresses/shop.example.com`;
+    const route = `/apis/gateway.networking.k8s.io/v1/namespaces/${space}/httproutes/shop.example.com`;
+    expect(await routed({})).toEqual([ingress]);
+    await drivers.pop()?.close();
+    expect(await routed({ gateway })).toEqual([route]);
+    await drivers.pop()?.close();
+    expect(await routed({})).toEqual([ingress]);
+    const [driver] = drivers;
+    if (driver?.routing.ingress === "cluster") await driver.routing.unroute(spec.id);
+    expect(cluster.server.find(ingress)).toBeUndefined();
+  });
+
+  it("a cluster that knows no gateways routes as before", async () => {
+    const { intercept } = cluster.server;
+    cluster.server.intercept = (request, response, url) => {
+      if (!url.pathname.startsWith("/apis/gateway")) return intercept(request, response, url);
+      response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n");
+      return true;
+    };
+    const driver = await open("svc1provider", {});
+    const spec = await deployed(driver);
+    const target = { lease: spec.id, service: "web", port: 80, options: sampleExpose().httpOptions };
+    if (driver.routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
+    await driver.routing.route(spec.id, [{ target, hosts: ["shop.example.com"] }]);
+    await driver.routing.unroute(spec.id);
   });
 });
 

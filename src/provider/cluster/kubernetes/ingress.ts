@@ -1,10 +1,11 @@
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { type ClusterIngress, clusterErrors, leaseNamespace, type ServiceRoute } from "../contract/index.ts";
+import { ApiFailure } from "./api/failure.ts";
 import type { Resource } from "./api/objects.ts";
 import type { DriverContext } from "./context.ts";
 import type { Lease } from "./lease/lease.ts";
 import { shown } from "./lease/manifest.ts";
-import { hostObjects, ingressObjects, innerPorts, KIND, LABEL, LEASES_SPACE, type Wanted } from "./objects/index.ts";
+import { hostObjects, innerPorts, KIND, LABEL, LEASES_SPACE, routeObjects, type Wanted } from "./objects/index.ts";
 
 /** Port at which the cluster's ingress takes requests, and whether over TLS. */
 export interface IngressPlace {
@@ -34,10 +35,10 @@ export class ObjectIngress implements ClusterIngress {
       return port === undefined ? [] : [{ route, port: port.port }];
     });
     const { objects } = this.#context;
-    const routes = known.flatMap(({ route, port }) => ingressObjects(id, route, port, objects));
+    const routes = known.flatMap(({ route, port }) => routeObjects(id, route, port, objects));
     for (const { resource, object } of routes) await this.#context.api.apply(resource, object);
     const kept = new Set(routes.map(({ object }) => object.metadata.name));
-    await this.#remove(KIND.ingress, { namespace: lease.namespace, of: lease.namespace, kept });
+    await this.#removeRoutes(lease.namespace, kept);
     await this.#describe(
       lease.namespace,
       known.flatMap(({ route, port }) => hostObjects(id, route, port, objects)),
@@ -46,8 +47,21 @@ export class ObjectIngress implements ClusterIngress {
 
   async unroute(id: LeaseKey): Promise<void> {
     const namespace = leaseNamespace(id);
-    await this.#remove(KIND.ingress, { namespace, of: namespace, kept: new Set() });
+    await this.#removeRoutes(namespace, new Set());
     await this.#describe(namespace, []);
+  }
+
+  /** Also routes of the other kind, from before the operator chose this one: a host name is routed by one of them. */
+  async #removeRoutes(namespace: string, kept: ReadonlySet<string>): Promise<void> {
+    const byGateway = this.#context.objects.gateway !== undefined;
+    const [own, other] = byGateway ? [KIND.httpRoute, KIND.ingress] : [KIND.ingress, KIND.httpRoute];
+    await this.#remove(own, { namespace, of: namespace, kept });
+    try {
+      await this.#remove(other, { namespace, of: namespace, kept: new Set() });
+    } catch (error) {
+      // Most clusters know one kind only.
+      if (!(error instanceof ApiFailure && error.kind === "refused")) throw error;
+    }
   }
 
   /** Operators see which host names lead to the lease. */

@@ -71,6 +71,7 @@ function objectSettings(provider: string, settings: Omit<ClusterSettings, "state
     runtime,
     overcommit,
     ingressClass: ingress?.className,
+    gateway: ingress?.gateway,
   };
 }
 

@@ -17,6 +17,7 @@ import type { ObservedPod } from "../view/pods.ts";
 import { Slots } from "../view/slots.ts";
 import { Applied } from "./applied.ts";
 import { Manifest } from "./manifest.ts";
+import { Quarrel } from "./quarrel.ts";
 import { type LeaseRecord, recordObject } from "./record.ts";
 import { ensureNamespace } from "./space.ts";
 import { leaseHealth } from "./status.ts";
@@ -42,6 +43,7 @@ export class Lease {
   #idle: Promise<void> = Promise.resolve();
   #retry: number;
   #timer: NodeJS.Timeout | undefined;
+  readonly #quarrel: Quarrel;
   /** Why a pass failed, by service; under the empty name what concerns all of them. */
   #errors = new Map<string, string>();
 
@@ -51,6 +53,7 @@ export class Lease {
     this.namespace = leaseNamespace(record.spec.id);
     this.#applied = new Applied(context, this.namespace);
     this.#retry = context.timing.retry;
+    this.#quarrel = new Quarrel(context.timing, () => this.poke());
     this.#manifest = new Manifest(context, this);
   }
 
@@ -108,7 +111,11 @@ export class Lease {
   touched(object: string, version: unknown): void {
     if (version !== undefined && this.#applied.isOwn(object, version)) return;
     this.#applied.doubt();
-    this.poke();
+    if (this.#stopped) return;
+    const waitMs = this.#quarrel.answer();
+    if (waitMs === 0) return;
+    const lease = formatLeaseId(this.spec.id);
+    this.context.log.warn("somebody keeps changing what a lease has on the cluster", { lease, object, waitMs });
   }
 
   /** It is being removed: no pass puts anything back. */
@@ -121,6 +128,7 @@ export class Lease {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    this.#quarrel.end();
     this.#changes.emit("change");
     await this.#idle;
     await this.#manifest.stop();

@@ -2,12 +2,13 @@ import type { ManifestService } from "../../../../sdl/index.ts";
 import {
   type LeaseHealth,
   type LeaseSpec,
+  leaseNamespace,
   type ReplicaStatus,
   replicaName,
   type ServiceStatus,
 } from "../../contract/index.ts";
 import type { DriverContext } from "../context.ts";
-import { podConfig } from "../objects/index.ts";
+import { podConfig, workloadName } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
 
 /** What is known of a lease. */
@@ -42,7 +43,11 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
     replicaStatus(lease, service.name, index, slots),
   );
   const updated = pods.filter((pod) => pod.config === config && view.isReady(pod)).length;
-  const error = lease.errorOf(service.name) ?? podsError(lease, service.name, pods);
+  const refused = view.trouble(leaseNamespace(lease.spec.id), workloadName(service.name));
+  const error =
+    lease.errorOf(service.name) ??
+    podsError(lease, service.name, pods) ??
+    (refused === undefined ? undefined : `the cluster makes no replica: ${refused}`);
   return {
     name: service.name,
     total: service.count,

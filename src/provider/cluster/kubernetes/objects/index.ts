@@ -1,4 +1,4 @@
-export { ingressObjects } from "./ingress.ts";
+export { ingressObjects, routeObjects } from "./ingress.ts";
 export { GROUP, GROUP_VERSION, KIND, LEASES_SPACE, type Wanted, wanted } from "./kinds.ts";
 export { type LeaseRun, leaseObjects } from "./lease.ts";
 export { hostObjects, type ManifestEnd, manifestObject, releasedManifest } from "./manifest.ts";

@@ -1,11 +1,46 @@
 import type { HttpOptions } from "../../../../sdl/index.ts";
 import type { LeaseKey } from "../../../../wire/index.ts";
-import { leaseNamespace, type ServiceRoute } from "../../contract/index.ts";
+import { type GatewayName, leaseNamespace, type ServiceRoute } from "../../contract/index.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
 import { LABEL, leaseLabels } from "./names.ts";
 import type { ObjectSettings } from "./settings.ts";
 
-/** One object for each host name, under that name. */
+/** One object for each host name, under that name: of the kind that the cluster routes by. */
+export function routeObjects(id: LeaseKey, route: ServiceRoute, port: number, settings: ObjectSettings): Wanted[] {
+  return settings.gateway === undefined
+    ? ingressObjects(id, route, port, settings)
+    : httpRouteObjects(id, route, port, { ...settings, gateway: settings.gateway });
+}
+
+/** Name, place and labels of the object of a host name. */
+function metadataOf(id: LeaseKey, host: string, service: string, { provider }: ObjectSettings) {
+  const labels = { ...leaseLabels(provider, id), [LABEL.service]: service };
+  return { name: host, namespace: leaseNamespace(id), labels };
+}
+
+/**
+ * Of the Gateway API. It has no fields for most of what tenants want of a proxy, and its timeouts are for whole answers, which
+ * would cut long ones off; so all of it stands in annotations, for policies of the gateway's own kind.
+ */
+function httpRouteObjects(
+  id: LeaseKey,
+  { target, hosts }: ServiceRoute,
+  port: number,
+  settings: ObjectSettings & { readonly gateway: GatewayName },
+): Wanted[] {
+  const { namespace, name } = settings.gateway;
+  const rules = [
+    { matches: [{ path: { type: "PathPrefix", value: "/" } }], backendRefs: [{ name: target.service, port }] },
+  ];
+  return hosts.map((host) =>
+    wanted(
+      KIND.httpRoute,
+      { ...metadataOf(id, host, target.service, settings), annotations: annotations(OWN_WORDS, target.options) },
+      { spec: { parentRefs: [{ namespace, name }], hostnames: [host], rules } },
+    ),
+  );
+}
+
 export function ingressObjects(
   id: LeaseKey,
   { target, hosts }: ServiceRoute,
@@ -17,12 +52,7 @@ export function ingressObjects(
   return hosts.map((host) =>
     wanted(
       KIND.ingress,
-      {
-        name: host,
-        namespace: leaseNamespace(id),
-        labels: { ...leaseLabels(settings.provider, id), [LABEL.service]: target.service },
-        annotations: httpAnnotations(target.options),
-      },
+      { ...metadataOf(id, host, target.service, settings), annotations: annotations(NGINX_WORDS, target.options) },
       {
         spec: {
           ...(ingressClass === undefined ? {} : { ingressClassName: ingressClass }),
@@ -33,8 +63,12 @@ export function ingressObjects(
   );
 }
 
+/** Of the most common proxy. */
+const NGINX_WORDS = "nginx.ingress.kubernetes.io";
+const OWN_WORDS = "http.svc.network";
+
 /** What the tenant wants of the proxy in front, in the words of the most common one. */
-function httpAnnotations(options: HttpOptions): Record<string, string> {
+function annotations(prefix: string, options: HttpOptions): Record<string, string> {
   const { maxBodySize, readTimeout, sendTimeout, nextTries, nextTimeout, nextCases, proxyBufferSize = 0 } = options;
   const words: Readonly<Record<string, string | undefined>> = {
     "proxy-body-size": maxBodySize.toString(),
@@ -46,7 +80,7 @@ function httpAnnotations(options: HttpOptions): Record<string, string> {
     "proxy-buffer-size": proxyBufferSize === 0 ? undefined : proxyBufferSize.toString(),
   };
   const given = Object.entries(words).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [`nginx.ingress.kubernetes.io/${name}`, value]));
+  return Object.fromEntries(given.map(([name, value]) => [`${prefix}/${name}`, value]));
 }
 
 /** The proxy counts whole seconds. */

@@ -4,7 +4,15 @@ import { stringify } from "yaml";
 import { hostileNames, SETTINGS, shop } from "../../../../../test/support/kubernetes-leases.ts";
 import type { ManifestService } from "../../../../sdl/index.ts";
 import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
-import { ingressObjects, leaseObjects, namespaceObject, nodePortsName, volumeName, workloadName } from "./index.ts";
+import {
+  ingressObjects,
+  leaseObjects,
+  namespaceObject,
+  nodePortsName,
+  routeObjects,
+  volumeName,
+  workloadName,
+} from "./index.ts";
 import type { Wanted } from "./kinds.ts";
 import { labelValue } from "./names.ts";
 import { podConfig } from "./pod/pod.ts";
@@ -164,6 +172,29 @@ describe("where requests go", () => {
       "nginx.ingress.kubernetes.io/proxy-next-upstream": "error http_502 off",
     });
     expect(objects[0]?.object).toMatchObject({ spec: { ingressClassName: "tenants" } });
+  });
+});
+
+describe("on a cluster that routes by gateways", () => {
+  it("has an HTTPRoute for each host name, which tells the wishes of the tenant", () => {
+    const options = { maxBodySize: 5, readTimeout: 1_001, sendTimeout: 1_000, nextTries: 2, nextTimeout: 0 };
+    const target = { lease: shop().id, service: "web", port: 80, options };
+    const gateway = { namespace: "gateways", name: "tenants" };
+    const route = { target, hosts: ["a.example.com", "b.example.com"] };
+    const [first, second, ...more] = routeObjects(shop().id, route, 8080, { ...SETTINGS, gateway });
+    expect(more).toEqual([]);
+    expect(second?.object.metadata.name).toBe("b.example.com");
+    expect(first).toMatchObject({
+      resource: { kind: "HTTPRoute" },
+      object: {
+        metadata: { name: "a.example.com", annotations: { "http.svc.network/proxy-read-timeout": "2" } },
+        spec: {
+          parentRefs: [gateway],
+          hostnames: ["a.example.com"],
+          rules: [{ backendRefs: [{ name: "web", port: 8080 }] }],
+        },
+      },
+    });
   });
 });
 

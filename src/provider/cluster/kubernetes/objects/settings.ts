@@ -1,4 +1,4 @@
-import type { PodSecurity } from "../../contract/index.ts";
+import type { GatewayName, PodSecurity } from "../../contract/index.ts";
 
 /** What objects of leases are made with, besides the lease. */
 export interface ObjectSettings {
@@ -20,4 +20,6 @@ export interface ObjectSettings {
   readonly overcommit: { readonly cpu: number; readonly memory: number; readonly storage: number };
   /** Class of the Ingress objects; the cluster's default where there is none. */
   readonly ingressClass: string | undefined;
+  /** Takes the place of Ingress objects where it is named. */
+  readonly gateway: GatewayName | undefined;
 }

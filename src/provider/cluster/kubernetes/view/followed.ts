@@ -16,6 +16,7 @@ export class Followed<T extends ApiObject> {
   #over: Promise<void> = Promise.resolve();
   /** Whether what was told is up to date. */
   fresh = false;
+  #wasLost = false;
 
   constructor(
     source: { api: KubernetesApi; log: Logger },
@@ -50,7 +51,10 @@ export class Followed<T extends ApiObject> {
         if (this.fresh)
           log.warn("the cluster is not heard any more", { what: resource.plural, err: change.failure.message });
         this.fresh = false;
+        this.#wasLost = true;
       } else if (change.type === "all") {
+        if (this.#wasLost) log.info("the cluster is heard again", { what: resource.plural });
+        this.#wasLost = false;
         this.fresh = true;
         to.all(change.objects);
         begun();

@@ -20,6 +20,15 @@ interface ApiService extends ApiObject {
   readonly spec?: { readonly ports?: readonly { readonly nodePort?: number }[] };
 }
 
+interface ApiWorkload extends ApiObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+  };
+}
+
+/** Characters of a reason that are kept. */
+const MAX_TROUBLE = 1_000;
+
 export interface ViewOptions {
   readonly api: KubernetesApi;
   readonly log: Logger;
@@ -44,6 +53,8 @@ export class ClusterView {
   readonly #claims = new Map<string, Claim>();
   readonly #nodes = new Map<string, ObservedNode>();
   readonly #nodePorts = new Map<string, readonly number[]>();
+  /** Why a workload cannot make pods, in the cluster's words. */
+  readonly #troubles = new Map<string, string>();
   readonly #generations = new Map<string, number | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #followed: readonly Followed<never>[];
@@ -91,14 +102,14 @@ export class ClusterView {
     );
     const workloads = [KIND.deployment, KIND.statefulSet].map(
       (resource) =>
-        new Followed<ApiObject>(
+        new Followed<ApiWorkload>(
           options,
           { resource, selection: { labels } },
           {
             all: (objects) => this.#workloads(resource.kind, objects),
             set: (object) => this.#setWorkload(resource.kind, object),
             removed: (object) => {
-              this.#generations.delete(`${resource.kind} ${keyOf(object)}`);
+              this.#forgetWorkload(`${resource.kind} ${keyOf(object)}`);
               this.#touched(resource.kind, object);
             },
           },
@@ -115,6 +126,11 @@ export class ClusterView {
   /** Whether what is known of pods is up to date. */
   get fresh(): boolean {
     return this.#podsFollowed.fresh;
+  }
+
+  /** Why the workload of a service cannot make pods: a quota, or a rule of the cluster's operator. */
+  trouble(namespace: string, workload: string): string | undefined {
+    return this.#troubles.get(`${KIND.deployment.kind} ${namespace}/${workload}`);
   }
 
   /** Whether what is known of nodes, and of what runs there, is up to date. */
@@ -171,11 +187,16 @@ export class ClusterView {
     else this.#nodePorts.set(keyOf(service), ports);
   }
 
-  #workloads(kind: string, objects: readonly ApiObject[]): void {
+  #forgetWorkload(key: string): void {
+    this.#generations.delete(key);
+    this.#troubles.delete(key);
+  }
+
+  #workloads(kind: string, objects: readonly ApiWorkload[]): void {
     const present = new Set(objects.map((object) => `${kind} ${keyOf(object)}`));
     for (const key of this.#generations.keys()) {
       if (!key.startsWith(`${kind} `) || present.has(key)) continue;
-      this.#generations.delete(key);
+      this.#forgetWorkload(key);
       const [namespace = "", name] = key.slice(kind.length + 1).split("/");
       this.#options.touched(namespace, `${kind}/${name}`, undefined);
     }
@@ -183,8 +204,11 @@ export class ClusterView {
   }
 
   /** A generation counts changes of what is wanted, by anybody. */
-  #setWorkload(kind: string, { metadata }: ApiObject): void {
+  #setWorkload(kind: string, { metadata, status }: ApiWorkload): void {
     const key = `${kind} ${metadata.namespace}/${metadata.name}`;
+    const trouble = status?.conditions?.find(({ type, status: is }) => type === "ReplicaFailure" && is === "True");
+    if (trouble === undefined) this.#troubles.delete(key);
+    else this.#troubles.set(key, (trouble.message ?? "").slice(0, MAX_TROUBLE));
     const before = this.#generations.get(key);
     this.#generations.set(key, metadata.generation);
     if (before === undefined || before === metadata.generation) return;
