@@ -2,6 +2,7 @@ export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./backoff.ts"
 export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";
 export { EventLog, streamEvents } from "./eventlog.ts";
 export { type Listeners, LocalCarrier } from "./local-carrier.ts";
+export { mergedByTime } from "./merged.ts";
 export { isPortFree, PortAllocator, type PortProbe } from "./port-allocator.ts";
 export { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 export { FORBIDDEN, isPublicAddress } from "./private/addresses.ts";

@@ -1,5 +1,5 @@
 import { type LogLine, type LogOptions, replicaName } from "../../contract/index.ts";
-import { LineQueue } from "../../shared/index.ts";
+import { LineQueue, mergedByTime } from "../../shared/index.ts";
 import { isNotFound } from "../api/failure.ts";
 import { readLines, type TimedLine } from "../api/logs.ts";
 import type { DriverContext } from "../context.ts";
@@ -12,30 +12,14 @@ const REOPEN_MS = 1_000;
 /** What a look back at `previous` with `tail` may keep in memory, in characters. */
 const MAX_KEPT = 4 << 20;
 
-/** What the replicas have written so far, merged by time. Of each replica only the next line is in memory. */
+/** What the replicas have written so far, merged by time. */
 export async function* pastLogs(context: DriverContext, lease: Lease, options: LogOptions): AsyncIterable<LogLine> {
   const sources = chosen(lease, options).map((unit) => ({
     name: replicaName(unit.service, unit.index),
     lines: pastLines(context, unit, options),
   }));
-  try {
-    const heads = await Promise.all(
-      sources.map(async ({ name, lines }) => ({ name, lines, next: await lines.next() })),
-    );
-    for (;;) {
-      const open = heads.filter(({ next }) => next.done !== true);
-      const [first] = open.sort((a, b) => timeOf(a.next) - timeOf(b.next));
-      if (first === undefined || first.next.done === true || options.signal.aborted) return;
-      yield logLine(first.name, first.next.value);
-      first.next = await first.lines.next();
-    }
-  } finally {
-    await Promise.all(sources.map(({ lines }) => lines.return(undefined)));
-  }
-}
-
-function timeOf(next: IteratorResult<TimedLine, undefined>): number {
-  return next.done === true ? Number.POSITIVE_INFINITY : next.value.time;
+  const merged = mergedByTime(sources, { timeOf: ({ time }) => time, signal: options.signal });
+  for await (const [name, line] of merged) yield logLine(name, line);
 }
 
 function logLine(name: string, { text, time, stream }: TimedLine): LogLine {

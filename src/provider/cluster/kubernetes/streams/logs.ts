@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LogLine, type LogOptions, replicaName } from "../../contract/index.ts";
-import { LineQueue } from "../../shared/index.ts";
+import { LineQueue, mergedByTime } from "../../shared/index.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { type PodLine, podLines } from "./pod-lines.ts";
@@ -14,7 +14,7 @@ interface Replica {
   readonly pod: ObservedPod;
 }
 
-/** What the replicas have written so far, merged by time. Of each replica only the next line is in memory. */
+/** What the replicas have written so far, merged by time. */
 export async function* pastLogs(lease: Lease, previous: PreviousLogs, options: LogOptions): AsyncGenerator<LogLine> {
   const sources = replicasOf(lease, options.services).map(({ name, pod }) => ({
     name,
@@ -23,24 +23,8 @@ export async function* pastLogs(lease: Lease, previous: PreviousLogs, options: L
         ? previousLines(lease, previous, { name, pod }, options)
         : currentLines(lease, pod, options),
   }));
-  try {
-    const heads = await Promise.all(
-      sources.map(async ({ name, lines }) => ({ name, lines, next: await lines.next() })),
-    );
-    for (;;) {
-      const open = heads.filter(({ next }) => next.done !== true);
-      const [first] = open.sort((a, b) => timeOf(a.next) - timeOf(b.next));
-      if (first === undefined || first.next.done === true || options.signal.aborted) return;
-      yield logLine(first.name, first.next.value);
-      first.next = await first.lines.next();
-    }
-  } finally {
-    await Promise.all(sources.map(({ lines }) => lines.return(undefined)));
-  }
-}
-
-function timeOf(next: IteratorResult<PodLine, undefined>): number {
-  return next.done === true ? Number.POSITIVE_INFINITY : next.value.at;
+  const merged = mergedByTime(sources, { timeOf: ({ at }) => at, signal: options.signal });
+  for await (const [name, line] of merged) yield logLine(name, line);
 }
 
 /** Clusters do not tell which of its two streams a program wrote to. */
