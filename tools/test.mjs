@@ -7,7 +7,9 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -39,6 +41,12 @@ const NEEDED = {
   zsh: ["zsh"],
   fish: ["fish"],
 };
+
+/**
+ * Docker's daemon beside Podman: unpacked for its tests and not installed, because its package would start it and change the
+ * machine's firewall.
+ */
+const UNPACKED = { folder: join(root, ".cache", "docker"), packages: ["docker.io", "containerd", "tini"] };
 
 /** Settings under which Podman works on constrained hosts too; written only where there are none. */
 const CONFIG = {
@@ -84,6 +92,20 @@ function isOffered(name) {
   return status === 0 && stdout.length > 0;
 }
 
+function unpackDocker() {
+  const { folder, packages } = UNPACKED;
+  if (existsSync(folder) || installed("dockerd") || !packages.every(isOffered)) return;
+  mkdirSync(dirname(folder), { recursive: true });
+  const draft = mkdtempSync(`${folder}-`);
+  const inDraft = (program, args) => spawnSync(program, args, { cwd: draft, stdio: "ignore" }).status === 0;
+  const got = inDraft("apt-get", ["download", "-qq", ...packages]);
+  const archives = readdirSync(draft).filter((name) => name.endsWith(".deb"));
+  const ok = got && archives.every((name) => inDraft("dpkg", ["-x", name, "root"]));
+  if (ok) renameSync(join(draft, "root"), folder);
+  else console.log("the tests with Docker will be skipped: its packages could not be downloaded");
+  rmSync(draft, { recursive: true, force: true });
+}
+
 /** Whether Python can make virtual environments, which Debian has in a package of their own. */
 function hasPythonVenv() {
   return spawnSync("python3", ["-c", "import venv, ensurepip"], { stdio: "ignore" }).status === 0;
@@ -109,6 +131,7 @@ function installNeeded() {
     );
   }
   if (!able) return;
+  unpackDocker();
   for (const [path, text] of Object.entries(CONFIG)) {
     if (existsSync(path)) continue;
     mkdirSync(dirname(path), { recursive: true });
@@ -183,9 +206,15 @@ const APART = [
 ];
 
 /** Containers of drivers and of surroundings that fail: mostly they wait, in a lane beside the other containers. */
-const HOSTS = ["engine-driver", "engine-host", "engine-registry", "exhaustion", "provider-state", "set-up"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const HOSTS = [
+  "engine-docker",
+  "engine-driver",
+  "engine-host",
+  "engine-registry",
+  "exhaustion",
+  "provider-state",
+  "set-up",
+].map((name) => `test/e2e/${name}.test.ts`);
 
 /** All kills, the attacks that measure neither pace nor memory, and what builds in folders of its own. */
 const KILLS = [

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { promisify } from "node:util";
 import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
 import { LABEL, Naming } from "../../src/provider/cluster/docker/labels.ts";
+import { DOCKER_FOLDER, removeDocker } from "../e2e/docker-engine.ts";
 import { ENGINE_FOLDER, podmanOn } from "../e2e/engine.ts";
 import { killProcessesOn, makeOwnedFolder, removeFolder, takeAbandonedFolders } from "./abandoned.ts";
 import { removeGroups } from "./machine-room.ts";
@@ -27,6 +28,7 @@ export async function sweep(): Promise<void> {
     killProcessesOn(folder);
     removeFolder(folder);
   }
+  for (const folder of takeAbandonedFolders(DOCKER_FOLDER)) await removeDocker(folder);
   for (const folder of takeAbandonedFolders("svc-test-")) {
     removeGroups(basename(folder));
     removeFolder(folder);

@@ -103,6 +103,18 @@ describeWithEngine("a program that tries to get out of its container", () => {
     await waitFor(async () => !rulesOf().includes(`-${hostPort}`), "the rules to go with the lease");
   });
 
+  it("fills no more of the kernel's table of connections than its share", async () => {
+    const { stdout } = await execute(driver, id, { service: "web", command: ["hostname", "-i"] });
+    const to = PUBLIC.replaceAll(".", ",");
+    const program = `socket(S,2,2,17); for(1025..11264){send(S,"x",0,pack("S n C4 x8",2,$_,${to}))}`;
+    await execute(driver, id, { service: "web", command: ["/usr/bin/perl", "-e", program] });
+    const own = ["-L", "-p", "udp", "-s", stdout.trim(), "-d", PUBLIC];
+    const options = { encoding: "utf8", stdio: "pipe", env: ADMIN, maxBuffer: 1 << 26 } as const;
+    const known = execFileSync("conntrack", own, options).split("\n");
+    expect(known.length).toBeGreaterThan(1_000);
+    expect(known.length).toBeLessThan(8_300);
+  });
+
   /** Each probe with its end. */
   async function attempt(probes: readonly Probe[], user: string): Promise<Map<string, string>> {
     const perl = ["/usr/bin/perl", "-"];

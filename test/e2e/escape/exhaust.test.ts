@@ -105,12 +105,47 @@ const ATTACKS: readonly Attack[] = [
   { name: "the processor", program: `my $end=time+2; 1 while time<$end; print "0\\n"`, most: 0 },
 ];
 
+/** What an attacker holds of what the kernel counts for the whole host, or for one user of it, until it is killed. */
+interface Shared {
+  readonly name: string;
+  /** In Perl; takes all that it gets. */
+  readonly take: string;
+  /** In Perl; dies where a neighbour can have none. */
+  readonly need: string;
+  readonly user?: string;
+}
+
+const SHARED: readonly Shared[] = [
+  {
+    name: "watchers of files",
+    take: "for(1..1000){last if syscall(294,0)<0}",
+    need: 'syscall(294,0)>=0 or die "inotify: $!"',
+  },
+  {
+    name: "asynchronous input and output",
+    take: 'for my $n (65536,8192,1024,128,1){for(1..64){my $c=pack("Q",0); last if syscall(206,$n,$c)<0}}',
+    need: 'my $c=pack("Q",0); syscall(206,128,$c)>=0 or die "io_setup: $!"',
+  },
+  {
+    name: "terminals",
+    take: 'pipe(R,W); for(1..4){next if fork(); my @f; while(open(my $f,"+<","/dev/ptmx")){push @f,$f} syswrite(W,"x"); sleep(1000)} sysread(R,my $x,1) for 1..4',
+    need: 'open(F,"+<","/dev/ptmx") or die "terminal: $!"',
+  },
+  {
+    name: "processes of a user",
+    take: "for(1..1020){my $p=fork(); last if !defined $p; if(!$p){sleep(1000); exit}}",
+    need: 'my @p; for(1..20){my $p=fork(); defined $p or die "fork: $!"; if(!$p){sleep(1000); exit} push @p,$p} kill(9,@p)',
+    user: "user",
+  },
+];
+
 describeWithEngine("a tenant who uses up everything", () => {
   let engine: TestEngine;
   let driver: DockerDriver;
   let plane: PlaneLink;
   let stateDir = "";
   let hostile: LeaseKey;
+  let neighbourly: LeaseKey;
   let hostileImages: Awaited<ReturnType<typeof hostileRegistry>>;
   let url = "";
   let port = 0;
@@ -129,7 +164,8 @@ describeWithEngine("a tenant who uses up everything", () => {
       limits: { imageBytes: BigInt(IMAGE) },
       carrier: plane.carrier,
     });
-    const neighbour = sampleSpec([sampleService(engine.image)]);
+    const neighbour = sampleSpec([sampleService(image)]);
+    neighbourly = neighbour.id;
     const attacker = sampleSpec([attackerService(image)], {
       ports: [{ service: "web", port: 80, externalPort: 9000, proto: "TCP", hostPort: nodePort }],
     });
@@ -186,6 +222,29 @@ describeWithEngine("a tenant who uses up everything", () => {
         expect(Number(told)).toBeGreaterThanOrEqual(least ?? 0);
       }
       expect((await onDisk()) - before).toBeLessThan(MOST_ON_DISK);
+      await untilOk(driver, hostile);
+    });
+  }
+
+  for (const { name, take, need, user } of SHARED) {
+    it(`takes no ${name} from its neighbour`, async () => {
+      await untilOk(driver, hostile);
+      const perl = (program: string) => ["/usr/bin/perl", "-e", program];
+      const asUser = (program: string) => ["su", user ?? "", "-c", `exec /usr/bin/perl -e '${program}'`];
+      const command = user === undefined ? perl : asUser;
+      const request = { service: "web", replica: 0, tty: false, stdin: false };
+      const program = `setpgrp(0,0); $|=1; ${take}; print "held\\n"; sleep(1000)`;
+      await beside(name, async () => {
+        const session = await driver.exec(hostile, { ...request, command: command(program) });
+        try {
+          for await (const { data } of session.output) if (String(Buffer.from(data)).includes("held")) break;
+          const had = await execute(driver, neighbourly, { service: "web", command: command(`${need}; print "had"`) });
+          expect(had).toMatchObject({ stdout: "had", stderr: "" });
+        } finally {
+          session.kill();
+          await session.exitCode;
+        }
+      });
       await untilOk(driver, hostile);
     });
   }

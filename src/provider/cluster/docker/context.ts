@@ -5,6 +5,7 @@ import type { EventLog, HostData } from "../shared/index.ts";
 import type { EngineApi } from "./api/api.ts";
 import type { EngineHealth } from "./api/health.ts";
 import type { Gpus } from "./gpu/index.ts";
+import type { EngineInit } from "./host/engine-init.ts";
 import type { Firewall } from "./host/firewall.ts";
 import type { LeaseUsers } from "./host/users.ts";
 import type { Volumes } from "./host/volumes.ts";
@@ -29,6 +30,7 @@ export interface DriverContext {
   readonly health: EngineHealth;
   readonly users: LeaseUsers;
   readonly gpus: Gpus;
+  readonly init: EngineInit;
   /** Limits how many containers are made or started at once. */
   readonly starts: Semaphore;
   /** What tenants must not read of the host. */

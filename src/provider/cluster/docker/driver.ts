@@ -27,8 +27,10 @@ import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { Gpus } from "./gpu/index.ts";
 import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
+import { EngineInit } from "./host/engine-init.ts";
 import { Firewall } from "./host/firewall.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
+import { raiseSharedLimits } from "./host/shared-limits.ts";
 import { LeaseUsers } from "./host/users.ts";
 import { Volumes } from "./host/volumes.ts";
 import { Images } from "./images/images.ts";
@@ -57,6 +59,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
   const settings = settingsOf(options);
   const { log, stateDir } = settings;
   makePrivateDirectory(stateDir);
+  await raiseSharedLimits(log);
   const api = await EngineApi.open(settings.socket, settings.timing.patience);
   const naming = new Naming(settings.namePrefix);
   if (settings.volumeSizeEnforcement === "none") {
@@ -94,6 +97,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     images,
     health,
     users: new LeaseUsers(settings.userNamespaces, log),
+    init: new EngineInit(log),
     host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
     starts: new Semaphore(settings.limits.parallelStarts),
   });

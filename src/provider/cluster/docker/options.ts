@@ -5,6 +5,7 @@ import type { AllowedRegistry, GpuModel, PortCarrier, PortRange } from "../contr
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 import type { EnginePatience } from "./api/api.ts";
 import { CDI_FOLDERS } from "./gpu/index.ts";
+import { processesOfUser } from "./host/process-limit.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";
@@ -86,6 +87,7 @@ export interface DockerTiming {
 export interface DockerLimits {
   readonly pids: number;
   readonly openFiles: number;
+  /** Of one user, over all containers; by default as many as this process may have. */
   readonly processes: number;
   readonly logBytes: number;
   /** Engine calls at once that create or start a container. */
@@ -136,10 +138,9 @@ const DEFAULT_TIMING: DockerTiming = {
   patience: { call: 60_000, work: 120_000 },
 };
 
-const DEFAULT_LIMITS: DockerLimits = {
+const DEFAULT_LIMITS: Omit<DockerLimits, "processes"> = {
   pids: 1024,
   openFiles: 1024,
-  processes: 1024,
   logBytes: 10 << 20,
   parallelStarts: 4,
   parallelLoads: 4,
@@ -177,7 +178,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     registries: { allowed: [], ...options.registries },
     log: options.log ?? silentLogger,
     timing: { ...DEFAULT_TIMING, ...options.timing },
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits: { ...DEFAULT_LIMITS, processes: processesOfUser(), ...options.limits },
   };
 }
 

@@ -76,7 +76,7 @@ export interface LogQuery {
 
 export interface ExecHandle {
   readonly stream: NodeJS.ReadWriteStream;
-  inspect(): Promise<{ readonly running: boolean; readonly exitCode: number; readonly pid: number }>;
+  inspect(): Promise<ExecState>;
   resize(width: number, height: number): Promise<void>;
 }
 
@@ -84,6 +84,14 @@ export interface ExecHandle {
 export interface LabelledContainer {
   readonly id: string;
   readonly labels: Labels;
+}
+
+export interface ExecState {
+  /** False while the engine still starts it. */
+  readonly begun: boolean;
+  readonly running: boolean;
+  readonly exitCode: number;
+  readonly pid: number;
 }
 
 /** Type of the engine's container event. */
@@ -207,7 +215,7 @@ export class EngineApi {
         path: `/containers/${encodeURIComponent(id)}/logs?`,
         method: "GET",
         isStream: true,
-        statusCodes: { 200: true, 404: "no such container", 500: "server error" },
+        statusCodes: { 200: true, 404: "no such container", 409: "being removed", 500: "server error" },
         options,
         ...(signal === undefined ? {} : { abortSignal: signal }),
       };
@@ -302,8 +310,8 @@ export class EngineApi {
     return {
       stream,
       inspect: async () => {
-        const info = await guard(exec.inspect());
-        return { running: info.Running, exitCode: info.ExitCode ?? 0, pid: info.Pid };
+        const { Running: running, ExitCode: code, Pid: pid } = await guard(exec.inspect());
+        return { begun: running || code !== null, running, exitCode: code ?? 0, pid };
       },
       // Podman answers 201 where the library expects 200.
       resize: async (w, h) => guard(exec.resize({ w, h })).then(() => undefined, ignoreStatus(201)),

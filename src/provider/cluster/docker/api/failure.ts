@@ -29,7 +29,12 @@ export function engineFailure(error: unknown): EngineFailure {
   const status = statusOf(error);
   const text = cleanText(errorText(error));
   if (status === undefined) return new EngineFailure("unreachable", text, error);
-  return new EngineFailure(status === 404 ? "notFound" : "refused", text, error);
+  return new EngineFailure(isGone(status, text) ? "notFound" : "refused", text, error);
+}
+
+/** Docker keeps a container's name for a moment after it began to remove it. */
+function isGone(status: number, text: string): boolean {
+  return status === 404 || (status === 409 && /dead or marked for removal/.test(text));
 }
 
 export function isNotFound(error: unknown): boolean {

@@ -5,6 +5,9 @@ import { clusterErrors } from "../../contract/index.ts";
 import { FORBIDDEN } from "../../shared/index.ts";
 import { CommandError, run } from "./command.ts";
 
+/** Connections that a lease may have begun at once: the kernel has one table for those of all tenants and of the host. */
+const CONNECTIONS = 8_192;
+
 /** The network of one lease. */
 export interface LeaseNetwork {
   readonly bridge: string;
@@ -144,6 +147,9 @@ export function onLinkNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>):
 export function rulesV4(chain: string, networks: readonly LeaseNetwork[], neighbours: readonly string[] = []): string {
   return restoreText(chain, [
     "-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN",
+    ...networks.map(
+      ({ bridge }) => `-i ${bridge} -m connlimit --connlimit-above ${CONNECTIONS} --connlimit-mask 0 -j DROP`,
+    ),
     "-p udp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
     "-p tcp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
     "-m addrtype --dst-type LOCAL -j DROP",

@@ -16,6 +16,7 @@ describe("firewall rules", () => {
     expect(rules.at(-2)).toBe("COMMIT");
     const order = [
       at("ESTABLISHED"),
+      at("-i sx1 -m connlimit --connlimit-above 8192"),
       at("--dport 53"),
       at("LOCAL -j DROP"),
       at("10.89.3.0/24 -j RETURN"),

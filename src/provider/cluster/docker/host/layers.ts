@@ -10,6 +10,8 @@ const LAYER = ".layer";
 
 /** A container's writable folders where the engine made them, all on this machine. */
 export interface WritableFolders {
+  /** `podman` or `docker`. */
+  readonly engine: string;
   /** The upper folder of its overlay; undefined where the engine does not tell. */
   readonly upper: string | undefined;
   /** Of the volumes that its image declares by itself. */
@@ -27,15 +29,24 @@ export function layerKey(namespace: string, replica: string, size: bigint): Volu
  * unlike a mount, a link also holds over restarts of engine and host.
  */
 export async function moveWritable(volumes: Volumes, key: VolumeKey, folders: WritableFolders): Promise<void> {
-  const { upper, imageVolumes } = folders;
+  const { engine, upper, imageVolumes } = folders;
   if (upper === undefined || !existsSync(upper)) {
     throw clusterErrors.refused("the container engine does not keep writable layers as folders of this machine", {
       hint: "run the engine on this machine with its overlay storage, or accept unlimited layers: --cluster-volume-sizes none",
     });
   }
   const data = await volumes.ensure(key);
-  const sources = [dirname(upper), ...imageVolumes.filter((folder) => existsSync(folder))];
+  const sources = [...layerFolders(engine, upper), ...imageVolumes.filter((folder) => existsSync(folder))];
   for (const [index, source] of sources.entries()) await moveFolder(source, join(data, `w${index}`));
+}
+
+/**
+ * What a layer is written to. Podman finds the root of a container behind a link; Docker's runtime refuses a root that a link
+ * leads to, so that there the parts of the overlay move one by one.
+ */
+function layerFolders(engine: string, upper: string): string[] {
+  const layer = dirname(upper);
+  return engine === "podman" ? [layer] : [upper, join(layer, "work")];
 }
 
 async function moveFolder(source: string, target: string): Promise<void> {

@@ -62,9 +62,8 @@ async function createContainer(state: LeaseState, target: NewReplica): Promise<s
       context.api.create(containerOptions({ ...input, init: withInit, gpus }, context.settings, context.naming)),
     );
   try {
-    return await create(init).catch((error) => {
-      if (!init || !isInitMissing(error)) throw error;
-      context.log.warn("the engine has no init process for containers: install catatonit (Podman) or tini (Docker)");
+    return await create(init && context.init.isThere).catch((error) => {
+      if (!init || !context.init.isLacking(error)) throw error;
       return create(false);
     });
   } catch (error) {
@@ -79,7 +78,7 @@ async function sizeLayer(state: LeaseState, target: NewReplica, id: string): Pro
   const { upper, imageVolumes } = await context.api.inspect(id);
   const key = layerKey(state.namespace, generationOwner(target, state.spec.generation), target.plan.layerLimit);
   try {
-    await moveWritable(context.volumes, key, { upper, imageVolumes });
+    await moveWritable(context.volumes, key, { engine: context.health.kind, upper, imageVolumes });
   } catch (error) {
     await context.api.remove(id).catch(() => {});
     throw error;
@@ -173,8 +172,4 @@ async function needsInit({ context }: LeaseState, { plan, imageId }: NewReplica)
   const own = plan.service.command ?? [];
   const program = own.length > 0 ? own : await context.api.imageProgram(imageId);
   return !INITS.has(basename(program[0] ?? ""));
-}
-
-function isInitMissing(error: unknown): boolean {
-  return error instanceof EngineFailure && /init binary|docker-init|catatonit/i.test(error.message);
 }

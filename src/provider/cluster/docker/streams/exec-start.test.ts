@@ -13,7 +13,7 @@ function shown(texts: readonly string[], code: number): { readonly passed: strin
   const text = (outputs: readonly { readonly data: Uint8Array }[]): string =>
     outputs.map(({ data }) => Buffer.from(data).toString()).join("");
   const passed = texts.map((each) => text(words.pass({ stream: "stderr", data: Buffer.from(each) }))).join("");
-  return { passed, ended: text(words.end(code)) };
+  return { passed, ended: text(words.end(code).outputs) };
 }
 
 test.each([
@@ -21,7 +21,6 @@ test.each([
   ["Docker", DOCKER],
 ])("the words of %s become one sentence", (_, texts) => {
   expect(shown(texts, 127)).toEqual({ passed: "", ended: '"nope": there is no such program in the container\n' });
-  expect(shown(texts, 126)).toEqual({ passed: "", ended: '"nope": it cannot be run\n' });
 });
 
 test.each([
@@ -33,6 +32,20 @@ test.each([
   expect(ended).toBe(
     '"nope": the service has used up its processes; end some, or start it again: svc deploy restart\n',
   );
+});
+
+test("a program that is not one becomes one sentence", () => {
+  const text = "Error: runc: exec failed: unable to start container process: exec /etc/passwd: permission denied\n";
+  expect(shown([text], 126)).toEqual({ passed: "", ended: '"nope": it cannot be run\n' });
+});
+
+test("a program that Docker does not find has the exit code of one that is not there", () => {
+  const text =
+    'OCI runtime exec failed: exec failed: unable to start container process: exec: "nope": executable file not found in $PATH: unknown\r\n';
+  const words = new StartWords(["nope"]);
+  words.pass({ stream: "stdout", data: Buffer.from(text) });
+  const sentence = Buffer.from('"nope": there is no such program in the container\n');
+  expect(words.end(126)).toEqual({ outputs: [{ stream: "stderr", data: sentence }], exitCode: 127 });
 });
 
 test("the same words of a program that ran are its own", () => {

@@ -9,12 +9,15 @@ const ENGINE_WORDS = /^(?:Error: )?(?:runc|crun|OCI runtime|runtime\/cgo|runtime
 /** The engine needs a process or two of the container's own number to start a command in it. */
 const NO_PROCESS_LEFT =
   /resource temporarily unavailable|failed to create new OS thread|newosproc|pthread_create failed/i;
+/** With Docker a program that does not exist ends as one that cannot be run. */
+const NO_PROGRAM = /executable file not found|no such file or directory/i;
 const MORE_WORDS = /^\s*(?:Error: |$)/;
 const MOST_HELD = 4096;
 
+const NOT_FOUND = 127;
 const REASONS: ReadonlyMap<number, string> = new Map([
   [126, "it cannot be run"],
-  [127, "there is no such program in the container"],
+  [NOT_FOUND, "there is no such program in the container"],
 ]);
 
 const NO_PROCESS = "the service has used up its processes; end some, or start it again: svc deploy restart";
@@ -49,13 +52,14 @@ export class StartWords {
     return this.#held.length > 0;
   }
 
-  /** What is left at the end of the output. */
-  end(exitCode: number): readonly Output[] {
+  /** What is left at the end of the output, and the exit code to tell. */
+  end(code: number): { readonly outputs: readonly Output[]; readonly exitCode: number } {
     const held = this.#held.splice(0);
-    const [first] = held;
     const text = held.map(({ data }) => Buffer.from(data).toString("utf8")).join("");
+    const exitCode = REASONS.has(code) && NO_PROGRAM.test(text) ? NOT_FOUND : code;
     const reason = NO_PROCESS_LEFT.test(text) ? NO_PROCESS : REASONS.get(exitCode);
-    if (first === undefined || reason === undefined) return held;
-    return [{ stream: first.stream, data: Buffer.from(`${JSON.stringify(this.#command)}: ${reason}\n`) }];
+    if (held.length === 0 || reason === undefined) return { outputs: held, exitCode };
+    const sentence = Buffer.from(`${JSON.stringify(this.#command)}: ${reason}\n`);
+    return { outputs: [{ stream: "stderr", data: sentence }], exitCode };
   }
 }

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { readlink } from "node:fs/promises";
 import { clusterErrors, type ExecRequest, type ExecSession, replicaName } from "../../contract/index.ts";
 import { LineQueue } from "../../shared/index.ts";
-import type { ExecHandle } from "../api/api.ts";
+import type { ExecHandle, ExecState } from "../api/api.ts";
 import { FrameReader } from "../api/frames.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { Observed } from "../replica/observe.ts";
 import { type Output, StartWords } from "./exec-start.ts";
 
-/** The engine reports the exit code a moment after the stream ended. */
-const EXIT_POLL = { attempts: 50, wait: 50 };
+/** The engine reports the exit code a moment after the stream ended, and a process a moment after the stream began. */
+const POLL = { attempts: 50, wait: 50 };
 
 /** Starts a command in a running replica. */
 export async function openExec(context: DriverContext, lease: Lease, request: ExecRequest): Promise<ExecSession> {
@@ -51,8 +51,11 @@ class EngineExec implements ExecSession {
     const queue = new LineQueue<Output>();
     this.output = queue;
     const pumped = this.#pump(queue, request);
-    this.#outputEnd = pumped.catch(() => {});
-    this.exitCode = pumped.then(() => this.#awaitExit());
+    this.#outputEnd = pumped.then(
+      () => {},
+      () => {},
+    );
+    this.exitCode = pumped;
     // A caller that never asks for the code must not bring the process down.
     this.exitCode.catch(() => {});
     if (!request.stdin) handle.stream.end();
@@ -85,7 +88,8 @@ class EngineExec implements ExecSession {
     void this.#killProcess();
   }
 
-  async #pump(queue: LineQueue<Output>, { tty, command }: ExecRequest): Promise<void> {
+  /** Returns the exit code. */
+  async #pump(queue: LineQueue<Output>, { tty, command }: ExecRequest): Promise<number> {
     const frames = new FrameReader();
     const words = new StartWords(command);
     try {
@@ -94,26 +98,41 @@ class EngineExec implements ExecSession {
         const outputs: Output[] = tty ? [{ stream: "stdout", data }] : frames.push(data);
         for (const output of outputs.flatMap((each) => words.pass(each))) await queue.push(output);
       }
-      if (words.isHolding) for (const output of words.end(await this.#awaitExit())) await queue.push(output);
+      if (words.isHolding) {
+        const { outputs, exitCode } = words.end(await this.#awaitExit());
+        for (const output of outputs) await queue.push(output);
+        return exitCode;
+      }
     } catch (error) {
       if (!this.#killed) throw error;
     } finally {
       this.#ended = true;
       queue.end();
     }
+    return this.#awaitExit();
   }
 
   async #awaitExit(): Promise<number> {
-    for (let attempt = 0; attempt < EXIT_POLL.attempts; attempt++) {
+    for (let attempt = 0; attempt < POLL.attempts; attempt++) {
       const state = await this.#handle.inspect();
       if (!state.running) return state.exitCode;
-      await new Promise((resolve) => setTimeout(resolve, EXIT_POLL.wait));
+      await new Promise((resolve) => setTimeout(resolve, POLL.wait));
     }
     throw clusterErrors.refused("the command's output ended but the engine does not report its exit code");
   }
 
+  /** A command that is ended at once may not run yet, and would run on. */
+  async #process(): Promise<ExecState> {
+    const none = { begun: true, running: false, exitCode: 0, pid: 0 };
+    for (let attempt = 1; ; attempt++) {
+      const state = await this.#handle.inspect().catch(() => none);
+      if ((state.begun && !(state.running && state.pid === 0)) || attempt === POLL.attempts) return state;
+      await new Promise((resolve) => setTimeout(resolve, POLL.wait));
+    }
+  }
+
   async #killProcess(): Promise<void> {
-    const { pid, running } = await this.#handle.inspect().catch(() => ({ pid: 0, running: false }));
+    const { pid, running } = await this.#process();
     if (running && pid > 1 && (await sharesNamespace(pid, this.#containerPid))) return signalTree(pid);
     if ("destroy" in this.#handle.stream && typeof this.#handle.stream.destroy === "function") {
       this.#handle.stream.destroy();

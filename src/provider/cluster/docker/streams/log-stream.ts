@@ -34,7 +34,7 @@ async function* pastLines(
 ): AsyncGenerator<TimedLine, undefined> {
   const { tail, signal, since, previous = false } = options;
   // A container that was started again goes on in the same log: what stands before the start is of the run before.
-  const until = previous ? unit.startedAt / 1000 : Number.POSITIVE_INFINITY;
+  const until = previous ? betweenRuns(unit) / 1000 : Number.POSITIVE_INFINITY;
   if (Number.isNaN(until)) return;
   const query = { follow: false, tail: previous ? -1 : tail, signal, ...sinceQuery(since) };
   try {
@@ -44,6 +44,16 @@ async function* pastLines(
   } catch (error) {
     if (!isNotFound(error) && !signal.aborted) throw error;
   }
+}
+
+/**
+ * A time after the last line of the run before and before the first one of this run; not a number where there was none before.
+ * Docker notes a start only when the program may have written already.
+ */
+function betweenRuns({ startedAt, finishedAt }: Observed): number {
+  const ended = Date.parse(finishedAt);
+  if (!(ended > 0)) return Number.NaN;
+  return ended < startedAt ? (ended + startedAt) / 2 : startedAt;
 }
 
 /** Engines ask for whole seconds. */

@@ -1,0 +1,48 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { errorText, type Logger } from "../../../../util/index.ts";
+
+/**
+ * What the kernel counts for the whole host, or for one user of it, and so for all containers together. At its defaults a
+ * single tenant takes all of it: 128 watchers of files, one call for all asynchronous input and output, 32 replicas for all
+ * process ids. Raised, each tenant comes to the end of what is his first, because all of it is memory of his container.
+ */
+const LEAST: ReadonlyMap<string, number> = new Map([
+  ["fs/aio-max-nr", 1 << 30],
+  ["fs/epoll/max_user_watches", 1 << 30],
+  ["fs/file-max", 1 << 30],
+  ["fs/inotify/max_user_instances", 1 << 20],
+  ["fs/inotify/max_user_watches", 1 << 26],
+  ["fs/pipe-user-pages-soft", 1 << 26],
+  ["kernel/pid_max", 1 << 22],
+  ["kernel/pty/max", 1 << 20],
+  ["kernel/threads-max", 1 << 22],
+  ["net/ipv4/neigh/default/gc_thresh2", 1 << 15],
+  ["net/ipv4/neigh/default/gc_thresh3", 1 << 16],
+  ["net/ipv6/neigh/default/gc_thresh2", 1 << 15],
+  ["net/ipv6/neigh/default/gc_thresh3", 1 << 16],
+  ["net/netfilter/nf_conntrack_max", 1 << 20],
+]);
+
+/** Raises those that are lower; what this machine does not have, or lets nobody change, stays as it is. */
+export async function raiseSharedLimits(log: Logger, root = "/proc/sys"): Promise<void> {
+  const raised: string[] = [];
+  const low: string[] = [];
+  for (const [name, least] of LEAST) {
+    const path = join(root, name);
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    // Without a limit, or without the part of the kernel that has it, there is nothing to share.
+    if (text === undefined || Number(text) === 0 || Number(text) >= least) continue;
+    const told = `${name.replaceAll("/", ".")} from ${text.trim()} to ${least}`;
+    await writeFile(path, `${least}`).then(
+      () => raised.push(told),
+      (error) => low.push(`${told} (${errorText(error)})`),
+    );
+  }
+  if (raised.length > 0) log.info("limits of the kernel that all tenants share were raised", { limits: raised });
+  if (low.length > 0) {
+    log.warn("limits of the kernel that all tenants share are low, so that one tenant could take all; raise them", {
+      limits: low,
+    });
+  }
+}
