@@ -16,9 +16,16 @@ export interface ClientRules {
   readonly forwardedFrom: BlockList;
 }
 
-/** Whether the other end is one of these. */
-export function isFrom(socket: Socket, networks: BlockList): boolean {
-  return isTrusted(clientAddress(socket), networks);
+/** Tells whether the other end of a connection is one of these; each connection is looked at once. */
+export function originOf(networks: BlockList): (socket: Socket) => boolean {
+  const seen = new WeakMap<Socket, boolean>();
+  return (socket) => {
+    const known = seen.get(socket);
+    if (known !== undefined) return known;
+    const isOne = isTrusted(clientAddress(socket), networks);
+    seen.set(socket, isOne);
+    return isOne;
+  };
 }
 
 /** What becomes of a connection: served, told why it is refused, or closed without a word. */

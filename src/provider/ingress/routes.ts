@@ -31,7 +31,11 @@ export class Routes {
 
   /** Takes a Host header as received. */
   find(header: string | undefined): RouteTarget | undefined {
-    const host = header === undefined ? undefined : normalHost(header);
+    if (header === undefined) return undefined;
+    // Most clients send the name in its normal form.
+    const known = this.#targets.get(header);
+    if (known !== undefined) return known;
+    const host = normalHost(header);
     return host === undefined ? undefined : this.#targets.get(host);
   }
 

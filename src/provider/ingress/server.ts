@@ -7,8 +7,8 @@ import {
   ClientCounts,
   type ClientRules,
   CONNECTIONS_PER_ADDRESS,
-  isFrom,
   limitClients,
+  originOf,
   parseNetworks,
 } from "./clients.ts";
 import { byCertifiedHost, byHost, type Decide, decideWith, targetOr404, toTls } from "./decide.ts";
@@ -79,7 +79,7 @@ export class Ingress {
     this.#clients = { ...NO_RULES, ...options.clients };
     this.#forwarder = new Forwarder(
       (target) => options.backends(target.lease, target.service, target.port),
-      (socket) => isFrom(socket, this.#clients.forwardedFrom),
+      originOf(this.#clients.forwardedFrom),
     );
     const counts = new ClientCounts(this.#clients);
     const { tls } = options;

@@ -25,10 +25,19 @@ const REPLACED = new Set(["expect", "forwarded", "proxy", "x-real-ip"]);
 
 /** Names and values in turn, as received, without those of the connection. */
 export function endToEnd(message: Pick<RequestHead, "headers" | "rawHeaders">): string[] {
-  const named = new Set((message.headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
+  const named = namedByConnection(message.headers.connection);
   const isEndToEnd = (name: string) => NEVER_HOP_BY_HOP.has(name) || !(HOP_BY_HOP.has(name) || named.has(name));
   return filterRaw(message.rawHeaders, isEndToEnd);
 }
+
+/** Nearly all connections name nothing but what always is of a connection. */
+function namedByConnection(value: string | undefined): ReadonlySet<string> {
+  if (value === undefined || COMMON_CONNECTION.has(value)) return NONE;
+  return new Set(value.split(",").map((name) => name.trim().toLowerCase()));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const COMMON_CONNECTION: ReadonlySet<string> = new Set(["close", "keep-alive", "Keep-Alive"]);
 
 /** Headers for the replica: those of the client, its address, and the transfer coding of the body. */
 export function upstreamHeaders(request: RequestHead, proto: "http" | "https", isProxy = false): string[] {
@@ -69,14 +78,15 @@ function saidByProxy({ headers }: Pick<RequestHead, "headers">): Map<string, str
 
 /** Many programs treat an underscore as a dash, as in their variables. */
 function isReplaced(name: string): boolean {
-  const spelled = name.replaceAll("_", "-");
+  const spelled = name.includes("_") ? name.replaceAll("_", "-") : name;
   return REPLACED.has(spelled) || spelled.startsWith("x-forwarded-");
 }
 
 function filterRaw(raw: readonly string[], keep: (name: string) => boolean): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [name = "", value = ""] = raw.slice(at, at + 2);
+    const name = raw[at] ?? "";
+    const value = raw[at + 1] ?? "";
     if (keep(name.toLowerCase())) kept.push(name, value);
   }
   return kept;
