@@ -37,7 +37,7 @@ export class DockerEngine {
   /** Why there can be none on this machine, or undefined. */
   static missing(): string | undefined {
     if (process.getuid?.() !== 0) return "not root, so network rules cannot be set";
-    const lacking = ["dockerd", "containerd", "docker-init", "runc"].filter((program) => !isThere(program));
+    const lacking = ["dockerd", "containerd", "docker", "docker-init", "runc"].filter((program) => !isThere(program));
     return lacking.length === 0 ? undefined : `${lacking.join(", ")} not found; on Debian \`npm test\` unpacks them`;
   }
 
@@ -63,6 +63,12 @@ export class DockerEngine {
       if (attempt === 600 || this.#daemon.exitCode !== null) throw found;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /** Runs Docker's own command on it. */
+  docker(...args: readonly string[]): string {
+    const env = { ...process.env, PATH: PATHS };
+    return execFileSync("docker", ["--host", `unix://${this.socket}`, ...args], { encoding: "utf8", env });
   }
 
   /** A driver on it; each is the same provider. */

@@ -26,6 +26,9 @@ export interface GatewayLimits {
   /** Requests of one tenant at once, and refilled per second. */
   readonly burst: number;
   readonly perSecond: number;
+  /** Shells and restarts of one tenant at once, and refilled per second: each is work of the host that no lease pays for. */
+  readonly startsBurst: number;
+  readonly startsPerSecond: number;
   readonly ping: number;
   readonly pongWait: number;
   /** An open stream is authorised again this often; while the chain is away it lives on for `recheckGrace`. */
@@ -60,6 +63,8 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   message: 64 << 10,
   burst: 100,
   perSecond: 20,
+  startsBurst: 20,
+  startsPerSecond: 0.5,
   ping: 10_000,
   pongWait: 15_000,
   recheck: 10_000,

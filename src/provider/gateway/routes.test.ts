@@ -284,6 +284,22 @@ describe("bad requests", () => {
     expect(refused.sort()).toEqual([...Array(3).fill("lease_not_found"), ...Array(2).fill("too_many_requests")]);
   });
 
+  it("for shells and restarts are fewer: each is work that no lease pays for", async () => {
+    const gateway = await open({ startsBurst: 2, startsPerSecond: 0.001 });
+    const lease = await gateway.run(1n);
+    const client = gateway.client(gateway.credential("certificate"));
+    const ends: string[] = [];
+    for (let count = 0; count < 4; count++) {
+      const end = client.restart(lease, "web").then(
+        () => "restarted",
+        ({ reason }) => reason,
+      );
+      ends.push(await end);
+    }
+    expect(ends).toEqual(["restarted", "restarted", "too_many_requests", "too_many_requests"]);
+    expect(await client.leaseStatus(lease)).toHaveProperty("services.web");
+  });
+
   it("that come too slowly are ended", async () => {
     const gateway = await open({ headersTimeout: 100, requestTimeout: 300 });
     const { certificate, privateKey } = gateway.certificate;

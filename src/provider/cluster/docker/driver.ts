@@ -21,16 +21,16 @@ import {
 import { EventLog, HostData, PortAllocator, streamEvents } from "../shared/index.ts";
 import { type ContainerEvent, EngineApi } from "./api/api.ts";
 import { engineKind } from "./api/discover.ts";
+import { EngineInit } from "./api/engine-init.ts";
 import { ignoreNotFound, publicError } from "./api/failure.ts";
 import { EngineHealth } from "./api/health.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { Gpus } from "./gpu/index.ts";
 import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
-import { EngineInit } from "./host/engine-init.ts";
 import { Firewall } from "./host/firewall.ts";
+import { raiseSharedLimits } from "./host/limits/shared-limits.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
-import { raiseSharedLimits } from "./host/shared-limits.ts";
 import { LeaseUsers } from "./host/users.ts";
 import { Volumes } from "./host/volumes.ts";
 import { Images } from "./images/images.ts";

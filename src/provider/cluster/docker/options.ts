@@ -5,7 +5,7 @@ import type { AllowedRegistry, GpuModel, PortCarrier, PortRange } from "../contr
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 import type { EnginePatience } from "./api/api.ts";
 import { CDI_FOLDERS } from "./gpu/index.ts";
-import { processesOfUser } from "./host/process-limit.ts";
+import { processesOfUser } from "./host/limits/process-limit.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";

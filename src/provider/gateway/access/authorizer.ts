@@ -55,12 +55,16 @@ export interface AuthorizerOptions {
   readonly now: () => number;
 }
 
+/** What lets the engine start processes. */
+const STARTS: ReadonlySet<Access["scope"]> = new Set(["restart", "shell"]);
+
 /** Decides every request by itself, from the credential it came with and the state of the chain at that moment. */
 export class Authorizer {
   readonly #options: AuthorizerOptions;
   readonly #facts: ChainFacts;
   readonly #replays: Replays;
   readonly #rate: RateLimit;
+  readonly #starts: RateLimit;
 
   constructor(options: AuthorizerOptions) {
     const { chain, limits, now } = options;
@@ -68,6 +72,7 @@ export class Authorizer {
     this.#facts = new ChainFacts(chain, limits.chainAge, now);
     this.#replays = new Replays(Math.floor(now() / 1000));
     this.#rate = new RateLimit(limits.burst, limits.perSecond);
+    this.#starts = new RateLimit(limits.startsBurst, limits.startsPerSecond);
   }
 
   async authorize(request: IncomingMessage, access: Access): Promise<Grant> {
@@ -75,6 +80,9 @@ export class Authorizer {
     const { now } = this.#options;
     const principal = await this.#take(credential);
     await this.#check(principal, access);
+    if (STARTS.has(access.scope) && !this.#starts.take(principal.owner, now())) {
+      throw gatewayErrors.tooMany("too many shells and restarts");
+    }
     if (access.once === true && principal.claims !== undefined) {
       this.#replays.use(principal.claims, Math.floor(now() / 1000));
     }

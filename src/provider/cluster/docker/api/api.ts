@@ -94,6 +94,15 @@ export interface ExecState {
   readonly pid: number;
 }
 
+/** How an image wants its program to be looked at; times in nanoseconds, 0 or none for the engine's own. */
+export type HealthCheck = Docker.HealthConfig;
+
+export interface ImageProgram {
+  /** With which it starts. */
+  readonly words: readonly string[];
+  readonly healthCheck: HealthCheck | undefined;
+}
+
 /** Type of the engine's container event. */
 export interface ContainerEvent {
   readonly id: string;
@@ -254,10 +263,10 @@ export class EngineApi {
     return (await guard(this.#calls.getImage(reference).inspect())).RepoTags ?? [];
   }
 
-  /** The words with which an image's program starts. */
-  async imageProgram(reference: string): Promise<readonly string[]> {
+  /** What an image says about its program. */
+  async imageProgram(reference: string): Promise<ImageProgram> {
     const { Config: config } = await guard(this.#calls.getImage(reference).inspect());
-    return [config?.Entrypoint ?? [], config?.Cmd ?? []].flat();
+    return { words: [config?.Entrypoint ?? [], config?.Cmd ?? []].flat(), healthCheck: config?.Healthcheck };
   }
 
   /** Puts an archive of images (`docker save`) on the engine. */

@@ -6,6 +6,7 @@ import { seccompOption } from "../host/seccomp.ts";
 import { giveFolder, usersOption } from "../host/users.ts";
 import { LABEL } from "../labels.ts";
 import { containerOptions } from "../replica/container.ts";
+import { seldomChecked } from "../replica/health-check.ts";
 import type { Observed } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
 import type { LeaseState } from "./state.ts";
@@ -46,16 +47,27 @@ export async function makeContainer(state: LeaseState, target: NewReplica): Prom
 async function createContainer(state: LeaseState, target: NewReplica): Promise<string> {
   const { context, spec } = state;
   const first = context.users.first(state.namespace);
-  const [folders, files, init] = await Promise.all([
+  const [folders, files, { words, healthCheck }] = await Promise.all([
     prepareVolumes(state, target, first),
     prepareFiles(state, target),
-    needsInit(state, target),
+    context.api.imageProgram(target.imageId),
   ]);
+  const init = needsInit(target, words);
   const engine = context.health.kind;
   const seccomp = seccompOption(engine, context.settings.stateDir);
   const users = first === 0 ? undefined : usersOption(first);
   const { forced } = context.gpus;
-  const input = { ...target, spec, folders, files, engine, seccomp, users, forced };
+  const input = {
+    ...target,
+    spec,
+    folders,
+    files,
+    engine,
+    seccomp,
+    users,
+    forced,
+    healthCheck: seldomChecked(healthCheck),
+  };
   const owner = { namespace: state.namespace, service: target.plan.name, index: target.index };
   const create = (withInit: boolean) =>
     context.gpus.take(owner, target.plan.gpu, (gpus) =>
@@ -168,8 +180,8 @@ async function prepareFiles(state: LeaseState, target: NewReplica): Promise<Map<
   return new Map(await Promise.all(files));
 }
 
-async function needsInit({ context }: LeaseState, { plan, imageId }: NewReplica): Promise<boolean> {
+function needsInit({ plan }: NewReplica, words: readonly string[]): boolean {
   const own = plan.service.command ?? [];
-  const program = own.length > 0 ? own : await context.api.imageProgram(imageId);
-  return !INITS.has(basename(program[0] ?? ""));
+  const [program = ""] = own.length > 0 ? own : words;
+  return !INITS.has(basename(program));
 }

@@ -1,5 +1,6 @@
 import type { ContainerCreateOptions } from "dockerode";
 import { type LeaseSpec, leaseNamespace, replicaName } from "../../contract/index.ts";
+import type { HealthCheck } from "../api/api.ts";
 import type { TakenGpus } from "../gpu/index.ts";
 import { LABEL, type Naming } from "../labels.ts";
 import type { DockerSettings } from "../options.ts";
@@ -55,6 +56,8 @@ export interface ContainerInput {
   readonly users: string | undefined;
   /** Whether the engine puts a process in front that takes over orphans. */
   readonly init: boolean;
+  /** The one of the image, as it may run. */
+  readonly healthCheck: HealthCheck | undefined;
   readonly gpus: TakenGpus;
   /** Variables that have these values whatever image and tenant say. */
   readonly forced: Readonly<Record<string, string>>;
@@ -76,6 +79,7 @@ export function containerOptions(
     Hostname: replica.slice(0, 63),
     ...(hasItems(plan.service.command) ? { Entrypoint: [...plan.service.command] } : {}),
     ...(hasItems(plan.service.args) ? { Cmd: [...plan.service.args] } : {}),
+    ...(input.healthCheck === undefined ? {} : { Healthcheck: input.healthCheck }),
     Env: environment(input, settings.publicHostname),
     Labels: {
       ...naming.leaseLabels(spec),

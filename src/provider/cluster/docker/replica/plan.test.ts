@@ -100,6 +100,7 @@ describe("container of a replica", () => {
       seccomp: "/p.json",
       init: true,
       users: undefined,
+      healthCheck: undefined,
       gpus: { config: {}, labels: {} },
       forced: {},
     };
@@ -142,6 +143,7 @@ describe("container of a replica", () => {
       files: new Map(),
       engine: "docker",
       seccomp: "{}",
+      healthCheck: undefined,
       users: undefined,
       init: false,
       gpus: {

@@ -1,5 +1,5 @@
 import type { Logger } from "../../../../util/index.ts";
-import { EngineFailure } from "../api/failure.ts";
+import { EngineFailure } from "./failure.ts";
 
 /** Whether the engine has a process to put in front of programs. It says so only when it makes a container, or starts one. */
 export class EngineInit {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createLogger } from "../../../../util/index.ts";
+import { createLogger } from "../../../../../util/index.ts";
 import { processesOfUser } from "./process-limit.ts";
 import { raiseSharedLimits } from "./shared-limits.ts";
 

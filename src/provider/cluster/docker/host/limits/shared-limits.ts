@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText, type Logger } from "../../../../util/index.ts";
+import { errorText, type Logger } from "../../../../../util/index.ts";
 
 /**
  * What the kernel counts for the whole host, or for one user of it, and so for all containers together. At its defaults a
