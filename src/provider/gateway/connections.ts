@@ -1,10 +1,11 @@
 import type { Server, Socket } from "node:net";
+import { clientNetwork } from "../../util/index.ts";
 
 /** Keeps one address from taking all connections: those above the limit are closed at once. */
 export function limitConnections(server: Server, perAddress: number): void {
   const open = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
-    const address = socket.remoteAddress ?? "";
+    const address = clientNetwork(socket.remoteAddress ?? "");
     const count = (open.get(address) ?? 0) + 1;
     open.set(address, count);
     socket.once("close", () => {

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
+import { clientNetwork } from "../../util/index.ts";
 
 /** Connections that one address may have open at once; a browser opens six for each host name. */
 export const CONNECTIONS_PER_ADDRESS = 256;
@@ -42,36 +43,40 @@ export class ClientCounts {
 
   /** Counts a connection until it closes. */
   enter(socket: Socket): Verdict {
-    const address = clientAddress(socket);
-    const count = this.#add(address);
-    if (count === undefined) return "served";
-    socket.once("close", () => this.#remove(address));
+    const client = this.#clientOf(socket);
+    if (client === undefined) return "served";
+    const count = this.#add(client);
+    socket.once("close", () => this.#remove(client));
     const most = this.#rules.connectionsPerAddress;
     return count <= most ? "served" : count > most * TOLD_SHARE ? "cut" : "told";
   }
 
   /** Counts something that a client has open over a connection; undefined if there is no room, else what ends it. */
   open(socket: Socket): (() => void) | undefined {
-    const address = clientAddress(socket);
-    const count = this.#add(address);
-    if (count === undefined) return () => {};
-    if (count <= this.#rules.connectionsPerAddress) return () => this.#remove(address);
-    this.#remove(address);
+    const client = this.#clientOf(socket);
+    if (client === undefined) return () => {};
+    const count = this.#add(client);
+    if (count <= this.#rules.connectionsPerAddress) return () => this.#remove(client);
+    this.#remove(client);
     return undefined;
   }
 
   /** Undefined for addresses that are not counted. */
-  #add(address: string): number | undefined {
-    if (isTrusted(address, this.#rules.trustedProxies)) return undefined;
-    const count = (this.#open.get(address) ?? 0) + 1;
-    this.#open.set(address, count);
+  #clientOf(socket: Socket): string | undefined {
+    const address = clientAddress(socket);
+    return isTrusted(address, this.#rules.trustedProxies) ? undefined : clientNetwork(address);
+  }
+
+  #add(client: string): number {
+    const count = (this.#open.get(client) ?? 0) + 1;
+    this.#open.set(client, count);
     return count;
   }
 
-  #remove(address: string): void {
-    const left = (this.#open.get(address) ?? 1) - 1;
-    if (left === 0) this.#open.delete(address);
-    else this.#open.set(address, left);
+  #remove(client: string): void {
+    const left = (this.#open.get(client) ?? 1) - 1;
+    if (left === 0) this.#open.delete(client);
+    else this.#open.set(client, left);
   }
 }
 

@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { Ingress } from "./index.ts";
+import { Ingress, type IngressOptions } from "./index.ts";
 
 const HOST = "app.example.com";
+const OTHER = "other.example.com";
 const STALL_MS = 500;
 const MEBIBYTE = 1 << 20;
 const HEAD = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n`;
@@ -13,18 +14,20 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** An ingress before one replica; returns its port. */
-async function ingress(listener: RequestListener): Promise<number> {
+/** An ingress before one replica, which two leases have; returns its port. */
+async function ingress(listener: RequestListener, overrides: Partial<IngressOptions> = {}): Promise<number> {
   const server = createServer(listener);
   await once(server.listen(0, "127.0.0.1"), "listening");
   cleanups.push(() => server.close().closeAllConnections());
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("no address");
-  const made = new Ingress({ backends: () => [`127.0.0.1:${address.port}`], host: "127.0.0.1", port: 0 });
+  const backends = () => [`127.0.0.1:${address.port}`];
+  const made = new Ingress({ backends, host: "127.0.0.1", port: 0, ...overrides });
   cleanups.push(() => made.close());
   const lease = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
   const options = { maxBodySize: 1_000, readTimeout: 5_000, sendTimeout: 5_000, nextTries: 3, nextTimeout: 0 };
   made.routes.set(HOST, { lease, service: "web", port: 80, options });
+  made.routes.set(OTHER, { lease: { ...lease, dseq: 8n }, service: "web", port: 80, options });
   return made.listen();
 }
 
@@ -46,9 +49,9 @@ async function answerOf(socket: Socket): Promise<string> {
   return text;
 }
 
-async function ask(port: number): Promise<string> {
+async function ask(port: number, host = HOST): Promise<string> {
   const socket = await open(port);
-  socket.write(`${HEAD}Connection: close\r\n\r\n`);
+  socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   return answerOf(socket);
 }
 
@@ -56,6 +59,33 @@ it("serves others while hundreds of clients have sent half a request", async () 
   const port = await ingress((_request, response) => response.end("served"));
   for (let count = 0; count < 200; count++) (await open(port)).write(HEAD);
   expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 .*served/s);
+});
+
+it("gives a lease no more open requests and websockets than its share, and serves others", async () => {
+  let waiting = 0;
+  const port = await ingress(
+    (request, response) => {
+      if (request.headers.host !== HOST) return response.end("served");
+      waiting++;
+    },
+    { openPerLease: 3 },
+  );
+  const held = await Promise.all(Array.from({ length: 3 }, () => open(port)));
+  for (const socket of held) socket.write(`${HEAD}\r\n`);
+  await expect.poll(() => waiting).toBe(3);
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 503 .*open/s);
+  const upgrade = await open(port);
+  upgrade.write(`${HEAD}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  expect(await answerOf(upgrade)).toMatch(/^HTTP\/1\.1 503 /);
+  expect(await ask(port, OTHER)).toMatch(/^HTTP\/1\.1 200 .*served/s);
+  held[0]?.destroy();
+  // The place is free as soon as the ingress sees that the client has left.
+  await expect
+    .poll(async () => {
+      if (waiting === 3) (await open(port)).write(`${HEAD}\r\n`);
+      return waiting;
+    })
+    .toBeGreaterThan(3);
 });
 
 it("refuses HTTP/2 with prior knowledge, and serves others", async () => {

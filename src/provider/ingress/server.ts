@@ -30,6 +30,8 @@ export interface IngressOptions {
   readonly log?: Logger;
   /** Open client connections over all hosts, with TLS and without it. */
   readonly maxConnections?: number;
+  /** Requests and websockets of one lease that may be open at once; 1024 by default. */
+  readonly openPerLease?: number;
   /** By default 256 connections from one address, and no proxy is trusted. */
   readonly clients?: Partial<ClientRules>;
   /** What another process has listened with so far, by `Ingress.listeners`. */
@@ -80,6 +82,7 @@ export class Ingress {
     this.#forwarder = new Forwarder(
       (target) => options.backends(target.lease, target.service, target.port),
       originOf(this.#clients.forwardedFrom),
+      options.openPerLease,
     );
     const counts = new ClientCounts(this.#clients);
     const { tls } = options;

@@ -1,3 +1,4 @@
+export * from "./client-network.ts";
 /** Text for terminals and shells. */
 export * from "./printable.ts";
 export * from "./shell-word.ts";

@@ -1,3 +1,5 @@
+import { clientNetwork } from "../../../util/index.ts";
+
 /** Limits on the clients of a lease's host ports. */
 export interface PortLimits {
   /** Open connections from one address. */
@@ -42,7 +44,8 @@ export class ConnectionGuard {
   }
 
   /** Undefined where a limit is reached; otherwise to be called when the connection has ended. */
-  admit(address: string): (() => void) | undefined {
+  admit(client: string): (() => void) | undefined {
+    const address = clientNetwork(client);
     const open = this.#addresses.get(address) ?? 0;
     const { connectionsPerAddress, connectionsPerLease } = this.limits;
     if (this.#all >= connectionsPerLease || open >= connectionsPerAddress) return undefined;

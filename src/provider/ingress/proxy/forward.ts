@@ -7,6 +7,7 @@ import { type ClientAnswer, type Exchange, protoOf, type RequestHead } from "./e
 import { endToEnd, upstreamHeaders } from "./headers.ts";
 import { type PageStatus, sendPage } from "./pages.ts";
 import { type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
+import { LeaseShares } from "./shares.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -32,13 +33,15 @@ type Result = { readonly answer: IncomingMessage } | { readonly outcome: Outcome
 export class Forwarder {
   readonly #backends: Backends;
   readonly #balancer = new Balancer();
+  readonly #shares: LeaseShares;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: 4_000 });
 
   readonly #isProxy: (socket: Socket) => boolean;
 
   /** `isProxy` says whose word about the client is passed on. */
-  constructor(backends: Backends, isProxy: (socket: Socket) => boolean = () => false) {
+  constructor(backends: Backends, isProxy: (socket: Socket) => boolean = () => false, openPerLease?: number) {
     this.#backends = backends;
+    this.#shares = new LeaseShares(openPerLease);
     this.#isProxy = isProxy;
   }
 
@@ -51,8 +54,16 @@ export class Forwarder {
     this.#agent.destroy();
   }
 
+  /** Counts something that is open of the target's lease; undefined where it has its share. */
+  enter(target: RouteTarget): (() => void) | undefined {
+    return this.#shares.enter(target);
+  }
+
   /** Never rejects: every end is an answer or a cut connection. */
   async forward(exchange: Exchange, target: RouteTarget): Promise<void> {
+    const leave = this.enter(target);
+    if (leave === undefined) return sendPage(exchange.answer, 503);
+    exchange.answer.onGone(leave);
     try {
       await this.#forward(exchange, target);
     } catch {

@@ -45,6 +45,12 @@ export function socketTunnel(request: IncomingMessage, socket: Socket, rest: Buf
 
 /** Carries an upgrade (websocket) to a replica and joins the two connections; tries the next until one accepts. */
 export function forwardUpgrade(forwarder: Forwarder, target: RouteTarget, tunnel: Tunnel): void {
+  const leave = forwarder.enter(target);
+  if (leave === undefined) {
+    tunnel.page(503);
+    return;
+  }
+  tunnel.client.once("close", leave);
   tryNext(forwarder, target, tunnel, new Set());
 }
 
