@@ -46,6 +46,8 @@ export interface HarnessOptions {
   readonly cluster?: MemoryClusterOptions;
   readonly loopbackPorts?: boolean;
   readonly options?: Partial<LeaseServiceOptions>;
+  /** Stands between the service and what it asks: chain, cluster, and the end of bids. */
+  readonly through?: <Part extends object>(part: Part) => Part;
 }
 
 export interface LogEntry {
@@ -89,6 +91,11 @@ export class LeaseHarness {
   /** Ends the daemon without notice and starts another one on the same folder and cluster. */
   async restart(): Promise<LeaseService> {
     await this.service.stop();
+    return this.crash();
+  }
+
+  /** Starts another daemon where the last one was killed. */
+  async crash(): Promise<LeaseService> {
     this.driver = this.cluster.open();
     this.registry = this.#openRegistry();
     this.ingress = new FakeIngress();
@@ -110,7 +117,8 @@ export class LeaseHarness {
   }
 
   #open(): LeaseService {
-    const { settings, options } = this.#options;
+    const { settings, options, through = (part) => part } = this.#options;
+    const bids = { closeBid: async (id: LeaseKey, reason: string) => void this.closed.push({ id, reason }) };
     return new LeaseService({
       folder: this.folder,
       settings: {
@@ -122,15 +130,15 @@ export class LeaseHarness {
         monitor: DEFAULT_MONITOR,
         ...settings,
       },
-      chain: this.chain,
-      driver: this.driver,
+      chain: through(this.chain),
+      driver: through(this.driver),
       registry: this.registry,
       router: this.#router(),
       log: this.log,
       clock: this.clock,
       random: () => 0,
       settleMs: [],
-      closeBid: async (id, reason) => void this.closed.push({ id, reason }),
+      closeBid: through(bids).closeBid,
       onGone: (id) => void this.gone.push(id),
       ...options,
     });
