@@ -67,6 +67,12 @@ const PARTS = {
     files: ["test/attack/pruned.test.ts"],
     env: { SVC_TEST_PRUNED_DEPLOYMENTS: 1_000_000 },
   },
+  /** A hundred thousand odd deployment files, from their text to leases that end, beside a tenant who is left alone. */
+  files: {
+    project: "simulation",
+    files: ["src/provider/files.sim.test.ts"],
+    env: { SVC_TEST_FILES: 100_000, SVC_TEST_SEED: seed },
+  },
   /** Two hundred random faults around a provider with thirty leases, each with a client that asks all the time. */
   chaos: {
     project: "unit",

@@ -16,3 +16,6 @@ export const systemClock: Clock = {
 
 /** For spans: it runs evenly even when the time of the machine is changed. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
+
+/** The machine's time at the start of the process, and from then on evenly: for spans that outlast a process. */
+export const evenClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };

@@ -1,3 +1,4 @@
+import { isOneOf } from "../../util/index.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { Block } from "../chain/node.ts";
 import { clientErrors, RpcError } from "../errors.ts";
@@ -17,6 +18,8 @@ export interface FollowOptions {
 
 const DEFAULT_POLL_MS = 1000;
 const MAX_PAUSE_MS = 15_000;
+/** Polls without a new block, between two looks at the node itself. */
+const LOOK_EVERY = 30;
 const NOT_YET =
   /must be less than or equal to|could not find results|height \d+ (is )?not (yet )?available(?!, lowest)/;
 const PRUNED = /lowest height is (\d+)/;
@@ -33,12 +36,18 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
   const retry = new Retry(wake, options);
   try {
     const chainId = await retry.until(() => chain.chainId());
+    let empty = 0;
     let next = options.from ?? (await retry.until(async () => (await chain.node.status()).latestHeight + 1n));
     while (signal?.aborted !== true && chainId !== undefined && next !== undefined) {
       const height = next;
       const block = await retry.until(() => fetchBlock(chain, height));
-      if (block === undefined) await wake.sleep(pollMs, signal);
-      else {
+      if (block === undefined) {
+        empty += 1;
+        if (empty % LOOK_EVERY === 0)
+          await retry.until(() => checkNode(chain, { chainId, seen: height - 1n }, options));
+        await wake.sleep(pollMs, signal);
+      } else {
+        empty = 0;
         if (block.chainId !== chainId) {
           throw clientErrors.wrongChain(`the node serves ${block.chainId}, not ${chainId}`);
         }
@@ -49,6 +58,18 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
   } finally {
     stopListening();
   }
+}
+
+/** Throws when the node serves another chain now; tells when it is behind what it has shown before. */
+async function checkNode(
+  chain: ChainClient,
+  { chainId, seen }: { readonly chainId: string; readonly seen: bigint },
+  { onProblem }: FollowOptions,
+): Promise<void> {
+  const status = await chain.node.status();
+  if (status.chainId !== chainId) throw clientErrors.wrongChain(`the node serves ${status.chainId}, not ${chainId}`);
+  if (status.latestHeight >= seen) return;
+  onProblem?.(new Error(`the node is at height ${status.latestHeight}, behind ${seen}, which it has shown before`));
 }
 
 /** A block, or undefined while the chain has not reached it. */
@@ -91,9 +112,7 @@ class Retry {
 }
 
 function isFinal(error: Error): boolean {
-  return (
-    "code" in error && error.code === clientErrors.pruned.code && "codespace" in error && error.codespace === "client"
-  );
+  return isOneOf([clientErrors.pruned, clientErrors.wrongChain], error);
 }
 
 /** Wakes the follower at every new block while the node's events are available; otherwise it polls. */

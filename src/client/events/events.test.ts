@@ -190,6 +190,27 @@ describe("following blocks", () => {
     expect((await waiting).done).toBe(true);
   });
 
+  it("says that the node has gone back to an older height, and goes on when it is there again", async () => {
+    let height = 3;
+    serveBlocks(node, () => height);
+    const stream = followBlocks(chain, { from: 3n, pollMs: 1, onProblem: (error) => problems.push(error.message) });
+    expect((await stream.next()).value?.height).toBe(3n);
+    height = 1;
+    const next = stream.next();
+    await until(() => problems.includes("the node is at height 1, behind 3, which it has shown before"));
+    height = 4;
+    expect((await next).value?.height).toBe(4n);
+    await stream.return();
+  });
+
+  it("refuses another chain that has not come as far yet", async () => {
+    serveBlocks(node, () => 3);
+    const stream = followBlocks(chain, { from: 3n, pollMs: 1 });
+    expect((await stream.next()).value?.height).toBe(3n);
+    serveBlocks(node, () => 2, { chainId: "other-1" });
+    await expect(stream.next()).rejects.toThrow(/serves other-1, not test-1: wrong chain/);
+  });
+
   it("refuses another chain and blocks that are gone", async () => {
     serveBlocks(node, () => 9, { lowest: 5 });
     await expect(heights({ from: 2n }, 1)).rejects.toThrow(/first block is 5, not 2: block no longer kept/);

@@ -17,6 +17,10 @@ export interface SourceParts {
 
 /** Characters of a reason that strangers are told: price scripts write parts of it. */
 const MAX_REASON = 500;
+/** Of reasons in the status. */
+const MAX_SHOWN_REASON = 200;
+const MOST_REASONS = 20;
+const OTHERS = "other reasons";
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
 
 /** What the gateway shows about the rest of the provider. */
@@ -49,13 +53,20 @@ export function gatewaySources({ inventory, orders, outbox, pricing, limits }: S
   };
 }
 
-/** How many orders were refused, by reason. */
-function countReasons(orders: readonly OrderStatus[]): Record<string, number> {
-  const counts: Record<string, number> = {};
+/**
+ * How many orders were refused, by reason; the most frequent ones. Tenants write parts of reasons, and would otherwise
+ * decide how long the status is.
+ */
+export function countReasons(orders: readonly OrderStatus[]): Record<string, number> {
+  const counts = new Map<string, number>();
   for (const { phase, reason } of orders) {
-    if (phase === "refused" && reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
+    if (phase !== "refused" || reason === undefined) continue;
+    const text = reason.slice(0, MAX_SHOWN_REASON);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  return counts;
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  const others = sorted.slice(MOST_REASONS).reduce((sum, [, count]) => sum + count, 0);
+  return Object.fromEntries([...sorted.slice(0, MOST_REASONS), ...(others === 0 ? [] : [[OTHERS, others] as const])]);
 }
 
 export function totalOf(rows: readonly RowNeed[]): ResourceSum {

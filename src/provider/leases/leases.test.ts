@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { evenClock } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
 import { statusOf, untilHealth, untilOk } from "../cluster/contract/conformance/index.ts";
 import { clusterErrors, leaseNamespace } from "../cluster/index.ts";
@@ -66,6 +67,22 @@ describe("life of a lease", () => {
     expect(world.closed).toEqual([]);
     await world.pass(100_000);
     expect(world.closed).toEqual([{ id, reason: "manifest_timeout" }]);
+  });
+
+  it("is not given up because the time of the machine was set forward", async () => {
+    const world = open({ options: { clock: evenClock } });
+    const id = leaseOf(1n);
+    world.chain.win(id, onChain(sampleDeployment()));
+    world.service.leaseWon(id);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+    try {
+      await world.restart();
+      // The steps of a real clock take turns of the event loop.
+      for (let i = 0; i < 20; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+      expect(world.closed).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("answers the status with names, ports and replicas", async () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
-import { type Clock, errorText, type Logger, systemClock, toHex } from "../../util/index.ts";
+import { type Clock, errorText, evenClock, type Logger, toHex } from "../../util/index.ts";
 import { formatLeaseId, formatOrderId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import {
@@ -76,7 +76,7 @@ export class LeaseService {
   constructor(options: LeaseServiceOptions) {
     const { settings, driver, log, registry, folder } = options;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? evenClock;
     this.#context = {
       settings,
       driver,

@@ -146,6 +146,14 @@ describe("script pricing", () => {
     expect(await run('test "$SVC_OWNER$SVC_DENOM" = svc1xutoken && echo 3')).toBe(parseDec("3"));
   });
 
+  it("takes numbers as calculators print them, with any number of decimals, rounded up", async () => {
+    expect(await run("echo .5")).toBe(parseDec("0.5"));
+    expect(await run("echo 1.25000000000000000000")).toBe(parseDec("1.25"));
+    expect(await run("echo 0.00000000000000000000001")).toBe(1n);
+    expect(await run("echo 2.000000000000000000999")).toBe(parseDec("2.000000000000000001"));
+    expect(await run("echo +7")).toBe(parseDec("7"));
+  });
+
   it("has no price when the script fails, prints nonsense or hangs", async () => {
     await expect(run("exit 3")).rejects.toThrow("code 3");
     await expect(run("echo cheap")).rejects.toThrow("not a price");
@@ -190,7 +198,7 @@ describe("script pricing", () => {
 
   it("takes no more than a page of output, and no other number than one", async () => {
     await expect(run("while :; do echo 11111111111111111111; done")).rejects.toThrow("signal SIGKILL");
-    for (const text of ["-1", "0", "1e9", "0x10", "1 2", "NaN", "Infinity", ""]) {
+    for (const text of ["-1", "0", "0.000", "-.5", ".", "1.", "1e9", "0x10", "1 2", "1,5", "NaN", "Infinity", ""]) {
       await expect(run(`printf '%s' '${text}'`), text).rejects.toThrow("not a price");
     }
   });

@@ -43,9 +43,16 @@ export function scriptPricing(options: ScriptOptions): PricingStrategy {
   };
 }
 
+/** As calculators print them: `.5`, and with any number of decimals. */
+const PRICE = /^\+?(\d{0,78})(?:\.(\d{1,4000}))?$/;
+const DEC_DIGITS = 18;
+
+/** Rounded up at the last decimal that the chain has, so that the bid is never below what the script asks. */
 function parsePrice(output: string): Dec {
-  const price = tryParseDec(output.trim());
-  if (price === undefined || price <= 0n)
+  const [text = "", whole = "", decimals = ""] = PRICE.exec(output.trim()) ?? [];
+  const kept = tryParseDec(`${whole || "0"}.${decimals.slice(0, DEC_DIGITS) || "0"}`) ?? 0n;
+  const price = kept + (/[1-9]/.test(decimals.slice(DEC_DIGITS)) ? 1n : 0n);
+  if (text === "" || price <= 0n)
     throw new Error(`the price script printed "${output.trim().slice(0, 80)}", not a price`);
   return price;
 }
