@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { becomeOperator, passProposal, SHORT_VOTES } from "../../../test/support/proposals.ts";
+import { moduleAddress } from "../../crypto/index.ts";
 import {
   coin,
   groupSpec,
@@ -19,7 +21,7 @@ import {
   Group_State,
 } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { MsgCloseDeploymentSchema, MsgStartGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { GenesisStateSchema, Query } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
+import { GenesisStateSchema, MsgUpdateParamsSchema, Query } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { Bid_State, Lease_State, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import {
   MsgCreateBidSchema,
@@ -27,7 +29,7 @@ import {
   MsgWithdrawLeaseSchema,
   MsgWithdrawLeasesSchema,
 } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
-import { type DeploymentKey, toJson } from "../../wire/index.ts";
+import { type DeploymentKey, encodeAddress, toJson } from "../../wire/index.ts";
 import { defaultParams as deploymentParams } from "../deployment/params.ts";
 import { defaultParams } from "./genesis.ts";
 
@@ -47,6 +49,7 @@ function genesisOf({ cap = 200, lowBalanceBlocks = 5n, minStartBlocks = 1n, minD
   const deployments = { ...deploymentParams(), minDeposits: minimum, minStartBlocks };
   return {
     escrow: toJson(GenesisStateSchema, create(GenesisStateSchema, { params })),
+    gov: SHORT_VOTES,
     deployment: toJson(DeploymentGenesis, create(DeploymentGenesis, { params: deployments })),
   };
 }
@@ -334,6 +337,47 @@ describe("the notice of a low balance", () => {
     expect(endActions(chain)).toEqual(["deployment-low-balance"]);
     chain.nextBlock();
     expect(endActions(chain)).toEqual([]);
+  });
+});
+
+describe("a limit of low balances that governance changes", () => {
+  const authority = encodeAddress(moduleAddress("gov"));
+  const change = (chain: TestChain, lowBalanceBlocks: bigint) => {
+    const params = { ...defaultParams(), lowBalanceBlocks };
+    passProposal(chain, chain.key("carol"), create(MsgUpdateParamsSchema, { authority, params }));
+  };
+  const begun = () => {
+    const { chain, market, alice, bob, deploy } = setUp({ lowBalanceBlocks: 5n });
+    becomeOperator(chain, chain.key("carol"));
+    const id = deploy(1n, 4000n);
+    market.leased(alice, orderOf(id), { provider: bob, price: "100" });
+    return { chain, market, alice, id, end: market.account(id).exhaustsAt };
+  };
+  const tellsAt = ({ chain, end }: ReturnType<typeof begun>): bigint[] => {
+    const told: bigint[] = [];
+    for (; chain.height < end; chain.nextBlock())
+      if (endActions(chain).includes("deployment-low-balance")) told.push(end - chain.height);
+    return told;
+  };
+
+  it("holds for what is queued already", () => {
+    const lower = begun();
+    change(lower.chain, 3n);
+    expect(tellsAt(lower)).toEqual([3n]);
+    const higher = begun();
+    change(higher.chain, 20n);
+    expect(tellsAt(higher)).toEqual([20n]);
+  });
+
+  it("leaves nothing behind of what was queued before", () => {
+    const { chain, market, alice, id, end } = begun();
+    change(chain, 3n);
+    market.deposit(alice, id, 1000n);
+    expect(tellsAt({ chain, market, alice, id, end: end + 10n })).toEqual([3n]);
+    chain.mustSend(create(MsgCloseDeploymentSchema, { id }), { from: alice });
+    chain.nextBlock(5);
+    const [first, second] = chain.exportTwice();
+    expect(second).toEqual(first);
   });
 });
 

@@ -43,6 +43,7 @@ export function escrowModule(
   const keeper = new EscrowKeeper(bank, hooks);
   const module = defineModule({
     name: "escrow",
+    version: 2,
     msg: escrowMsgs(keeper),
     query: escrowQueries(keeper),
     genesis: escrowGenesis(keeper),

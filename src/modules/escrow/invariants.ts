@@ -173,7 +173,7 @@ function noticesMatch(keeper: EscrowKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   for (const { height, key } of keeper.notices.iterate(store)) {
     const exhaustsAt = keeper.accounts.get(store, key)?.exhaustsAt ?? NEVER;
-    if (exhaustsAt === NEVER || keeper.noticeHeight(ctx, exhaustsAt) !== height) return `${key} has a stray notice`;
+    if (exhaustsAt === NEVER || exhaustsAt !== height) return `${key} has a stray notice`;
   }
   return undefined;
 }

@@ -126,7 +126,10 @@ export class EscrowKeeper {
   });
   /** Accounts by the last block that their money covers. */
   readonly exhaustion = queue({ name: "exhaustion", prefix: 0x07, key: pathKey });
-  /** Accounts that were not yet told of a low balance, by the height at which they will be. */
+  /**
+   * Accounts that were not yet told of a low balance, by the last block that their money covers: how long before it they
+   * are told is a parameter, which may change.
+   */
   readonly notices = queue({ name: "low balance notices", prefix: 0x08, key: pathKey });
   /** Accounts whose exhaustion failed, by the height of the next try. */
   readonly retries = queue({ name: "exhaustion retries", prefix: 0x09, key: pathKey });
@@ -319,7 +322,7 @@ export class EscrowKeeper {
     const { height } = ctx;
     const left = this.exhaustion.drain(store(ctx), { height, budget: cap }, exhaust);
     this.retries.drain(store(ctx), { height, budget: left }, exhaust);
-    for (const { key } of this.notices.popDue(store(ctx), ctx.height, cap)) {
+    for (const { key } of this.notices.popDue(store(ctx), this.#lowUntil(ctx), cap)) {
       runBlockItem(ctx, `escrow notice ${key}`, (inner) => this.#tell(inner, key));
     }
   }
@@ -340,21 +343,21 @@ export class EscrowKeeper {
     this.accounts.set(store(ctx), key, account);
     if (account.exhaustsAt === NEVER) return;
     this.exhaustion.push(store(ctx), account.exhaustsAt, key);
-    const notice = this.noticeHeight(ctx, account.exhaustsAt);
-    if (notice > ctx.height) this.notices.push(store(ctx), notice, key);
+    if (account.exhaustsAt > this.#lowUntil(ctx)) this.notices.push(store(ctx), account.exhaustsAt, key);
   }
 
   /** Accounts whose notice is due and did not fit into the last block. */
   lateNotices(ctx: Context): string[] {
-    return this.notices.due(store(ctx), ctx.height, Number.MAX_SAFE_INTEGER).map(({ key }) => key.slice(0, -1));
+    const due = this.notices.due(store(ctx), this.#lowUntil(ctx), Number.MAX_SAFE_INTEGER);
+    return due.map(({ key }) => key.slice(0, -1));
   }
 
   /** Queues an account for a notice that is due. Throws `escrow/13` if none is. */
   restoreLateNotice(ctx: Context, id: string): void {
     const exhaustsAt = this.accounts.get(store(ctx), `${id}/`)?.exhaustsAt ?? NEVER;
-    const height = this.noticeHeight(ctx, exhaustsAt);
-    if (exhaustsAt === NEVER || height > ctx.height) throw errors.invalidAccount(`${id} has no notice that is late`);
-    this.notices.push(store(ctx), height, `${id}/`);
+    if (exhaustsAt === NEVER || exhaustsAt > this.#lowUntil(ctx))
+      throw errors.invalidAccount(`${id} has no notice that is late`);
+    this.notices.push(store(ctx), exhaustsAt, `${id}/`);
   }
 
   /** Accounts whose end failed, with the height of the next try; `waits` if they are in that queue as well. */
@@ -378,10 +381,9 @@ export class EscrowKeeper {
     this.#setPayment(ctx, payment);
   }
 
-  /** Height of an account's notice when its money ends at `exhaustsAt`. */
-  noticeHeight(ctx: Context, exhaustsAt: bigint): bigint {
-    const height = exhaustsAt - this.getParams(ctx).lowBalanceBlocks;
-    return height > 0n ? height : 0n;
+  /** Accounts whose money ends at this height or before have a low balance. */
+  #lowUntil(ctx: Context): bigint {
+    return ctx.height + this.getParams(ctx).lowBalanceBlocks;
   }
 
   #exhaust(ctx: Context, key: string): number {
@@ -432,16 +434,14 @@ export class EscrowKeeper {
   /** Moves the queue entries of an account. A notice that was given is not repeated before the end has moved away. */
   #queueUp(ctx: Context, { id, exhaustsAt }: Account, before: bigint): void {
     const key = accountKey(id);
-    const noticeBefore = this.noticeHeight(ctx, before);
-    const told = before !== NEVER && !this.notices.has(store(ctx), noticeBefore, key);
+    const told = before !== NEVER && !this.notices.has(store(ctx), before, key);
     if (before !== NEVER) {
       this.exhaustion.remove(store(ctx), before, key);
-      this.notices.remove(store(ctx), noticeBefore, key);
+      this.notices.remove(store(ctx), before, key);
     }
     if (exhaustsAt === NEVER) return;
     this.exhaustion.push(store(ctx), exhaustsAt, key);
-    const notice = this.noticeHeight(ctx, exhaustsAt);
-    if (!told || notice > ctx.height) this.notices.push(store(ctx), notice, key);
+    if (!told || exhaustsAt > this.#lowUntil(ctx)) this.notices.push(store(ctx), exhaustsAt, key);
   }
 
   #close(ctx: Context, payment: Payment, closedAt: bigint): void {

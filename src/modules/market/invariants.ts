@@ -26,6 +26,7 @@ import {
 import { escrowId } from "../deployment/index.ts";
 import type { Escrow } from "../escrow/index.ts";
 import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
+import { MAX_BIDS_CAP } from "./params.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 
 /** What the invariants read of other modules. */
@@ -127,7 +128,7 @@ function groupsHaveOneOrder({ book, groups }: MarketNeighbours, ctx: Context): s
   return finish(last);
 }
 
-/** Only open orders, and those that wait for the end of a block, have open bids; an open one at most as many as allowed. */
+/** Only open orders, and those that wait for the end of a block, have open bids; an open one at most as many as any limit allows. */
 function orderHasBids({ book }: MarketNeighbours, ctx: Context, order: Order): string | undefined {
   const name = `order ${formatOrderId(orderIdOf(order))}`;
   const count = book.openBidCount(ctx, orderIdOf(order));
@@ -137,8 +138,7 @@ function orderHasBids({ book }: MarketNeighbours, ctx: Context, order: Order): s
     if (waits === count > 0) return undefined;
     return waits ? `${name} waits for bids that have ended` : `${name} is not open and has ${count} open bids`;
   }
-  const { orderMaxBids } = book.getParams(ctx);
-  if (count > orderMaxBids) return `${name} has ${count} open bids, more than ${orderMaxBids}`;
+  if (count > MAX_BIDS_CAP) return `${name} has ${count} open bids, more than ${MAX_BIDS_CAP}`;
   const [owner, dseq, gseq, oseq] = pathOf(orderIdOf(order));
   const leases = book.leases.count(storeOf(ctx), { prefix: [owner, dseq, gseq, oseq] });
   return leases === 0 ? undefined : `${name} is open and has a lease`;

@@ -12,7 +12,7 @@ const ORDER_MAX_OPEN_BLOCKS = 14_400n;
 /** Above this the height at which an order expires would not fit into 64 bits. */
 const MAX_OPEN_BLOCKS = 2n ** 40n;
 /** Bounds of `order_max_bids`: the end of an order touches all its open bids. */
-const MAX_BIDS_CAP = 500;
+export const MAX_BIDS_CAP = 500;
 
 /**
  * Fixed gas of each message, which includes this much store gas; a bid also pays for its own end, which may be a
