@@ -1,11 +1,21 @@
-import { create, type DescMessage } from "@bufbuild/protobuf";
+import { create, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import type { BoundMethod } from "../runtime/index.ts";
+import { MOST_ATTRIBUTES } from "../sdl/index.ts";
+import { operatorAddress, testKey } from "../testing/index.ts";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 import { standardModules } from "./app.ts";
 
+interface Ends {
+  readonly good: readonly JsonValue[];
+  readonly bad: readonly JsonValue[];
+}
+
+const TINY = "0.000000000000000001";
+const ABOVE_ONE = "1.000000000000000001";
+
 /** By module and parameter: values that are at an end of what is allowed, and values one beyond. */
-const ENDS: Readonly<Record<string, Readonly<Record<string, { good: JsonValue[]; bad: JsonValue[] }>>>> = {
+const ENDS: Readonly<Record<string, Readonly<Record<string, Ends>>>> = {
   auth: {
     max_memo_characters: { good: ["0", "65536"], bad: ["65537", "18446744073709551615"] },
     tx_sig_limit: { good: ["1", "100"], bad: ["0", "101"] },
@@ -48,8 +58,24 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, { good: JsonValue[];
     goal_bonded: { good: ["0.000000000000000001", "1"], bad: ["0", "1.000000000000000001"] },
     blocks_per_year: { good: ["1", "1000000000000"], bad: ["0", "1000000000001"] },
   },
+  gov: {
+    min_deposit: { good: [utoken(1)], bad: [[], utoken(0), utoken(50_000_000), coins(21)] },
+    expedited_min_deposit: { good: [utoken(10_000_001)], bad: [[], utoken(10_000_000), coins(21)] },
+    max_deposit_period: { good: ["0.000000001s", "315360000s"], bad: ["0s", "-1s", "315360000.000000001s"] },
+    voting_period: { good: ["86400.000000001s", "315360000s"], bad: ["0s", "86400s", "315360000.000000001s"] },
+    expedited_voting_period: { good: ["0.000000001s", "172799.999999999s"], bad: ["0s", "172800s"] },
+    quorum: ratioEnds("0"),
+    threshold: { good: [TINY, "0.666999999999999999"], bad: ["0", "0.667", ABOVE_ONE] },
+    expedited_threshold: { good: ["0.500000000000000001", "1"], bad: ["0", "0.5", ABOVE_ONE] },
+    veto_threshold: ratioEnds(TINY),
+    min_initial_deposit_ratio: ratioEnds("0"),
+    proposal_cancel_ratio: ratioEnds("0"),
+    min_deposit_ratio: ratioEnds("0"),
+    proposal_cancel_dest: { good: ["", testKey("alice").address], bad: ["x", operatorAddress(testKey("alice"))] },
+  },
   escrow: {
     max_endblock_records: { good: [1, 100_000], bad: [0, 100_001] },
+    message_gas: { good: [[]], bad: [[{ message: "MsgUpdateParams", gas: "1" }]] },
     low_balance_blocks: { good: ["0", "1099511627776"], bad: ["-1", "1099511627777"] },
   },
   deployment: {
@@ -57,6 +83,9 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, { good: JsonValue[];
     retention_blocks: { good: ["1", "1000000000"], bad: ["0", "1000000001"] },
     max_prune_records: { good: [1, 100_000], bad: [0, 100_001] },
     min_deposits: { good: [coins(100)], bad: [[], coins(101), [{ denom: "utoken", amount: "0" }]] },
+    min_sponsor_deposits: { good: [[], coins(100)], bad: [coins(101), [{ denom: "utoken", amount: "0" }]] },
+    // The ends of each of them are tried beside the module.
+    limits: { good: [], bad: [null] },
     message_gas: { good: [], bad: [[], [{ message: "MsgUpdateParams", gas: "1" }]] },
   },
   market: {
@@ -65,10 +94,28 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, { good: JsonValue[];
     bid_min_deposits: { good: [coins(100)], bad: [[], coins(101), [{ denom: "utoken", amount: "-1" }]] },
     message_gas: { good: [], bad: [[]] },
   },
-  provider: { attributes_max: { good: [1], bad: [0] }, message_gas: { good: [], bad: [[]] } },
-  audit: { attribute_key_max: { good: [64], bad: [0] }, message_gas: { good: [], bad: [[]] } },
+  provider: { ...attributeEnds(), message_gas: { good: [], bad: [[]] } },
+  audit: { ...attributeEnds(), message_gas: { good: [], bad: [[]] } },
   cert: { message_gas: { good: [], bad: [[]] } },
 };
+
+/** Of a part of one that may be no less than `least`. */
+function ratioEnds(least: "0" | typeof TINY): Ends {
+  return { good: [least, "1"], bad: [least === "0" ? `-${TINY}` : "0", ABOVE_ONE] };
+}
+
+function attributeEnds(): Record<string, Ends> {
+  const { entries, keyMax, valueBytes } = MOST_ATTRIBUTES;
+  return {
+    attributes_max: { good: [1, entries], bad: [0, entries + 1] },
+    attribute_key_max: { good: [2, keyMax], bad: [1, keyMax + 1] },
+    attribute_value_max: { good: [1, valueBytes], bad: [0, valueBytes + 1] },
+  };
+}
+
+function utoken(amount: number): JsonValue {
+  return [{ denom: "utoken", amount: `${amount}` }];
+}
 
 function denoms(count: number): JsonValue {
   return Array.from({ length: count }, (_, i) => ({ denom: `udenom${i}`, enabled: true }));
@@ -111,6 +158,15 @@ describe("parameters that governance changes", () => {
   test("every module with parameters in its genesis has the message", () => {
     const having = modules.filter(({ genesis }) => genesis.schema.fields.some(({ name }) => name === "params"));
     expect(having.filter(({ msg }) => !msg?.methods.has("UpdateParams")).map(({ name }) => name)).toEqual([]);
+  });
+
+  test("all have their ends here, but for those that are on or off", () => {
+    const missing = modules.flatMap(({ name, genesis }) => {
+      const { message } = genesis.schema.fields.find(({ name: each }) => each === "params") ?? {};
+      const fields = message?.fields.filter(({ scalar }) => scalar !== ScalarType.BOOL) ?? [];
+      return fields.filter((each) => ENDS[name]?.[each.name] === undefined).map((each) => `${name}.${each.name}`);
+    });
+    expect(missing).toEqual([]);
   });
 
   test.each(Object.entries(ENDS))("of %s are refused one beyond their ends, as genesis refuses them", (name, table) => {

@@ -100,8 +100,10 @@ function checked(params: Params): Params {
 }
 
 /** What is wrong with parameters, one sentence each. */
-export function paramsProblems({ maxEndblockRecords: records, lowBalanceBlocks: blocks }: Params): string[] {
+export function paramsProblems(params: Params): string[] {
+  const { maxEndblockRecords: records, lowBalanceBlocks: blocks, messageGas } = params;
   return [
+    ...(messageGas.length > 0 ? ["message_gas must be empty: accounts send no messages to this module"] : []),
     ...(records < 1 || records > MOST_ENDBLOCK_RECORDS
       ? [`max_endblock_records must be at least 1 and at most ${MOST_ENDBLOCK_RECORDS}`]
       : []),
