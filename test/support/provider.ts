@@ -29,6 +29,8 @@ type Launch = Pick<SvcRequest, "nodeFlags" | "main">;
 
 const FUNDS = 1_000_000_000n;
 const KEYRING = ["--keyring-backend", "test"];
+/** With many leases on a busy machine the engine alone takes half a minute to tell what there is. */
+const START_MS = 180_000;
 /** Node ports of each provider in this process; ranges of parallel test runs start elsewhere. */
 const NODE_PORTS = 100;
 let nextNodePort = 20_000 + (process.pid % 300) * NODE_PORTS;
@@ -62,7 +64,7 @@ export class TestProvider {
   /** Starts the process and waits until it takes part in the market. */
   async start(how: Launch = {}): Promise<void> {
     await this.launch(how);
-    await this.process.line(/provider started/);
+    await this.process.line(/provider started/, START_MS);
   }
 
   /** Starts the process and does not wait. */
