@@ -36,7 +36,7 @@ const BLOCK = { atMost: 1000 };
 interface Watched {
   readonly door: Door;
   readonly pid: number;
-  readonly client: ConstructorParameters<typeof Onlooker>[0];
+  readonly client: ConstructorParameters<typeof Onlooker>[0]["client"];
 }
 
 type Load = (node: Watched) => Promise<unknown>;
@@ -77,7 +77,7 @@ interface Measured {
 
 async function measureLoad(report: Report, { name, load, watched, probe }: Measured): Promise<void> {
   const from = Date.now();
-  const onlooker = new Onlooker(watched.client, loadKeys(1)[0]?.address ?? "", watched.door);
+  const onlooker = new Onlooker({ ...watched, address: loadKeys(1)[0]?.address ?? "" });
   await load(watched);
   const { faults, answersMs } = await onlooker.stop();
   if (faults.length > 0) throw new Error(`${name}: ${faults[0]}`);

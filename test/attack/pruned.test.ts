@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { defaultParams } from "../../src/modules/deployment/params.ts";
@@ -20,7 +21,10 @@ import { stateBytes } from "../gas/worst-block.ts";
 /** Opened and closed in all; `npm run lab` makes a million. */
 const DEPLOYMENTS = Number(process.env.SVC_TEST_PRUNED_DEPLOYMENTS ?? 1000);
 /** Owners who each have one at a time, with a bid and a lease. */
-const OWNERS = 20;
+const OWNERS = Number(process.env.SVC_TEST_PRUNED_OWNERS ?? 20);
+/** A file for the size of the state along the way. */
+const RECORD = process.env.SVC_TEST_PRUNED_RECORD;
+const SIZES_RECORDED = 20;
 const RETENTION_BLOCKS = 6;
 /** Until this round the state fills up with what waits to be taken out. */
 const FULL_AFTER_ROUNDS = 10;
@@ -54,6 +58,28 @@ function openAndClose(chain: GasChain, dseq: bigint, { owners, provider }: Peopl
   everyone((owner) => create(MsgCloseDeploymentSchema, { id: idOf(owner) }));
 }
 
+/** The size of the state after every twentieth of the deployments, in a file if one is named. */
+class Sizes {
+  readonly #chain: GasChain;
+  readonly #sizes: object[] = [];
+  readonly #began = performance.now();
+
+  constructor(chain: GasChain) {
+    this.#chain = chain;
+  }
+
+  note(deployments: number): void {
+    const due = Math.ceil((DEPLOYMENTS * (this.#sizes.length + 1)) / SIZES_RECORDED);
+    if (RECORD === undefined || deployments < due) return;
+    const { user, system } = process.cpuUsage();
+    this.#sizes.push({ deployments, blocks: Number(this.#chain.height), stateBytes: stateBytes(this.#chain) });
+    const seconds = Math.round((performance.now() - this.#began) / 1000);
+    const taken = { date: new Date().toISOString(), owners: OWNERS, retentionBlocks: RETENTION_BLOCKS };
+    const cost = { seconds, cpuSeconds: Math.round((user + system) / 1_000_000) };
+    writeFileSync(RECORD, `${JSON.stringify({ run: "pruned", ...taken, ...cost, sizes: this.#sizes }, null, 2)}\n`);
+  }
+}
+
 it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as large as the open ones`, {
   timeout: 60_000 + DEPLOYMENTS * 100,
 }, () => {
@@ -62,10 +88,12 @@ it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as larg
   chain.mustSend(provider, [create(MsgCreateProviderSchema, { owner: provider.address, hostUri: "https://p.test" })]);
   const before = stateBytes(chain);
   let full = 0;
+  const sizes = new Sizes(chain);
   const owners = Array.from({ length: OWNERS }, (_, i) => chain.key(`sponsor${i}`));
   for (let round = 0; round * OWNERS < DEPLOYMENTS; round++) {
     openAndClose(chain, BigInt(round + 1), { owners, provider });
     if (round === FULL_AFTER_ROUNDS) full = stateBytes(chain);
+    sizes.note((round + 1) * OWNERS);
   }
   const last = stateBytes(chain);
   console.log(`${DEPLOYMENTS} deployments: ${before} bytes before, ${full} when full, ${last} at the end`);

@@ -1,11 +1,19 @@
 /** Calls of one connection that may be under way. */
 export const MAX_STREAMS = 100;
-/** Bytes of the headers of a call. */
-export const MAX_HEADER_BYTES = 16 * 1024;
+/** Bytes of the headers of a call; clients of gRPC send no more unless they are told to. */
+export const MAX_HEADER_BYTES = 8 * 1024;
 /** Bytes of an answer; as much as servers of the ecosystem send. */
 export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
 /** Time after which a call is ended, whichever side is slow. */
 export const CALL_TIMEOUT_MS = 60_000;
+/** Time between two looks for calls that take longer. */
+export const SWEEP_EVERY_MS = 5_000;
+/** Calls that may be under way, of all connections together. */
+export const MAX_OPEN_CALLS = 4_000;
+/** Those of them in which both sides go on sending messages. */
+export const MAX_CONVERSATIONS = 100;
+/** Calls of one connection that its client may take back before they begin, beside as many as it lets be answered. */
+export const MAX_TAKEN_BACK = 100;
 /** Time for which a connection without calls stays open. */
 export const IDLE_MS = 300_000;
 /** Time within which a connection must have shown its protocol. */

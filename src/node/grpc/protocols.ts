@@ -1,10 +1,18 @@
 import type { Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { GREETING_MS, IDLE_MS } from "./limits.ts";
+import type { LimitedConnections } from "../http/index.ts";
+import { GREETING_MS, IDLE_MS, MAX_TAKEN_BACK } from "./limits.ts";
 
 /** The first bytes of every HTTP/2 connection; no HTTP/1 request begins with them. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
+
+interface Protocols {
+  readonly http1: Server;
+  readonly http2: Http2Server;
+  /** The connections of both. */
+  readonly connections: Pick<LimitedConnections, "busy">;
+}
 
 /**
  * Lets one port speak both versions of HTTP: gRPC needs HTTP/2, web pages use HTTP/1. The listener is the HTTP/1
@@ -12,24 +20,50 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0");
  */
 export class TwoProtocols {
   readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #connections: Protocols["connections"];
 
-  constructor(http1: Server, http2: Http2Server) {
+  constructor({ http1, http2, connections }: Protocols) {
+    this.#connections = connections;
+    // The listener of the server itself is the first one; others count the connections.
     const [own] = http1.listeners("connection");
-    http1.removeAllListeners("connection");
+    if (own !== undefined) http1.removeListener("connection", own as (socket: Socket) => void);
     http1.on("connection", (socket: Socket) => {
       greeting(socket, (isHttp2) => {
-        if (isHttp2) http2.emit("connection", socket);
-        else own?.call(http1, socket);
+        if (!isHttp2) own?.call(http1, socket);
+        else this.#begin(http2, socket);
       });
-    });
-    http2.on("session", (session) => {
-      this.#sessions.add(session);
-      session.once("close", () => this.#sessions.delete(session));
-      session.on("error", () => session.destroy());
-      session.setTimeout(IDLE_MS, () => session.close());
     });
     // A broken client must not end the others.
     http2.on("sessionError", () => {});
+  }
+
+  #begin(http2: Http2Server, socket: Socket): void {
+    http2.once("session", (session) => this.#keep(session, socket));
+    http2.emit("connection", socket);
+  }
+
+  #keep(session: ServerHttp2Session, socket: Socket): void {
+    this.#sessions.add(session);
+    session.once("close", () => this.#sessions.delete(session));
+    session.on("error", () => session.destroy());
+    session.setTimeout(IDLE_MS, () => session.close());
+    let complete = 0;
+    let takenBack = 0;
+    session.on("stream", (stream) => {
+      takenBack = stream.destroyed ? takenBack + 1 : Math.max(0, takenBack - 1);
+      if (takenBack > MAX_TAKEN_BACK) session.destroy();
+      if (stream.destroyed) return;
+      // Until its body is complete, a call keeps its connection from nobody else.
+      stream.once("end", () => {
+        complete += 1;
+        if (complete === 1) this.#connections.busy(socket, true);
+      });
+      stream.once("close", () => {
+        if (!stream.readableEnded) return;
+        complete -= 1;
+        if (complete === 0) this.#connections.busy(socket, false);
+      });
+    });
   }
 
   /** Ends the connections of HTTP/2. */

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createServer2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { ChainSource } from "../../engine/index.ts";
 import type { Logger } from "../../util/index.ts";
@@ -13,6 +13,7 @@ import {
   closeServer,
   corsHeaders,
   type GuardOptions,
+  type HeldBytes,
   isLoopback,
   limitServer,
   listenAt,
@@ -23,9 +24,10 @@ import {
   type ServerOptions,
 } from "../http/index.ts";
 import { HEIGHT_HEADERS } from "../services/height.ts";
-import { endResponse, readerKey, readerOf } from "./calls/reader.ts";
+import { OpenCalls } from "./calls/open-calls.ts";
+import { endResponse, heldFor, isGone, readerKey, readerOf } from "./calls/reader.ts";
 import { answerUnary, isPlain } from "./calls/unary.ts";
-import { CALL_TIMEOUT_MS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
+import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 import { type GrpcRoutes, grpcRoutes } from "./routes.ts";
 
@@ -66,22 +68,27 @@ export class GrpcServer {
   readonly #logger: Logger;
   readonly #guard: GuardOptions;
   readonly #limits: ReadLimits;
+  readonly #budget: ClientBudget;
   readonly #routes: GrpcRoutes;
+  readonly #calls = new OpenCalls();
+  #conversations = 0;
   readonly #shutdown = new AbortController();
 
   constructor(parts: GrpcParts, options: GrpcServerOptions) {
     // Every call listens for the end of the node.
     setMaxListeners(0, this.#shutdown.signal);
-    const { unread, turns } = parts.budget ?? clientBudget();
+    const budget = parts.budget ?? clientBudget();
+    const { unread, turns } = budget;
     this.#options = options;
     this.#logger = parts.logger;
     this.#guard = { ...options, flags: FLAGS };
     this.#limits = { unread, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
+    this.#budget = budget;
     const { maxMessageBytes } = options;
     this.#routes = grpcRoutes({ ...parts, turns, maxMessageBytes, shutdown: this.#shutdown.signal });
     const lines = new RequestLines((request, response) => this.#answer(request, response));
     this.#server = createServer((request, response) => lines.take(request, response));
-    limitServer(this.#server, options.maxOpenConnections);
+    const connections = limitServer(this.#server, options.maxOpenConnections);
     const http2 = createServer2(
       {
         maxSessionMemory: MAX_SESSION_MEGABYTES,
@@ -89,7 +96,7 @@ export class GrpcServer {
       },
       (request, response) => this.#take(request, response),
     );
-    this.#protocols = new TwoProtocols(this.#server, http2);
+    this.#protocols = new TwoProtocols({ http1: this.#server, http2, connections });
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -101,11 +108,14 @@ export class GrpcServer {
   async close(): Promise<void> {
     this.#shutdown.abort(new ConnectError("the node stops", Code.Unavailable));
     this.#protocols.close();
+    this.#calls.close();
     await closeServer(this.#server);
   }
 
   /** Answers a call over HTTP/2; a failure ends this call and nothing else. */
   #take(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    // Its client has taken it back already.
+    if (request.stream.destroyed) return;
     response.on("error", () => endResponse(response));
     // The body of a call that is refused is not read to its end.
     request.on("error", () => {});
@@ -123,9 +133,20 @@ export class GrpcServer {
     const handler = this.#routes.handlers.get(path);
     if (request.method === "OPTIONS") return sendText(response, 204, "", PREFLIGHT);
     if (handler === undefined) return sendUnknown(request, response);
-    const timer = path === WATCH ? undefined : setTimeout(() => endResponse(response), CALL_TIMEOUT_MS);
-    response.once("close", () => clearTimeout(timer));
+    this.#calls.begin(response, path === WATCH);
+    if (handler.method.methodKind === "bidi_streaming" && !this.#converses(response))
+      return sendFull(request, response);
     await this.#call(handler, request, response);
+  }
+
+  /** Counts a call in which both sides go on sending; false where there are too many. */
+  #converses(response: Response): boolean {
+    if (this.#conversations >= MAX_CONVERSATIONS) return false;
+    this.#conversations += 1;
+    response.once("close", () => {
+      this.#conversations -= 1;
+    });
+    return true;
   }
 
   async #call(handler: UniversalHandler, request: Request, response: Response): Promise<void> {
@@ -134,10 +155,14 @@ export class GrpcServer {
     try {
       if (answer !== undefined && isOver2(response) && "stream" in request && isPlain(request)) {
         const { maxMessageBytes } = this.#options;
-        return await answerUnary(request, response, { answer, maxMessageBytes, reader });
+        const held = () => heldFor(response, this.#budget.sent);
+        return await answerUnary(request, response, { answer, maxMessageBytes, reader, held });
       }
+      await this.#budget.turns.next();
+      if (isGone(response)) return;
       const values = createContextValues().set(readerKey, reader);
-      const answered = await handler(universalRequestFromNodeRequest(request, response, undefined, values));
+      const asked = universalRequestFromNodeRequest(request, response, undefined, values);
+      const answered = await handler(heldWhole(asked, heldFor(response, this.#budget.sent)));
       await universalResponseToNodeResponse(answered, response);
     } catch (error) {
       // The client has gone, or broke off what it sent.
@@ -157,21 +182,58 @@ export class GrpcServer {
 /** Nothing follows the headers. */
 const LAST = { endStream: true };
 
+/** The same request, whose body is counted as it comes. */
+function heldWhole(request: UniversalServerRequest, held: HeldBytes): UniversalServerRequest {
+  const { body } = request;
+  return isParts(body) ? { ...request, body: heldParts(body, held) } : request;
+}
+
+function isParts(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
+}
+
+async function* heldParts(body: AsyncIterable<Uint8Array>, held: HeldBytes): AsyncIterable<Uint8Array> {
+  for await (const part of body) {
+    if (!held.add(part.length)) throw new ConnectError("too many requests are on their way", Code.Unavailable);
+    yield part;
+  }
+}
+
 function isOver2(response: Response): response is Http2ServerResponse {
   return "stream" in response;
 }
 
-/** A path that is not served: in the terms of gRPC for those who speak it. */
+/** A path that is not served. */
 function sendUnknown(request: Request, response: Response): void {
+  const text = `unknown method ${encodeURI(request.url?.slice(0, 200) ?? "")}`;
+  sendRefusal(request, response, { status: 404, plain: "404 there is no such rpc\n", code: Code.Unimplemented, text });
+}
+
+function sendFull(request: Request, response: Response): void {
+  const text = `${MAX_CONVERSATIONS} clients talk already`;
+  sendRefusal(request, response, {
+    status: 503,
+    plain: `503 ${text}; try again\n`,
+    code: Code.ResourceExhausted,
+    text,
+  });
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly plain: string;
+  readonly code: Code;
+  readonly text: string;
+}
+
+/** Refuses a call before it begins: in the terms of gRPC for those who speak it. */
+function sendRefusal(request: Request, response: Response, { status: http, plain, code, text }: Refusal): void {
   const isGrpc = request.headers["content-type"]?.startsWith("application/grpc") === true;
   if (!isGrpc) {
-    sendText(response, 404, "404 there is no such rpc\n");
+    sendText(response, http, plain);
     return;
   }
-  const status = {
-    "grpc-status": "12",
-    "grpc-message": `unknown method ${encodeURI(request.url?.slice(0, 200) ?? "")}`,
-  };
+  const status = { "grpc-status": `${code}`, "grpc-message": text };
   if (isOver2(response))
     response.stream.respond({ ":status": 200, "content-type": "application/grpc", ...status }, LAST);
   else sendText(response, 200, "", { "content-type": "application/grpc-web+proto", ...status });

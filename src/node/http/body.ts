@@ -1,14 +1,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ByteBudget } from "./byte-budget.ts";
 
-/** The body's text; undefined when it is too large or the client has gone. */
-export function readBody(request: IncomingMessage, limit: number): Promise<string | undefined> {
+/** What a body may take. */
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  readonly sent: ByteBudget;
+}
+
+/**
+ * The body's text; undefined when it is too large or the client has gone. Where a body comes in more than one part, it counts
+ * among the requests of all clients, until it is answered.
+ */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { maxBodyBytes: limit, sent }: BodyLimits,
+): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve(undefined);
+  const held = sent.begin(() => response.destroy());
+  response.once("close", () => held.release());
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
+      const isHeld = size === chunk.length || size > limit || held.add(chunk.length);
+      if (!isHeld) response.destroy();
+      else if (size <= limit) chunks.push(chunk);
       else resolve(undefined);
     });
     request.on("end", () => {

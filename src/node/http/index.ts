@@ -1,10 +1,11 @@
-export { cutOff, encodingRefusal, readBody } from "./body.ts";
+export { type BodyLimits, cutOff, encodingRefusal, readBody } from "./body.ts";
 export { type ClientBudget, clientBudget } from "./budget.ts";
+export { ByteBudget, type HeldBytes } from "./byte-budget.ts";
+export type { LimitedConnections } from "./connections/limit.ts";
 export { closeServer, limitServer, listenAt, urlHost } from "./connections/listen.ts";
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
-export { READ_WITHIN_MS } from "./limits.ts";
+export { MAX_UNREAD_BYTES, READ_WITHIN_MS } from "./limits.ts";
 export { RequestLines } from "./lines.ts";
 export type { ServerOptions } from "./options.ts";
 export { holdAnswer, type ReadLimits, sendEmpty, sendText } from "./send.ts";
 export { Turns } from "./turns.ts";
-export { UnreadBytes } from "./unread.ts";

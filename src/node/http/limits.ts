@@ -2,6 +2,8 @@
 
 /** Bytes of all answers and events that clients have not read yet. */
 export const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
+/** Bytes of all requests that have come in part, or wait for their answer, beyond the first part of each. */
+export const MAX_SENT_BYTES = 64 * 1024 * 1024;
 /** Time within which a client must have read an answer. */
 export const READ_WITHIN_MS = 30_000;
 /** Requests that may wait on one connection for the answers to those before them. */

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { UnreadBytes } from "./unread.ts";
+import type { ByteBudget } from "./byte-budget.ts";
 
 export function sendText(
   response: ServerResponse,
@@ -19,7 +19,7 @@ export function sendEmpty(response: ServerResponse, status: number, headers: Out
 
 /** The bounds of answers that clients have not read. */
 export interface ReadLimits {
-  readonly unread: UnreadBytes;
+  readonly unread: ByteBudget;
   /** Time within which a client must have read an answer. */
   readonly readWithinMs: number;
 }
@@ -27,9 +27,11 @@ export interface ReadLimits {
 /**
  * Counts an answer until its client has read it, and ends a client that takes too long. Answers that nobody reads are
  * held up to a limit for all clients; beyond it, the client that has been reading longest is disconnected. False when
- * even then there is no room.
+ * even then there is no room, or the client has gone.
  */
 export function holdAnswer(response: ServerResponse, bytes: number, { unread, readWithinMs }: ReadLimits): boolean {
+  // Nothing would tell again that its client has gone.
+  if (response.destroyed) return false;
   const release = unread.hold(bytes, () => response.destroy());
   if (release === undefined) return false;
   const deadline = setTimeout(() => response.destroy(), readWithinMs);

@@ -118,7 +118,7 @@ export class RestServer {
     const packed = encodingRefusal(request);
     if (packed !== undefined) return refusalAnswer({ word: "InvalidArgument", text: packed }, 415);
     const { maxBodyBytes } = this.#options;
-    const body = await readBody(request, maxBodyBytes);
+    const body = await readBody(request, response, { maxBodyBytes, sent: this.#limits.sent });
     if (body !== undefined) return body;
     for (const [name, value] of Object.entries(cutOff(request, response))) response.setHeader(name, value);
     const text = `the request body is larger than ${maxBodyBytes} bytes`;

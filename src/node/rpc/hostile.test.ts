@@ -7,7 +7,7 @@ import type { AppQuery } from "../../abci/index.ts";
 import { type EmbeddedEngine, embeddedSource } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { nodeConfig } from "../config.ts";
-import { UnreadBytes } from "../http/index.ts";
+import { ByteBudget } from "../http/index.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { RpcServer } from "./server.ts";
 
@@ -105,7 +105,7 @@ describe("readers that do not read", () => {
   });
 
   it("are let go from the longest on, and only those that can be", () => {
-    const unread = new UnreadBytes(10);
+    const unread = new ByteBudget(10);
     const gone: string[] = [];
     const release = unread.hold(4, () => gone.push("first"));
     unread.hold(2);

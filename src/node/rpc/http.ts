@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
+  type BodyLimits,
   corsHeaders,
   cutOff,
   encodingRefusal,
@@ -18,9 +19,7 @@ import { ERROR_STATUS } from "./calls/errors.ts";
 import { answerPost, callMethod, type DispatchOptions, errorAnswer, HEALTH, resultText } from "./calls/jsonrpc.ts";
 import { type RpcEnvironment, rpcErrorOf } from "./calls/method.ts";
 
-export interface HttpOptions extends DispatchOptions, GuardOptions, ReadLimits {
-  readonly maxBodyBytes: number;
-}
+export interface HttpOptions extends DispatchOptions, GuardOptions, ReadLimits, BodyLimits {}
 
 const UNREAD = "503 too many answers wait to be read; try again\n";
 /** The id in answers to GET. */
@@ -77,7 +76,7 @@ export class HttpRpc {
     const { maxBodyBytes } = this.#options;
     const packed = encodingRefusal(request);
     if (packed !== undefined) return sendText(response, 415, `415 ${packed}\n`);
-    const body = await readBody(request, maxBodyBytes);
+    const body = await readBody(request, response, this.#options);
     if (body === undefined) {
       const text = `413 the request body is larger than ${maxBodyBytes} bytes\n`;
       return sendText(response, 413, text, cutOff(request, response));

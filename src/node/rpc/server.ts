@@ -1,16 +1,17 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import {
+  ByteBudget,
   type ClientBudget,
   clientBudget,
   closeServer,
   isLoopback,
   limitServer,
   listenAt,
+  MAX_UNREAD_BYTES,
   READ_WITHIN_MS,
   refusal,
   type ServerOptions,
-  UnreadBytes,
 } from "../http/index.ts";
 import { CommitWaiters } from "../services/commit-waiters.ts";
 import type { RpcEnvironment } from "./calls/method.ts";
@@ -51,7 +52,7 @@ export class RpcServer {
       ...budget,
       flags: FLAGS,
       methods: RPC_METHODS,
-      unfinished: new UnreadBytes(),
+      unfinished: new ByteBudget(MAX_UNREAD_BYTES),
     };
     const http = new HttpRpc(whole, dispatch);
     const { maxSubscriptionClients: maxClients, maxSubscriptionsPerClient: maxPerClient } = options;

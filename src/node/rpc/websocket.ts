@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { UnreadBytes } from "../http/index.ts";
+import type { ByteBudget } from "../http/index.ts";
 import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./calls/jsonrpc.ts";
 import { type RpcEnvironment, refuse } from "./calls/method.ts";
 import { NOT_READING, type Sink, type Subscriptions } from "./subscriptions.ts";
@@ -9,7 +9,7 @@ import { NOT_READING, type Sink, type Subscriptions } from "./subscriptions.ts";
 export interface WebSocketOptions extends DispatchOptions {
   readonly maxBodyBytes: number;
   readonly maxClients: number;
-  readonly unread: UnreadBytes;
+  readonly unread: ByteBudget;
 }
 
 const PING_EVERY_MS = 27_000;
@@ -114,7 +114,7 @@ function queryOf({ params }: RpcCall): string {
   return query;
 }
 
-function sinkOf(websocket: WebSocket, unread: UnreadBytes): Sink {
+function sinkOf(websocket: WebSocket, unread: ByteBudget): Sink {
   const drop = (reason: string): void => {
     websocket.close(POLICY_VIOLATION, reason);
     // A reader that does not read does not answer the closing either.

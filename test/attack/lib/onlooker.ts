@@ -15,21 +15,31 @@ export interface Seen {
   readonly faults: readonly string[];
 }
 
+export interface OnlookerParts {
+  readonly client: ChainClient;
+  readonly address: string;
+  readonly door: Door;
+  /** What is asked beside, at another door. */
+  readonly askMore?: (() => Promise<unknown>) | undefined;
+}
+
 /** Somebody else at the door who does no harm: asks for health, status and a balance, again and again. */
 export class Onlooker {
   readonly #client: ChainClient;
   readonly #address: string;
   readonly #door: Door;
+  readonly #askMore: () => Promise<unknown>;
   readonly #faults: string[] = [];
   readonly #asking: Promise<void>;
   #rounds = 0;
   readonly #answersMs: number[] = [];
   #isOver = false;
 
-  constructor(client: ChainClient, address: string, door: Door) {
+  constructor({ client, address, door, askMore = async () => {} }: OnlookerParts) {
     this.#client = client;
     this.#address = address;
     this.#door = door;
+    this.#askMore = askMore;
     this.#asking = this.#askOn();
   }
 
@@ -46,6 +56,7 @@ export class Onlooker {
         await this.#timed(() => this.#askAnew());
         await this.#timed(() => onceMore(() => this.#client.node.status()));
         await this.#timed(() => onceMore(() => balanceOf(this.#client, this.#address)));
+        await this.#timed(this.#askMore);
         this.#rounds += 1;
       } catch (error) {
         this.#faults.push(errorText(error));

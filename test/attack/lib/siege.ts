@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { cpuOfProcess } from "../../../bench/lib/cpu.ts";
 import { pause } from "../../support/index.ts";
 import { type AttackedNode, PATIENCE_MS } from "./attacked-node.ts";
 import { MemoryWatch, memoryBack, residentMiB } from "./memory.ts";
@@ -15,16 +16,20 @@ export interface Limits {
   readonly peakMiB?: number;
   /** Shortest stretch that is looked at: an attack that is over sooner is begun again; 0 for one that cannot be. */
   readonly atLeastMs?: number;
+  /** What others ask beside, at a door that is attacked; it rejects where they are not answered. */
+  readonly askMore?: () => Promise<unknown>;
 }
 
 interface Stretch extends Seen {
   readonly ms: number;
   readonly blocks: number;
   readonly peakMiB: number;
+  /** Processor time of the node. */
+  readonly cpuMs: number;
 }
 
 const IDLE_MS = 3_000;
-const DEFAULTS: Required<Limits> = {
+const DEFAULTS: Required<Omit<Limits, "askMore">> = {
   blockShare: 0.25,
   memoryShare: 2,
   stateMiB: 0,
@@ -38,15 +43,17 @@ const idleStretches = new WeakMap<AttackedNode, Promise<Stretch>>();
  * pace of an idle stretch of the same run, memory given back, nothing gained. The node checks its invariants after every block.
  */
 export async function besiege(node: AttackedNode, attack: () => Promise<unknown>, limits: Limits = {}): Promise<void> {
+  const { askMore } = limits;
   const { blockShare, memoryShare, stateMiB, peakMiB, atLeastMs } = { ...DEFAULTS, ...limits };
   const lastingMs = atLeastMs === 0 ? 0 : Math.max(atLeastMs, Number(process.env.SVC_TEST_ATTACK_MS ?? 0));
   const idle = await idleStretch(node);
   const [before, had] = [residentMiB(node.pid), await node.balances()];
-  const seen = await watched(node, async () => {
+  const lasting = async () => {
     const end = performance.now() + lastingMs;
     do await attack();
     while (performance.now() < end);
-  });
+  };
+  const seen = await watched(node, lasting, askMore);
   console.log(told(idle, before, seen));
   expect(node.node.process.running, node.node.process.output.slice(-2000)).toBe(true);
   expect(seen.faults, "what others were refused").toEqual([]);
@@ -64,16 +71,16 @@ function idleStretch(node: AttackedNode): Promise<Stretch> {
   return known;
 }
 
-async function watched(node: AttackedNode, run: () => Promise<unknown>): Promise<Stretch> {
+async function watched(node: AttackedNode, run: () => Promise<unknown>, askMore?: Limits["askMore"]): Promise<Stretch> {
   const client = node.node.client(PATIENCE_MS);
-  const onlooker = new Onlooker(client, node.key("alice").address, node.door);
+  const onlooker = new Onlooker({ client, address: node.key("alice").address, door: node.door, askMore });
   const memory = new MemoryWatch(node.pid);
   try {
-    const [height, began] = [await node.height(), performance.now()];
+    const [height, began, cpu] = [await node.height(), performance.now(), cpuOfProcess(node.pid)];
     await run();
     const seen = await onlooker.stop();
     const [blocks, ms] = [Number((await node.height()) - height), performance.now() - began];
-    return { ...seen, blocks, ms, peakMiB: memory.stop() };
+    return { ...seen, blocks, ms, peakMiB: memory.stop(), cpuMs: cpuOfProcess(node.pid) - cpu };
   } finally {
     memory.stop();
     await onlooker.stop();
@@ -84,5 +91,6 @@ async function watched(node: AttackedNode, run: () => Promise<unknown>): Promise
 function told(idle: Stretch, before: number, seen: Stretch): string {
   const pace = (stretch: Stretch): string => ((1000 * stretch.blocks) / stretch.ms).toFixed(1);
   const memory = `${before} MiB before, ${seen.peakMiB} at most`;
-  return `${pace(seen)} blocks a second (idle ${pace(idle)}), ${seen.rounds} rounds of others, slowest answer ${seen.slowestMs} ms (idle ${idle.slowestMs}), ${memory}`;
+  const cpu = `${Math.round(seen.cpuMs)} ms of CPU in ${Math.round(seen.ms)}`;
+  return `${pace(seen)} blocks a second (idle ${pace(idle)}), ${seen.rounds} rounds of others, slowest answer ${seen.slowestMs} ms (idle ${idle.slowestMs}), ${memory}, ${cpu}`;
 }

@@ -1,16 +1,20 @@
 import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerResponse } from "node:http2";
 import { createContextKey } from "@connectrpc/connect";
-import type { ReadLimits } from "../../http/index.ts";
+import type { ByteBudget, HeldBytes, ReadLimits } from "../../http/index.ts";
+
+/** A response over either protocol. */
+export type AnyResponse = ServerResponse | Http2ServerResponse;
 
 /** Counts the bytes of an answer for the client that will read it; false when there is no room for them. */
 export type Reader = (bytes: number) => boolean;
 
 export const readerKey = createContextKey<Reader>(() => true, { description: "who reads the answer" });
 
-/** The reader of a response, over either protocol. */
-export function readerOf(response: ServerResponse | Http2ServerResponse, limits: ReadLimits): Reader {
+/** The reader of a response. */
+export function readerOf(response: AnyResponse, limits: ReadLimits): Reader {
   return (bytes) => {
+    if (isGone(response)) return false;
     const release = limits.unread.hold(bytes, () => endResponse(response));
     if (release === undefined) return false;
     const deadline = setTimeout(() => endResponse(response), limits.readWithinMs);
@@ -22,8 +26,20 @@ export function readerOf(response: ServerResponse | Http2ServerResponse, limits:
   };
 }
 
+/** Counts the bytes of a request, until it is answered. */
+export function heldFor(response: AnyResponse, sent: ByteBudget): HeldBytes {
+  const held = sent.begin(() => endResponse(response));
+  response.once("close", () => held.release());
+  return held;
+}
+
+/** Whether its client has gone: nothing would tell of it again. */
+export function isGone(response: AnyResponse): boolean {
+  return "stream" in response ? response.stream.destroyed : response.destroyed;
+}
+
 /** Breaks a response off at once. Without an error HTTP/2 would wait until the client has read all of it. */
-export function endResponse(response: ServerResponse | Http2ServerResponse): void {
+export function endResponse(response: AnyResponse): void {
   if ("stream" in response) response.stream?.close(constants.NGHTTP2_CANCEL);
   else response.destroy();
 }

@@ -1,5 +1,6 @@
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { HeldBytes } from "../../http/index.ts";
 import { heightHeaders } from "../../services/height.ts";
 import type { BytesAnswerer } from "./calls.ts";
 import type { Reader } from "./reader.ts";
@@ -9,11 +10,14 @@ export interface UnaryParts {
   readonly answer: BytesAnswerer;
   readonly maxMessageBytes: number;
   readonly reader: Reader;
+  /** Asked for when a message comes in more than one part. */
+  readonly held: () => HeldBytes;
 }
 
 const PLAIN_TYPES = new Set(["application/grpc", "application/grpc+proto"]);
 /** The header of a message: whether it is compressed, and its length in four bytes. */
 const FRAME_HEADER = 5;
+const BUSY = "too many requests and answers are on their way; try again";
 
 /**
  * Whether a call over HTTP/2 is one whole message as it is, without a deadline of its own: nearly all are. Those are
@@ -29,10 +33,10 @@ export function isPlain({ method, headers }: Http2ServerRequest): boolean {
 export async function answerUnary(
   request: Http2ServerRequest,
   response: Http2ServerResponse,
-  { answer, maxMessageBytes, reader }: UnaryParts,
+  { answer, maxMessageBytes, reader, held }: UnaryParts,
 ): Promise<void> {
   try {
-    const data = await readMessage(request, maxMessageBytes);
+    const data = await readMessage(request, { maxMessageBytes, held });
     const { value, height } = await answer(() => data, { headerOf: (name) => textOf(request.headers[name]), reader });
     send(response, framed(value), { "grpc-status": "0" }, heightHeaders(height));
   } catch (error) {
@@ -63,13 +67,19 @@ function framed(message: Uint8Array): Uint8Array {
 }
 
 /** The one message of a call. Bytes beyond the limit are not kept. */
-function readMessage(request: Http2ServerRequest, maxBytes: number): Promise<Uint8Array> {
+function readMessage(
+  request: Http2ServerRequest,
+  { maxMessageBytes: maxBytes, held }: Pick<UnaryParts, "maxMessageBytes" | "held">,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let size = 0;
+    let more: HeldBytes | undefined;
     request.on("data", (part: Buffer) => {
       size += part.length;
-      if (size <= FRAME_HEADER + maxBytes) parts.push(part);
+      if (size > part.length) more ??= held();
+      if (more?.add(part.length) === false) reject(new ConnectError(BUSY, Code.Unavailable));
+      else if (size <= FRAME_HEADER + maxBytes) parts.push(part);
       else reject(new ConnectError(`the message is larger than ${maxBytes} bytes`, Code.ResourceExhausted));
     });
     // An error is made only when the client has gone: its stack would cost every call a tenth of its time.

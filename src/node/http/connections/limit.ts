@@ -18,13 +18,18 @@ export function limitConnections(server: Server, limit: number): LimitedConnecti
   server.on("request", (request, response) => connections.answer(request, response));
   // A listener for upgrades belongs to a server that has websockets: at any other one, Node.js would leave who asks for an
   // upgrade without an answer, and passes over the wish where nobody listens.
-  return { upgraded: (socket) => connections.set(socket, "upgraded") };
+  return {
+    upgraded: (socket) => connections.set(socket, "upgraded"),
+    busy: (socket, isBusy) => connections.set(socket, isBusy ? "answered" : "waiting"),
+  };
 }
 
 /** What only the server knows of its connections. */
 export interface LimitedConnections {
   /** The connection is a websocket from now on. */
   upgraded(socket: Duplex): void;
+  /** Whether a complete request of the connection is being answered, where the server of HTTP/1 does not see its requests. */
+  busy(socket: Duplex, isBusy: boolean): void;
 }
 
 class Connections {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Turns, UnreadBytes } from "../../http/index.ts";
+import { ByteBudget, Turns } from "../../http/index.ts";
 import { answerText } from "./jsonrpc.ts";
 import { defineMethod, type RpcEnvironment } from "./method.ts";
 
@@ -19,7 +19,7 @@ function dispatch() {
     ["large", defineMethod({}, () => LARGE)],
     ["slow", defineMethod({}, () => until.then(() => "done"))],
   ]);
-  const unfinished = new UnreadBytes(LIMIT);
+  const unfinished = new ByteBudget(LIMIT);
   return { finish, unfinished, options: { methods, maxBatch: 20, turns: new Turns(), unfinished } };
 }
 
@@ -61,7 +61,7 @@ describe("the calls of a batch", () => {
       return half;
     };
     const options = { ...dispatch().options, methods: new Map([["read", defineMethod({}, read)]]) };
-    const whole = { ...options, unfinished: new UnreadBytes() };
+    const whole = { ...options, unfinished: new ByteBudget(2 ** 27) };
     const answers: Answer[] = JSON.parse((await answerText(NOTHING, batch(...Array(20).fill("read")), whole)) ?? "[]");
     expect(answers.map(({ error }) => error === undefined)).toEqual([true, ...Array(19).fill(false)]);
     expect([begun, sideBySide]).toEqual([2, 1]);

@@ -1,5 +1,5 @@
 import { errorText } from "../../../util/index.ts";
-import type { Turns, UnreadBytes } from "../../http/index.ts";
+import type { ByteBudget, Turns } from "../../http/index.ts";
 import {
   ERROR_STATUS,
   internalError,
@@ -31,7 +31,7 @@ export interface DispatchOptions {
   readonly maxBatch: number;
   readonly turns: Turns;
   /** Answers of batches that are not complete yet. */
-  readonly unfinished: UnreadBytes;
+  readonly unfinished: ByteBudget;
   /** Methods of the connection itself, with the id of the call; undefined when it has no such method. */
   readonly local?: (call: RpcCall, id: RequestId) => unknown;
 }

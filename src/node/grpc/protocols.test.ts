@@ -1,0 +1,64 @@
+import { createServer } from "node:http";
+import { type ClientHttp2Session, connect as connectHttp2, createServer as createServer2 } from "node:http2";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { waitFor } from "../../../test/support/wait.ts";
+import { limitServer } from "../http/index.ts";
+import { TwoProtocols } from "./protocols.ts";
+
+const LIMIT = 5;
+
+const http1 = createServer((_request, response) => void response.end("1"));
+let port = 0;
+let close = (): void => {};
+const sockets: Socket[] = [];
+
+beforeEach(async () => {
+  const connections = limitServer(http1, LIMIT);
+  const http2 = createServer2((request, response) => {
+    request.resume();
+    // The answer comes when the call is whole, and does not end.
+    request.once("end", () => response.write("2"));
+  });
+  const both = new TwoProtocols({ http1, http2, connections });
+  await new Promise<void>((resolve) => http1.listen(0, "127.0.0.1", resolve));
+  port = (http1.address() as AddressInfo).port;
+  close = () => both.close();
+});
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  close();
+  http1.closeAllConnections();
+  http1.close();
+});
+
+function open(): Socket {
+  const socket = connect(port, "127.0.0.1");
+  sockets.push(socket.on("error", () => {}));
+  return socket;
+}
+
+/** A session whose calls are under way; `isWhole` if their bodies have come. */
+async function session(isWhole: boolean): Promise<ClientHttp2Session> {
+  const client = connectHttp2(`http://127.0.0.1:${port}`, { createConnection: open });
+  client.on("error", () => {});
+  const call = client.request({ ":method": "POST" });
+  call.on("error", () => {});
+  if (isWhole) call.end();
+  else call.write("x");
+  await new Promise((resolve) => (isWhole ? call.once("data", resolve) : client.once("remoteSettings", resolve)));
+  return client;
+}
+
+it("lets go of connections in both protocols that have no whole call, the oldest first", async () => {
+  const asked = await session(true);
+  const slow = await session(false);
+  const silent = Array.from({ length: LIMIT - 2 }, open);
+  await Promise.all(silent.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+  open();
+  await waitFor(() => slow.destroyed, "the end of the session without a whole call");
+  for (let i = 0; i < LIMIT; i++) open();
+  await waitFor(() => silent.every(({ destroyed }) => destroyed), "the end of those that say nothing");
+  expect(asked.destroyed).toBe(false);
+});

@@ -1,0 +1,37 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { expect, it } from "vitest";
+import { ByteBudget } from "./byte-budget.ts";
+import { holdAnswer } from "./send.ts";
+
+it("counts bytes that come little by little, in the place of the first of them", () => {
+  const budget = new ByteBudget(10);
+  const gone: string[] = [];
+  const [first, second, third] = ["first", "second", "third"].map((name) => budget.begin(() => gone.push(name)));
+  expect([first?.add(3), second?.add(3), first?.add(3), third?.add(4)]).toEqual([true, true, true, true]);
+  expect(gone).toEqual(["first"]);
+  expect(first?.add(1)).toBe(false);
+  expect(budget.held).toBe(7);
+  second?.release();
+  third?.release();
+  expect(budget.held).toBe(0);
+});
+
+it("lets go of a client that takes all the room itself, once", () => {
+  const budget = new ByteBudget(10);
+  let times = 0;
+  const held = budget.begin(() => {
+    times += 1;
+  });
+  expect([held.add(6), held.add(6), held.add(1)]).toEqual([true, false, false]);
+  held.release();
+  expect([times, budget.held]).toEqual([1, 0]);
+});
+
+it("holds nothing for a client that has gone", () => {
+  const unread = new ByteBudget(10);
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  response.destroy();
+  expect(holdAnswer(response, 5, { unread, readWithinMs: 60_000 })).toBe(false);
+  expect(unread.held).toBe(0);
+});

@@ -1,0 +1,105 @@
+/** Bytes that are held for one client until it has taken or sent the rest of them. */
+export interface HeldBytes {
+  /** Holds more; false when there is no room, or the client was let go. */
+  add(bytes: number): boolean;
+  release(): void;
+}
+
+/** Bytes that are held for clients, of all connections together. */
+export class ByteBudget {
+  readonly #limit: number;
+  /** Clients that may be disconnected, in order of arrival. */
+  readonly #clients = new Set<Held>();
+  #held = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Counts bytes until the function that it returns is called. Where there is no room, the client that has been reading
+   * or sending longest is disconnected: a client that goes on is done soon, and those that do not must not keep others
+   * out. Undefined when even then there is no room.
+   */
+  hold(bytes: number, letGo?: () => void): (() => void) | undefined {
+    const held = this.begin(letGo);
+    return held.add(bytes) ? () => held.release() : undefined;
+  }
+
+  /** The same for bytes that come little by little. */
+  begin(letGo?: () => void): HeldBytes {
+    return new Held({ letGo, enter: (held, bytes) => this.#enter(held, bytes), leave: (held) => this.#leave(held) });
+  }
+
+  #enter(held: Held, bytes: number): boolean {
+    this.#makeRoom(bytes);
+    if (held.isOver || this.#held + bytes > this.#limit) return false;
+    this.#held += bytes;
+    // Its place stays that of its first bytes.
+    if (held.canGo) this.#clients.add(held);
+    return true;
+  }
+
+  #leave(held: Held): void {
+    this.#held -= held.bytes;
+    this.#clients.delete(held);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (bytes > this.#limit) return;
+    for (const client of this.#clients) {
+      if (this.#held + bytes <= this.#limit) return;
+      client.end();
+    }
+  }
+}
+
+interface HeldParts {
+  readonly letGo: (() => void) | undefined;
+  readonly enter: (held: Held, bytes: number) => boolean;
+  readonly leave: (held: Held) => void;
+}
+
+class Held implements HeldBytes {
+  readonly #parts: HeldParts;
+  #bytes = 0;
+  #isOver = false;
+
+  constructor(parts: HeldParts) {
+    this.#parts = parts;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get canGo(): boolean {
+    return this.#parts.letGo !== undefined;
+  }
+
+  add(bytes: number): boolean {
+    const isHeld = !this.#isOver && this.#parts.enter(this, bytes);
+    if (isHeld) this.#bytes += bytes;
+    return isHeld;
+  }
+
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#parts.leave(this);
+  }
+
+  /** Lets go of its client. */
+  end(): void {
+    this.release();
+    this.#parts.letGo?.();
+  }
+}
