@@ -45,7 +45,7 @@ export class TestLocalnet {
     }
   }
 
-  provider(request: Pick<ProviderRequest, "name" | "cpuScale" | "flags">): Promise<TestProvider> {
+  provider(request: Pick<ProviderRequest, "name" | "cpuScale" | "flags" | "env">): Promise<TestProvider> {
     return startProvider(this.fixture, { ...request, node: this.node, engine: this.engine, faucet: this.faucet });
   }
 

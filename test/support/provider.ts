@@ -22,6 +22,8 @@ export interface ProviderRequest {
   /** Utoken per block and thousandth of a core: what makes one provider cheaper than another. */
   readonly cpuScale?: string;
   readonly flags?: readonly string[];
+  /** Variables of its process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** How a process of the provider is started. */
@@ -39,6 +41,8 @@ let nextNodePort = 20_000 + (process.pid % 300) * NODE_PORTS;
 export class TestProvider {
   readonly home: string;
   readonly address: string;
+  /** Where its ingress listens, without TLS. */
+  readonly ingressPort: number;
   readonly #fixture: Fixture;
   readonly #request: ProviderRequest;
   readonly #args: readonly string[];
@@ -47,12 +51,13 @@ export class TestProvider {
   constructor(
     fixture: Fixture,
     request: ProviderRequest,
-    parts: { home: string; address: string; args: readonly string[] },
+    parts: { home: string; address: string; ingressPort: number; args: readonly string[] },
   ) {
     this.#fixture = fixture;
     this.#request = request;
     this.home = parts.home;
     this.address = parts.address;
+    this.ingressPort = parts.ingressPort;
     this.#args = parts.args;
   }
 
@@ -69,7 +74,11 @@ export class TestProvider {
 
   /** Starts the process and does not wait. */
   async launch(how: Launch = {}): Promise<void> {
-    this.#process = await this.#fixture.start(this.#request.name, this.#args, { ...how, home: this.home });
+    this.#process = await this.#fixture.start(this.#request.name, this.#args, {
+      env: this.#request.env ?? {},
+      ...how,
+      home: this.home,
+    });
   }
 
   /** Ids of its containers, running or not, by lease and replica. */
@@ -132,7 +141,7 @@ export async function startProvider(fixture: Fixture, request: ProviderRequest):
     ...["--gateway-listen-address", `127.0.0.1:${gateway}`, "--bid-price-cpu-scale", cpuScale],
     ...(request.flags ?? []),
   ];
-  const provider = new TestProvider(fixture, request, { home, address, args });
+  const provider = new TestProvider(fixture, request, { home, address, ingressPort: ingress, args });
   fixture.defer(() => provider.purge());
   await provider.start();
   return provider;

@@ -29,6 +29,9 @@ export interface GatewayLimits {
   /** Shells and restarts of one tenant at once, and refilled per second: each is work of the host that no lease pays for. */
   readonly startsBurst: number;
   readonly startsPerSecond: number;
+  /** Credentials of one network that were none, at once and refilled per second. */
+  readonly failures: number;
+  readonly failuresPerSecond: number;
   readonly ping: number;
   readonly pongWait: number;
   /** An open stream is authorised again this often; while the chain is away it lives on for `recheckGrace`. */
@@ -65,6 +68,8 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   perSecond: 20,
   startsBurst: 20,
   startsPerSecond: 0.5,
+  failures: 100,
+  failuresPerSecond: 5,
   ping: 10_000,
   pongWait: 15_000,
   recheck: 10_000,

@@ -6,3 +6,4 @@ export { Routes } from "./routes.ts";
 export { Ingress, type IngressOptions, type IngressTls, PUBLIC, PUBLIC_TLS } from "./server.ts";
 export { Certificates } from "./tls/certificates.ts";
 export { type HostCertificate, readCertificate } from "./tls/files.ts";
+export { networkOf } from "./tls/handshakes.ts";

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { TokenScope } from "../../../crypto/index.ts";
+import { isOneOf } from "../../../util/index.ts";
 import type { LeaseKey, OrderNumbers } from "../../../wire/index.ts";
 import type { ChainView } from "../../chain.ts";
+import { networkOf } from "../../ingress/index.ts";
 import { leaseErrors } from "../../leases/index.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
@@ -65,6 +67,8 @@ export class Authorizer {
   readonly #replays: Replays;
   readonly #rate: RateLimit;
   readonly #starts: RateLimit;
+  /** Credentials that were none, by the network that they came from. */
+  readonly #failures: RateLimit;
 
   constructor(options: AuthorizerOptions) {
     const { chain, limits, now } = options;
@@ -73,12 +77,13 @@ export class Authorizer {
     this.#replays = new Replays(Math.floor(now() / 1000));
     this.#rate = new RateLimit(limits.burst, limits.perSecond);
     this.#starts = new RateLimit(limits.startsBurst, limits.startsPerSecond);
+    this.#failures = new RateLimit(limits.failures, limits.failuresPerSecond);
   }
 
   async authorize(request: IncomingMessage, access: Access): Promise<Grant> {
     const credential = readCredential(request);
     const { now } = this.#options;
-    const principal = await this.#take(credential);
+    const principal = await this.#take(credential, request);
     await this.#check(principal, access);
     if (STARTS.has(access.scope) && !this.#starts.take(principal.owner, now())) {
       throw gatewayErrors.tooMany("too many shells and restarts");
@@ -96,7 +101,7 @@ export class Authorizer {
 
   /** For requests whose leases are known only when their body is read: each of these is permitted by itself. */
   async admit(request: IncomingMessage, scope: TokenScope): Promise<Admission> {
-    const principal = await this.#take(readCredential(request));
+    const principal = await this.#take(readCredential(request), request);
     const { provider } = this.#options;
     if (principal.claims !== undefined && !mentions(principal.claims.leases, { provider, scope }))
       throw gatewayErrors.scope();
@@ -106,8 +111,8 @@ export class Authorizer {
     };
   }
 
-  async #take(credential: Credential): Promise<Principal> {
-    const principal = await this.#authenticate(credential);
+  async #take(credential: Credential, request: CredentialCarrier): Promise<Principal> {
+    const principal = await this.#examine(credential, request);
     if (!this.#rate.take(principal.owner, this.#options.now())) throw gatewayErrors.tooMany();
     return principal;
   }
@@ -117,10 +122,28 @@ export class Authorizer {
     const credential = findCredential(request);
     const { now } = this.#options;
     const name =
-      credential === undefined ? `${request.socket.remoteAddress}` : (await this.#authenticate(credential)).owner;
+      credential === undefined ? `${request.socket.remoteAddress}` : (await this.#examine(credential, request)).owner;
     if (!this.#rate.take(name, now())) throw gatewayErrors.tooMany();
     if (credential === undefined) return { name, recheck: async () => {} };
     return { name, recheck: async () => void (await this.#authenticate(credential)) };
+  }
+
+  /**
+   * A credential that is none costs a signature check or a question to the node: one network has only so many. What is good, or
+   * cannot be judged because the node is away, is given back.
+   */
+  async #examine(credential: Credential, { socket }: CredentialCarrier): Promise<Principal> {
+    const network = networkOf(`${socket.remoteAddress}`.replace(/^::ffff:(?=\d+\.)/i, ""));
+    if (!this.#failures.take(network, this.#options.now()))
+      throw gatewayErrors.tooMany("too many credentials from your network were refused");
+    try {
+      const principal = await this.#authenticate(credential);
+      this.#failures.giveBack(network);
+      return principal;
+    } catch (error) {
+      if (isOneOf([gatewayErrors.chainUnreachable], error)) this.#failures.giveBack(network);
+      throw error;
+    }
   }
 
   #authenticate(credential: Credential): Promise<Principal> {

@@ -19,6 +19,12 @@ export class RateLimit {
     return allowed;
   }
 
+  /** Gives back what `take` took. */
+  giveBack(key: string): void {
+    const entry = this.#spent.get(key);
+    if (entry !== undefined) entry.count = Math.max(0, entry.count - 1);
+  }
+
   #prune(now: number): void {
     const idle = (this.#burst / this.#perSecond) * 1000;
     for (const [key, { at }] of this.#spent) if (now - at > idle) this.#spent.delete(key);

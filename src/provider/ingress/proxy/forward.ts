@@ -11,6 +11,13 @@ import { LeaseShares } from "./shares.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** Longest headers of an answer, in bytes, unless the deployment asks for more (`proxy_buffer_size`). */
+const HEADER_BYTES = 16 << 10;
+
+export function headerBytes({ proxyBufferSize = 0 }: RouteTarget["options"]): number {
+  return Math.max(HEADER_BYTES, proxyBufferSize);
+}
+
 /** RFC 9112 section 4. */
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -131,6 +138,7 @@ function askReplica(attempt: Attempt, address: string, agent: Agent): Promise<Re
       path: head.url ?? "/",
       headers,
       setHost: false,
+      maxHeaderSize: headerBytes(target.options),
       // An idle connection may close under a request; only what can be repeated is sent over one.
       agent: nature.hasBody ? false : agent,
     });

@@ -3,9 +3,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RouteTarget } from "../../cluster/index.ts";
 import type { RequestHead } from "./exchange.ts";
-import type { Forwarder } from "./forward.ts";
+import { type Forwarder, headerBytes } from "./forward.ts";
 import { endToEnd } from "./headers.ts";
 import { type PageStatus, writePage } from "./pages.ts";
+import { RetryBudget } from "./retry.ts";
 
 /** An upgraded connection that is silent for this long is closed. */
 const IDLE_MS = 3_600_000;
@@ -51,10 +52,21 @@ export function forwardUpgrade(forwarder: Forwarder, target: RouteTarget, tunnel
     return;
   }
   tunnel.client.once("close", leave);
-  tryNext(forwarder, target, tunnel, new Set());
+  const budget = new RetryBudget(target.options, { method: "GET", hasBody: false }, Date.now());
+  tryNext({ forwarder, target, tunnel, budget, tried: new Set() });
 }
 
-function tryNext(forwarder: Forwarder, target: RouteTarget, tunnel: Tunnel, tried: Set<string>): void {
+/** An upgrade that looks for a replica which takes it. */
+interface Search {
+  readonly forwarder: Forwarder;
+  readonly target: RouteTarget;
+  readonly tunnel: Tunnel;
+  readonly budget: RetryBudget;
+  readonly tried: Set<string>;
+}
+
+function tryNext(search: Search): void {
+  const { forwarder, target, tunnel, budget, tried } = search;
   const { head, client } = tunnel;
   const address = forwarder.nextBackend(target, tried);
   if (address === undefined) {
@@ -62,7 +74,7 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, tunnel: Tunnel, trie
     return;
   }
   tried.add(address);
-  const upstream = openUpstream(tunnel, address, forwarder.headers(head));
+  const upstream = openUpstream(tunnel, address, { headers: forwarder.headers(head), target });
   if (upstream === undefined) {
     tunnel.page(400);
     return;
@@ -93,12 +105,9 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, tunnel: Tunnel, trie
     clearTimeout(timer);
     // The client has left: that says nothing about the replica.
     if (client.destroyed) return;
-    if (connected) {
-      tunnel.page(502);
-    } else {
-      forwarder.noteFailure(address);
-      tryNext(forwarder, target, tunnel, tried);
-    }
+    if (!connected) forwarder.noteFailure(address);
+    if (!connected && budget.mayRetry({ kind: "error", sent: false }, Date.now())) tryNext(search);
+    else tunnel.page(502);
   });
   client.once("close", () => upstream.destroy());
   upstream.end();
@@ -108,7 +117,7 @@ function tryNext(forwarder: Forwarder, target: RouteTarget, tunnel: Tunnel, trie
 function openUpstream(
   { head, isWebsocket }: Tunnel,
   address: string,
-  headers: readonly string[],
+  { headers, target }: { readonly headers: readonly string[]; readonly target: RouteTarget },
 ): ClientRequest | undefined {
   const colon = address.lastIndexOf(":");
   const upgrade = isWebsocket ? ["Connection", "Upgrade", "Upgrade", "websocket"] : [];
@@ -120,6 +129,7 @@ function openUpstream(
       path: head.url ?? "/",
       headers: [...headers, ...upgrade],
       setHost: false,
+      maxHeaderSize: headerBytes(target.options),
       agent: false,
     });
   } catch {
