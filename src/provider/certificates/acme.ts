@@ -42,24 +42,36 @@ function waitOf(headers: { readonly [name: string]: unknown }): number {
 
 /** An ACME server (RFC 8555), which looks at each host over HTTP on port 80. */
 export function acmeIssuer(parts: AcmeParts): Issuer {
-  const client = new Client({ directoryUrl: parts.settings.directory, accountKey: accountKey(parts), ...ASKING });
-  const { email } = parts.settings;
-  let hasAccount = false;
+  const { directory, email } = parts.settings;
+  const account = { directoryUrl: directory, accountKey: accountKey(parts), ...ASKING };
+  let client: Client | undefined;
   const order = async (host: string): Promise<HostCertificateText> => {
-    if (!hasAccount) {
-      const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
-      await client.createAccount({ termsOfServiceAgreed: true, ...contact });
-      hasAccount = true;
-    }
+    client ??= await openAccount(() => new Client(account), email);
     return orderCertificate(client, host, parts.challenges);
   };
   const attempt = (host: string) =>
     order(host).catch((error: unknown) => {
       // Perhaps it no longer knows the account.
-      hasAccount = false;
+      client = undefined;
       throw error;
     });
   return { isPrompt: false, issue: (host, signal) => orAborted(attempt(host), signal) };
+}
+
+/** A client with an account: the one that the key has, else a new one. What is asked of one that is there must change something. */
+async function openAccount(open: () => Client, email: string | undefined): Promise<Client> {
+  const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
+  const known = open();
+  try {
+    await known.createAccount({ onlyReturnExisting: true });
+  } catch (error) {
+    if (error instanceof AuthorityBusy) throw error;
+    const fresh = open();
+    await fresh.createAccount({ termsOfServiceAgreed: true, ...contact });
+    return fresh;
+  }
+  if (email !== undefined) await known.updateAccount(contact);
+  return known;
 }
 
 /** The same account at every start; another for another server. */
