@@ -69,6 +69,7 @@ const SLOW = [
   "src/provider/gateway/move-routes.test.ts",
   "src/provider/gateway/access/guessing.test.ts",
   "src/provider/ingress/http-options.test.ts",
+  "src/provider/ingress/http2/floods.test.ts",
   "src/provider/gateway/grpc/status.test.ts",
   "src/provider/gateway/streams/streams.test.ts",
   "src/provider/leases/crash.test.ts",
