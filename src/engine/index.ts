@@ -17,7 +17,6 @@ export {
   type BlockRecord,
   BlockStore,
   type ExecutedBlock,
-  type ExecutedTx,
   encodeSigned,
   type SignedBlock,
 } from "./embedded/blocks/block-store.ts";
@@ -25,6 +24,7 @@ export { blockIdMessage, blockMessage, encodeBlock } from "./embedded/blocks/cod
 export { headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
 export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "./embedded/blocks/merkle.ts";
 export { formatRfc3339, formatSeconds, parseRfc3339 } from "./embedded/blocks/time.ts";
+export type { ExecutedTx } from "./embedded/blocks/tx-rows.ts";
 export {
   BLOCK_PROTOCOL,
   type Block,

@@ -34,6 +34,7 @@ export {
   stateTable,
   type Write,
 } from "./database/database.ts";
+export { deflatedTable } from "./database/deflated.ts";
 export { openLmdb, openLmdbReader, storeFault } from "./database/lmdb.ts";
 export { DatabaseLock } from "./database/lock.ts";
 export { copyMemoryDatabase, memoryDatabase } from "./database/memory.ts";

@@ -1,5 +1,7 @@
 import type { Database, Write } from "../../store/index.ts";
+import { append } from "../../util/index.ts";
 import { type BlockReader, baseWrite, rowsBelow } from "./blocks/block-store.ts";
+import { txRowsBelow } from "./blocks/tx-rows.ts";
 import type { TxIndex } from "./index/tx-index.ts";
 
 /** Which blocks a node keeps. */
@@ -54,13 +56,17 @@ export class OldBlocks {
     const base = lowest > known ? lowest : known;
     const writes: Write[] = base > known ? [baseWrite(base)] : [];
     const most = Math.max(RETAIN_WORK.least, rows * RETAIN_WORK.share);
-    for (const { table, key, height, txs = [], hash } of rowsBelow(tables, base)) {
+    for (const { height, txs, removals } of txRowsBelow(tables, base)) {
       if (writes.length >= most) return { base, writes };
-      writes.push({ table, key, value: null });
       for (const tx of txs) {
         const removal = index.txRemoval(tx, height);
         if (removal !== undefined) writes.push(removal);
       }
+      append(writes, removals);
+    }
+    for (const { table, key, hash } of rowsBelow(tables, base)) {
+      if (writes.length >= most) return { base, writes };
+      writes.push({ table, key, value: null });
       if (hash !== undefined) writes.push(index.blockRemoval(hash));
     }
     for (const write of index.termRemovals(base, most - writes.length)) writes.push(write);

@@ -39,7 +39,16 @@ function dump(database: Database): string[] {
   const stores = createApp({ database }).modules.map(({ name }) => name);
   const tables = [
     ...stores.flatMap((name) => [`state/${name}`, `paths/${name}`]),
-    ...["app", "commit", "history/values", "engine/blocks", "engine/txs", "engine/validators", "engine/voters"],
+    ...[
+      "app",
+      "commit",
+      "history/values",
+      "engine/blocks",
+      "engine/txs",
+      "engine/results/deflated",
+      "engine/validators",
+      "engine/voters",
+    ],
     ...["engine/params", "engine/ahead", "engine/meta", "index/txs", "index/blocks", "index/terms", "index/epochs"],
   ];
   return tables.flatMap((name) =>

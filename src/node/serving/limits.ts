@@ -11,7 +11,7 @@ export interface WorkLimits {
 }
 
 /** Limits of a first try on the serving thread, where others wait for it, before a request goes to the other thread. */
-export const QUICK: WorkLimits = { ms: 30, bytes: 512 * 1024 };
+export const QUICK: WorkLimits = { ms: 30, bytes: 2 * 1024 * 1024 };
 /** Limits that no request may exceed. */
 export const SLOW = { ms: 2_000, withOthersMs: 10_000, bytes: 256 * 1024 * 1024 } as const satisfies WorkLimits;
 /** For the node's own work. */

@@ -4,7 +4,16 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromUtf8, toHex, toUtf8 } from "../../util/index.ts";
-import { type Database, type KVReader, memoryDatabase, openLmdb, type Range, type Write } from "../index.ts";
+import {
+  type Database,
+  deflatedTable,
+  type KVReader,
+  memoryDatabase,
+  openLmdb,
+  openLmdbReader,
+  type Range,
+  type Write,
+} from "../index.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "svc-store-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -51,6 +60,23 @@ describe.each(makers)("%s database", (_name, make) => {
       database.write([put("b", "gone", null), put("b", "never there", null)]);
       expect([text(database.table("a"), "k"), text(database.table("b"), "k")]).toEqual(["3", "2"]);
       expect(database.table("b").has(toUtf8("gone"))).toBe(false);
+    });
+  });
+
+  test("tells the values of a compressed table as they were written", () => {
+    using((database) => {
+      const table = deflatedTable("a");
+      database.write([put(table, "1", "one"), put(table, "2", ""), put(table, "3", "x".repeat(100_000))]);
+      const before = database.snapshot();
+      database.write([put(table, "1", "other"), put(table, "2", null)]);
+      const read = (reader: KVReader) => [...reader.iterate()].map(([key, value]) => [fromUtf8(key), value.length]);
+      expect([text(before.table(table), "1"), read(before.table(table)).length]).toEqual(["one", 3]);
+      before.close();
+      expect([text(database.table(table), "1"), database.table(table).has(toUtf8("2"))]).toEqual(["other", false]);
+      expect(read(database.table(table))).toEqual([
+        ["1", 5],
+        ["3", 100_000],
+      ]);
     });
   });
 
@@ -234,4 +260,18 @@ describe("LMDB database", () => {
     expect(listing(again.table("t"))).toHaveLength(2);
     again.close();
   });
+});
+
+test("a compressed table takes a part of the disk, and other threads read it", () => {
+  const sizes = ["plain", deflatedTable("compressed")].map((table) => {
+    const directory = freshDirectory();
+    const database = openLmdb(directory);
+    database.write(Array.from({ length: 50 }, (_, i) => put(table, `${i}`, `${i} is a value. `.repeat(4_000))));
+    const reader = openLmdbReader(directory, [table]);
+    expect(text(reader.table(table), "7")).toBe("7 is a value. ".repeat(4_000));
+    reader.close();
+    database.close();
+    return statSync(join(directory, "data.mdb")).size;
+  });
+  expect(sizes[1]).toBeLessThan((sizes[0] ?? 0) / 10);
 });

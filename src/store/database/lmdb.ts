@@ -7,6 +7,7 @@ import { type Entry, type KVReader, MAX_ROW_KEY_BYTES, type Range } from "../kv.
 import { checkRowKey } from "../layers/text.ts";
 import { checkDataFile } from "./data-file.ts";
 import type { Database, DatabaseReader, DatabaseSnapshot, Write } from "./database.ts";
+import { deflate, inflate, isDeflated } from "./deflated.ts";
 import { DatabaseLock } from "./lock.ts";
 
 type Table = Dbi<Buffer, Uint8Array>;
@@ -46,7 +47,7 @@ export function openLmdb(directory: string): Database {
 export function openLmdbReader(directory: string, names: readonly string[]): DatabaseReader {
   const path = realpathSync(directory);
   const root: Root = open(path, { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, readOnly: true });
-  const tables = new Map(names.map((name) => [name, new LmdbTable(root.openDB(name, BINARY), undefined)]));
+  const tables = new Map(names.map((name) => [name, lmdbTable(name, root.openDB(name, BINARY))]));
   return {
     table: (name) => {
       const table = tables.get(name);
@@ -83,7 +84,7 @@ class LmdbDatabase implements Database {
   }
 
   table(name: string): KVReader {
-    return new LmdbTable(this.#open(name), undefined);
+    return lmdbTable(name, this.#open(name));
   }
 
   write(writes: readonly Write[], bulk: Iterable<Write> = []): void {
@@ -105,7 +106,7 @@ class LmdbDatabase implements Database {
     const table = this.#tables.get(name);
     if (table === undefined) throw new Error(`table "${name}" is not open`);
     if (value === null) table.removeSync(key);
-    else table.putSync(key, asBuffer(value));
+    else table.putSync(key, isDeflated(name) ? deflate(value) : asBuffer(value));
   }
 
   snapshot(): DatabaseSnapshot {
@@ -132,7 +133,39 @@ class LmdbDatabase implements Database {
   }
 }
 
-/** One table, at the last commit or within a read transaction. LMDB copies what it hands out. */
+/** The table of a name, at the last commit or within a read transaction. */
+function lmdbTable(name: string, table: Table, transaction?: Transaction): KVReader {
+  const reader = new LmdbTable(table, transaction);
+  return isDeflated(name) ? new InflatingTable(reader) : reader;
+}
+
+/** A table whose values are compressed on disk. */
+class InflatingTable implements KVReader {
+  readonly #table: KVReader;
+
+  constructor(table: KVReader) {
+    this.#table = table;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    const value = this.#table.get(key);
+    return value === undefined ? undefined : inflate(value);
+  }
+
+  has(key: Uint8Array): boolean {
+    return this.#table.has(key);
+  }
+
+  iterate(range?: Range): IterableIterator<Entry> {
+    return inflated(this.#table.iterate(range));
+  }
+}
+
+function* inflated(entries: Iterable<Entry>): IterableIterator<Entry> {
+  for (const [key, value] of entries) yield [key, inflate(value)];
+}
+
+/** One table as it is on disk. LMDB copies what it hands out. */
 class LmdbTable implements KVReader {
   readonly #table: Table;
   readonly #transaction: Transaction | undefined;
@@ -212,7 +245,7 @@ class LmdbSnapshot implements DatabaseSnapshot {
   table(name: string): KVReader {
     if (!this.#open.has(this)) throw new Error("the snapshot is closed");
     const table = this.#tables.get(name);
-    return table === undefined ? emptyReader : new LmdbTable(table, this.#transaction);
+    return table === undefined ? emptyReader : lmdbTable(name, table, this.#transaction);
   }
 
   close(): void {

@@ -8,12 +8,9 @@ import {
   type BlockRecord,
   baseWrite,
   blockWrites,
-  decodeGroup,
   decodeRecord,
   decodeSigned,
   decodeValidators,
-  type ExecutedTx,
-  encodeGroup,
   encodeRecord,
   encodeValidators,
   genesisWrite,
@@ -23,7 +20,7 @@ import {
   validatorsWrite,
   votersWrite,
 } from "./block-store.ts";
-import { encodeBlock } from "./codec.ts";
+import { decodeTxResult, encodeBlock, encodeTxResult } from "./codec.ts";
 import {
   blockIdFor,
   commitHash,
@@ -34,6 +31,7 @@ import {
   txHash,
   validatorsHash,
 } from "./hashes.ts";
+import type { ExecutedTx } from "./tx-rows.ts";
 import type { Header, Validator } from "./types.ts";
 import { verifyCommit } from "./vote.ts";
 
@@ -72,7 +70,7 @@ export function encodeAnchor({ before, record, txs, sets }: Anchor): Uint8Array 
   const writer = new BinaryWriter();
   writer.bytes(before === undefined ? new Uint8Array(0) : encodeRecord(before)).bytes(encodeRecord(record));
   for (const { signers, voters } of sets) writer.bytes(encodeValidators(signers)).bytes(encodeValidators(voters));
-  for (const { tx, result } of txs) writer.bytes(encodeGroup([tx], [result]));
+  for (const { tx, result } of txs) writer.bytes(new BinaryWriter().bytes(tx).bytes(encodeTxResult(result)).finish());
   return writer.finish();
 }
 
@@ -89,10 +87,15 @@ export function decodeAnchor(bytes: Uint8Array): Anchor {
     const txs: ExecutedTx[] = [];
     while (reader.pos < reader.len) {
       if (txs.length >= MAX_TXS) throw new Error("it has too many transactions");
-      for (const tx of decodeGroup(reader.bytes())) txs.push(tx);
+      txs.push(decodeExecuted(reader.bytes()));
     }
     return { before: before.length === 0 ? undefined : decodeRecord(before), record, txs, sets };
   });
+}
+
+function decodeExecuted(bytes: Uint8Array): ExecutedTx {
+  const reader = new BinaryReader(bytes);
+  return { tx: reader.bytes(), result: decodeTxResult(reader.bytes()) };
 }
 
 /** Throws `engine/6` for bytes that are not a block. */

@@ -12,22 +12,12 @@ import { consensusAddress } from "../../../crypto/index.ts";
 import { type Database, type Entry, firstEntry, type Write } from "../../../store/index.ts";
 import { bytesToUint64, toUtf8, uint64ToBytes } from "../../../util/index.ts";
 import { BlockResultsSchema, ConsensusParamsSchema } from "../../../wire/gen/comet/v1/types_pb.js";
-import {
-  decodeCommit,
-  decodeHeader,
-  decodeTxResult,
-  encodeCommit,
-  encodeHeader,
-  encodeTxResult,
-  eventInit,
-  validatorUpdateOf,
-} from "./codec.ts";
+import { decodeCommit, decodeHeader, encodeCommit, encodeHeader, eventInit, validatorUpdateOf } from "./codec.ts";
+import { type ExecutedTx, readTx, readTxBytes, readTxs, TX_TABLES, txRemovals, txWrites } from "./tx-rows.ts";
 import { type Block, type Commit, type Header, NO_COMMIT, type Validator } from "./types.ts";
 
 /** Height (8 bytes) -> what is kept of a block besides its transactions. */
 const BLOCKS = "engine/blocks";
-/** Height (8 bytes), group (4 bytes) -> transactions and results of a block, in groups so that one is read cheaply. */
-const TXS = "engine/txs";
 /** Height (8 bytes) -> the validators from this height on; written where they change. */
 const VALIDATORS = "engine/validators";
 /** The same of those that the application counts as voters. */
@@ -42,13 +32,11 @@ export const AHEAD_TABLE = "engine/ahead";
  * height of the first block that is kept (8 bytes), where there were others before.
  */
 const META = "engine/meta";
-export const BLOCK_TABLES: readonly string[] = [BLOCKS, TXS, VALIDATORS, VOTERS, PARAMS, AHEAD_TABLE, META];
+export const BLOCK_TABLES: readonly string[] = [BLOCKS, ...TX_TABLES, VALIDATORS, VOTERS, PARAMS, AHEAD_TABLE, META];
 const GENESIS = toUtf8("genesis");
 const BASE = toUtf8("base");
 /** A block that was rolled back and is to be executed again. */
 const REPLAY = toUtf8("replay");
-
-const GROUP = 32;
 
 /** A block with the votes that made it final and the results of its execution. */
 export interface ExecutedBlock {
@@ -81,11 +69,6 @@ export interface BlockRecord {
   readonly validatorUpdates: readonly ValidatorUpdate[];
   readonly consensusParamUpdates: ConsensusParams | undefined;
   readonly appHash: Uint8Array;
-}
-
-export interface ExecutedTx {
-  readonly tx: Uint8Array;
-  readonly result: TxResult;
 }
 
 /** The committed blocks as they are on disk now, no matter who writes them. Reading never changes anything. */
@@ -139,22 +122,16 @@ export class BlockReader {
     const record = this.record(height);
     if (record === undefined) return undefined;
     const lastCommit = this.recordBefore(height)?.commit ?? NO_COMMIT;
-    return { header: record.header, txs: this.txs(height).map(({ tx }) => tx), lastCommit };
+    return { header: record.header, txs: readTxBytes(this.#tables, height), lastCommit };
   }
 
   /** Transactions of a block with their results, in order. */
   txs(height: bigint): ExecutedTx[] {
-    if (this.#isGone(height)) return [];
-    const start = txGroupKey(height, 0);
-    const end = uint64ToBytes(height + 1n);
-    return [...this.#tables.table(TXS).iterate({ start, end })].flatMap(([, value]) => decodeGroup(value));
+    return this.#isGone(height) ? [] : readTxs(this.#tables, height);
   }
 
   tx(height: bigint, index: number): ExecutedTx | undefined {
-    if (this.#isGone(height)) return undefined;
-    const value = this.#tables.table(TXS).get(txGroupKey(height, Math.floor(index / GROUP)));
-    const [tx, result] = value === undefined ? [] : (splitGroup(value)[index % GROUP] ?? []);
-    return tx === undefined || result === undefined ? undefined : { tx, result: decodeTxResult(result) };
+    return this.#isGone(height) ? undefined : readTx(this.#tables, height, index);
   }
 
   /** The block that was rolled back and is to be executed again. */
@@ -183,17 +160,20 @@ export class BlockReader {
   signed(height: bigint): SignedBlock | undefined {
     const record = this.record(height);
     if (record === undefined) return undefined;
-    return { header: record.header, commit: record.commit, txs: this.txs(height).map(({ tx }) => tx) };
+    return { header: record.header, commit: record.commit, txs: readTxBytes(this.#tables, height) };
   }
 
   /** The writes that remove the last block; the search index has its own. */
   removals(height: bigint): Write[] {
-    const range = { start: txGroupKey(height, 0), end: uint64ToBytes(height + 1n) };
-    const groups = [...this.#tables.table(TXS).iterate(range)].map(([key]) => ({ table: TXS, key, value: null }));
     // The block had set the validators of the block after the next.
     const sets = [VALIDATORS, VOTERS].map((table) => ({ table, key: uint64ToBytes(height + 2n), value: null }));
     const params = { table: PARAMS, key: uint64ToBytes(height + 1n), value: null };
-    return [{ table: BLOCKS, key: uint64ToBytes(height), value: null }, ...groups, ...sets, params];
+    return [
+      { table: BLOCKS, key: uint64ToBytes(height), value: null },
+      ...txRemovals(this.#tables, height),
+      ...sets,
+      params,
+    ];
   }
 
   /** Hash of the genesis file that the first block was made from. */
@@ -278,14 +258,8 @@ export function recordWrite(record: BlockRecord): Write {
 
 /** The writes that make a block durable. */
 export function blockWrites(executed: ExecutedBlock): Write[] {
-  const { height } = executed.block.header;
-  const writes: Write[] = [recordWrite(recordOf(executed))];
-  const { txs } = executed.block;
-  for (let from = 0; from < txs.length; from += GROUP) {
-    const value = encodeGroup(txs.slice(from, from + GROUP), executed.txResults.slice(from, from + GROUP));
-    writes.push({ table: TXS, key: txGroupKey(height, from / GROUP), value });
-  }
-  return writes;
+  const { header, txs } = executed.block;
+  return [recordWrite(recordOf(executed)), ...txWrites(header.height, txs, executed.txResults)];
 }
 
 /** Remembers a block that is to be executed again; undefined forgets it. */
@@ -303,11 +277,8 @@ export function baseWrite(height: bigint): Write {
   return { table: META, key: BASE, value: uint64ToBytes(height) };
 }
 
-/** Rows of blocks below a height: the transactions in each, and how to remove it. */
+/** Rows of blocks below a height, besides their transactions, and how to remove each. */
 export function* rowsBelow(tables: Pick<Database, "table">, height: bigint): Generator<OldRow> {
-  const end = uint64ToBytes(height);
-  for (const [key, value] of tables.table(TXS).iterate({ end }))
-    yield { table: TXS, key, height: bytesToUint64(key.subarray(0, 8)), txs: splitGroup(value).map(([tx]) => tx) };
   // The block before the first one stays for its votes.
   for (const [key, value] of tables.table(BLOCKS).iterate({ end: uint64ToBytes(height > 0n ? height - 1n : 0n) }))
     yield { table: BLOCKS, key, height: bytesToUint64(key), hash: decodeRecord(value).commit.blockId.hash };
@@ -326,8 +297,6 @@ export interface OldRow {
   readonly table: string;
   readonly key: Uint8Array;
   readonly height: bigint;
-  /** Transactions in it. */
-  readonly txs?: readonly Uint8Array[];
   /** Hash of its block. */
   readonly hash?: Uint8Array;
 }
@@ -366,13 +335,6 @@ export function votersWrite(height: bigint, voters: readonly Validator[]): Write
 export function paramsWrite(height: bigint, params: ConsensusParams): Write {
   const message = create(ConsensusParamsSchema, consensusParamsFields(params));
   return { table: PARAMS, key: uint64ToBytes(height), value: toBinary(ConsensusParamsSchema, message) };
-}
-
-function txGroupKey(height: bigint, group: number): Uint8Array {
-  const key = Buffer.alloc(12);
-  key.writeBigUInt64BE(height);
-  key.writeUInt32BE(group, 8);
-  return key;
 }
 
 function recordOf(executed: ExecutedBlock): BlockRecord {
@@ -433,27 +395,6 @@ export function decodeRecord(bytes: Uint8Array): BlockRecord {
     consensusParamUpdates: results.consensusParamUpdates && consensusParamsOf(results.consensusParamUpdates),
     appHash: results.appHash,
   };
-}
-
-export function encodeGroup(txs: readonly Uint8Array[], results: readonly TxResult[]): Uint8Array {
-  const writer = new BinaryWriter();
-  for (const [i, tx] of txs.entries()) {
-    const result = results[i];
-    if (result === undefined) throw new Error(`transaction ${i} has no result`);
-    writer.bytes(tx).bytes(encodeTxResult(result));
-  }
-  return writer.finish();
-}
-
-function splitGroup(bytes: Uint8Array): [tx: Uint8Array, result: Uint8Array][] {
-  const reader = new BinaryReader(bytes);
-  const found: [Uint8Array, Uint8Array][] = [];
-  while (reader.pos < reader.len) found.push([reader.bytes(), reader.bytes()]);
-  return found;
-}
-
-export function decodeGroup(bytes: Uint8Array): ExecutedTx[] {
-  return splitGroup(bytes).map(([tx, result]) => ({ tx, result: decodeTxResult(result) }));
 }
 
 export function encodeValidators(validators: readonly Validator[]): Uint8Array {

@@ -1,8 +1,9 @@
 import type { AppEvent } from "../../../abci/index.ts";
 import type { Database, Write } from "../../../store/index.ts";
 import { append, equalBytes } from "../../../util/index.ts";
-import type { BlockReader, ExecutedBlock, ExecutedTx } from "../blocks/block-store.ts";
+import type { BlockReader, ExecutedBlock } from "../blocks/block-store.ts";
 import { txHash } from "../blocks/hashes.ts";
+import type { ExecutedTx } from "../blocks/tx-rows.ts";
 import { POSTING_TABLES, Postings, PostingsReader, termText } from "./postings.ts";
 
 /** First 16 bytes of a transaction's hash -> height, index. */

@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GivenUp } from "../../../runtime/index.ts";
-import { memoryDatabase, pastTables, StateStore } from "../../../store/index.ts";
+import { deflatedTable, memoryDatabase, openLmdb, pastTables, StateStore } from "../../../store/index.ts";
 import { toUtf8, uint64ToBytes } from "../../../util/index.ts";
 import { Budget, tablesWithin } from "./budget.ts";
 
@@ -93,6 +96,24 @@ describe("a budget", () => {
       expect(() => walk(new Budget({ ms: 60_000, bytes: 20_000 }), height)).toThrow(GivenUp);
     }
     expect(() => reverse(new Budget({ ms: 60_000, bytes: 20_000 }))).toThrow(GivenUp);
+  });
+
+  it("counts the bytes of a compressed value that its reader gets", () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-budget-"));
+    const database = openLmdb(directory);
+    try {
+      const table = deflatedTable("a");
+      database.write([{ table, key: Uint8Array.of(1), value: new Uint8Array(100_000) }]);
+      const walk = (bytes: number) => {
+        const budget = new Budget({ ms: 60_000, bytes });
+        return budget.run(() => [...tablesWithin(database, budget).table(table).iterate()].length);
+      };
+      expect(walk(100_001)).toBe(1);
+      expect(() => walk(100_000)).toThrow("it reads more than 100000 bytes");
+    } finally {
+      database.close();
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it("ends reading that takes too many bytes or too long, however it is read", () => {
