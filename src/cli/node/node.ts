@@ -13,7 +13,15 @@ import {
   validateGenesis,
 } from "../../node/index.ts";
 import type { Restart } from "../../runtime/index.ts";
-import { boundGarbage, createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
+import {
+  boundGarbage,
+  createLogger,
+  EXIT,
+  errorText,
+  limitInlining,
+  MAX_GENESIS_BYTES,
+  parseCoins,
+} from "../../util/index.ts";
 import { decodeAddress, encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
@@ -107,6 +115,7 @@ export const start: Run = async ({ flags, io }) => {
   const config = readNodeConfig(nodeSettings(flags));
   const logger = createLogger(logOptions(flags));
   boundGarbage();
+  limitInlining();
   const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
   const stopped = stopRequested();
   const { height } = await node.chain.status();

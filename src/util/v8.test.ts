@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { collectGarbage } from "./garbage.ts";
+import { collectGarbage } from "./v8.ts";
 
 const COUNT = 100;
 const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -18,3 +19,10 @@ it("collects what nobody uses, and nothing else", async () => {
 function references(): WeakRef<object>[] {
   return Array.from({ length: COUNT }, (_, index) => new WeakRef({ index }));
 }
+
+it.each(["max-inlined-bytecode-size-cumulative", "heap-growing-percent"])(
+  "V8 knows --%s: it ignores others",
+  (flag) => {
+    expect(execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" })).toContain(`--${flag} (`);
+  },
+);
