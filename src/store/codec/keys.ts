@@ -123,7 +123,7 @@ export const stringKey: KeyCodec<string> = {
     return Buffer.byteLength(key) + 1;
   },
   write(key, out, offset) {
-    const end = offset + asBuffer(out).write(key, offset);
+    const end = offset + writeText(key, out, offset);
     out[end] = 0;
     return end + 1;
   },
@@ -189,6 +189,16 @@ export function mappedKey<K, T extends AnyKey, P>(
     read: (cursor) => convert.from(codec.read(cursor)),
     prefix: (prefix) => codec.prefix(prefix),
   };
+}
+
+/** Writes UTF-8 and returns its length. Nearly all texts in keys are short ASCII, for which a view of the bytes costs more. */
+function writeText(text: string, out: Uint8Array, offset: number): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return asBuffer(out).write(text, offset);
+    out[offset + i] = code;
+  }
+  return text.length;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
