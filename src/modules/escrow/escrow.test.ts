@@ -369,6 +369,17 @@ describe("a limit of low balances that governance changes", () => {
     expect(tellsAt(higher)).toEqual([20n]);
   });
 
+  it("tells again of what it was told before under a higher limit", () => {
+    const parts = begun();
+    const { chain, end } = parts;
+    change(chain, 20n);
+    while (chain.height < end - 15n) chain.nextBlock();
+    change(chain, 3n);
+    const [first, second] = chain.exportTwice();
+    expect(second).toEqual(first);
+    expect(tellsAt(parts)).toEqual([3n]);
+  });
+
   it("leaves nothing behind of what was queued before", () => {
     const { chain, market, alice, id, end } = begun();
     change(chain, 3n);

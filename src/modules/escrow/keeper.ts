@@ -147,6 +147,19 @@ export class EscrowKeeper {
     return this.params.require(ctx.plainStore(STORE));
   }
 
+  /**
+   * Changes the parameters. Accounts that were told under a limit that is lower now are told again when they reach it, so that
+   * whether an account waits for a notice follows from its end and the limit alone.
+   */
+  changeParams(ctx: Context, params: Params): void {
+    const lowBefore = this.#lowUntil(ctx);
+    this.params.set(store(ctx), params);
+    for (const { height, key } of [...this.exhaustion.iterate(store(ctx))]) {
+      if (height > lowBefore) break;
+      if (height > this.#lowUntil(ctx)) this.notices.push(store(ctx), height, key);
+    }
+  }
+
   /** Maximum bids and leases that end at the end of a block; an item that ends none counts as one. */
   maxRecords(ctx: Context): number {
     return this.getParams(ctx).maxEndblockRecords;
