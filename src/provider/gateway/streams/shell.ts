@@ -61,6 +61,7 @@ async function open(
 /** What the client sends, kept while the command is still being started; it waits while the command does not read. */
 class Inputs {
   readonly #socket: GatewayStream["socket"];
+  readonly #sizes = new Sizes();
   #unread = 0;
   #early: Uint8Array[] = [];
   #ended = false;
@@ -78,7 +79,7 @@ class Inputs {
   connect(session: ExecSession, stdin: boolean): void {
     this.#take = (message) => {
       const input = readInput(message);
-      if (input?.kind === "resize") session.resize(input.width, input.height).catch(() => {});
+      if (input?.kind === "resize") this.#sizes.set(session, input);
       // Data after the end of the input would be an error of the command's stream, and end the command.
       if (input?.kind !== "stdin" || !stdin || this.#ended) return;
       this.#ended = input.data.length === 0;
@@ -94,5 +95,32 @@ class Inputs {
     await session.write(data);
     this.#unread -= 1;
     if (this.#unread < MAX_UNREAD) this.#socket.resume();
+  }
+}
+
+type Size = Parameters<ExecSession["resize"]>;
+
+/** Sizes of a terminal: each is a request of the engine, so one is set at a time, and of those that come meanwhile the last one. */
+class Sizes {
+  #next: Size | undefined;
+  #isSetting = false;
+
+  set(session: ExecSession, { width, height }: { readonly width: number; readonly height: number }): void {
+    this.#next = [width, height];
+    if (!this.#isSetting) void this.#setAll(session);
+  }
+
+  async #setAll(session: ExecSession): Promise<void> {
+    this.#isSetting = true;
+    for (let size = this.#take(); size !== undefined; size = this.#take()) {
+      await session.resize(...size).catch(() => {});
+    }
+    this.#isSetting = false;
+  }
+
+  #take(): Size | undefined {
+    const size = this.#next;
+    this.#next = undefined;
+    return size;
   }
 }

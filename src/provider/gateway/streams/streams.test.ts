@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { GatewayClient, ShellRequest, StreamEnd } from "../../../client/index.ts";
@@ -283,6 +284,37 @@ describe("shell", () => {
     while (taken < count * size) await new Promise((resolve) => setTimeout(resolve, 20));
     session.close();
     await all(session.output());
+  });
+
+  it("asks for one size of the terminal at a time, and for the last one in the end", async () => {
+    const gateway = await open();
+    await gateway.run(1n, { job: "sleep 1000" });
+    const { driver } = gateway.world;
+    const { exec } = driver;
+    const sizes: number[] = [];
+    let go = () => {};
+    const first = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const taken: string[] = [];
+    driver.exec = async (...request) => ({
+      ...(await exec.apply(driver, request)),
+      write: async (data) => void taken.push(Buffer.from(data).toString()),
+      resize: async (width) => {
+        sizes.push(width);
+        await first;
+      },
+    });
+    const { socket, ended } = raw(gateway, `${SHELL}&cmd0=sleep&cmd1=1000`);
+    await once(socket, "open");
+    for (let width = 1; width <= 200; width++) socket.send(Buffer.of(FRAME.resize, 0, width, 0, 24));
+    socket.send(Buffer.concat([Buffer.of(FRAME.stdin), Buffer.from("all")]));
+    await expect.poll(() => taken).toEqual(["all"]);
+    expect(sizes).toEqual([1]);
+    go();
+    await expect.poll(() => sizes).toEqual([1, 200]);
+    socket.terminate();
+    await ended;
   });
 
   it("takes no input behind the end of the input", async () => {
