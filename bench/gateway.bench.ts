@@ -1,14 +1,16 @@
 /**
- * Requests a second to a provider's gateway over kept TLS connections, and the processor time of each; the clients are a thread of
+ * Requests a second to a provider's gateway over kept TLS connections, and the processor time of each; the clients are a process of
  * their own. New connections too, each with its handshake.
  *
  *   npm run bench -- gateway [rounds] [seconds]
  */
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { Agent, get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { fileURLToPath } from "node:url";
 import { quietConfig, TestDaemon, testMarketplace } from "../src/provider/testing/daemon.ts";
 import { testNode } from "../src/testing/index.ts";
 import { Report } from "./lib/report.ts";
@@ -22,8 +24,8 @@ interface Load {
   readonly isKept: boolean;
 }
 
-if (isMainThread) await main();
-else parentPort?.postMessage(await load(workerData as Load));
+if (process.send === undefined) await main();
+else process.send(await load(JSON.parse(process.argv[2] ?? "{}") as Load));
 
 async function main(): Promise<void> {
   const [rounds = 5, seconds = 3] = process.argv.slice(2).map(Number);
@@ -36,7 +38,7 @@ async function main(): Promise<void> {
     const port = Number(daemon.logged("provider started")?.gateway);
     const report = new Report(
       "gateway",
-      `${CONNECTIONS} clients in a thread of their own for ${seconds} s, each with one request after the other; the daemon on a cluster in memory beside its node in the measuring thread, whose processor time is counted.`,
+      `${CONNECTIONS} clients in a process of their own for ${seconds} s, each with one request after the other; the daemon on a cluster in memory beside its node in the measuring process, whose processor time is counted.`,
     );
     for (const [name, path, isKept] of [
       ["GET /status", "/status", true],
@@ -46,9 +48,9 @@ async function main(): Promise<void> {
       const perSecond: number[] = [];
       const cpuUs: number[] = [];
       for (let round = 0; round < rounds; round++) {
-        const before = threadCpu();
-        const count = await inThread({ port, path, seconds, isKept });
-        cpuUs.push((threadCpu() - before) / count);
+        const before = cpuTime();
+        const count = await inProcess({ port, path, seconds, isKept });
+        cpuUs.push((cpuTime() - before) / count);
         perSecond.push(count / seconds);
       }
       report.add({ name, unit: "requests/s", samples: perSecond });
@@ -61,34 +63,22 @@ async function main(): Promise<void> {
   }
 }
 
-let workerCpu = 0;
-
-/** Microseconds of this process without those of the clients' thread. */
-function threadCpu(): number {
+/** Microseconds of this process. */
+function cpuTime(): number {
   const { user, system } = process.cpuUsage();
-  return user + system - workerCpu;
+  return user + system;
 }
 
-function inThread(given: Load): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData: given });
-    worker.once("message", ({ count, cpuUs }: { count: number; cpuUs: number }) => {
-      workerCpu += cpuUs;
-      resolve(count);
-    });
-    worker.once("error", reject);
-  });
+async function inProcess(given: Load): Promise<number> {
+  const clients = fork(fileURLToPath(import.meta.url), [JSON.stringify(given)]);
+  const [count] = await once(clients, "message");
+  clients.disconnect();
+  return Number(count);
 }
 
-/** How many requests were answered, and what that cost the clients. */
-async function load({
-  port,
-  path,
-  seconds,
-  isKept,
-}: Load): Promise<{ readonly count: number; readonly cpuUs: number }> {
+/** How many requests were answered. */
+async function load({ port, path, seconds, isKept }: Load): Promise<number> {
   const agent = new Agent({ keepAlive: isKept, maxSockets: CONNECTIONS, rejectUnauthorized: false });
-  const begun = performance.eventLoopUtilization();
   const end = performance.now() + seconds * 1000;
   let count = 0;
   const client = async (): Promise<void> => {
@@ -99,8 +89,7 @@ async function load({
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, client));
   agent.destroy();
-  // The time that the thread's loop was busy: the clients do nothing but this.
-  return { count, cpuUs: performance.eventLoopUtilization(begun).active * 1000 };
+  return count;
 }
 
 function ask(place: { readonly agent: Agent; readonly port: number; readonly path: string }): Promise<void> {

@@ -15,7 +15,7 @@ const OK: TxVerdict = { code: 0, codespace: "", log: "" };
 const TIMEOUT = 3n;
 
 /** What the network does with one broadcast. */
-type Fate = "deliver" | "drop" | "mute" | "twice" | "late" | "lost" | "unreachable" | "foreign";
+type Fate = "deliver" | "drop" | "mute" | "twice" | "late" | "lost" | "unreachable" | "foreign" | "full" | "poor";
 
 /** A chain with one account: transactions wait in a mempool until the next block. */
 class FakeChain implements OutboxChain {
@@ -25,6 +25,7 @@ class FakeChain implements OutboxChain {
   bad = new Set<string>();
   namesCulprit = true;
   simulations = 0;
+  broadcasts = 0;
   fates: Fate[] = [];
   /** Answers that are held back until the test lets them go. */
   late: (() => void)[] = [];
@@ -57,7 +58,10 @@ class FakeChain implements OutboxChain {
     const hash = new TextDecoder().decode(bytes);
     const request = this.#signed.get(hash);
     if (request === undefined) throw new Error("never signed");
+    this.broadcasts += 1;
     const fate = this.fates.shift() ?? "deliver";
+    if (fate === "full") return { code: 20, codespace: "sdk", log: "mempool is full" };
+    if (fate === "poor") return { code: 13, codespace: "sdk", log: "insufficient fees: got 1utoken, required 5utoken" };
     if (fate === "lost") throw new Error("connection reset");
     if (fate === "foreign") this.sequence += 1n;
     const expected = this.sequence + BigInt(this.#mempool.length);
@@ -223,6 +227,37 @@ describe("the outbox", () => {
     outbox.onBlock(chain.block());
     expect(await sent).toBe(3n);
     expect(chain.executed).toEqual(["a"]);
+  });
+
+  it("waits while the mempool is full, and loses nothing", async () => {
+    const chain = new FakeChain();
+    chain.fates = ["full", "full", "full"];
+    const outbox = make(chain);
+    const sent = Promise.all(["a", "b"].map((name) => outbox.send(message(name), name)));
+    await turns();
+    expect(outbox.depth).toBe(2);
+    outbox.onBlock(chain.block());
+    await turns();
+    outbox.onBlock(chain.block());
+    await sent;
+    expect(chain.executed).toEqual(["a", "b"]);
+    expect(chain.broadcasts).toBe(4);
+  });
+
+  it("tells once of a fee that is too low, and does not go on sending", async () => {
+    const chain = new FakeChain();
+    chain.fates = Array.from({ length: 100 }, () => "poor");
+    const outbox = make(chain);
+    const sent = Promise.allSettled(["a", "b", "c"].map((name) => outbox.send(message(name), name)));
+    await turns(60);
+    const refusals = (await sent).map((each) => (each.status === "rejected" ? String(each.reason) : "sent"));
+    expect(refusals).toEqual(Array.from({ length: 3 }, () => expect.stringContaining("insufficient fees")));
+    // One for the batch, and for each half and part of it.
+    expect(chain.broadcasts).toBe(5);
+    for (let i = 0; i < 5; i++) outbox.onBlock(chain.block());
+    await turns();
+    expect(chain.broadcasts).toBe(5);
+    expect(outbox.depth).toBe(0);
   });
 
   it("sends again only after the transaction can no longer arrive", async () => {
