@@ -47,6 +47,25 @@ describe("the inventory", () => {
     );
   });
 
+  it("looks at each full node once for all replicas of a service", () => {
+    let looks = 0;
+    const classes = ["ephemeral"];
+    classes.includes = (name) => {
+      looks += 1;
+      return name === "ephemeral";
+    };
+    const nodes = Array.from({ length: 100 }, (_, i) => ({
+      ...node(`n${i}`, 1_000n),
+      memory: 1_000n * GIB,
+      storage: [{ classes, bytes: i === 99 ? 1_000n * GIB : 0n }],
+    }));
+    const inventory = make();
+    inventory.observe(cluster(...nodes));
+    inventory.checkRoom([row({ count: 50n })]);
+    // The tenant chooses the replicas, and strangers ask: a hundred nodes and fifty replicas, not a hundred for each.
+    expect(looks).toBeLessThan(400);
+  });
+
   it("gives back what is released and keeps what is active", () => {
     const inventory = make();
     inventory.reserve("o1", [row({ count: 6n })]);

@@ -41,11 +41,13 @@ interface Fit {
 export class Room {
   readonly #own: ReadonlyMap<string, readonly PoolRoom[]>;
   readonly #nodes: readonly NodeRoom[];
+  readonly #byName: ReadonlyMap<string, NodeRoom>;
 
   constructor({ nodes, storage }: ClusterCapacity, overcommit: Overcommit) {
     const shared = pools(storage, overcommit);
     this.#own = new Map(nodes.map((node) => [node.name, pools(node.storage, overcommit)]));
     this.#nodes = nodes.map((node) => nodeRoom(node, [...(this.#own.get(node.name) ?? []), ...shared], overcommit));
+    this.#byName = new Map(this.#nodes.map((node) => [node.name, node]));
   }
 
   /** Deducts what is placed on its node, even if there is no room for it. */
@@ -64,13 +66,19 @@ export class Room {
    */
   place(rows: readonly RowNeed[]): Placement {
     const taken: (readonly [Fit, ReplicaNeed])[] = [];
-    const put = (need: ReplicaNeed): Fit => {
-      const fit = this.#put(need);
-      taken.push([fit, need]);
-      return fit;
+    const putAll = (row: RowNeed): Fit[] => {
+      const need = replicaNeed(row);
+      // Where one replica did not fit, the next of the same row does not either.
+      let from = 0;
+      return Array.from({ length: Number(row.count) }, () => {
+        const { fit, at } = this.#put(need, from);
+        from = at;
+        taken.push([fit, need]);
+        return fit;
+      });
     };
     try {
-      return placementOf(rows.map((row) => Array.from({ length: Number(row.count) }, () => put(replicaNeed(row)))));
+      return placementOf(rows.map(putAll));
     } catch (error) {
       for (const [fit, need] of taken) change(fit, need, 1n);
       throw error;
@@ -81,7 +89,7 @@ export class Room {
     rows.forEach((row, i) => {
       const need = replicaNeed(row);
       placement[i]?.forEach((name, k) => {
-        const node = this.#nodes.find((each) => each.name === name);
+        const node = this.#byName.get(name);
         if (node === undefined) return;
         const kind = gpus?.[i]?.[k];
         change({ node, gpus: node.gpus.find(({ gpu }) => gpuName(gpu) === kind) ?? node.gpus[0] }, need, sign);
@@ -100,12 +108,12 @@ export class Room {
     }));
   }
 
-  #put(need: ReplicaNeed): Fit {
-    for (const node of this.#nodes) {
+  #put(need: ReplicaNeed, from: number): { readonly fit: Fit; readonly at: number } {
+    for (const [i, node] of this.#nodes.slice(from).entries()) {
       const fit = fitOn(node, need);
       if (fit === undefined) continue;
       change(fit, need, -1n);
-      return fit;
+      return { fit, at: from + i };
     }
     throw new Error(`insufficient capacity: ${shortage(this.#nodes, need)}`);
   }
