@@ -8,6 +8,6 @@ export const evidenceErrors = defineErrors("evidence", {
     "nothing is to be submitted: validators are punished for what the engine proves of them",
   ],
   invalid: [3, "invalid evidence"],
-  notFound: [4, "evidence does not exist", "svc query evidence lists what there is"],
+  notFound: [4, "evidence does not exist", "list it with: svc query evidence"],
   exists: [5, "evidence already exists"],
 });

@@ -1,8 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { defineGenesis, entryProblems, type GenesisPart, gasTable, gasTableProblems } from "../../runtime/index.ts";
 import { GenesisStateSchema, Msg, type Params, ParamsSchema } from "../../wire/gen/svc/template/v1beta1/template_pb.js";
-import { STORE, type TemplateKeeper } from "./keeper.ts";
-import { checkNote } from "./msgs.ts";
+import { checkNote, STORE, type TemplateKeeper } from "./keeper.ts";
 
 const DEFAULT_GAS = { MsgSetNote: 20_000n };
 
@@ -11,7 +10,7 @@ export function templateGenesis(keeper: TemplateKeeper): GenesisPart {
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), notes }) => [
-      ...gasTableProblems(Msg, params.messageGas),
+      ...paramsProblems(params),
       ...entryProblems("notes", notes, (note) => {
         checkNote(note);
         return note.owner;
@@ -29,6 +28,11 @@ export function templateGenesis(keeper: TemplateKeeper): GenesisPart {
       });
     },
   });
+}
+
+/** What is wrong with parameters, one sentence each. */
+export function paramsProblems({ messageGas }: Params): string[] {
+  return gasTableProblems(Msg, messageGas);
 }
 
 function defaultParams(): Params {

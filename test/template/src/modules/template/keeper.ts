@@ -1,10 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, paramsItem } from "../../runtime/index.ts";
+import { type Context, checkAddress, paramsItem } from "../../runtime/index.ts";
 import { addressKey, checkPrefixes, collection, protoValue } from "../../store/index.ts";
 import { type Note, NoteSchema, ParamsSchema } from "../../wire/gen/svc/template/v1beta1/template_pb.js";
 import { decodeAddress, templateErrors as errors } from "../../wire/index.ts";
 
 export const STORE = "template";
+
+const MAX_TEXT = 256;
 
 /** Notes, by owner. */
 export class TemplateKeeper {
@@ -31,4 +33,10 @@ export class TemplateKeeper {
     this.notes.set(ctx.store(STORE), decodeAddress(owner, "account"), create(NoteSchema, { owner, text }));
     ctx.events.emit("svc.v1", { module: "template", action: "note-set", owner });
   }
+}
+
+/** Throws a row of `templateErrors` unless an account may show this. */
+export function checkNote({ owner, text }: Pick<Note, "owner" | "text">): void {
+  checkAddress("owner", owner, errors.invalidAddress);
+  if (text === "" || text.length > MAX_TEXT) throw errors.text(`it has ${text.length} characters`);
 }

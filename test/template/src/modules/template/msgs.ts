@@ -1,11 +1,15 @@
-import { type BoundService, bindService, checkAddress } from "../../runtime/index.ts";
-import { Msg, type Note } from "../../wire/gen/svc/template/v1beta1/template_pb.js";
+import { type BoundService, bindService, updateParams } from "../../runtime/index.ts";
+import { Msg } from "../../wire/gen/svc/template/v1beta1/template_pb.js";
 import { templateErrors as errors } from "../../wire/index.ts";
-import type { TemplateKeeper } from "./keeper.ts";
-
-const MAX_TEXT = 256;
+import { paramsProblems } from "./genesis.ts";
+import { checkNote, STORE, type TemplateKeeper } from "./keeper.ts";
 
 export function templateMsgs(keeper: TemplateKeeper): BoundService {
+  const update = updateParams({
+    set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
+    problems: paramsProblems,
+    refuse: errors.invalidParams,
+  });
   return bindService(
     Msg,
     {
@@ -13,13 +17,8 @@ export function templateMsgs(keeper: TemplateKeeper): BoundService {
         keeper.set(ctx, msg);
         return {};
       },
+      updateParams: update.handle,
     },
-    { setNote: checkNote },
+    { setNote: checkNote, updateParams: update.check },
   );
-}
-
-/** Throws a row of `templateErrors` unless an account may show this. */
-export function checkNote({ owner, text }: Pick<Note, "owner" | "text">): void {
-  checkAddress("owner", owner, errors.invalidAddress);
-  if (text === "" || text.length > MAX_TEXT) throw errors.text(`it has ${text.length} characters`);
 }

@@ -570,7 +570,7 @@ export declare type GenesisState = Message<"svc.deployment.v1beta1.GenesisState"
   spent: DeploymentID[];
 
   /**
-   * Blocks of the chains before this one, whose deployments it has: numbers are told from there.
+   * Blocks of the chains before this one, whose deployments it has: their numbers count from there.
    *
    * @generated from field: int64 number_base = 6;
    */
