@@ -57,6 +57,9 @@ const FOR_PAGES = ["wire", "sdl"];
 /** Folders that read what the chain answers. */
 const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];
 
+/** Rooms of doubles for tests, and of generated files. */
+const UNNAMED_ROOMS = ["testing", "gen"];
+
 /** Files in a folder beside its rooms. */
 const MAX_LOOSE_FILES = 12;
 
@@ -165,6 +168,21 @@ describe("the source tree", () => {
   it("has a row in the import table for every folder", () => {
     const folders = [...new Set(files.map((file) => file.folder))].sort();
     expect(folders.filter((folder) => MAY_IMPORT[folder] === undefined)).toEqual([]);
+  });
+
+  it("has every room on the page of the architecture", () => {
+    const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n");
+    const roomsIn = (folder: string): string[] =>
+      readdirSync(join(SRC, folder)).filter((name) => statSync(join(SRC, folder, name)).isDirectory());
+    // The command line has a room for each group of its commands.
+    const missing = Object.keys(MAY_IMPORT).flatMap((folder) => {
+      const row = page.find((line) => line.startsWith(`| \`src/${folder}/`)) ?? "";
+      const isNamed = (room: string): boolean =>
+        folder === "modules" ? new RegExp(`\\b${room}\\b`).test(row) : row.includes(`\`${room}/\``);
+      const rooms = folder === "cli" ? [] : roomsIn(folder).filter((room) => !UNNAMED_ROOMS.includes(room));
+      return rooms.filter((room) => !isNamed(room)).map((room) => `src/${folder}/${room}`);
+    });
+    expect(missing).toEqual([]);
   });
 
   it("imports only downwards and through doors", () => {

@@ -25,7 +25,11 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }));
 const NOT_COPIED = ["node_modules", "dist", ".git", ".cache"];
 
 function run(...args: readonly string[]): { readonly status: number | null; readonly said: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: copy,
+    encoding: "utf8",
+    timeout: 240_000,
+  });
   return { status, said: `${stdout}${stderr}` };
 }
 
