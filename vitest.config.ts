@@ -91,8 +91,8 @@ const SLOW = [
 const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
 
 /**
- * Too long for `npm test`: `npm run lab faults` says how many faults there are to be, `npm run lab kubernetes` needs a
- * server that takes a quarter of an hour to build.
+ * Too long for `npm test`, where nothing else is said: `npm run lab faults` says how many faults there are to be. Tests on
+ * Kubernetes need what takes minutes to build; `npm test` builds it, and runs some of them, in a lane of their own.
  */
 const LONG = [
   ...(process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : []),

@@ -95,7 +95,7 @@ const PARTS = {
   rest: { project: "e2e", files: ["test/interop/schemathesis.test.ts"], env: { SVC_REST_EXAMPLES: 50 } },
   /**
    * The client of clusters and the objects of leases against a real API server, and against a whole node that runs pods.
-   * Both are built at the first run; the node needs root and Debian's packages.
+   * Both are built at the first run; the node needs root and Debian's packages. `npm test` has a part of it.
    */
   kubernetes: { project: "e2e", files: ["test/interop/kubernetes"], env: { SVC_TEST_KUBERNETES: 1 } },
   /** Every attack for two minutes instead of some seconds. */

@@ -139,6 +139,50 @@ function installNeeded() {
   }
 }
 
+/** What the tests on Kubernetes run against, in the order in which it is built. */
+const CLUSTER = ["kubernetes", "kubernetes-node", "containerd"];
+/** For each of them: several times what it takes beside the other tests. */
+const BUILD_MINUTES = 40;
+
+/** Why no cluster whose node runs pods can be here; undefined where one can. */
+function clusterObstacle() {
+  if (process.platform !== "linux" || !installed("dpkg")) return "a node that runs pods needs Debian or Ubuntu";
+  if (process.getuid?.() !== 0) return "only root can start a node that runs pods";
+  if (!installed("go")) return "Go 1.25 or newer, of which the cluster is built, is not installed";
+  return undefined;
+}
+
+/**
+ * Builds the cluster at the first run, below the priority of the tests that run meanwhile; afterwards it is kept in the
+ * user's cache. Resolves to why there is none, or undefined.
+ */
+async function buildCluster() {
+  const obstacle = clusterObstacle();
+  if (obstacle !== undefined) return obstacle;
+  for (const name of CLUSTER) {
+    const child = spawn(join(root, "tools", "peers", "build.sh"), [name], {
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: BUILD_MINUTES * 60_000,
+    });
+    setPriority(child.pid, constantsOfSystem.priority.PRIORITY_BELOW_NORMAL);
+    const said = [];
+    child.stderr.on("data", (part) => said.push(part));
+    if (!(await ended(child))) return `${name} cannot be built: ${Buffer.concat(said).toString().slice(-1_000)}`;
+  }
+  return undefined;
+}
+
+/** The tests of a cluster that runs pods; where there must be one, they fail and tell what is missing. */
+async function onKubernetes(cluster, words, env) {
+  const missing = await cluster;
+  if (missing !== undefined) console.log(`the tests on Kubernetes will be skipped: ${missing}`);
+  if (missing !== undefined && process.env.CI !== "true") return { passed: 0, failures: [], skipped: 1 };
+  return tests("e2e-kubernetes", [...words, ...KUBERNETES], {
+    env: { ...env, SVC_TEST_KUBERNETES: "1" },
+    isSilent: true,
+  });
+}
+
 const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
 
 /** Minutes after which a part of the run is ended, with what it was at: several times what it takes on two cores. */
@@ -223,6 +267,9 @@ const KILLS = [
   ...["generated", "library", "release", "template"].map((name) => `test/e2e/${name}.test.ts`),
 ];
 
+/** The driver on a cluster that runs pods, tenants and hostile ones there. The rest of its tests is `npm run lab kubernetes`. */
+const KUBERNETES = ["conformance", "deploy", "restricted"].map((name) => `test/interop/kubernetes-${name}.test.ts`);
+
 /** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
 const ALONE = ["test/attack/"];
 
@@ -232,7 +279,7 @@ const without = (paths) => ({
 });
 
 /** The lanes; then the rest, alone. The simulations have the time that all of these leave. */
-async function endToEnd(env) {
+async function endToEnd(env, cluster) {
   const words = ["--project", "e2e"];
   const simulations = tests("simulation", ["--project", "simulation", "--maxWorkers=2"], {
     isSilent: true,
@@ -243,6 +290,7 @@ async function endToEnd(env) {
     tests("e2e-apart", [...words, ...APART], { env, isSilent: true }),
     tests("e2e-hosts", [...words, ...HOSTS], { env, isSilent: true }),
     tests("e2e-kills", [...words, ...KILLS], { env, isSilent: true }),
+    onKubernetes(cluster, words, env),
   ]);
   const alone = await tests("e2e-alone", [...words, ...ALONE], { env: { ...env, ...without(KILLS) } });
   return [...lanes, alone, await simulations];
@@ -277,6 +325,7 @@ const TYPES = ["--noEmit", "--incremental", "--tsBuildInfoFile", ".cache/types.t
 
 installNeeded();
 mkdirSync(join(root, ".cache"), { recursive: true });
+const cluster = buildCluster();
 const [lint, types, build] = await Promise.all([
   check("lint", "node_modules/@biomejs/biome/bin/biome", ["check"]),
   check("types", "node_modules/typescript/bin/tsc", TYPES),
@@ -287,7 +336,7 @@ const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: b
 const counts = [
   ...[lint, types, build],
   await tests("unit", ["--project", "unit", "--project", "slow"]),
-  ...(await endToEnd(made)),
+  ...(await endToEnd(made, cluster)),
 ];
 rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);

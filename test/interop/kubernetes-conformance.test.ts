@@ -20,7 +20,9 @@ const { SVC_TEST_KUBECONFIG: elsewhere, SVC_TEST_KUBE_IMAGE: image = TestKuberne
 const programs = elsewhere === undefined ? await nodePrograms() : undefined;
 const missing = programs !== undefined && "missing" in programs ? programs.missing : undefined;
 const fixture = new Fixture();
-const relays: Server[] = [];
+/** Node ports of the first case; each has as many of its own. */
+const FIRST_PORT = 30_000;
+const PORTS = 100;
 let config = elsewhere ?? "";
 
 beforeAll(async () => {
@@ -38,15 +40,23 @@ it.runIf(missing !== undefined)("the programs of a node are there", ({ skip }) =
 });
 
 describe.skipIf(missing !== undefined)("the Kubernetes driver on a cluster that runs pods", () => {
+  // Mostly they wait for pods to come and go, so several run beside one another, each as a provider of its own.
   for (const [number, { name, run }] of clusterConformance.entries()) {
-    it(name, async () => {
+    it.concurrent(`rule: ${name}`, async () => {
       const stateDir = fixture.tempHome(`driver-${number}`);
       const open = async (): Promise<ClusterDriver> => {
         const access = readKubeconfig(config);
         const driver = await openKubernetesDriver({
           api: new KubernetesApi(access, { pauseMs: 50, maxPauseMs: 500 }),
-          objects: { ...SETTINGS, allowLocalImages: true, podSecurity: "baseline", stopGraceMs: 1_000 },
+          objects: {
+            ...SETTINGS,
+            provider: `svc1provider-${number}`,
+            allowLocalImages: true,
+            podSecurity: "baseline",
+            stopGraceMs: 1_000,
+          },
           stateDir,
+          nodePorts: { first: FIRST_PORT + number * PORTS, last: FIRST_PORT + (number + 1) * PORTS - 1 },
           timing: { removalPoll: 200 },
         });
         return withNodePorts(driver, access.server.hostname);
@@ -59,24 +69,25 @@ describe.skipIf(missing !== undefined)("the Kubernetes driver on a cluster that 
 /** The rules look for node ports on this machine, as soon as replicas are ready; nodes open them within seconds of that. */
 function withNodePorts(driver: ClusterDriver, address: string): ClusterDriver {
   const [deploy, teardown] = [driver.deploy.bind(driver), driver.teardown.bind(driver)];
+  const relays: Server[] = [];
   driver.deploy = async (spec) => {
     await deploy(spec);
-    for (const { hostPort } of spec.ports) await relay(hostPort, address);
+    for (const { hostPort } of spec.ports) relays.push(await relay(hostPort, address));
   };
-  driver.teardown = async (id) => {
-    await teardown(id);
+  driver.teardown = async (id, closedAt) => {
+    await teardown(id, closedAt);
     for (const server of relays.splice(0)) server.close();
   };
   return driver;
 }
 
-async function relay(port: number, host: string): Promise<void> {
+async function relay(port: number, host: string): Promise<Server> {
   const server = createServer({ allowHalfOpen: true }, async (socket) => {
     const opened = await waitFor(() => opening(port, host), "the node port");
     socket.pipe(opened).pipe(socket);
   });
-  relays.push(server);
   await once(server.listen(port, "127.0.0.1"), "listening");
+  return server;
 }
 
 function opening(port: number, host: string): Promise<Socket> {

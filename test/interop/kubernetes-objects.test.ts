@@ -1,15 +1,21 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
+import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/objects.ts";
+import { INSTALL } from "../../src/provider/cluster/kubernetes/install/kinds.ts";
 import {
   ingressObjects,
   KIND,
   leaseObjects,
   namespaceObject,
   type ObjectSettings,
+  routeObjects,
   type Wanted,
 } from "../../src/provider/cluster/kubernetes/objects/index.ts";
-import { Fixture } from "../support/index.ts";
+import { Fixture, waitFor } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { hostileNames, SETTINGS, shop } from "../support/kubernetes-leases.ts";
 import { buildPeer, Peer } from "./peers.ts";
@@ -122,6 +128,25 @@ test.skipIf(peer === undefined)("host names become objects for the cluster's ing
   const hosts = ["shop.example.com", longest];
   await apply(ingressObjects(shop().id, { target, hosts }, 80, { ...SETTINGS, ingressClass: "tenants" }));
 });
+
+test.skipIf(peer === undefined)(
+  "host names become routes of the Gateway API, as its own definition has them",
+  async () => {
+    const definitions = await buildPeer("gateway-api");
+    if (!(definitions instanceof Peer)) throw new Error(definitions.missing);
+    definitions.remove();
+    const text = readFileSync(join(definitions.binary, "gateway.networking.k8s.io_httproutes.yaml"), "utf8");
+    const definition: ApiObject = parse(text);
+    await api.apply(INSTALL.definition, definition);
+    const options = { maxBodySize: 1, readTimeout: 1, sendTimeout: 1, nextTries: 1, nextTimeout: 0 };
+    const target = { lease: shop().id, service: "web", port: 80, options };
+    const gateway = { namespace: "gateways", name: "tenants" };
+    const objects = routeObjects(shop().id, { target, hosts: ["shop.example.com"] }, 80, { ...SETTINGS, gateway });
+    await apply([namespaceObject(shop(), SETTINGS)]);
+    const versions = await waitFor(() => apply(objects), "the kind to be served");
+    expect(await apply(objects)).toEqual(versions);
+  },
+);
 
 test.skipIf(peer === undefined)(
   "a node port that somebody else has is refused as invalid, with its number",

@@ -7,7 +7,7 @@ import {
   untilHealth,
   untilOk,
 } from "../../src/provider/cluster/contract/conformance/index.ts";
-import type { ClusterDriver } from "../../src/provider/cluster/contract/index.ts";
+import type { ClusterDriver, LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
@@ -18,7 +18,7 @@ import { SETTINGS } from "../support/kubernetes-leases.ts";
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** Restricted pods on a real kubelet, by a driver with the rights of an installation alone. */
+/** Restricted pods on a real kubelet, hostile ones among them, by a driver with the rights of an installation alone. */
 
 const peers = await Promise.all([buildPeer("kubernetes"), buildPeer("kubernetes-node"), buildPeer("containerd")]);
 const built = peers.filter((peer) => peer instanceof Peer);
@@ -90,3 +90,55 @@ test.skipIf(missing).for([
   expect(health.health).toBe("bad");
   await driver.teardown(spec.id);
 });
+
+/** What a command in the first replica prints. */
+async function said(spec: LeaseSpec, script: string): Promise<string> {
+  const request = { service: "web", replica: 0, tty: false, stdin: false, command: ["sh", "-c", script] };
+  const { output } = await driver.exec(spec.id, request);
+  let text = "";
+  for await (const { data } of output) text += Buffer.from(data).toString();
+  return text.trim();
+}
+
+test.skipIf(missing)("a hostile program has no rights, no token and no words but its own", async () => {
+  const env = ["A=1", "B=$(A) $$(A) $(SVC_OWNER)", "SVC_PROVIDER=me"];
+  const spec = sampleSpec([sampleService(USER, { expose: [sampleExpose()], env })]);
+  await driver.deploy(spec);
+  await untilOk(driver, spec.id);
+  expect(await said(spec, 'echo "$B|$SVC_PROVIDER"')).toBe("$(A) $$(A) $(SVC_OWNER)|me");
+  expect(await said(spec, "ls /var/run/secrets /run/secrets 2> /dev/null | wc -l")).toBe("0");
+  const status = await said(spec, "grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/1/status | tr -s '\\t ' ' '");
+  const none = "0000000000000000";
+  expect(status.split("\n")).toEqual([
+    ...["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((set) => `${set}: ${none}`),
+    "NoNewPrivs: 1",
+    "Seccomp: 2",
+  ]);
+  // It sees its own processes, and neither changes settings of the kernel nor makes devices.
+  expect(await said(spec, "ls /proc | grep -c '^[0-9]'")).toMatch(/^[1-5]$/);
+  const tries = ["echo 1 > /proc/sys/kernel/panic", "mknod /tmp/sda b 8 0", "mount -t tmpfs x /mnt", "chroot / true"];
+  for (const each of tries)
+    expect(await said(spec, `(${each}) 2> /dev/null && echo done || echo refused`)).toBe("refused");
+  await driver.teardown(spec.id);
+});
+
+test.skipIf(missing)(
+  "programs that want more memory or disk than they have end, and their neighbours go on",
+  async () => {
+    const neighbour = sampleSpec([sampleService(USER, { expose: [sampleExpose()] })]);
+    const greedy = (script: string) =>
+      sampleSpec([sampleService(USER, { command: ["sh", "-c"], args: [script], expose: [] })]);
+    const memory = greedy("sleep 2; tail /dev/zero");
+    const disk = greedy("sleep 2; dd if=/dev/zero of=/tmp/big bs=1M count=200; sleep 1000");
+    for (const spec of [neighbour, memory, disk]) await driver.deploy(spec);
+    const errorOf = async (spec: LeaseSpec, text: RegExp) =>
+      untilHealth(driver, spec.id, ({ services }) => text.test(services[0]?.error ?? ""), String(text));
+    await errorOf(memory, /needed more memory than it has/);
+    await errorOf(disk, /ephemeral.*storage.*(exceeds|exceeded)/i);
+    const { health, services } = await untilOk(driver, neighbour.id);
+    expect([health, services[0]?.replicas[0]?.restarts]).toEqual(["ok", 0]);
+    expect((await driver.capacity()).nodes).toHaveLength(1);
+    await Promise.all([neighbour, memory, disk].map(({ id }) => driver.teardown(id)));
+    expect(await driver.adopt()).toEqual([]);
+  },
+);

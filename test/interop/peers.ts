@@ -20,6 +20,8 @@ export type PeerName =
   | "kubernetes"
   | "kubernetes-node"
   | "containerd"
+  | "gateway-api"
+  | "kwok"
   | "pebble"
   | "helm";
 

@@ -1,18 +1,19 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble|helm
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|gateway-api|kwok|pebble|helm
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
-# kubernetes is its API server, its storage and the pretence of a node, and by far the longest: some fifteen minutes of one
-# core. kubernetes-node is what makes a cluster of it that runs pods.
+# kubernetes is its API server, its storage and the pretence of a node, and by far the longest: some five minutes of one
+# core. kubernetes-node, a minute and a half more, is what makes a cluster of it that runs pods, and kwok pretends many nodes.
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
 GRPCURL=v1.9.4
 PEBBLE=v2.10.1
 KUBERNETES=v1.34.4
+GATEWAY_API=v1.4.0
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|pebble|helm}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|gateway-api|kwok|pebble|helm}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -37,13 +38,23 @@ go_tool() {
     (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w" -o "$work/$name" helm.sh/helm/v3/cmd/helm) >&2
   elif [ "${name%-node}" = kubernetes ]; then
     cp "$module" "$here/$name"/*.go "$work/"
-    (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" .) >&2
+    cluster_tool .
+  elif [ "$name" = kwok ]; then
+    cp "$module" "$work/"
+    cluster_tool sigs.k8s.io/kwok/cmd/kwok
   else
     cp "$here/$name/go.mod" "$here/$name/main.go" "$work/"
     (cd "$work" && go build -mod=mod -trimpath -buildvcs=false -tags "netgo ledger test_ledger_mock" -o "$work/$name" .) >&2
   fi
   mv "$work/$name" "$binary.$$"
   mv "$binary.$$" "$binary"
+}
+
+# cluster_tool: the build of a part of a cluster. Unoptimised code of Kubernetes itself takes a third less to compile, and runs
+# quickly enough for tests; what it stands on stays as it is.
+cluster_tool() {
+  (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -gcflags=all=-dwarf=false -gcflags="k8s.io/...=-N -l -dwarf=false" \
+    -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" "$1") >&2
 }
 
 # python_tool: a folder with the tool and its packages, which it finds by the folder's path.
@@ -63,6 +74,16 @@ node_tool() {
   cp "$here/$name/package.json" "$here/$name/package-lock.json" "$folder/"
   (cd "$folder" && npm ci --ignore-scripts --loglevel=error) >&2
   touch "$folder/complete"
+}
+
+# definitions: a folder with the kinds of objects of the Gateway API, which its Go module holds.
+definitions() {
+  command -v go >/dev/null || { echo "build.sh: Go is missing: install Go 1.25 or newer" >&2; exit 3; }
+  module=$(cd "$cache" && go mod download -json "sigs.k8s.io/gateway-api@$GATEWAY_API" | sed -n 's/.*"Dir": "\(.*\)",/\1/p')
+  mkdir -p "$folder.$$"
+  cp "$module"/config/crd/standard/*.yaml "$folder.$$/"
+  chmod u+w "$folder.$$"/*
+  mv "$folder.$$" "$folder"
 }
 
 # packages: a folder with the container engine and the plugins for networks that Debian has. Nothing is installed: other engines
@@ -90,6 +111,11 @@ case $name in
   containerd)
     folder=$cache/$name
     [ -e "$folder/complete" ] || packages
+    echo "$folder"
+    ;;
+  gateway-api)
+    folder=$cache/$name-$GATEWAY_API
+    [ -e "$folder" ] || definitions
     echo "$folder"
     ;;
   keplr)
