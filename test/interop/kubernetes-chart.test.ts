@@ -104,7 +104,7 @@ describe.skipIf(missing)("the chart", () => {
         ...["--set-string", "gateway.annotations.a=b", "--set", "settings.bid-price-cpu-scale=0.001"],
       ],
     ],
-  ] as const)("%s is taken by the server, and its pod by the name space of the installation", async ([, args]) => {
+  ] as const)("%s is taken by the server, and its pod by the namespace of the installation", async ([, args]) => {
     const objects = await render(...args);
     for (const object of objects) {
       const { status, text } = await apply(object, "&dryRun=All", SPACE);

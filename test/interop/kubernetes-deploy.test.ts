@@ -127,7 +127,7 @@ test.skipIf(missing)("nothing of it is left on the cluster when it is closed", a
   await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
   await waitFor(
     async () => (await api.list(SPACES, { labels: LEASES })).objects.length === 0,
-    "the name space to be gone",
+    "the namespace to be gone",
   );
 });
 

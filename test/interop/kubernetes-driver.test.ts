@@ -260,7 +260,7 @@ async function versions(namespace: string) {
   );
 }
 
-/** The name space goes when its controller has emptied it, which the test plays. */
+/** The namespace goes when its controller has emptied it, which the test plays. */
 async function removed(
   driver: ClusterDriver,
   namespace: string,

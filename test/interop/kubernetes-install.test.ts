@@ -88,7 +88,7 @@ describe.skipIf(peer === undefined)("an installation", () => {
     expect(await lacks()).toBeUndefined();
   });
 
-  test("keeps the name spaces of the provider and of its descriptions free of programs with rights", async () => {
+  test("keeps the namespaces of the provider and of its descriptions free of programs with rights", async () => {
     const pod = (securityContext: object) => ({
       type: "application/json",
       object: {

@@ -67,7 +67,7 @@ test.skipIf(peer === undefined).for([
 describe.skipIf(peer === undefined)("the admission of pods", () => {
   const STANDARDS = ["restricted", "baseline"] as const;
 
-  /** The pods of a shop that was made to one standard, in a name space that enforces another. */
+  /** The pods of a shop that was made to one standard, in a namespace that enforces another. */
   async function admit(made: ObjectSettings["podSecurity"], enforced: ObjectSettings["podSecurity"]) {
     const spec = { ...shop(), id: { ...shop().id, dseq: BigInt(100 + STANDARDS.indexOf(enforced)) } };
     const space = namespaceObject(spec, { ...SETTINGS, podSecurity: enforced });

@@ -164,7 +164,7 @@ export class KubernetesDouble {
     this.#carry();
   }
 
-  /** Everything of a name space goes, then it itself. */
+  /** Everything of a namespace goes, then it itself. */
   #empty(namespace: string): void {
     for (const { metadata } of this.server.objects(`${NAMESPACES}/${namespace}/pods`)) this.#end(metadata);
     const folder = new RegExp(`^(/[^/]+){2,3}/namespaces/${namespace}/[a-z]+$`);

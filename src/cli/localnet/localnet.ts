@@ -60,7 +60,7 @@ const LOCAL_ORIGINS = "http://localhost:*,http://127.0.0.1:*,chrome-extension://
 /** Containers of a localnet hold nothing worth a long shutdown. */
 const STOP_GRACE_MS = 1000;
 const START_MS = 60_000;
-/** Name space that a provider in the cluster would run in. */
+/** Namespace that a provider in the cluster would run in. */
 const PROVIDER_SPACE = "svc-provider";
 
 /** A chain, a provider and everything they need, on this machine, until it is stopped. */

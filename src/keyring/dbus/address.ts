@@ -5,7 +5,7 @@ import { join } from "node:path";
 export type SessionEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Path of the socket of the user's session bus, with a zero byte in front when it is in the abstract name space;
+ * Path of the socket of the user's session bus, with a zero byte in front when it is in the abstract namespace;
  * undefined if there is none. The address comes from the environment, else from the path of a systemd session.
  */
 export function sessionBusPath(env: SessionEnvironment): string | undefined {

@@ -73,17 +73,17 @@ test("--dry-run prints what kubectl takes, in the order in which it is made, and
 });
 
 test.each([
-  ["Shop", "is not the name of a name space"],
-  ["a".repeat(64), "is not the name of a name space"],
-  ["-a", "is not the name of a name space"],
+  ["Shop", "is not the name of a namespace"],
+  ["a".repeat(64), "is not the name of a namespace"],
+  ["-a", "is not the name of a namespace"],
   ["lease", "is kept for what describes leases"],
-])("the name space %s is refused", async (name, text) => {
+])("the namespace %s is refused", async (name, text) => {
   const ran = await install("--dry-run", "--provider-namespace", name);
   expect(ran.code).toBe(2);
   expect(ran.err).toContain(text);
 });
 
-test("a name space of 63 characters is taken", async () => {
+test("a namespace of 63 characters is taken", async () => {
   expect((await install("--dry-run", "--provider-namespace", "a".repeat(63))).code).toBe(0);
 });
 

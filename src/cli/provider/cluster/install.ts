@@ -10,7 +10,7 @@ import type { OutputFormat } from "../../terminal/output.ts";
 import { printResult } from "../../terminal/output.ts";
 import { givenConfiguration } from "../run/cluster.ts";
 
-/** A name space, as clusters take its name. */
+/** A namespace, as clusters take its name. */
 const SPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Where descriptions of leases lie, and nothing runs. */
 const KEPT = "lease";
@@ -35,7 +35,7 @@ function spaceOf(flags: Flags): string {
   const name = flags.text("provider-namespace");
   const label = flags.label("provider-namespace");
   if (!SPACE.test(name))
-    throw usageError(`${label}: ${name} is not the name of a name space; write one such as svc-provider`);
+    throw usageError(`${label}: ${name} is not the name of a namespace; write one such as svc-provider`);
   if (name === KEPT) throw usageError(`${label}: ${KEPT} is kept for what describes leases; choose another one`);
   return name;
 }

@@ -10,13 +10,13 @@ export const PROVIDER_CLUSTER: CommandSpec = {
     {
       name: "install",
       summary:
-        "Install the kinds of objects, name spaces, account and rights that a provider needs on a Kubernetes cluster",
+        "Install the kinds of objects, namespaces, account and rights that a provider needs on a Kubernetes cluster",
       flags: [
         CLUSTER.clusterconfig,
         {
           name: "provider-namespace",
           value: "<name>",
-          summary: "name space of the provider's account, and of the provider where it runs on the cluster",
+          summary: "namespace of the provider's account, and of the provider where it runs on the cluster",
           default: "svc-provider",
         },
         { name: "dry-run", summary: "print the objects and change nothing; needs no cluster" },

@@ -60,7 +60,7 @@ export function installationChecks({ kind, address }: ChosenKind): Check[] {
           throw new Unknown(`the cluster cannot be asked: ${errorText(error)}`);
         });
         if (lacking !== undefined) throw new Fault(lacking, "svc provider cluster install");
-        return "kinds of objects, name spaces and rights are there";
+        return "kinds of objects, namespaces and rights are there";
       },
     },
   ];

@@ -189,7 +189,7 @@ describe("the settings of a provider", () => {
       gateway: { namespace: "gateways", name: "tenants" },
     });
     for (const wrong of ["tenants", "/tenants", "a/b/c", "Gateways/tenants", `a/${"b".repeat(64)}`]) {
-      expect(() => readClusterSettings(flags({ "cluster-gateway": wrong }))).toThrow(/name space and a name/);
+      expect(() => readClusterSettings(flags({ "cluster-gateway": wrong }))).toThrow(/namespace and a name/);
     }
     expect(() => readClusterSettings(flags({ "cluster-ingress": "none" }))).toThrow(/cluster.*provider/);
     expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");

@@ -29,12 +29,12 @@ export function parseResolvers(text: string): readonly string[] {
   });
 }
 
-/** A Gateway and the name space that it lies in. */
+/** A Gateway and the namespace that it lies in. */
 export function parseGateway(text: string): GatewayName {
   const [namespace = "", name = "", ...more] = text.split("/");
   const isName = (word: string): boolean => word.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(word);
   if (more.length === 0 && isName(namespace) && isName(name)) return { namespace, name };
-  throw new WrongForm("a name space and a name such as gateways/tenants");
+  throw new WrongForm("a namespace and a name such as gateways/tenants");
 }
 
 /** Connections that one client may have; zero would shut everybody out. */

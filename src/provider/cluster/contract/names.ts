@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { base32hexnopad } from "@scure/base";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 
-/** Name space of a lease: lower-case base32hex of SHA-224 of the lease path, 45 characters, a legal DNS label. */
+/** Namespace of a lease: lower-case base32hex of SHA-224 of the lease path, 45 characters, a legal DNS label. */
 export function leaseNamespace(id: LeaseKey): string {
   return base32hexnopad.encode(createHash("sha224").update(formatLeaseId(id)).digest()).toLowerCase();
 }

@@ -25,7 +25,7 @@ export interface DriverTiming {
   /** Before a pass that failed is repeated: the first time, doubling up to the most. */
   readonly retry: number;
   readonly maxRetry: number;
-  /** Between looks at a name space that is being removed, and after which the removal is given up for now. */
+  /** Between looks at a namespace that is being removed, and after which the removal is given up for now. */
   readonly removalPoll: number;
   readonly removal: number;
   /** Between a change of a lease and its description: what people read need not follow every step. */

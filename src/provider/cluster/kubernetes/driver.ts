@@ -82,7 +82,7 @@ class KubernetesDriver implements ClusterDriver {
   readonly #forwards: PodForwards | undefined;
   readonly #leases = new Map<string, Lease>();
   readonly #watchers = new Set<(id: LeaseKey) => void>();
-  /** Name spaces of leases whose removal a daemon before this one had begun. */
+  /** Namespaces of leases whose removal a daemon before this one had begun. */
   readonly #ending = new Set<string>();
   #closed = false;
 
@@ -319,7 +319,7 @@ class KubernetesDriver implements ClusterDriver {
     for (const listener of this.#watchers) listener(lease.spec.id);
   }
 
-  /** Name spaces of leases of this provider that are not on their way out. */
+  /** Namespaces of leases of this provider that are not on their way out. */
   async #namespaces() {
     const labels = `${LABEL.provider}=${this.#context.provider},${LABEL.lease}`;
     const { objects } = await this.#context.api.list(KIND.namespace, { labels });

@@ -90,7 +90,7 @@ describe("a cluster that does not answer", () => {
 });
 
 describe("what others have on the cluster", () => {
-  it("is not taken over: a name space of the name that somebody else made", async () => {
+  it("is not taken over: a namespace of the name that somebody else made", async () => {
     const driver = await open();
     const spec = sampleSpec([sampleService(IMAGE)]);
     const name = leaseNamespace(spec.id);
@@ -101,7 +101,7 @@ describe("what others have on the cluster", () => {
     expect(await driver.adopt()).toEqual([]);
   });
 
-  it("is not removed with a lease whose name space was made anew by somebody meanwhile", async () => {
+  it("is not removed with a lease whose namespace was made anew by somebody meanwhile", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     const name = leaseNamespace(spec.id);
@@ -117,7 +117,7 @@ describe("what others have on the cluster", () => {
     expect(cluster.server.find(`${NAMESPACES}/${name}`)?.metadata.labels).toBeUndefined();
   });
 
-  it("is left alone where it lies in the name space of a lease", async () => {
+  it("is left alone where it lies in the namespace of a lease", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     const stranger = {
@@ -192,7 +192,7 @@ describe("what somebody does to a lease", () => {
     await untilOk(driver, spec.id);
   });
 
-  it("is undone: the whole name space removed by hand, with its record", async () => {
+  it("is undone: the whole namespace removed by hand, with its record", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     const before = cluster.server.objects("/api/v1/pods")[0]?.metadata.uid;
@@ -206,7 +206,7 @@ describe("what somebody does to a lease", () => {
     expect((await driver.adopt()).map((lease) => lease.spec)).toEqual([spec]);
   });
 
-  it("is not undone at the start where the name space is on its way out", async () => {
+  it("is not undone at the start where the namespace is on its way out", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     await driver.close();

@@ -24,7 +24,7 @@ interface Forward {
 export class PodForwards {
   readonly #context: DriverContext;
   readonly #opened: (lease: Lease) => void;
-  /** By name space, then by what they are for. */
+  /** By namespace, then by what they are for. */
   readonly #forwards = new Map<string, Map<string, Forward>>();
   readonly #guards = new Map<string, ConnectionGuard>();
   #closed = false;

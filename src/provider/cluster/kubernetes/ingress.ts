@@ -13,7 +13,7 @@ export interface IngressPlace {
   readonly port: number | undefined;
 }
 
-/** Host names are routed by the cluster's own ingress, from objects in the name spaces of leases. */
+/** Host names are routed by the cluster's own ingress, from objects in the namespaces of leases. */
 export class ObjectIngress implements ClusterIngress {
   readonly ingress = "cluster";
   readonly #context: DriverContext;
@@ -78,7 +78,7 @@ export class ObjectIngress implements ClusterIngress {
     return `${scheme}://${host}${port === undefined ? "" : `:${port}`}/`;
   }
 
-  /** All objects of a kind that the lease has in a name space, but some. */
+  /** All objects of a kind that the lease has in a namespace, but some. */
   async #remove(
     resource: Resource,
     { namespace, of, kept }: { readonly namespace: string; readonly of: string; readonly kept: ReadonlySet<string> },

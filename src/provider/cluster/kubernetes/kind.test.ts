@@ -79,7 +79,7 @@ test("a cluster is prepared first, once, and a provider says what is missing", a
   await lacking(/does not know providerhosts.svc.network/);
   cluster.server.put(definitions, definition);
   cluster.server.remove("/api/v1/namespaces", "lease");
-  await lacking(/no name space "lease"/);
+  await lacking(/no namespace "lease"/);
   cluster.server.put("/api/v1/namespaces", { metadata: { name: "lease" } });
   cluster.server.rules = CLUSTER_RULES.filter(({ resources }) => !resources.includes("ingresses"));
   await lacking(/may not list networkpolicies.networking.k8s.io, create networkpolicies.* and 13 more/);

@@ -202,7 +202,7 @@ export class KubernetesApi {
     return openChannels(target, { stdin, handshakeMs: this.#limits.callMs, pingMs: this.#limits.pingMs });
   }
 
-  /** What this account may do in a name space; undefined where the cluster cannot list it. */
+  /** What this account may do in a namespace; undefined where the cluster cannot list it. */
   async rules(namespace: string): Promise<readonly AllowedCalls[] | undefined> {
     const body = { ...RULES_REVIEW, spec: { namespace } };
     const answer = await this.#transport.json({ method: "POST", path: RULES_PATH, body });

@@ -24,7 +24,7 @@ export interface Resource {
   readonly plural: string;
 }
 
-/** Objects, or one of them. Without a name space those of all, or of the cluster. */
+/** Objects, or one of them. Without a namespace those of all, or of the cluster. */
 export interface Place {
   readonly namespace?: string;
   readonly name?: string;

@@ -57,7 +57,7 @@ export async function lackingOn(api: KubernetesApi): Promise<string | undefined>
         return `${name} was installed by another release of this program`;
     }
     if ((await api.find(KIND.namespace, { name: LEASES_SPACE })) === undefined)
-      return `the cluster has no name space "${LEASES_SPACE}"`;
+      return `the cluster has no namespace "${LEASES_SPACE}"`;
     return await lackingAccess(api);
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 403) return `the account lacks rights (${error.message})`;

@@ -1,4 +1,4 @@
-/** Name of the account, the roles and, where nothing else is wanted, the name space of the provider itself. */
+/** Name of the account, the roles and, where nothing else is wanted, the namespace of the provider itself. */
 export const PROVIDER_NAME = "svc-provider";
 /** Annotation of what is installed: by which release's form of it. */
 export const FORM = "svc.form";

@@ -16,7 +16,7 @@ const FOLLOW = ["list", "watch"];
 /** The definitions of the provider's own kinds. */
 export const DEFINED = [`manifests.${GROUP}`, `providerhosts.${GROUP}`];
 
-/** All that the driver asks of the whole cluster: name spaces of leases are not known beforehand. */
+/** All that the driver asks of the whole cluster: namespaces of leases are not known beforehand. */
 export const CLUSTER_RULES: readonly Rule[] = [
   { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", ...APPLY, "delete"] },
   { apiGroups: [""], resources: ["secrets"], verbs: ["list", ...APPLY] },
@@ -43,7 +43,7 @@ export const CLUSTER_RULES: readonly Rule[] = [
   },
 ];
 
-/** What it asks of the name space that describes leases. */
+/** What it asks of the namespace that describes leases. */
 export const LEASES_RULES: readonly Rule[] = [
   { apiGroups: [GROUP], resources: ["manifests"], verbs: ["get", "list", ...APPLY, "delete"] },
   { apiGroups: [GROUP], resources: ["manifests/status"], verbs: ["patch"] },

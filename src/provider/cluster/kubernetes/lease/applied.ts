@@ -7,7 +7,7 @@ import { KIND, LABEL, type Wanted } from "../objects/index.ts";
 /** Kinds of which a lease may no longer want what it had; those that run go first. */
 const PRUNED = [KIND.deployment, KIND.statefulSet, KIND.service, KIND.policy];
 
-/** What has been applied in the name space of a lease, so that what is as it should be costs no call. */
+/** What has been applied in the namespace of a lease, so that what is as it should be costs no call. */
 export class Applied {
   readonly #context: DriverContext;
   readonly #namespace: string;

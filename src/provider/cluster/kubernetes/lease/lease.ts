@@ -23,7 +23,7 @@ import { ensureNamespace } from "./space.ts";
 import { leaseHealth } from "./status.ts";
 
 /**
- * One lease on the cluster. The record in the lease's name space says what it should look like; passes apply what is not yet
+ * One lease on the cluster. The record in the lease's namespace says what it should look like; passes apply what is not yet
  * so and remove what is no longer wanted. The cluster does the rest, also while no daemon runs.
  */
 export class Lease {

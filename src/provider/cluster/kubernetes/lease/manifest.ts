@@ -33,7 +33,7 @@ async function listManifests({ api, provider }: DriverContext): Promise<readonly
   return (await api.list<ApiManifest>(KIND.manifest, { namespace: LEASES_SPACE, labels })).objects;
 }
 
-/** Name spaces of leases that the chain is known to have ended. */
+/** Namespaces of leases that the chain is known to have ended. */
 export async function closedManifests(context: DriverContext): Promise<ReadonlySet<string>> {
   const all = await shown(context, "manifests are not listed", () => listManifests(context));
   return new Set((all ?? []).filter(({ spec }) => spec?.closedAt !== undefined).map(({ metadata }) => metadata.name));

@@ -10,14 +10,14 @@ interface ApiNamespace extends ApiObject {
   readonly status?: { readonly conditions?: readonly { readonly status?: string; readonly message?: string }[] };
 }
 
-/** The name space of the lease exists and is ours. */
+/** The namespace of the lease exists and is ours. */
 export async function ensureNamespace({ api, objects, provider }: DriverContext, spec: LeaseSpec): Promise<void> {
   const { resource, object } = namespaceObject(spec, objects);
   const { name } = object.metadata;
   const found = await api.find(KIND.namespace, { name });
   if (found?.metadata.deletionTimestamp !== undefined) throw clusterErrors.closing(formatLeaseId(spec.id));
   if (found !== undefined && !isOurs(found, provider)) {
-    throw clusterErrors.refused(`the name space ${name} was not made by this provider; remove it`);
+    throw clusterErrors.refused(`the namespace ${name} was not made by this provider; remove it`);
   }
   if (found === undefined || !hasLabels(found, object)) await api.apply(resource, object);
 }
@@ -31,7 +31,7 @@ function hasLabels({ metadata: { labels = {} } }: ApiObject, wish: ApiObject): b
 }
 
 /**
- * Removes a name space of ours and all that is in it; resolves when the server itself says that it is gone. One that
+ * Removes a namespace of ours and all that is in it; resolves when the server itself says that it is gone. One that
  * somebody else made under the name is left alone.
  */
 export async function removeNamespace({ api, provider, log, timing }: DriverContext, name: string): Promise<void> {
@@ -39,7 +39,7 @@ export async function removeNamespace({ api, provider, log, timing }: DriverCont
   if (found === undefined) return;
   const { uid } = found.metadata;
   if (!isOurs(found, provider) || uid === undefined) {
-    log.warn("a name space of that name was not made by this provider and stays", { namespace: name });
+    log.warn("a namespace of that name was not made by this provider and stays", { namespace: name });
     return;
   }
   if (found.metadata.deletionTimestamp === undefined && !(await begun(api, name, uid))) return;
@@ -51,7 +51,7 @@ export async function removeNamespace({ api, provider, log, timing }: DriverCont
   }
   const why =
     found?.status?.conditions?.find(({ status }) => status === "True")?.message ?? "the cluster gives no reason";
-  throw clusterErrors.refused(`the name space ${name} is still being removed: ${why}`);
+  throw clusterErrors.refused(`the namespace ${name} is still being removed: ${why}`);
 }
 
 /** False where another one took its place meanwhile. */

@@ -3,7 +3,7 @@ import type { ApiObject, Resource } from "../api/objects.ts";
 /** Group of the provider's own kinds of objects. */
 export const GROUP = "svc.network";
 export const GROUP_VERSION = "v1beta1";
-/** Name space of what describes leases: the provider's own kinds, for all leases. */
+/** Namespace of what describes leases: the provider's own kinds, for all leases. */
 export const LEASES_SPACE = "lease";
 
 /** Kinds of objects that leases are made of, and those that the driver reads. */

@@ -15,7 +15,7 @@ export interface LeaseRun {
 }
 
 /**
- * All objects in the name space of a lease, in the order in which they are made: what keeps the lease within its bounds
+ * All objects in the namespace of a lease, in the order in which they are made: what keeps the lease within its bounds
  * comes before what runs.
  */
 export function leaseObjects(spec: LeaseSpec, settings: ObjectSettings, { restarts, suspended }: LeaseRun): Wanted[] {

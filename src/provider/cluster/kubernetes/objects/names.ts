@@ -7,9 +7,9 @@ import type { ApiObject } from "../api/objects.ts";
 export const LABEL = {
   /** Whose lease it is: the provider's address, or what stands for it in a label. */
   provider: "svc.provider",
-  /** Name space of the lease. */
+  /** Namespace of the lease. */
   lease: "svc.lease",
-  /** Annotation of the name space: the lease's id as text. */
+  /** Annotation of the namespace: the lease's id as text. */
   id: "svc.lease.id",
   owner: "svc.lease.owner",
   dseq: "svc.lease.dseq",
@@ -20,7 +20,7 @@ export const LABEL = {
   config: "svc.config",
   /** How often the tenant had the service started again. */
   restarts: "svc.restarts",
-  /** On name spaces whose pods bring requests from outside. */
+  /** On namespaces whose pods bring requests from outside. */
   ingress: "svc.ingress",
 } as const;
 
@@ -77,7 +77,7 @@ export function leaseLabels(provider: string, id: LeaseKey): Record<string, stri
   };
 }
 
-/** What the name space of the lease has besides, for people. */
+/** What the namespace of the lease has besides, for people. */
 export function leaseIdLabels({ owner, dseq, gseq, oseq }: LeaseKey): Record<string, string> {
   return {
     [LABEL.owner]: labelValue(owner),
@@ -92,7 +92,7 @@ export function podSelector(namespace: string, service: string): Record<string, 
   return { [LABEL.lease]: namespace, [LABEL.service]: service };
 }
 
-/** The lease whose name space it is, or undefined if it does not say so itself. */
+/** The lease whose namespace it is, or undefined if it does not say so itself. */
 export function leaseOfNamespace({ name, annotations }: ApiObject["metadata"]): LeaseKey | undefined {
   const [, owner = "", dseq = "", gseq, oseq, provider = ""] = ID_PATTERN.exec(annotations?.[LABEL.id] ?? "") ?? [];
   if (owner === "") return undefined;

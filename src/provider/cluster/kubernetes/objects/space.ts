@@ -5,10 +5,10 @@ import { sizes } from "./pod/resources.ts";
 import { nodePortCount } from "./services.ts";
 import type { ObjectSettings } from "./settings.ts";
 
-/** Label by which clusters hold the pods of a name space to a standard. */
+/** Label by which clusters hold the pods of a namespace to a standard. */
 const ENFORCED = "pod-security.kubernetes.io/enforce";
 
-/** The name space of a lease, in which all of it lies. */
+/** The namespace of a lease, in which all of it lies. */
 export function namespaceObject({ id }: LeaseSpec, { provider, podSecurity }: ObjectSettings): Wanted {
   const labels = { ...leaseLabels(provider, id), ...leaseIdLabels(id), [ENFORCED]: podSecurity };
   return wanted(KIND.namespace, { name: leaseNamespace(id), labels, annotations: leaseIdAnnotation(id) }, {});

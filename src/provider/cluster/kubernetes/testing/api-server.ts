@@ -89,7 +89,7 @@ export class TestApiServer {
     return this.#watchers.size;
   }
 
-  /** Objects under a collection, of all name spaces where it names none. */
+  /** Objects under a collection, of all namespaces where it names none. */
   objects(collection: string): ApiObject[] {
     return [...this.#objects].filter(([path]) => isIn(collection, path)).map(([, object]) => object);
   }
@@ -253,7 +253,7 @@ export class TestApiServer {
   }
 }
 
-/** Whether an object is of a collection, which is that of all name spaces where it names none. */
+/** Whether an object is of a collection, which is that of all namespaces where it names none. */
 function isIn(collection: string, path: string): boolean {
   const folder = path.slice(0, path.lastIndexOf("/"));
   return folder === collection || folder.replace(/\/namespaces\/[^/]+(?=\/)/, "") === collection;
