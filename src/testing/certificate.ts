@@ -1,4 +1,5 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { p256 } from "@noble/curves/nist.js";
 import { encodePem } from "../crypto/index.ts";
 import { concatBytes, fromHex, toUtf8 } from "../util/index.ts";
 
@@ -10,6 +11,8 @@ export interface ForgedCertificate {
   readonly serial?: string;
   /** The key in the certificate; a new P-256 key unless given. */
   readonly key?: KeyObject;
+  /** 32 bytes of a private key in place of the two above; the same ones give the same certificate. */
+  readonly secret?: Uint8Array;
   /** The key that signs; that of the certificate unless given. */
   readonly signer?: KeyObject;
   /** Bytes of an extension that nobody knows, for large certificates; none unless given. */
@@ -24,7 +27,8 @@ export function forgeCertificate(forged: ForgedCertificate): {
   readonly cert: Uint8Array;
   readonly pubkey: Uint8Array;
 } {
-  const { name, serial = "05", key = newP256Key(), padding = 0 } = forged;
+  const { name, serial = "05", secret, padding = 0 } = forged;
+  const { key = secret === undefined ? newP256Key() : p256Key(secret) } = forged;
   const { signer = key } = forged;
   const algorithm = der(0x30, fromHex(ECDSA_WITH_SHA256));
   const subject = der(0x30, der(0x31, der(0x30, fromHex(COMMON_NAME), der(0x0c, toUtf8(name)))));
@@ -40,13 +44,21 @@ export function forgeCertificate(forged: ForgedCertificate): {
     spki,
     ...(padding > 0 ? [extension(padding)] : []),
   );
-  const signature = sign("sha256", signedPart, signer);
+  const signature =
+    secret === undefined ? sign("sha256", signedPart, signer) : p256.sign(signedPart, secret, { format: "der" });
   const certificate = der(0x30, signedPart, algorithm, der(0x03, Uint8Array.of(0), signature));
   return { cert: pem("CERTIFICATE", certificate), pubkey: pem("EC PUBLIC KEY", spki) };
 }
 
 export function newP256Key(): KeyObject {
   return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+}
+
+function p256Key(secret: Uint8Array): KeyObject {
+  const point = p256.getPublicKey(secret, false);
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
+  const coordinates = { x: text(point.slice(1, 33)), y: text(point.slice(33)) };
+  return createPrivateKey({ key: { kty: "EC", crv: "P-256", ...coordinates, d: text(secret) }, format: "jwk" });
 }
 
 function pem(type: string, bytes: Uint8Array): Uint8Array {

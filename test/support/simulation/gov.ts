@@ -3,6 +3,7 @@ import { moduleAddress } from "../../../src/crypto/index.ts";
 import type { TestKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
 import { MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { CommunityPoolSpendProposalSchema } from "../../../src/wire/gen/sdk/distribution/v1beta1/distribution_pb.js";
 import { MsgCommunityPoolSpendSchema } from "../../../src/wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { ProposalStatus } from "../../../src/wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query } from "../../../src/wire/gen/sdk/gov/v1/query_pb.js";
@@ -15,9 +16,16 @@ import {
   MsgVoteWeightedSchema,
 } from "../../../src/wire/gen/sdk/gov/v1/tx_pb.js";
 import { TextProposalSchema } from "../../../src/wire/gen/sdk/gov/v1beta1/gov_pb.js";
-import { MsgSubmitProposalSchema as OlderSubmitSchema } from "../../../src/wire/gen/sdk/gov/v1beta1/tx_pb.js";
+import {
+  MsgDepositSchema as OlderDepositSchema,
+  MsgSubmitProposalSchema as OlderSubmitSchema,
+  MsgVoteSchema as OlderVoteSchema,
+  MsgVoteWeightedSchema as OlderVoteWeightedSchema,
+} from "../../../src/wire/gen/sdk/gov/v1beta1/tx_pb.js";
+import { ParameterChangeProposalSchema } from "../../../src/wire/gen/sdk/params/v1beta1/query_pb.js";
 import { type Any, encodeAddress, packAny } from "../../../src/wire/index.ts";
 import type { SimAction, SimOperation } from "./operation.ts";
+import { chosenUpdate } from "./parameters.ts";
 import type { StakeSimulation } from "./stake.ts";
 
 const GOV = encodeAddress(moduleAddress("gov"));
@@ -50,6 +58,8 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
     },
   ],
   ["split vote", 8, splitVote],
+  ["older vote", 4, olderVote],
+  ["older deposit", 2, olderDeposit],
   ["cancel proposal", 3, cancelOwn],
 ];
 
@@ -113,7 +123,8 @@ function submit(sim: StakeSimulation, from: TestKey) {
 
 function message({ random, query }: StakeSimulation, from: TestKey): Any {
   const amount = [{ denom: NATIVE_DENOM, amount: `${1 + random.int(20_000)}` }];
-  const kind = random.int(5);
+  const kind = random.int(8);
+  if (kind > 4) return chosenUpdate(random);
   if (kind === 0) return packAny(MsgSendSchema, { fromAddress: GOV, toAddress: from.address, amount });
   if (kind > 1) return packAny(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: from.address, amount });
   const { params } = query(Query.method.params, {});
@@ -127,8 +138,35 @@ function message({ random, query }: StakeSimulation, from: TestKey): Any {
 }
 
 function olderSubmit(sim: StakeSimulation, from: TestKey) {
-  const content = packAny(TextProposalSchema, { title: "T", description: "D" });
+  const content = olderContent(sim, from);
   return create(OlderSubmitSchema, { content, initialDeposit: deposit(sim), proposer: from.address });
+}
+
+/** A text, coins of the community, or another parameter. */
+function olderContent({ random }: StakeSimulation, { address: recipient }: TestKey): Any {
+  const about = { title: "T", description: "D" };
+  const kind = random.int(3);
+  if (kind === 0) return packAny(TextProposalSchema, about);
+  const amount = [{ denom: NATIVE_DENOM, amount: `${1 + random.int(20_000)}` }];
+  if (kind === 1) return packAny(CommunityPoolSpendProposalSchema, { ...about, recipient, amount });
+  const value = random.pick(["2", "4", "0", '"x"']);
+  const changes = [{ subspace: "staking", key: "MaxValidators", value }];
+  return packAny(ParameterChangeProposalSchema, { ...about, changes });
+}
+
+function olderDeposit(sim: StakeSimulation, { address: depositor }: TestKey) {
+  const proposalId = open(sim);
+  return proposalId === undefined
+    ? undefined
+    : create(OlderDepositSchema, { proposalId, depositor, amount: deposit(sim) });
+}
+
+function olderVote(sim: StakeSimulation, { address: voter }: TestKey) {
+  const proposalId = open(sim);
+  if (proposalId === undefined) return undefined;
+  if (sim.random.int(2) === 0) return create(OlderVoteSchema, { proposalId, voter, option: option(sim) });
+  const options = ["250000000000000000", "750000000000000000"].map((weight, i) => ({ option: i * 2 + 1, weight }));
+  return create(OlderVoteWeightedSchema, { proposalId, voter, options });
 }
 
 function splitVote(sim: StakeSimulation, from: TestKey) {

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { TestKey } from "../../../src/testing/index.ts";
 import { createValidatorMessage, operatorAddress } from "../../../src/testing/staking.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
-import { MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { MsgMultiSendSchema, MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import type { Coin } from "../../../src/wire/gen/sdk/base/v1beta1/coin_pb.js";
 import {
   MsgDepositValidatorRewardsPoolSchema,
@@ -17,6 +17,7 @@ import {
   MsgBeginRedelegateSchema,
   MsgCancelUnbondingDelegationSchema,
   MsgDelegateSchema,
+  MsgEditValidatorSchema,
   MsgUndelegateSchema,
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import type { SimAction, SimOperation, Simulation } from "./operation.ts";
@@ -77,6 +78,8 @@ const BUILDS: readonly (readonly [name: string, weight: number, build: Build])[]
     6,
     (sim, from) => create(MsgSendSchema, { fromAddress: from.address, toAddress: holder(sim), amount: [coin(sim)] }),
   ],
+  ["send to many", 2, sendToMany],
+  ["edit", 3, edit],
   ["unjail", 6, (_, from) => create(MsgUnjailSchema, { validatorAddr: operatorAddress(from) })],
 ];
 
@@ -118,6 +121,25 @@ function leave(sim: StakeSimulation, { address }: TestKey): SimAction["message"]
   if (found?.balance === undefined) return undefined;
   const validatorAddress = found.delegation?.validatorAddress ?? "";
   return create(MsgUndelegateSchema, { delegatorAddress: address, validatorAddress, amount: found.balance });
+}
+
+/** To some others and to oneself; at times the two sides differ. */
+function sendToMany(sim: StakeSimulation, { address }: TestKey): SimAction["message"] {
+  const { random } = sim;
+  const outputs = Array.from({ length: 1 + random.int(4) }, () => ({ address: holder(sim), coins: [coin(sim)] }));
+  const sum = outputs.reduce((total, { coins }) => total + BigInt(coins[0]?.amount ?? 0), 0n);
+  const given = { denom: NATIVE_DENOM, amount: `${random.int(10) === 0 ? sum + 1n : sum}` };
+  return create(MsgMultiSendSchema, { inputs: [{ address, coins: [given] }], outputs });
+}
+
+function edit({ random }: StakeSimulation, from: TestKey): SimAction["message"] {
+  const keep = "[do-not-modify]";
+  return create(MsgEditValidatorSchema, {
+    description: { moniker: from.name, details: `${random.int(100)}`, identity: keep, website: keep },
+    validatorAddress: operatorAddress(from),
+    ...random.pick([{}, {}, { commissionRate: "120000000000000000" }, { commissionRate: "600000000000000000" }]),
+    ...random.pick([{}, {}, { minSelfDelegation: "2" }, { minSelfDelegation: "1000" }]),
+  });
 }
 
 function redelegate(sim: StakeSimulation, { address }: TestKey): SimAction["message"] {

@@ -1,16 +1,18 @@
 import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Misbehavior, TxResult } from "../../../src/abci/index.ts";
-import { standardModules } from "../../../src/app/index.ts";
 import { consensusAddress } from "../../../src/crypto/index.ts";
 import { InvariantBreach } from "../../../src/runtime/index.ts";
 import { consensusKey, type TestChain, type TestKey, testChain, testKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../../src/util/index.ts";
+import { Query as GovQuery } from "../../../src/wire/gen/sdk/gov/v1/query_pb.js";
 import { Query as SlashingQuery } from "../../../src/wire/gen/sdk/slashing/v1beta1/query_pb.js";
-import { encodeAddress, isObject, type JsonObject, toJson } from "../../../src/wire/index.ts";
+import { encodeAddress } from "../../../src/wire/index.ts";
 import { govOperations } from "./gov.ts";
 import { grantOperations, payerFor } from "./grants.ts";
 import { type MarketSimulation, marketOperations } from "./market.ts";
 import { pickOperation, type SimAction, type SimOperation, type SimRandom, simRandom } from "./operation.ts";
+import { chosenGenesis } from "./parameters.ts";
+import { registryOperations } from "./registry.ts";
 import { stakeOperations } from "./stake.ts";
 import { type VestingSimulation, vestingOperations } from "./vesting.ts";
 
@@ -27,6 +29,7 @@ interface WholeSimulation extends MarketSimulation, VestingSimulation {
 /** Everything that people do on the chain. */
 export const wholeOperations: readonly SimOperation<WholeSimulation>[] = [
   ...marketOperations,
+  ...registryOperations,
   ...stakeOperations,
   ...govOperations,
   ...grantOperations,
@@ -73,6 +76,8 @@ export interface WholeProgress {
   readonly operations: number;
   /** How often each `operation: codespace/code` occurred, and each type of event at the ends of blocks. */
   readonly outcomes: ReadonlyMap<string, number>;
+  /** Names of the messages that succeeded, those of proposals that passed among them. */
+  readonly messages: ReadonlySet<string>;
 }
 
 /**
@@ -84,6 +89,7 @@ export function simulateWhole({ seed, operations, observe }: WholeRequest): Whol
   const chain = wholeChain(random);
   const sim = worldOf(chain, random);
   const outcomes = new Map<string, number>();
+  const messages = new Set<string>();
   let done = 0;
   for (let block = 1; done < operations; block++) {
     const planned = plan(sim, Math.min(1 + random.int(MESSAGES_A_BLOCK), operations));
@@ -96,13 +102,14 @@ export function simulateWhole({ seed, operations, observe }: WholeRequest): Whol
     inherit(sim, chain, { planned, results });
     if (misbehavior.length > 0) replace(sim);
     count(outcomes, chain, { planned, results });
+    for (const name of succeeded(chain, { planned, results })) messages.add(name);
     done += planned.reduce((sum, { messages }) => sum + messages.length, 0);
     if (random.int(BLOCKS_BETWEEN_RESTARTS) === 0) chain.restart();
     if (block % BLOCKS_BETWEEN_IMPORTS === 0) chain.exportTwice();
-    observe?.({ chain, operations: done, outcomes });
+    observe?.({ chain, operations: done, outcomes, messages });
   }
   holdInvariants(chain);
-  return { chain, operations: done, outcomes };
+  return { chain, operations: done, outcomes, messages };
 }
 
 function holdInvariants({ app, height }: TestChain): void {
@@ -170,6 +177,20 @@ function count(outcomes: Map<string, number>, chain: TestChain, { planned, resul
   for (const { type } of chain.blockEvents) add(type);
 }
 
+function succeeded(chain: TestChain, { planned, results }: Happened): string[] {
+  const sent = planned.flatMap(({ messages }, i) => (results[i]?.code === 0 ? messages : []));
+  const passed = chain.blockEvents.flatMap(({ type, attributes }) => {
+    const told = new Map(attributes.map(({ key, value }) => [key, value]));
+    const isPassed = type === "active_proposal" && told.get("proposal_result") === "proposal_passed";
+    return isPassed ? [BigInt(told.get("proposal_id") ?? 0)] : [];
+  });
+  const carried = passed.flatMap((proposalId) => {
+    const { proposal } = chain.query(GovQuery.method.proposal, { proposalId });
+    return proposal?.messages.map(({ typeUrl }) => typeUrl.slice(1)) ?? [];
+  });
+  return [...sent.map(({ $typeName }) => $typeName), ...carried];
+}
+
 function worldOf(chain: TestChain, random: SimRandom): WholeSimulation {
   const keys = (list: readonly string[]) => list.map((name) => chain.key(name));
   const addresses = (list: readonly string[]) => keys(list).map(({ address }) => address);
@@ -203,68 +224,12 @@ function rememberingQuery(chain: TestChain): WholeSimulation["query"] {
   };
 }
 
-/** The modules' own genesis with other parameters. */
-function withParams(changes: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
-  const changed = Object.entries(changes).map(([name, change]): [string, JsonObject] => {
-    const module = standardModules().modules.find((each) => each.name === name);
-    const state = module === undefined ? {} : toJson(module.genesis.schema, module.genesis.defaults());
-    if (!isObject(state) || !isObject(state.params)) throw new Error(`${name} has no parameters`);
-    return [name, { ...state, params: { ...state.params, ...change } }];
-  });
-  return Object.fromEntries(changed);
-}
-
-/** Periods are short and limits near, each one of a few values. */
 function wholeChain(random: SimRandom): TestChain {
-  const pick = <T>(...values: readonly [T, ...T[]]): T => random.pick(values);
   return testChain({
     checkedAt: (height) => height <= CHECKED_BLOCKS || height % BLOCKS_BETWEEN_CHECKS === 0n,
     accounts: [...OPERATORS, ...RESERVE, ...TENANTS, ...PROVIDERS, ...HOLDERS],
-    genesis: withParams({
-      deployment: {
-        min_deposits: [{ denom: NATIVE_DENOM, amount: pick("1", "40") }],
-        min_start_blocks: pick("1", "2", "5"),
-        retention_blocks: pick("5", "15", "60"),
-        max_prune_records: pick(3, 12, 60),
-      },
-      escrow: { max_endblock_records: pick(2, 5, 100), low_balance_blocks: pick("3", "6") },
-      market: { order_max_bids: pick(1, 3, 20), order_max_open_blocks: pick("5", "12", "100") },
-      gov: govParams(random),
-      staking: {
-        unbonding_time: pick("30s", "60s", "600s"),
-        max_validators: pick(2, 3, 5),
-        max_entries: pick(1, 2, 7),
-        historical_entries: 0,
-        bond_denom: NATIVE_DENOM,
-      },
-      slashing: {
-        signed_blocks_window: pick("5", "10", "40"),
-        min_signed_per_window: pick("0.5", "0.05", "0.999"),
-        downtime_jail_duration: pick("1s", "30s"),
-        slash_fraction_double_sign: pick("0.333333333333333333", "1", "0.05"),
-        slash_fraction_downtime: pick("0.0123456789", "0", "0.5"),
-      },
-    }),
+    genesis: chosenGenesis(random),
   });
-}
-
-/** Periods of some blocks, deposits that a few can pay. */
-function govParams({ pick }: SimRandom): JsonObject {
-  const coins = (amount: string) => [{ denom: NATIVE_DENOM, amount }];
-  return {
-    min_deposit: coins("10000000"),
-    expedited_min_deposit: coins("50000000"),
-    max_deposit_period: pick(["30s", "90s"]),
-    voting_period: pick(["30s", "60s"]),
-    expedited_voting_period: "12s",
-    quorum: pick(["0.05", "0.334", "0.000000000000000001"]),
-    min_initial_deposit_ratio: pick(["0.005", "0"]),
-    min_deposit_ratio: pick(["0.01", "0.5"]),
-    proposal_cancel_ratio: pick(["0.333", "1", "0"]),
-    burn_vote_veto: pick([true, false]),
-    burn_vote_quorum: pick([true, false]),
-    burn_proposal_deposit_prevote: pick([true, false]),
-  };
 }
 
 /** An operator whose key may no longer sign gives way to the next. */
