@@ -64,7 +64,7 @@ const CHOICES: Readonly<Record<string, Choices>> = {
     unbonding_time: ["30s", "60s", "600s"],
     max_validators: [2, 3, 5],
     max_entries: [1, 2, 7],
-    historical_entries: [0, 0, 3],
+    historical_entries: [0],
     min_commission_rate: ["0", "0.05"],
   },
 };
