@@ -64,6 +64,7 @@ const CHOICES: Readonly<Record<string, Choices>> = {
     unbonding_time: ["30s", "60s", "600s"],
     max_validators: [2, 3, 5],
     max_entries: [1, 2, 7],
+    // An export leaves history out, as that of the reference does: what is remembered would not come back as it was.
     historical_entries: [0],
     min_commission_rate: ["0", "0.05"],
   },
