@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS, type VoteInfo } from "../../src/abci/index.ts";
+import { DEFAULT_CONSENSUS_PARAMS, type Misbehavior, NO_VOTERS, type VoteInfo } from "../../src/abci/index.ts";
 import { createApp, type SvcApplication } from "../../src/app/index.ts";
-import { moduleAddress, sha256 } from "../../src/crypto/index.ts";
+import { consensusAddress, ed25519PublicKey, moduleAddress, sha256 } from "../../src/crypto/index.ts";
 import { memoryDatabase } from "../../src/store/index.ts";
-import { fromHex, toBase64, toUtf8 } from "../../src/util/index.ts";
+import { fromHex, toBase64, toHexUpper, toUtf8 } from "../../src/util/index.ts";
 import { Query as Bank } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { Query as Distribution } from "../../src/wire/gen/sdk/distribution/v1beta1/query_pb.js";
+import { Query as Evidence } from "../../src/wire/gen/sdk/evidence/v1beta1/query_pb.js";
 import { Query as Mint } from "../../src/wire/gen/sdk/mint/v1beta1/query_pb.js";
 import { Query as Slashing } from "../../src/wire/gen/sdk/slashing/v1beta1/query_pb.js";
 import { Query as Staking } from "../../src/wire/gen/sdk/staking/v1beta1/query_pb.js";
@@ -23,7 +24,8 @@ import {
   toJson,
   toNanos,
 } from "../../src/wire/index.ts";
-import { Rng } from "../support/index.ts";
+import { Rng, waitFor } from "../support/index.ts";
+import { type DoubleVoter, doubleVote, misbehaviorOf } from "./double-vote.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 
@@ -49,6 +51,10 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const DELEGATORS = ["alice", "bob", "carol"];
 const OPERATORS = ["second", "third"];
+/** An operator whose key signs two blocks of one height. */
+const LIAR = "liar";
+/** What leaves it each way before that is known. */
+const LEAVING = 1_000_003;
 const FEE = ["--gas", "2000000", "--fees", "537stake", "-y"];
 /** What is told of each block, as far as both tell the same. */
 const EVENTS = [
@@ -71,6 +77,7 @@ interface TheirBlock {
   readonly time: bigint;
   readonly proposer: Uint8Array;
   readonly votes: readonly VoteInfo[];
+  readonly misbehavior: readonly Misbehavior[];
   readonly codes: readonly number[];
   readonly events: readonly Told[];
 }
@@ -92,8 +99,8 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     console.log(`staking against the reference: seed ${SEED}, ${ROUNDS} rounds`);
     chain = await startSimdChain(built, {
       prefix: "svc",
-      accounts: [...DELEGATORS, ...OPERATORS],
-      unbondingSeconds: 12,
+      accounts: [...DELEGATORS, ...OPERATORS, LIAR],
+      unbondingSeconds: 20,
       changeGenesis: ({ app_state: state }) => {
         Object.assign((state as { slashing: { params: object } }).slashing.params, {
           signed_blocks_window: "12",
@@ -118,6 +125,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     const random = { int: (below: number) => Math.floor(rng.next() * below) };
     for (const [at, name] of OPERATORS.entries()) await createValidator(name, ["0.1", "0.073"][at] ?? "0");
     for (let round = 0; round < ROUNDS; round++) {
+      if (round === 1) await lie();
       const accounts = [...DELEGATORS, ...OPERATORS, "validator"].filter(() => random.int(2) === 0).slice(0, 4);
       const planned: string[][] = [];
       for (const name of accounts) planned.push([...(await operation(random, name)), "--from", name]);
@@ -126,9 +134,30 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     }
   }
 
+  /** A validator votes for two blocks; some have delegated to it, some leave it before that is known. */
+  async function lie(): Promise<void> {
+    await createValidator(LIAR, "0.05");
+    const address = consensusAddress(ed25519PublicKey(seedOf(LIAR)));
+    const isIn = ({ address: each }: { address: string }) => each === toHexUpper(address);
+    const voter = await waitFor(async (): Promise<DoubleVoter | undefined> => {
+      const { block_height: height, validators } = await rpc("validators?per_page=100");
+      const index = validators.findIndex(isIn);
+      return index < 0 ? undefined : { height: Number(height), index, validators, seed: seedOf(LIAR) };
+    }, "the second vote of a validator");
+    const there = operators.at(-1) ?? "";
+    const fee = FEE.slice(0, -1);
+    await chain.tx("staking", "delegate", there, `${5 * LEAVING}stake`, "--from", "alice", ...fee);
+    await chain.tx("staking", "unbond", there, `${LEAVING}stake`, "--from", "alice", ...fee);
+    await chain.tx("staking", "redelegate", there, chain.validator, `${LEAVING}stake`, "--from", "alice", ...fee);
+    const { block } = await rpc(`block?height=${voter.height}`);
+    const evidence = doubleVote(chain.chainId, voter, block.header.time);
+    await rpc(`broadcast_evidence?evidence=${encodeURIComponent(JSON.stringify(evidence))}`);
+    await chain.blocks(2);
+  }
+
   async function createValidator(name: string, rate: string): Promise<void> {
     const path = join(root, `${name}.json`);
-    const key = toBase64(Uint8Array.from(sha256(toUtf8(`${name} ${SEED}`))));
+    const key = toBase64(ed25519PublicKey(seedOf(name)));
     const validator = {
       pubkey: { "@type": "/cosmos.crypto.ed25519.PubKey", key },
       amount: name === "second" ? "7654321stake" : "50000003stake",
@@ -234,13 +263,13 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
   }
 
   async function runBlock(height: number): Promise<void> {
-    const { txs, time, proposer, votes, codes, events } = await theirBlock(height);
+    const { txs, time, proposer, votes, misbehavior, codes, events } = await theirBlock(height);
     const lastCommit = { round: 0, votes };
     const ours = app.finalizeBlock({
       ...NO_VOTERS,
       height: BigInt(height),
       hash: new Uint8Array(32),
-      ...{ lastCommit, txs, time, proposer },
+      ...{ lastCommit, txs, time, proposer, misbehavior },
     });
     app.commit();
     const failed = ours.txResults.map(({ code }, i) =>
@@ -249,7 +278,10 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     if (failed.some((text) => text !== "")) differences.push(`block ${height}: results ${failed.join(" | ")}`);
     const good = ours.txResults.filter(({ code }) => code === 0).flatMap((result) => result.events);
     operations += txs.length;
-    for (const { type } of events) seen.set(type, (seen.get(type) ?? 0) + 1);
+    for (const { type, attributes } of events) {
+      const reason = attributes.find(({ key }) => key === "reason")?.value ?? "";
+      for (const name of [type, reason]) seen.set(name, (seen.get(name) ?? 0) + 1);
+    }
     const [a, b] = [told([...ours.events, ...good]), told(events)];
     if (a.join("\n") !== b.join("\n")) {
       const only = (list: string[], other: string[]) => list.filter((line) => !other.includes(line)).slice(0, 5);
@@ -272,6 +304,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
       time: time(block.header.time),
       proposer: fromHex(block.header.proposer_address.toLowerCase()),
       votes,
+      misbehavior: block.evidence.evidence.map(misbehaviorOf),
       codes: found.map(({ code }: { code: number }) => code),
       events: [...results.finalize_block_events, ...good.flatMap((each: { events: Told[] }) => each.events)],
     };
@@ -301,14 +334,14 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     return toJson(method.output, decodeMessage(method.output, answer.value), { namespace: "cosmos" });
   }
 
-  const everybody = () => [...DELEGATORS, ...OPERATORS, "validator"].map((name) => chain.address(name));
+  const everybody = () => [...DELEGATORS, ...OPERATORS, LIAR, "validator"].map((name) => chain.address(name));
   const limit = { limit: 100n, countTotal: true };
   const page = "pagination.limit=100&pagination.count_total=true";
 
   test("every block has the same results and events", () => {
     expect(differences).toEqual([]);
     console.log(`${operations} transactions in ${last} blocks:`, Object.fromEntries(seen));
-    const wanted = [...EVENTS.slice(0, -6), "liveness", "slash"];
+    const wanted = [...EVENTS.slice(0, -6), "liveness", "slash", "missing_signature", "double_sign"];
     expect(wanted.filter((type) => ROUNDS >= 30 && !seen.has(type))).toEqual([]);
   });
 
@@ -325,6 +358,16 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     }
     const infos = await chain.rest(`slashing/v1beta1/signing_infos?${page}`, last);
     expect(ask(Slashing.method.signingInfos, { pagination: limit })).toEqual(infos);
+  });
+
+  test("who voted twice, and can never vote again", async () => {
+    const evidence = await chain.rest(`evidence/v1beta1/evidence?${page}`, last);
+    expect(plain(ask(Evidence.method.allEvidence, { pagination: limit }))).toEqual(plain(evidence));
+    const { info } = await chain.rest(`slashing/v1beta1/signing_infos?${page}`, last);
+    const gone = info.filter(({ tombstoned }: { tombstoned: boolean }) => tombstoned);
+    expect(gone.map(({ address }: { address: string }) => address)).toEqual([
+      encodeAddress(consensusAddress(ed25519PublicKey(seedOf(LIAR))), "valcons"),
+    ]);
   });
 
   test("balances, delegations, unbondings, redelegations and rewards of everybody", async () => {
@@ -352,6 +395,11 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     expect(ask(Mint.method.annualProvisions, {})).toEqual(await chain.rest("mint/v1beta1/annual_provisions", last));
   });
 });
+
+/** Of the key that signs for a validator. */
+function seedOf(name: string): Uint8Array {
+  return Uint8Array.from(sha256(toUtf8(`${name} ${SEED}`)));
+}
 
 function time(text: string): bigint {
   const parsed = parseTimestamp(text);

@@ -11,6 +11,7 @@ import (
 	"cosmossdk.io/core/address"
 	"cosmossdk.io/depinject"
 	"cosmossdk.io/log"
+	_ "cosmossdk.io/x/evidence"
 	_ "cosmossdk.io/x/feegrant/module"
 	cmtconfig "github.com/cometbft/cometbft/config"
 	dbm "github.com/cosmos/cosmos-db"
@@ -72,7 +73,7 @@ func modules(logger log.Logger, options servertypes.AppOptions) depinject.Config
 	return depinject.Configs(
 		app.NewAppConfig(app.ParamsModule(), app.AuthModule(), app.BankModule(), app.StakingModule(), app.SlashingModule(),
 			app.TxModule(), app.GenutilModule(), app.DistributionModule(), app.MintModule(), app.GovModule(),
-			app.ConsensusModule(), app.AuthzModule(), app.FeegrantModule(), app.VestingModule()),
+			app.ConsensusModule(), app.EvidenceModule(), app.AuthzModule(), app.FeegrantModule(), app.VestingModule()),
 		network(),
 		depinject.Supply(logger, options, map[string]module.AppModuleBasic{
 			genutiltypes.ModuleName: genutil.NewAppModuleBasic(genutiltypes.DefaultMessageValidator),
