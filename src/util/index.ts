@@ -2,6 +2,7 @@ export * from "./bytes.ts";
 export * from "./clock.ts";
 export * from "./errors.ts";
 export * from "./files/index.ts";
+export * from "./handshakes.ts";
 export * from "./listen.ts";
 export * from "./lists.ts";
 export * from "./log.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:crypto";
 import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { ACCEPT_QUEUE, errorText, type Logger, listenError } from "../../util/index.ts";
+import { ACCEPT_QUEUE, endFailedHandshakes, errorText, type Logger, listenError } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
@@ -155,6 +155,7 @@ export class Gateway {
     server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
     limitConnections(server, limits.connectionsPerAddress);
+    endFailedHandshakes(server);
     server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
     return server;
   }

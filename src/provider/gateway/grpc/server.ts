@@ -9,7 +9,7 @@ import {
 } from "node:http2";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { ACCEPT_QUEUE, type Logger, listenError } from "../../../util/index.ts";
+import { ACCEPT_QUEUE, endFailedHandshakes, type Logger, listenError } from "../../../util/index.ts";
 import { ProviderRPC } from "../../../wire/gen/svc/provider/v1/status_pb.js";
 import type { Authorizer, Caller } from "../access/authorizer.ts";
 import { limitConnections } from "../connections.ts";
@@ -122,6 +122,7 @@ export class StatusServer {
     );
     server.maxConnections = limits.connections;
     limitConnections(server, limits.connectionsPerAddress);
+    endFailedHandshakes(server);
     server.on("session", (session) => this.#keep(session));
     // The errors of a connection end that connection alone.
     server.on("sessionError", () => {});

@@ -1,5 +1,6 @@
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { createServer, type TLSSocket, type Server as TlsServer } from "node:tls";
+import { endFailedHandshakes } from "../../../util/index.ts";
 import { normalHost } from "../../hostnames/index.ts";
 import type { ClientCounts, ClientRules } from "../clients.ts";
 import type { Certificates } from "./certificates.ts";
@@ -41,7 +42,7 @@ export class TlsFront {
       socket.on("error", () => socket.destroy());
       serve(socket);
     });
-    this.#tls.on("tlsClientError", (_error, socket) => socket.destroy());
+    endFailedHandshakes(this.#tls);
     // Not read before its turn: bytes that have been read would be missing in the handshake.
     this.listener = createNetServer({ pauseOnConnect: true }, (socket) => this.#take(socket, counts));
   }

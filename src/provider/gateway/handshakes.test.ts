@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { connect as connectPlain } from "node:net";
+import { connect } from "node:tls";
+import { afterEach, expect, it } from "vitest";
+import { GatewayHarness } from "../testing/gateway.ts";
+
+const HANDSHAKE_MS = 50;
+const ASK = "GET /address HTTP/1.1\r\nhost: gateway\r\nconnection: close\r\n\r\n";
+
+let harness: GatewayHarness | undefined;
+afterEach(async () => {
+  await harness?.close();
+  harness = undefined;
+});
+
+async function openGateway(): Promise<{ readonly host: string; readonly port: number; readonly grpcPort: number }> {
+  harness = await GatewayHarness.open({ handshakeTimeout: HANDSHAKE_MS }, { grpc: true });
+  return { host: "127.0.0.1", port: harness.port, grpcPort: harness.gateway.grpcPort ?? 0 };
+}
+
+/** What the server says until it ends the connection. */
+async function heard(socket: ReturnType<typeof connectPlain>): Promise<string> {
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+  });
+  socket.on("error", () => {});
+  await once(socket, "close");
+  return text;
+}
+
+it("a client that did its part of the handshake is served, however long the provider was busy meanwhile", async () => {
+  const socket = connect({ ...(await openGateway()), rejectUnauthorized: false }, () => {
+    socket.write(ASK);
+    blockFor(4 * HANDSHAKE_MS);
+  });
+  expect(await heard(socket)).toContain("HTTP/1.1 200 OK");
+});
+
+it.each([
+  ["port", ""],
+  ["port", "GET / HTTP/1.1\r\n\r\n"],
+  ["grpcPort", ""],
+  ["grpcPort", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+] as const)("a connection to %s that shakes no hands and says %j is ended", async (name, said) => {
+  const gateway = await openGateway();
+  const socket = connectPlain(gateway[name], gateway.host, () => socket.write(said));
+  expect(await heard(socket)).not.toContain("HTTP");
+});
+
+/** Nothing else happens in this process, of which the gateway is a part. */
+function blockFor(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
