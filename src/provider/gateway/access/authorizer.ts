@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { TokenScope } from "../../../crypto/index.ts";
-import { isOneOf } from "../../../util/index.ts";
+import { isOneOf, RateLimit } from "../../../util/index.ts";
 import type { LeaseKey, OrderNumbers } from "../../../wire/index.ts";
 import type { ChainView } from "../../chain.ts";
 import { networkOf } from "../../ingress/index.ts";
@@ -10,7 +10,6 @@ import type { GatewayLimits } from "../limits.ts";
 import { type Credential, type CredentialCarrier, findCredential, readCredential } from "./credential.ts";
 import { ChainFacts } from "./facts.ts";
 import { authenticate, type Principal } from "./principal.ts";
-import { RateLimit } from "./rate.ts";
 import { Replays } from "./replay.ts";
 import { allows, mentions } from "./scope.ts";
 

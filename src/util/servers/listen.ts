@@ -1,4 +1,4 @@
-import { errorText, SvcError } from "./errors.ts";
+import { errorText, SvcError } from "../errors.ts";
 
 /** The address that a server was given, and the option that gives another one, as it is written on the command line. */
 export interface ListenPlace {
