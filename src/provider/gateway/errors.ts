@@ -81,6 +81,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [ingressErrors.hostResting, 422, "hostname_resting"],
     [ingressErrors.tooManyHosts, 422, "too_many_hostnames"],
     [ingressErrors.notMovable, 400, "hostname_not_movable"],
+    [ingressErrors.askedTooOften, 429, "too_many_requests"],
   ],
   cluster: [
     [clusterErrors.unreachable, 503, "cluster_unreachable"],

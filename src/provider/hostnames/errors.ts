@@ -14,4 +14,9 @@ export const ingressErrors = defineErrors("ingress", {
   ],
   tooManyHosts: [9, "too many host names for one lease", "spread them over several deployments"],
   notMovable: [10, "the hostname cannot move"],
+  askedTooOften: [
+    11,
+    "the DNS was asked too often whether host names are yours",
+    "write the records that the provider asked for, and try again in a minute",
+  ],
 });

@@ -9,6 +9,9 @@ export const HOST_LIMITS = {
   /** Names that are asked about at once: of one manifest, and of all tenants together. */
   together: 4,
   lookups: 32,
+  /** Names that are asked about for one owner at once, and refilled per second. */
+  ownerBurst: 200,
+  ownerPerSecond: 1,
   /** Records at one name that are looked at. */
   records: 64,
 } as const;

@@ -1,4 +1,4 @@
-import { Semaphore } from "../../util/index.ts";
+import { type Clock, RateLimit, Semaphore, systemClock } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { ingressErrors } from "./errors.ts";
 import { HOST_LIMITS } from "./limits.ts";
@@ -13,6 +13,8 @@ export interface OwnershipOptions {
   readonly prover: HostProver | undefined;
   /** The name in the provider's domain that stands for the account. */
   readonly aliasOf: (owner: string) => string | undefined;
+  /** The system's by default. */
+  readonly clock?: Clock;
   /** A deployment has lost a name to the tenant who has its domain now. */
   readonly onLost: (holder: Claimant, host: string) => void;
 }
@@ -24,6 +26,7 @@ export interface OwnershipOptions {
 export class HostOwnership {
   readonly #options: OwnershipOptions;
   readonly #places = new Semaphore(HOST_LIMITS.lookups);
+  readonly #asked = new RateLimit(HOST_LIMITS.ownerBurst, HOST_LIMITS.ownerPerSecond);
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
@@ -45,7 +48,8 @@ export class HostOwnership {
   }
 
   async #prove(prover: HostProver, host: string, owner: string): Promise<void> {
-    const { registry, onLost } = this.#options;
+    const { registry, onLost, clock = systemClock } = this.#options;
+    if (!this.#asked.take(owner, clock.now())) throw ingressErrors.askedTooOften(`"${host}"`);
     const proof = await prover.prove(host, owner);
     if (proof === "unknown") throw ingressErrors.dnsAway(`"${host}"`);
     if (proof === "no") throw ingressErrors.hostUnproven(`"${host}"`, { hint: this.#remedy(host, owner) });

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import type { Clock } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
+import { ManualClock } from "../testing/clock.ts";
 import {
   accountHost,
   dnsProver,
@@ -89,7 +91,7 @@ it("asks for no CNAME where no name stands for the account", async () => {
 const lease = (owner: string, dseq: bigint): LeaseKey => ({ owner, dseq, gseq: 1, oseq: 1, provider: "svc1p" });
 
 /** A registry in which Alice has the name, and a DNS that a test changes. */
-function contest(says: Record<string, Proof>) {
+function contest(says: Record<string, Proof>, clock?: Clock) {
   const registry = new HostRegistry({ quarantineMs: 1_000, domain: DOMAIN });
   registry.claim(lease(ALICE, 1n), [HOST]);
   registry.retain(lease(ALICE, 1n), [HOST]);
@@ -103,7 +105,7 @@ function contest(says: Record<string, Proof>) {
   };
   const onLost = ({ owner, dseq }: Pick<LeaseKey, "owner" | "dseq">, host: string) =>
     void lost.push(`${owner}/${dseq} ${host}`);
-  const ownership = new HostOwnership({ registry, prover, aliasOf, onLost });
+  const ownership = new HostOwnership({ registry, prover, aliasOf, onLost, ...(clock === undefined ? {} : { clock }) });
   return { registry, ownership, lost, asked };
 }
 
@@ -156,6 +158,23 @@ it("refuses names that nobody may have before the DNS is asked, and stops at the
   const names = Array.from({ length: 50 }, (_, n) => `n${n}.example.org`);
   await expect(ownership.establish(lease(BOB, 2n), names)).rejects.toThrow(/nothing in the DNS says/);
   expect(asked).toHaveLength(HOST_LIMITS.together);
+});
+
+it("lets an owner who sends his names again and again ask the DNS no more often than others can bear", async () => {
+  const clock = new ManualClock();
+  const { ownership, asked } = contest({}, clock);
+  const { ownerBurst, ownerPerSecond, perLease } = HOST_LIMITS;
+  const send = (owner: string, dseq: bigint) => ownership.establish(lease(owner, dseq), [`shop${dseq}.example.org`]);
+  for (let sent = 0; sent < ownerBurst; sent++) {
+    await expect(send(BOB, BigInt(sent))).rejects.toThrow(/nothing in the DNS says/);
+  }
+  await expect(send(BOB, 0n)).rejects.toThrow(/asked too often/);
+  expect(asked).toHaveLength(ownerBurst);
+  await expect(send("svc1carol", 1n)).rejects.toThrow(/nothing in the DNS says/);
+  await clock.advance(1_000 / ownerPerSecond);
+  await expect(send(BOB, 0n)).rejects.toThrow(/nothing in the DNS says/);
+  await expect(send(BOB, 0n)).rejects.toThrow(/asked too often/);
+  expect(ownerBurst, "the names of a lease may be asked for at once").toBeGreaterThanOrEqual(perLease);
 });
 
 it("refuses more names than a lease may have before the DNS is asked", async () => {

@@ -96,6 +96,7 @@ export class LeaseService {
     this.#ownership = new HostOwnership({
       registry,
       prover: options.prover,
+      clock: this.#clock,
       aliasOf: (owner) => (settings.staticHosts ? accountHost(owner, settings.domain) : undefined),
       onLost: (holder, host) => this.#lost(holder, host),
     });
