@@ -16,36 +16,40 @@ export class FrameReader {
   /** What is still to come of a long frame. */
   #open: { readonly stream: Frame["stream"]; left: number } | undefined;
 
-  push(chunk: Buffer): Frame[] {
+  /** One frame at a time, so that a slow reader keeps the bytes alone in memory. */
+  *push(chunk: Buffer): Generator<Frame, undefined> {
     this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
-    const frames: Frame[] = [];
-    let at = this.#continue(frames);
-    while (this.#pending.length - at >= HEADER) {
-      const length = this.#pending.readUInt32BE(at + 4);
-      if (length > MAX_FRAME) throw new Error(`frame of ${length} bytes in the output of a container`);
-      const stream = this.#pending[at] === 2 ? "stderr" : "stdout";
-      if (this.#pending.length - at - HEADER < length) {
-        if (length <= PIECE) break;
-        frames.push({ stream, data: this.#pending.subarray(at + HEADER) });
-        this.#open = { stream, left: length - (this.#pending.length - at - HEADER) };
-        at = this.#pending.length;
-        break;
-      }
-      frames.push({ stream, data: this.#pending.subarray(at + HEADER, at + HEADER + length) });
-      at += HEADER + length;
-    }
-    this.#pending = this.#pending.subarray(at);
-    return frames;
+    for (let frame = this.#next(); frame !== undefined; frame = this.#next()) yield frame;
   }
 
-  /** Returns how many of the pending bytes belong to the frame that began earlier. */
-  #continue(frames: Frame[]): number {
+  #next(): Frame | undefined {
     const open = this.#open;
-    if (open === undefined) return 0;
-    const count = Math.min(open.left, this.#pending.length);
-    if (count > 0) frames.push({ stream: open.stream, data: this.#pending.subarray(0, count) });
-    open.left -= count;
+    if (open !== undefined) return this.#continue(open);
+    const pending = this.#pending;
+    if (pending.length < HEADER) return undefined;
+    const length = pending.readUInt32BE(4);
+    if (length > MAX_FRAME) throw new Error(`frame of ${length} bytes in the output of a container`);
+    const isWhole = pending.length - HEADER >= length;
+    if (!isWhole && length <= PIECE) return undefined;
+    const stream = pending[0] === 2 ? "stderr" : "stdout";
+    if (isWhole) return { stream, data: this.#take(HEADER + length).subarray(HEADER) };
+    const data = this.#take(pending.length).subarray(HEADER);
+    this.#open = { stream, left: length - data.length };
+    return { stream, data };
+  }
+
+  /** More of the frame that began earlier. */
+  #continue(open: { readonly stream: Frame["stream"]; left: number }): Frame | undefined {
+    if (this.#pending.length === 0) return undefined;
+    const data = this.#take(Math.min(open.left, this.#pending.length));
+    open.left -= data.length;
     if (open.left === 0) this.#open = undefined;
-    return count;
+    return { stream: open.stream, data };
+  }
+
+  #take(count: number): Buffer {
+    const taken = this.#pending.subarray(0, count);
+    this.#pending = this.#pending.subarray(count);
+    return taken;
   }
 }

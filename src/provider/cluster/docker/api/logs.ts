@@ -17,8 +17,9 @@ export class LineReader {
   readonly #frames = new FrameReader();
   readonly #halves = { stdout: new HalfLine("stdout"), stderr: new HalfLine("stderr") };
 
-  push(chunk: Buffer): TimedLine[] {
-    return this.#frames.push(chunk).flatMap(({ stream, data }) => this.#halves[stream].push(data));
+  /** One line at a time: of what waits for a slow reader, only the bytes are in memory. */
+  *push(chunk: Buffer): Generator<TimedLine, undefined> {
+    for (const { stream, data } of this.#frames.push(chunk)) yield* this.#halves[stream].push(data);
   }
 
   /** What was left without a line end. */
@@ -40,14 +41,14 @@ class HalfLine {
     this.#stream = stream;
   }
 
-  push(data: Buffer): TimedLine[] {
+  *push(data: Buffer): Generator<TimedLine, undefined> {
     const parts = (this.#text + this.#decoder.write(data)).split("\n");
     this.#text = parts.pop() ?? "";
-    const lines = parts.flatMap((part) => this.#pieces(part, true));
-    if (this.#text.length <= MAX_LINE) return lines;
+    for (const part of parts) yield* this.#pieces(part, true);
+    if (this.#text.length <= MAX_LINE) return;
     const open = this.#text;
     this.#text = "";
-    return [...lines, ...this.#pieces(open, false)];
+    yield* this.#pieces(open, false);
   }
 
   end(): TimedLine[] {

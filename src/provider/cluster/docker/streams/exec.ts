@@ -95,8 +95,8 @@ class EngineExec implements ExecSession {
     try {
       for await (const chunk of this.#handle.stream) {
         const data = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-        const outputs: Output[] = tty ? [{ stream: "stdout", data }] : frames.push(data);
-        for (const output of outputs.flatMap((each) => words.pass(each))) await queue.push(output);
+        const outputs: Iterable<Output> = tty ? [{ stream: "stdout", data }] : frames.push(data);
+        for (const output of outputs) for (const passed of words.pass(output)) await queue.push(passed);
       }
       if (words.isHolding) {
         const { outputs, exitCode } = words.end(await this.#awaitExit());

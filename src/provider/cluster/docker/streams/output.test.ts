@@ -35,7 +35,16 @@ describe("framed output", () => {
   });
 
   it("refuses lengths that no engine sends", () => {
-    expect(() => new FrameReader().push(Buffer.from([1, 0, 0, 0, 255, 255, 255, 255]))).toThrow(/frame of/);
+    const bytes = Buffer.from([1, 0, 0, 0, 255, 255, 255, 255]);
+    expect(() => [...new FrameReader().push(bytes)]).toThrow(/frame of/);
+  });
+
+  it("is read no further than its reader takes it", () => {
+    const bytes = Buffer.concat([frame(1, "first\n"), frame(1, "later\n")]);
+    const lines = new LineReader().push(bytes);
+    expect(lines.next().value).toMatchObject({ text: "first" });
+    bytes.write("still", bytes.length - 6);
+    expect([...lines]).toMatchObject([{ text: "still" }]);
   });
 
   it("becomes lines: halves are joined within their stream, times are taken off", () => {
