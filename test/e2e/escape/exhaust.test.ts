@@ -132,6 +132,11 @@ const SHARED: readonly Shared[] = [
     need: 'open(F,"+<","/dev/ptmx") or die "terminal: $!"',
   },
   {
+    name: "timers",
+    take: 'for(1..150000){my $t=pack("q",0); last if syscall(222,1,0,$t)<0}',
+    need: 'my $t=pack("q",0); syscall(222,1,0,$t)>=0 or die "timer: $!"',
+  },
+  {
     name: "processes of a user",
     take: "for(1..1020){my $p=fork(); last if !defined $p; if(!$p){sleep(1000); exit}}",
     need: 'my @p; for(1..20){my $p=fork(); defined $p or die "fork: $!"; if(!$p){sleep(1000); exit} push @p,$p} kill(9,@p)',

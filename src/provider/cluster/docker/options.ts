@@ -5,7 +5,7 @@ import type { AllowedRegistry, GpuModel, PortCarrier, PortRange } from "../contr
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 import type { EnginePatience } from "./api/api.ts";
 import { CDI_FOLDERS } from "./gpu/index.ts";
-import { processesOfUser } from "./host/limits/process-limit.ts";
+import { processesOfUser, signalsOfUser } from "./host/limits/process-limit.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";
@@ -89,6 +89,8 @@ export interface DockerLimits {
   readonly openFiles: number;
   /** Of one user, over all containers; by default as many as this process may have. */
   readonly processes: number;
+  /** Timers and waiting signals of one user, over all containers; by default as many as this process may allow. */
+  readonly signals: number;
   readonly logBytes: number;
   /** Engine calls at once that create or start a container. */
   readonly parallelStarts: number;
@@ -138,7 +140,7 @@ const DEFAULT_TIMING: DockerTiming = {
   patience: { call: 60_000, work: 120_000 },
 };
 
-const DEFAULT_LIMITS: Omit<DockerLimits, "processes"> = {
+const DEFAULT_LIMITS: Omit<DockerLimits, "processes" | "signals"> = {
   pids: 1024,
   openFiles: 1024,
   logBytes: 10 << 20,
@@ -178,7 +180,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     registries: { allowed: [], ...options.registries },
     log: options.log ?? silentLogger,
     timing: { ...DEFAULT_TIMING, ...options.timing },
-    limits: { ...DEFAULT_LIMITS, processes: processesOfUser(), ...options.limits },
+    limits: { ...DEFAULT_LIMITS, processes: processesOfUser(), signals: signalsOfUser(), ...options.limits },
   };
 }
 

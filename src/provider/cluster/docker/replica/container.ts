@@ -117,6 +117,7 @@ function hostConfig(
     Ulimits: [
       { Name: "nofile", Soft: limits.openFiles, Hard: limits.openFiles },
       { Name: "nproc", Soft: limits.processes, Hard: limits.processes },
+      { Name: "sigpending", Soft: limits.signals, Hard: limits.signals },
     ],
     CapDrop: ["ALL"],
     CapAdd: CAPABILITIES,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createLogger } from "../../../../../util/index.ts";
-import { processesOfUser } from "./process-limit.ts";
+import { processesOfUser, signalsOfUser } from "./process-limit.ts";
 import { raiseSharedLimits } from "./shared-limits.ts";
 
 async function raised(
@@ -50,4 +50,21 @@ test("a user may have as many processes as this process may, where it has a limi
   };
   expect(hard("96365")).toBe(96_365);
   expect(hard("unlimited")).toBe(1 << 22);
+});
+
+test("a user may have more waiting timers and signals than fit into a container, where this process may say so", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-limits-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, "limits"),
+    "Limit  Soft Limit  Hard Limit  Units\nMax pending signals  96365  96365  signals\n",
+  );
+  const signals = (capabilities: string) => {
+    writeFileSync(join(folder, "status"), `Name:\tnode\nCapEff:\t${capabilities}\n`);
+    return signalsOfUser(folder);
+  };
+  expect(signals("000001ffffffffff")).toBe(1 << 22);
+  expect(signals("0000000001000000")).toBe(1 << 22);
+  expect(signals("000001fffeffffff")).toBe(96_365);
+  expect(signals("0000000000000000")).toBe(96_365);
 });
