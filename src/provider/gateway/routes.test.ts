@@ -72,6 +72,17 @@ describe("public routes", () => {
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
+  it("look at leases, orders and reservations once, however many ask for the status", async () => {
+    const gateway = await open({ clusterAge: 60_000 });
+    const looked = vi.spyOn(gateway.sources, "inventory");
+    const answers = await Promise.all(Array.from({ length: 50 }, () => gateway.request("/status")));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(looked).toHaveBeenCalledTimes(1);
+    gateway.skew.ms = 60_000;
+    await gateway.request("/status");
+    expect(looked).toHaveBeenCalledTimes(2);
+  });
+
   it("validate a group by its price, in the body of a GET as of a POST", async () => {
     const gateway = await open();
     const body = JSON.stringify({ name: "here", requirements: {}, resources: [] });

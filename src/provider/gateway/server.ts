@@ -44,6 +44,8 @@ export class Gateway {
   readonly #streams: StreamServer;
   readonly #app: FastifyInstance<Server>;
   readonly #version: Memo<object>;
+  /** The status as it is sent: strangers ask, and the more a provider has the more there is to count. */
+  readonly #figures: Memo<string>;
   #status: StatusServer | undefined;
   #statusPort: number | undefined;
   /** Running price calculations for callers. */
@@ -57,6 +59,11 @@ export class Gateway {
     this.#authorizer = new Authorizer({ provider, chain, limits, now });
     this.#streams = new StreamServer({ authorizer: this.#authorizer, leases, limits, now, log });
     this.#version = new Memo(() => versionAnswer(options), limits.clusterAge, now);
+    this.#figures = new Memo(
+      async () => printJson(await statusAnswer(options, this.#statusPort)),
+      limits.clusterAge,
+      now,
+    );
     this.#app = this.#makeApp();
   }
 
@@ -163,7 +170,7 @@ export class Gateway {
   #addPublicRoutes(app: FastifyInstance<Server>): void {
     const options = this.#options;
     const limits = this.#limits;
-    app.get("/status", (_request, reply) => sendJson(reply, statusAnswer(options, this.#statusPort)));
+    app.get("/status", (_request, reply) => sendJson(reply, this.#figures.get("")));
     app.get("/version", (_request, reply) => sendJson(reply, this.#version.get("")));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
     for (const [path, answer] of PRICE_ROUTES) {
@@ -312,8 +319,11 @@ function bodyOf({ body }: FastifyRequest): Uint8Array {
 async function sendJson(reply: FastifyReply, answer: unknown): Promise<FastifyReply> {
   const value = await answer;
   if (value === undefined) return reply.code(200).send();
-  const text = typeof value === "string" ? value : JSON.stringify(value, plainNumbers);
-  return reply.type("application/json").send(text);
+  return reply.type("application/json").send(typeof value === "string" ? value : printJson(value));
+}
+
+function printJson(value: unknown): string {
+  return JSON.stringify(value, plainNumbers);
 }
 
 /** Quantities are numbers in the ecosystem's answers; what a double cannot hold is text. */
