@@ -100,6 +100,8 @@ export type HealthCheck = Docker.HealthConfig;
 export interface ImageProgram {
   /** With which it starts. */
   readonly words: readonly string[];
+  /** Paths of the volumes that it declares. */
+  readonly volumes: readonly string[];
   readonly healthCheck: HealthCheck | undefined;
 }
 
@@ -266,7 +268,11 @@ export class EngineApi {
   /** What an image says about its program. */
   async imageProgram(reference: string): Promise<ImageProgram> {
     const { Config: config } = await guard(this.#calls.getImage(reference).inspect());
-    return { words: [config?.Entrypoint ?? [], config?.Cmd ?? []].flat(), healthCheck: config?.Healthcheck };
+    return {
+      words: [config?.Entrypoint ?? [], config?.Cmd ?? []].flat(),
+      volumes: Object.keys(config?.Volumes ?? {}),
+      healthCheck: config?.Healthcheck,
+    };
   }
 
   /** Puts an archive of images (`docker save`) on the engine. */

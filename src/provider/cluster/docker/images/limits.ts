@@ -8,6 +8,8 @@ export const MAX_TOKEN = 64 << 10;
 export const MAX_LAYERS = 127;
 /** Volumes that an image may declare: each is a folder and a mount of its own. */
 export const MAX_VOLUMES = 64;
+/** The same of all replicas of a lease: each takes one of the engine's locks, and Podman has 2,048 for everybody. */
+export const LEASE_VOLUMES = 256;
 /** Entries of an index that are looked at. */
 export const MAX_PLATFORMS = 512;
 export const MAX_REDIRECTS = 5;

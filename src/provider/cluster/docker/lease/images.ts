@@ -3,6 +3,7 @@ import { clusterErrors } from "../../contract/index.ts";
 import { parseReference, restartDelay } from "../../shared/index.ts";
 import { isUnreachable } from "../api/failure.ts";
 import type { WeighedImage } from "../images/images.ts";
+import { LEASE_VOLUMES } from "../images/limits.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
 import type { ServicePlan } from "../replica/plan.ts";
 import type { LeaseState } from "./state.ts";
@@ -22,6 +23,26 @@ export function checkLeaseImages(images: readonly WeighedImage[], most: bigint):
   if (total <= most) return;
   throw clusterErrors.imageTooLarge(
     `the images of the lease take ${total >> 20n} MiB, this provider has ${most >> 20n} MiB for them; use smaller ones`,
+  );
+}
+
+/** What one image declares, and how many replicas of any image its lease has. */
+interface DeclaredVolumes {
+  readonly declared: readonly string[];
+  /** Where the tenant mounts something himself: engines make no volume there. */
+  readonly mounted: ReadonlySet<string>;
+  readonly replicas: number;
+}
+
+/** Refuses an image with more volumes than a replica may have, so that no lease takes the engine's locks from others. */
+export function checkImageVolumes(image: string, { declared, mounted, replicas }: DeclaredVolumes): void {
+  const plain = (path: string) => path.replace(/\/+$/, "");
+  const taken = new Set([...mounted].map(plain));
+  const count = declared.filter((path) => !taken.has(plain(path))).length;
+  const most = Math.floor(LEASE_VOLUMES / replicas);
+  if (count <= most) return;
+  throw clusterErrors.imageInvalid(
+    `image ${image} declares ${count} volumes, with ${replicas} replicas ${most} are possible`,
   );
 }
 

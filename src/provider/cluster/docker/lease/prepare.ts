@@ -9,6 +9,7 @@ import { containerOptions } from "../replica/container.ts";
 import { seldomChecked } from "../replica/health-check.ts";
 import type { Observed } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
+import { checkImageVolumes } from "./images.ts";
 import type { LeaseState } from "./state.ts";
 
 /** A replica about to be made. */
@@ -47,11 +48,15 @@ export async function makeContainer(state: LeaseState, target: NewReplica): Prom
 async function createContainer(state: LeaseState, target: NewReplica): Promise<string> {
   const { context, spec } = state;
   const first = context.users.first(state.namespace);
-  const [folders, files, { words, healthCheck }] = await Promise.all([
+  const [folders, files, { words, volumes, healthCheck }] = await Promise.all([
     prepareVolumes(state, target, first),
     prepareFiles(state, target),
     context.api.imageProgram(target.imageId),
   ]);
+  const { service, tmpfs } = target.plan;
+  const mounted = new Set([...target.plan.volumes, ...tmpfs].map(({ mount }) => mount));
+  const replicas = spec.group.services.reduce((sum, each) => sum + each.count, 0);
+  checkImageVolumes(service.image, { declared: volumes, mounted, replicas });
   const init = needsInit(target, words);
   const engine = context.health.kind;
   const seccomp = seccompOption(engine, context.settings.stateDir);
