@@ -48,7 +48,7 @@ export function bankQueries(keeper: BankKeeper): BoundService {
     denomOwners: (ctx, { denom, pagination: page }) => {
       const filter = (_: bigint, [, held]: readonly [Uint8Array, string]) => held === denom;
       checkDenom(denom);
-      const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { filter });
+      const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { filter, sparse: true });
       const owners = items.map(([[address], amount]) => ({
         address: encodeAddress(address),
         balance: coinMessage({ denom, amount }),

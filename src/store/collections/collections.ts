@@ -118,11 +118,14 @@ export class Collection<K, P, V, I = Record<never, never>> {
     return count;
   }
 
-  /** One page of records, within a prefix and through a filter when given. */
+  /**
+   * One page of records, within a prefix and through a filter when given. What may be found in a few places of many is
+   * `sparse`: its pages can be shorter than asked for.
+   */
   paginate(
     store: KVReader,
     page: PageRequest | undefined,
-    options: { readonly prefix?: P; readonly filter?: (value: V, key: K) => boolean } = {},
+    options: { readonly prefix?: P; readonly filter?: (value: V, key: K) => boolean; readonly sparse?: boolean } = {},
   ): Page<[K, V]> {
     const plan = planPage(page);
     const { range, skip } = pageRange(typedRange(this.prefix, this.key, options), plan, (key) =>
@@ -130,6 +133,7 @@ export class Collection<K, P, V, I = Record<never, never>> {
     );
     return takePage(this.#rows(store, range, { skip, filter: options.filter }), plan, {
       filtered: options.filter !== undefined,
+      ...(options.sparse === undefined ? {} : { sparse: options.sparse }),
     });
   }
 

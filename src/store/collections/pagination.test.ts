@@ -72,6 +72,24 @@ describe("pagination", () => {
     expect(page(store, { limit: 1n }, (value) => value === BigInt(most - 1)).values).toEqual([most - 1]);
   });
 
+  test("ends a page of sparse rows after so many, and goes on there", () => {
+    const store = filled(50_200);
+    const ask = (request: PageRequest, from: number) => {
+      const filter = (value: bigint) => value === 7n || value >= BigInt(from);
+      return rows.paginate(store, request, { prefix: [owner], filter, sparse: true });
+    };
+    const values = ({ items }: ReturnType<typeof ask>) => items.map(([, value]) => Number(value));
+    const first = ask({ limit: 2n }, 50_100);
+    expect(values(first)).toEqual([7]);
+    expect(Buffer.from(first.pagination.nextKey).readBigUInt64BE()).toBe(50_001n);
+    expect(values(ask({ limit: 2n, key: first.pagination.nextKey }, 50_100))).toEqual([50_100, 50_101]);
+    expect(ask({}, 50_100).pagination.total).toBe(0n);
+    expect(values(ask({ limit: 2n, reverse: true }, 50_199))).toEqual([50_199]);
+    const text = /^more than 50000 rows would be walked past/;
+    expect(() => ask({ limit: 1n, countTotal: true }, 50_100)).toThrow(text);
+    expect(() => ask({ limit: 1n, offset: 2n }, 50_100)).toThrow(text);
+  });
+
   test("ends with an empty next key", () => {
     const store = filled(4);
     expect(page(store, { limit: 4n }).nextKey).toHaveLength(0);

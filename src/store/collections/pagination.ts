@@ -69,13 +69,20 @@ export interface PageRow<T> {
 export interface PageOptions {
   /** Whether `open` can leave rows out; otherwise rows are skipped and counted without being decoded. */
   readonly filtered: boolean;
+  /** Where too many rows were walked past, the page ends with what it has, and the next one goes on there. */
+  readonly sparse?: boolean;
 }
 
 /**
  * Takes one page from rows that begin at the plan's key. The next key is the first row behind the page's last. Throws
- * `sdk/18` when it would have to walk past too many rows; a total that nobody asked for is then left out.
+ * `sdk/18` when it would have to walk past too many rows; a total that nobody asked for is then left out, and a page of
+ * sparse rows ends there.
  */
-export function takePage<T>(rows: Iterable<PageRow<T>>, plan: PagePlan, { filtered }: PageOptions): Page<T> {
+export function takePage<T>(
+  rows: Iterable<PageRow<T>>,
+  plan: PagePlan,
+  { filtered, sparse = false }: PageOptions,
+): Page<T> {
   const items: T[] = [];
   let nextKey: Uint8Array | undefined;
   let hits = 0n;
@@ -85,10 +92,12 @@ export function takePage<T>(rows: Iterable<PageRow<T>>, plan: PagePlan, { filter
     const full = items.length === plan.limit;
     if (full && nextKey === undefined) nextKey = row.rawKey();
     if (walked - items.length >= MAX_ROWS_PASSED) {
-      if (!full || plan.needsTotal) throw tooManyRows();
+      const mayEnd = full || (sparse && hits >= plan.offset);
+      if (!mayEnd || plan.needsTotal) throw tooManyRows();
+      nextKey ??= row.rawKey();
       countTotal = false;
     }
-    if (full && !countTotal) break;
+    if (nextKey !== undefined && !countTotal) break;
     walked += 1;
     const wanted = hits >= plan.offset && !full;
     const item = wanted || filtered ? row.open() : undefined;
