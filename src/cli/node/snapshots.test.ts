@@ -73,7 +73,9 @@ describe("the commands for snapshots", () => {
     [["restore", "24", "1", "--trust-hash", "AB", "--trust-height", "3"], 2, "64 hexadecimal digits"],
     [["delete", "24", "2"], 1, "the snapshot does not exist"],
     [["dump", "99999999999999999999", "1"], 2, "is not a height"],
-    [["load", "none.tar.gz"], 1, "none.tar.gz"],
+    [["load", "none.tar.gz"], 1, "cannot read the archive of a snapshot: ENOENT: no such file or directory"],
+    [["load", "none.tar.gz"], 1, "Hint: give the path of a file that snapshots dump wrote"],
+    [["load", "."], 1, "cannot read the archive of a snapshot: . is a directory"],
   ])("%s are refused", async (words, code, sentence) => {
     const home = join(root, "empty");
     await svc(home, "init", "mine", "--chain-id", "snap-1");

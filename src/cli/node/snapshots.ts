@@ -13,6 +13,7 @@ import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import type { Run } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
+import { checkReadable } from "../terminal/files.ts";
 
 /** `snapshots list`: a line for each, in the words of the ecosystem's tools. */
 export const snapshotsList: Run = async ({ flags, io }) => {
@@ -42,6 +43,7 @@ export const snapshotsDump: Run = async ({ args, flags, io }) => {
 
 /** `snapshots load <archive-file>`. */
 export const snapshotsLoad: Run = async ({ args: [file = ""], flags, io }) => {
+  checkReadable(file, { what: "archive of a snapshot", hint: "give the path of a file that snapshots dump wrote" });
   const { height, format, chunks } = await loadSnapshot(homeOf(flags), file);
   io.out(`Snapshot loaded: height ${height}, format ${format}, chunks ${chunks}\n`);
 };

@@ -1,3 +1,4 @@
+import { accessSync, constants, statSync } from "node:fs";
 import { errorText, fromUtf8, readFileStart } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 
@@ -22,6 +23,16 @@ export function readTextFile(path: string, want: FileWant): string {
     return fromUtf8(bytes).replace(/^\uFEFF/, "");
   } catch (cause) {
     throw commandError(`${want.what} ${path} is not UTF-8 text`, { hint: "save it as UTF-8", cause });
+  }
+}
+
+/** Throws one sentence when a file that is read later, as a stream, is not there or may not be read. */
+export function checkReadable(path: string, { what, hint = FILE_HINT }: Omit<FileWant, "maxBytes">): void {
+  try {
+    accessSync(path, constants.R_OK);
+    if (statSync(path).isDirectory()) throw new Error(`${path} is a directory`);
+  } catch (cause) {
+    throw commandError(`cannot read the ${what}: ${errorText(cause)}`, { cause, hint });
   }
 }
 
