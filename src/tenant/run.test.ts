@@ -368,6 +368,30 @@ describe("what can go wrong", () => {
     expect(await fixture.all()).toHaveLength(1);
   });
 
+  test("a manifest that the provider refuses, with what the provider says to do about it", async () => {
+    open();
+    fixture.outcome = { kind: "refused", reason: "not your host name", remedy: 'add the DNS record a TXT "b"' };
+    await expect(fixture.deploy()).rejects.toMatchObject({
+      message: expect.stringContaining("not your host name: a provider did not take the manifest"),
+      hint: expect.stringMatching(/^add the DNS record a TXT "b"; then svc deploy .+ sends the manifest again, and /),
+    });
+    const active = await fixture.active();
+    fixture.outcome = { kind: "taken" };
+    expect([BigInt((await fixture.deploy()).dseq)]).toEqual(active);
+  });
+
+  test("an address that never answers, with what to do about it", async () => {
+    open();
+    const parts = fixture.parts();
+    const probe = { ...fixture.probe, http: () => Promise.reject(new Error("getaddrinfo ENOTFOUND web.example")) };
+    await expect(
+      runDeploy({ ...parts, probe }, fixture.request({ timeoutMs: 60_000 }), fixture.reporter),
+    ).rejects.toMatchObject({
+      message: expect.stringMatching(/^waited 60 s for .+ to answer \(getaddrinfo ENOTFOUND web.example\)/),
+      hint: expect.stringMatching(/^the containers run, .+ ask the provider about its DNS .+ svc deploy close --dseq /),
+    });
+  });
+
   test("a lease that the provider ends while the services start", async () => {
     open();
     fixture.status = () => undefined;

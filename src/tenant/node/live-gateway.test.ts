@@ -1,7 +1,24 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseStatus } from "../../client/index.ts";
+import { GatewayRefusal, type LeaseStatus } from "../../client/index.ts";
 import { missingServices } from "../ready/ready.ts";
-import { readState } from "./live-gateway.ts";
+import { manifestOutcome, readState } from "./live-gateway.ts";
+
+describe("a manifest that was not taken", () => {
+  const answer = { code: "hostname_unproven", message: "not yours", hint: "add a record" };
+
+  test.each([
+    [422, "refused"],
+    [404, "later"],
+    [503, "later"],
+  ])("status %i: %s, with the provider's remedy", (status, kind) => {
+    expect(manifestOutcome(new GatewayRefusal(status, answer))).toEqual({
+      kind,
+      reason: "not yours",
+      remedy: "add a record",
+    });
+    expect(manifestOutcome(new GatewayRefusal(status, { code: "a", message: "b" }))).toEqual({ kind, reason: "b" });
+  });
+});
 
 describe("a provider's status", () => {
   const service = {

@@ -68,10 +68,12 @@ export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecor
 /** A lease that the provider has not seen yet, and a provider that is away or busy, are tried again. */
 const PASSING = new Set([404, 408, 409, 429]);
 
-function manifestOutcome(error: unknown): ManifestOutcome {
+/** What a failed attempt to send a manifest means. */
+export function manifestOutcome(error: unknown): ManifestOutcome {
   const reason = errorText(error);
   if (!(error instanceof GatewayRefusal)) return { kind: "later", reason };
-  return { kind: error.status >= 500 || PASSING.has(error.status) ? "later" : "refused", reason };
+  const kind = error.status >= 500 || PASSING.has(error.status) ? "later" : "refused";
+  return { kind, reason, ...(error.hint === undefined ? {} : { remedy: error.hint }) };
 }
 
 /** The provider's answer in our terms. */

@@ -18,6 +18,10 @@ export interface Running extends Serving {
   readonly open: ReadonlyMap<string, readonly string[]>;
 }
 
+const UNREACHED =
+  "the containers run, but their address does not answer from here: ask the provider about its DNS and firewall, " +
+  "or take another one (svc deploy FILE --new --bid ADDRESS)";
+
 interface Answered {
   readonly url: string;
   readonly status: number;
@@ -70,7 +74,7 @@ async function openAddresses(
 ): Promise<readonly Answered[]> {
   const made = urls.filter((url) => !own.has(new URL(url).hostname));
   const named = urls.filter((url) => own.has(new URL(url).hostname));
-  const waited = await Promise.all(made.map((url) => watch.until(() => look(session, url))));
+  const waited = await Promise.all(made.map((url) => watch.until(() => look(session, url), { hint: UNREACHED })));
   const tried = await Promise.all(named.map((url) => look(session, url)));
   for (const [at, found] of tried.entries()) {
     const { hostname } = new URL(named[at] ?? "");

@@ -68,10 +68,14 @@ async function hasManifest({ openGateway, request }: Session, { lease, provider 
 }
 
 function notTaken({ request }: Session, { lease, provider }: Leased, outcome: ManifestOutcome): Error {
-  const reason = outcome.kind === "taken" ? "" : outcome.reason;
+  const { reason, remedy } = outcome.kind === "taken" ? { reason: "", remedy: undefined } : outcome;
   const file = shellWord(request.file);
   const { dseq } = lease.id;
-  const change = `change ${file} and send it with svc deploy update ${file} --dseq ${dseq}`;
+  const update = `svc deploy update ${file} --dseq ${dseq}`;
+  const change =
+    remedy === undefined
+      ? `change ${file} and send it with ${update}`
+      : `${remedy}; then svc deploy ${file} sends the manifest again, and ${update} a changed one`;
   const what = outcome.kind === "refused" ? change : `svc deploy ${file} tries again`;
   const hint = `${what}; svc deploy close --dseq ${dseq} ends it; a lease without a manifest ends by itself`;
   return deployErrors.manifest(`${provider.address} at ${provider.hostUri}: ${reason}`, { hint });

@@ -33,7 +33,7 @@ async function waitServices(session: Session, leased: Leased, watch: ReadyWatch)
     for (const error of errors) watch.tell(error);
     return missingServices(state, toHex(request.sdl.hash)) ?? { ...leased, state };
   };
-  return watch.until(look, () => errors);
+  return watch.until(look, { reasons: () => errors });
 }
 
 function errorsOf({ services, error }: LeaseState): readonly string[] {

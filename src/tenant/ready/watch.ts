@@ -9,6 +9,14 @@ const MAX_PAUSE_MS = 1_000;
 /** Time between two checks that the chain still has the leases. */
 const CHAIN_LOOK_MS = 5_000;
 
+/** What the error says when there is no more time. */
+interface Late {
+  /** What was reported before. */
+  readonly reasons?: () => readonly string[];
+  /** What to do; logs and updates where it is left out. */
+  readonly hint?: string;
+}
+
 /** Repeats checks until they succeed, as long as there is time and the chain has the leases. */
 export class ReadyWatch {
   readonly #session: Session;
@@ -24,17 +32,14 @@ export class ReadyWatch {
     this.#chainLook = session.clock.now() + CHAIN_LOOK_MS;
   }
 
-  /** What a check finds; a text says what is still missing. The error repeats reasons that were reported before. */
-  async until<T extends object | number | true>(
-    look: () => Promise<T | string>,
-    reasons: () => readonly string[] = () => [],
-  ): Promise<T> {
+  /** What a check finds; a text says what is still missing. */
+  async until<T extends object | number | true>(look: () => Promise<T | string>, late: Late = {}): Promise<T> {
     const { clock, request, progress } = this.#session;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const found = await unlessInterrupted(() => this.#tryLook(look), request.signal);
       if (typeof found !== "string") return found;
       progress.waiting(found);
-      if (clock.now() + pause > this.#deadline) throw this.#late([found, ...reasons()].join("; "));
+      if (clock.now() + pause > this.#deadline) throw this.#late(found, late);
       await sleep(clock, pause, request.signal);
       await this.#checkLeases();
     }
@@ -67,12 +72,19 @@ export class ReadyWatch {
     if (ended !== undefined) throw leaseEnded(ended);
   }
 
-  #late(missing: string): Error {
+  #late(found: string, { reasons = () => [], hint = this.#look() }: Late): Error {
     const waited = Math.round(this.#session.request.timeoutMs / 1000);
-    const hint =
-      `svc deploy logs --dseq ${this.#dseq} shows what the containers say, ` +
-      `svc deploy update FILE --dseq ${this.#dseq} changes them, svc deploy close --dseq ${this.#dseq} ends them`;
-    return deployErrors.notReady(`waited ${waited} s for ${missing}`, { hint });
+    const missing = [found, ...reasons()].join("; ");
+    return deployErrors.notReady(`waited ${waited} s for ${missing}`, {
+      hint: `${hint}; svc deploy close --dseq ${this.#dseq} ends them`,
+    });
+  }
+
+  #look(): string {
+    return (
+      `svc deploy logs --dseq ${this.#dseq} shows what the containers say; ` +
+      `svc deploy update FILE --dseq ${this.#dseq} changes them`
+    );
   }
 }
 

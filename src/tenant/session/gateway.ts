@@ -38,7 +38,12 @@ export interface LeaseState {
 /** The outcome of sending a manifest: taken, refused for good, or to be sent again. */
 export type ManifestOutcome =
   | { readonly kind: "taken" }
-  | { readonly kind: "refused" | "later"; readonly reason: string };
+  | {
+      readonly kind: "refused" | "later";
+      readonly reason: string;
+      /** What to do about it, in the provider's words. */
+      readonly remedy?: string;
+    };
 
 /** The gateway of one provider, as the tenant uses it. */
 export interface TenantGateway {
