@@ -37,12 +37,19 @@ export async function toCommand(path: readonly CommandSpec[], io: Pick<Io, "out"
     const shown = child.aliases === undefined ? child.summary : `${child.summary} (also: ${child.aliases.join(", ")})`;
     command.addCommand(new Command(child.name).description(shown).helpOption(false));
   }
-  const form = spec.load === undefined ? "<command>" : spec.args;
-  command.usage([form, "[flags]"].filter(Boolean).join(" "));
+  command.usage(usageForm(spec));
   if (spec.example !== undefined) {
     command.addHelpText("after", `\nExample:\n  ${spec.example.replaceAll("\n", "\n  ")}`);
   }
   return command;
+}
+
+/** The words of a command line after those of the command. Flags stand before the words of another program. */
+export function usageForm({ load, args = "", passThrough, programAfter }: CommandSpec): string {
+  if (load === undefined) return "<command> [flags]";
+  const words = args === "" ? [] : args.split(/\s+(?=[<[])/);
+  const place = passThrough === true ? 0 : (programAfter ?? words.length);
+  return words.toSpliced(place, 0, "[flags]").join(" ");
 }
 
 /** All flags of a command; groups show none, since each of their commands takes its own. */

@@ -1,4 +1,4 @@
-import { allFlags, flagForm } from "../command-line.ts";
+import { allFlags, flagForm, usageForm } from "../command-line.ts";
 import type { FlagSpec } from "../flag-spec.ts";
 import { envName } from "../flags.ts";
 import type { CommandSpec } from "../spec.ts";
@@ -13,7 +13,7 @@ export function usageHint(text: string, name: string, spec: CommandSpec): string
     const { form, summary } = flagForm(flag);
     return `usage: ${form}  ${summary}`;
   }
-  return `usage: ${[name, spec.args, "[flags]"].filter(Boolean).join(" ")}`;
+  return `usage: ${name} ${usageForm(spec)}`;
 }
 
 function flagIn(text: string, flags: readonly FlagSpec[]): FlagSpec | undefined {
