@@ -96,12 +96,15 @@ export function checkMount(text: string): Parsed<string> {
   return { problem, remedy: `${reserved} belongs to the system: mount elsewhere` };
 }
 
+/** Browsers read a name as an IPv4 address where its last part is a number, also a hexadecimal one. */
+const ENDS_AS_ADDRESS = /(^|\.)(\d+|0x[\da-f]*)$/;
+
 /** A host name in the form it is compared in: lower case, no dot at the end. */
 export function checkHost(text: string): Parsed<string> {
   const canonical = text.toLowerCase().replace(/\.$/, "");
   const problem = `${show(text)} is not a host name`;
   if (!isSubdomain(canonical)) return { problem, remedy: hostRemedy(text) };
-  if (/^[\d.]+$/.test(canonical)) return { problem, remedy: "write a name, not an address" };
+  if (ENDS_AS_ADDRESS.test(canonical)) return { problem, remedy: "write a name, not an address" };
   if (canonical === "localhost")
     return { problem: `${show(text)} is not a name of your own`, remedy: "write a name in a domain you own" };
   return canonical === text ? { value: text } : { problem, remedy: `write ${canonical}` };
@@ -115,5 +118,15 @@ function hostRemedy(text: string): string {
   if (text.startsWith("*")) return "write each name out: patterns are not supported";
   if (text.includes("/")) return "write only the name, without http:// and path";
   if (text.includes(":")) return "write only the name, without the port";
+  const ascii = asciiHost(text);
+  if (ascii !== undefined) return `write ${ascii}`;
   return "write letters, digits, dashes and dots, for example shop.example.com";
+}
+
+/** The form in the DNS of a name with letters beyond ASCII; undefined where it has none. */
+function asciiHost(text: string): string | undefined {
+  if (/^\p{ASCII}*$/u.test(text) || text.length > 253 || !URL.canParse(`http://${text}`)) return undefined;
+  const { hostname } = new URL(`http://${text}`);
+  const checked = checkHost(hostname.replace(/\.$/, ""));
+  return "value" in checked ? checked.value : undefined;
 }
