@@ -37,6 +37,11 @@ export class Unknown extends Error {
   }
 }
 
+/** How many leases, in words. */
+export function leaseCount(leases: number): string {
+  return leases === 1 ? "1 lease" : `${leases} leases`;
+}
+
 /** A check that takes longer has failed. */
 export const CHECK_MS = 20_000;
 /** Characters of a detail: nodes, gateways and engines write parts of it. */

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { GatewayClient, gatewayClientErrors, publishedCertificates } from "../../../client/index.ts";
 import { errorText, isOneOf } from "../../../util/index.ts";
 import { asked, type ChainFacts } from "./chain.ts";
-import { type Check, Fault, Unknown } from "./finding.ts";
+import { type Check, Fault, leaseCount, Unknown } from "./finding.ts";
 
 /** Addresses of a name that a detail shows. */
 const SHOWN = 4;
@@ -110,7 +110,7 @@ export function answersCheck(facts: ChainFacts, visit: Visit): Check {
       const active = (await asked(facts.market.leases({ provider: address, state: "active" }))).length;
       if (Math.abs(active - status.cluster.leases) > LEASES_APART)
         throw new Error(`it has ${status.cluster.leases} leases, the chain ${active}`);
-      return `${status.cluster.leases} leases, ${active} on the chain`;
+      return `${leaseCount(status.cluster.leases)}, ${active} on the chain`;
     },
   };
 }

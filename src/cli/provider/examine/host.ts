@@ -5,7 +5,7 @@ import type { ControlState } from "../../../provider/index.ts";
 import { errorText, listenError } from "../../../util/index.ts";
 import { type ChosenKind, findCluster } from "../run/cluster.ts";
 import type { ListenAddress } from "../run/parsers.ts";
-import { type Check, Fault, Unknown } from "./finding.ts";
+import { type Check, Fault, leaseCount, Unknown } from "./finding.ts";
 import { resolveName } from "./gateway.ts";
 
 /** The provider that runs in the home, if one does. */
@@ -25,7 +25,7 @@ export function runningCheck(running: Running): Check {
           `it does not bid: ${obstacle}`,
           state.draining ? "svc provider drain --undo" : "repair what the reason names",
         );
-      return `it bids; ${state.leases} leases since ${state.started_at}`;
+      return `it bids; ${leaseCount(state.leases)} since ${state.started_at}`;
     },
   };
 }
