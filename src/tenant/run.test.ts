@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BLOCK_MS, type DeployFixture, openDeployFixture, type ProviderPlan } from "../../test/cli/deploy-fixture.ts";
@@ -390,6 +390,21 @@ describe("what can go wrong", () => {
       message: expect.stringMatching(/^waited 60 s for .+ to answer \(getaddrinfo ENOTFOUND web.example\)/),
       hint: expect.stringMatching(/^the containers run, .+ ask the provider about its DNS .+ svc deploy close --dseq /),
     });
+  });
+
+  test("a host name that leads to an older deployment is said, with the command that moves it", async () => {
+    const host = "www.example.com";
+    const { file } = open();
+    writeFileSync(file, readFileSync(file, "utf8").replace("as: 8080", `as: 80, accept: [${host}]`));
+    const status = fixture.status.bind(fixture);
+    fixture.status = (id) => {
+      const state = status(id);
+      return state === undefined ? undefined : { ...state, withheld: [host, "other.example.com"] };
+    };
+    const { dseq } = await fixture.deploy();
+    expect(fixture.notes.filter((text) => text.includes("older deployment"))).toEqual([
+      `${host} leads to an older deployment of yours: svc provider migrate-hostnames ${host} --dseq ${dseq} leads it here\n`,
+    ]);
   });
 
   test("a lease that the provider ends while the services start", async () => {

@@ -52,6 +52,7 @@ describe("a provider's status", () => {
     });
     expect(missingServices(readState(status), "ab")).toBeUndefined();
     expect(readState({ ...status, health: "unknown" }).unknown).toBe(true);
+    expect(readState({ ...status, withheld_hosts: ["www.example"] }).withheld).toEqual(["www.example"]);
     const plain = { ...status, services: { web: { ...service, urls: [] } } };
     expect(readState(plain).services[0]?.urls).toEqual(["http://a.example"]);
   });

@@ -84,6 +84,7 @@ export function readState(status: LeaseStatus): LeaseState {
     ports: Object.entries(status.forwarded_ports ?? {}).flatMap(([name, ports]) =>
       ports.map((port) => readPort(name, port)),
     ),
+    ...(status.withheld_hosts.length === 0 ? {} : { withheld: status.withheld_hosts }),
     ...(status.health === "unknown" ? { unknown: true as const } : {}),
     ...(status.error === undefined ? {} : { error: status.error }),
   };

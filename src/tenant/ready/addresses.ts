@@ -43,6 +43,7 @@ export async function withAddresses(
   const result = await Promise.all(
     serving.map(async (lease): Promise<Running> => {
       const open = new Map<string, readonly string[]>();
+      tellWithheld(lease, own, watch);
       for (const { name, urls } of lease.state.services) {
         const answered = await openAddresses(session, { urls, own }, watch);
         append(answers, answered);
@@ -59,6 +60,14 @@ export async function withAddresses(
 function ownHosts(manifest: Manifest): ReadonlySet<string> {
   const exposes = manifest.flatMap(({ services }) => services.flatMap(({ expose }) => expose));
   return new Set(exposes.flatMap(({ hosts }) => hosts ?? []).map((host) => host.toLowerCase().replace(/\.$/, "")));
+}
+
+/** Names of the file that lead elsewhere; what the file does not ask for is none of the tenant's. */
+function tellWithheld({ lease, state }: Serving, own: ReadonlySet<string>, watch: ReadyWatch): void {
+  for (const host of (state.withheld ?? []).filter((each) => own.has(each))) {
+    const move = `svc provider migrate-hostnames ${host} --dseq ${lease.id.dseq}`;
+    watch.tell(`${host} leads to an older deployment of yours: ${move} leads it here`);
+  }
 }
 
 interface ServiceAddresses {

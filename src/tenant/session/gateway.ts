@@ -31,6 +31,8 @@ export interface LeaseState {
   readonly error?: string;
   /** The provider cannot look at its containers now: what follows is from its last look. */
   readonly unknown?: true;
+  /** Host names of the file that lead to another deployment of the tenant's. */
+  readonly withheld?: readonly string[];
   readonly services: readonly ServiceState[];
   readonly ports: readonly PortState[];
 }
