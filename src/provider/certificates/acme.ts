@@ -25,10 +25,17 @@ const ASKING = { backoffAttempts: 15, backoffMin: 1_000, backoffMax: 15_000 } as
 const ANSWER = { timeout: 30_000, maxContentLength: 1 << 20, maxRedirects: 0 } as const;
 /** How long a server that names no time is left alone. */
 const BUSY_MS = 3_600_000;
+/** RFC 8555 section 7.3.1. */
+const NO_ACCOUNT = "urn:ietf:params:acme:error:accountDoesNotExist";
+
+class UnknownAccount extends Error {
+  override readonly name = "UnknownAccount";
+}
 
 // Those of the library are open for ever, without size, and asked again at once.
 Object.assign(axios.defaults, ANSWER, { acmeSettings: { retryMaxAttempts: 0 } });
 axios.interceptors.response.use((response) => {
+  if (response.data?.type === NO_ACCOUNT) throw new UnknownAccount("the ACME server knows no account of this key");
   if (response.status !== 429 && response.status !== 503) return response;
   throw new AuthorityBusy(`the ACME server has had enough for now (${response.status})`, waitOf(response.headers));
 });
@@ -65,7 +72,7 @@ async function openAccount(open: () => Client, email: string | undefined): Promi
   try {
     await known.createAccount({ onlyReturnExisting: true });
   } catch (error) {
-    if (error instanceof AuthorityBusy) throw error;
+    if (!(error instanceof UnknownAccount)) throw error;
     const fresh = open();
     await fresh.createAccount({ termsOfServiceAgreed: true, ...contact });
     return fresh;

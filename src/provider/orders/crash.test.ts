@@ -16,6 +16,9 @@ const DEPOSIT = 5_000_000n;
 const FEE = 1_000n;
 const MONEY = 100_000_000n;
 const OK: TxVerdict = { code: 0, codespace: "", log: "" };
+/** Lives in a row that end before the step of their death: how many steps a life has depends on the machine's pace. */
+const WHOLE_LIVES = 5;
+const MOST_ROUNDS = 20;
 const MOST_STEPS = 400;
 const MOST_BLOCKS = 200;
 const group = sampleDeployment().groups[0];
@@ -299,15 +302,23 @@ async function live(steps: number, again: number): Promise<readonly string[]> {
   }
 }
 
-test("a provider killed between any two steps of its bids bids once, holds what is leased and gets every deposit back", async () => {
-  const seen = new Set<string>();
-  for (let steps = 0; ; steps++) {
+/** A life for each step at which it may end, until lives in a row end before that; tells the steps that were met. */
+async function deathAtEachStep(seen: Set<string>): Promise<void> {
+  for (let [steps, whole] = [0, 0]; whole < WHOLE_LIVES; steps++) {
     expect(steps).toBeLessThan(MOST_STEPS);
     const deaths = await live(steps, 5 + (steps % 11));
-    if (deaths.length === 0) break;
+    whole = deaths.length === 0 ? whole + 1 : 0;
     for (const death of deaths) seen.add(death);
   }
-  for (const call of ["order", "bid", "balance", "durable", "account", "simulate", "sign", "broadcast", "openOrders"]) {
-    expect([...seen]).toEqual(expect.arrayContaining([`before ${call}`, `after ${call}`]));
-  }
+}
+
+const CALLS = ["order", "bid", "balance", "durable", "account", "simulate", "sign", "broadcast", "openOrders"];
+
+test("a provider killed between any two steps of its bids bids once, holds what is leased and gets every deposit back", async () => {
+  const steps = CALLS.flatMap((call) => [`before ${call}`, `after ${call}`]);
+  const seen = new Set<string>();
+  // On a busy machine blocks overtake the daemon, and other steps come at the same places.
+  for (let round = 0; round < MOST_ROUNDS && steps.some((step) => !seen.has(step)); round++)
+    await deathAtEachStep(seen);
+  expect([...seen]).toEqual(expect.arrayContaining(steps));
 });

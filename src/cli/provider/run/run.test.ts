@@ -29,6 +29,8 @@ type Given = Record<string, string | boolean>;
 
 /** Ports that nobody else has, and an inventory that is not checked again. */
 const OWN_PORTS: Given = { "ingress-listen-address": "127.0.0.1:0", "gateway-listen-address": "127.0.0.1:0" };
+/** Host names of tenants without a DNS to prove them. */
+const UNPROVEN: Given = { "deployment-hostname-proof": "first-come" };
 const LOOK = { timeout: 15_000, interval: 25 };
 const DEPOSIT = 5_000_000n;
 
@@ -182,7 +184,7 @@ describe("a lease", () => {
   });
 
   test("--deployment-ingress-static-hosts=false makes no names", async () => {
-    const daemon = await started({ "deployment-ingress-static-hosts": false });
+    const daemon = await started({ "deployment-ingress-static-hosts": false, ...UNPROVEN });
     expect(await uris(daemon, { hosts: ["shop.example"] })).toEqual(["shop.example"]);
   });
 
@@ -271,7 +273,7 @@ describe("addresses", () => {
 
   test("--ingress-listen-address is where the ingress listens, and in the addresses of services", async () => {
     const port = await freePort();
-    const daemon = await started({ "ingress-listen-address": `127.0.0.1:${port}` });
+    const daemon = await started({ "ingress-listen-address": `127.0.0.1:${port}`, ...UNPROVEN });
     const { services } = await daemon.gateway().leaseStatus(await served(daemon, { hosts: ["shop.example"] }));
     expect(services.web?.urls).toContain(`http://shop.example:${port}/`);
     expect((await get(port, "nobody.example")).statusCode).toBe(404);
@@ -286,6 +288,7 @@ describe("addresses", () => {
       "ingress-tls-listen-address": `127.0.0.1:${tlsPort}`,
       "ingress-tls-authority": authority,
       "ingress-tls-redirect": true,
+      ...UNPROVEN,
     });
     const { services } = await daemon.gateway().leaseStatus(await served(daemon, { hosts: ["shop.example"] }));
     expect(services.web?.urls).toContain(`https://shop.example:${tlsPort}/`);
