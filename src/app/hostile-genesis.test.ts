@@ -175,7 +175,7 @@ const ROWS: readonly (readonly [name: string, edit: (state: Json) => void, sente
     ({ slashing: s }) => {
       for (const each of s.signing_infos) each.validator_signing_info.start_height = "99";
     },
-    /start_height 99 is still to come/,
+    /start_height 99 is in the future/,
   ],
   [
     "a signing info of another",
@@ -232,7 +232,7 @@ const ROWS: readonly (readonly [name: string, edit: (state: Json) => void, sente
   [
     "a starting info of later",
     (s) => (ofVoter(s, s.distribution.delegator_starting_infos).starting_info.height = "7"),
-    /height 7 is still to come/,
+    /height 7 is in the future/,
   ],
   [
     "a starting info of a later period",

@@ -9,9 +9,9 @@ export const daemonErrors = defineErrors("daemon", {
   ],
   noDeposit: [2, "the chain has no default deposit for bids", "give one with --bid-deposit, for example 5000000utoken"],
   damagedFile: [3, "a file of the provider is damaged", "move it away to start without it"],
-  lostBlocks: [4, "blocks can no longer be followed", "start the provider again; its containers run on"],
-  badDeposit: [5, "the deposit of bids is too small", "leave out --bid-deposit for the least that the chain takes"],
-  unreadable: [6, "a file of the provider cannot be read", "the sentence in front of it says why; nothing was changed"],
+  lostBlocks: [4, "blocks can no longer be followed", "start the provider again; its containers keep running"],
+  badDeposit: [5, "the deposit of bids is too small", "leave out --bid-deposit to pay the minimum of the chain"],
+  unreadable: [6, "a file of the provider cannot be read", "the text before it says why; nothing was changed"],
   certificate: [
     7,
     "tenants would not trust the server certificate",

@@ -80,7 +80,7 @@ async function needLeases({ market, request }: Session, { dseq }: DeploymentReco
   const leases = activeLeases(await market.leases(dseq));
   if (leases.length > 0) return leases;
   throw deployErrors.noLease(`deployment ${dseq}`, {
-    hint: `svc deploy ${shellWord(request.file)} goes on until it has one`,
+    hint: `svc deploy ${shellWord(request.file)} continues until it has one`,
   });
 }
 

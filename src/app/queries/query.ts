@@ -96,7 +96,7 @@ function encode(schema: DescMessage, answer: MessageInitShape<DescMessage>): Uin
 
 /** The state of a height, 0 for the last one. Throws where it is not kept. */
 function stateAt({ block, past, state }: QuerySources, asked: bigint): PastState {
-  if (block === undefined) throw sdkErrors.invalidHeight("there is no state yet, the first block is still to come");
+  if (block === undefined) throw sdkErrors.invalidHeight("there is no state before the first block");
   if (asked === 0n || asked === block.height) return { block, stores: state.committed() };
   if (asked < 0n) throw sdkErrors.invalidHeight("cannot query with a negative height");
   if (asked > block.height)

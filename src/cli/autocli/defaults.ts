@@ -11,6 +11,6 @@ export const DEFAULTS: ReadonlyMap<string, (chain: ChainClient) => Promise<JsonO
 async function minBidDeposit({ query }: ChainClient): Promise<JsonObject> {
   const { params } = await query.call(MarketQuery.method.params, {});
   const [coin] = params?.bidMinDeposits ?? [];
-  if (coin === undefined) throw commandError("the chain names no least deposit of a bid", { hint: "give --deposit" });
+  if (coin === undefined) throw commandError("the chain has no minimum deposit for bids", { hint: "give --deposit" });
   return { denom: coin.denom, amount: coin.amount };
 }

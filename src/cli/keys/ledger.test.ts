@@ -71,7 +71,7 @@ const FAULTS: readonly (readonly [string, Partial<DeviceSettings>, string])[] = 
     "version 2.0.3, 2.1.0 is needed: the Cosmos app on the hardware device is too",
   ],
   ["it is unplugged", { fault: () => "disconnect" }, "the connection to the hardware device was lost"],
-  ["it talks nonsense", { fault: () => fromHex("123456") }, "gave an answer that makes no sense"],
+  ["it talks nonsense", { fault: () => fromHex("123456") }, "gave an invalid answer"],
 ];
 
 describe("keys", () => {
@@ -180,7 +180,7 @@ describe("keys", () => {
     ["another coin", ["--ledger", "--coin-type", "60"], 1, "m/44'/60'/0'/0/0: the Cosmos app uses no such"],
     ["a number for experts", ["--ledger", "--index", "101"], 1, "m/44'/118'/0'/0/101: the Cosmos app uses no such"],
     ["a number that is none", ["--ledger", "--account", "2147483648"], 1, "not a number below 2^31"],
-    ["no way to it", ["--ledger", "--ledger-transport", "usb"], 2, '--ledger-transport: "usb": no way to a hardware'],
+    ["no way to it", ["--ledger", "--ledger-transport", "usb"], 2, '--ledger-transport: "usb": not an address of a hardware'],
     ["another origin", ["--ledger", "--recover"], 2, "--recover and --ledger cannot be used together"],
   ])("refused: %s", async (_, flags, code, text) => {
     const ran = await svc(["keys", "add", "cold", ...flags]);
@@ -294,7 +294,12 @@ describe("signatures without a network", () => {
 
   test.each([
     ["mode direct", ["--sign-mode", "direct"], 2, "--sign-mode: a hardware device cannot sign in mode direct"],
-    ["no way to the device", ["--ledger-transport", "x"], 2, '--ledger-transport: "x": no way to a hardware device'],
+    [
+      "no way to the device",
+      ["--ledger-transport", "x"],
+      2,
+      '--ledger-transport: "x": not an address of a hardware device',
+    ],
     [
       "more than the device remembers",
       ["--memo", "m".repeat(17_000)],
@@ -325,7 +330,7 @@ describe("signatures without a network", () => {
   ])("%s are not made with the device", async (_, argv) => {
     const ran = await svc(argv);
     expect(ran).toMatchObject({ code: 1, out: "" });
-    expect(ran.err).toContain('key "cold": a hardware device signs transactions alone');
+    expect(ran.err).toContain('key "cold": a hardware device signs only transactions');
     expect(device.screens).toHaveLength(1);
   });
 });

@@ -125,7 +125,7 @@ async function checkServer(
   if (shown === undefined) throw gatewayClientErrors.wrongServer("it shows no certificate");
   const certificate = readCertificate(shown.raw);
   if (certificate === undefined || certificate.commonName !== provider) {
-    throw gatewayClientErrors.wrongServer(`its certificate is not one of ${provider}`);
+    throw gatewayClientErrors.wrongServer(`its certificate does not belong to ${provider}`);
   }
   const record = await certificateOf(provider, certificate.serial);
   if (record === undefined) throw gatewayClientErrors.wrongServer("its certificate is not published on the chain");
@@ -137,7 +137,7 @@ async function checkServer(
     throw gatewayClientErrors.wrongServer("its certificate is not valid at this time");
   }
   if (!usagesOf(shown.raw).includes(SERVER_AUTH))
-    throw gatewayClientErrors.wrongServer("its certificate is not one for servers");
+    throw gatewayClientErrors.wrongServer("its certificate is not a server certificate");
   return shown.raw;
 }
 

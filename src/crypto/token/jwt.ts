@@ -105,7 +105,7 @@ function parseJson(part: string): unknown {
   } catch (error) {
     throw jwtErrors.malformed(undefined, { cause: errorText(error) });
   }
-  if (hasDuplicateKeys(text)) throw jwtErrors.malformed("a name stands twice");
+  if (hasDuplicateKeys(text)) throw jwtErrors.malformed("a name appears twice");
   return value;
 }
 

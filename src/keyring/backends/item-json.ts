@@ -25,6 +25,6 @@ export function decodeItemJson(bytes: Uint8Array, place: string): Uint8Array {
     return fromBase64(item.Data);
   } catch {
     // The text of the fault could hold a part of the item, which is a secret.
-    throw keyringErrors.damaged(`${place} holds something else than a key`);
+    throw keyringErrors.damaged(`${place} does not hold a key`);
   }
 }

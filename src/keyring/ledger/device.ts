@@ -50,7 +50,8 @@ export function signWithLedger(options: LedgerOptions, key: LedgerKey, document:
     const { publicKey, prefix } = await ownKey(app, key, options);
     options.notify("confirm the transaction on the hardware device");
     const signature = await app.sign(key.path, prefix, document);
-    if (!verifySecp256k1(publicKey.key, document, signature)) throw ledgerErrors.badAnswer("a signature of nothing");
+    if (!verifySecp256k1(publicKey.key, document, signature))
+      throw ledgerErrors.badAnswer("the signature does not verify");
     return signature;
   });
 }

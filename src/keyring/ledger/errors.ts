@@ -4,7 +4,7 @@ import { defineErrors } from "../../util/index.ts";
 export const ledgerErrors = defineErrors("ledger", {
   transport: [
     1,
-    "no way to a hardware device",
+    "not an address of a hardware device",
     "write hid, or the address of an emulator: tcp://127.0.0.1:9999 or http://127.0.0.1:5000",
   ],
   library: [
@@ -64,12 +64,12 @@ export const ledgerErrors = defineErrors("ledger", {
   ],
   badAnswer: [
     17,
-    "the hardware device gave an answer that makes no sense",
+    "the hardware device gave an invalid answer",
     "close and open the Cosmos app on the device, update it if it is old, then run the command again",
   ],
   onlyTransactions: [
     18,
-    "a hardware device signs transactions alone, in mode amino-json",
+    "a hardware device signs only transactions, in mode amino-json",
     "use a key of the keyring for certificates, tokens and daemons",
   ],
 });

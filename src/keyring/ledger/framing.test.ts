@@ -25,7 +25,7 @@ describe("commands", () => {
   test("an answer is data and status", () => {
     const { data, status } = decodeAnswer(fromHex("01026986"));
     expect([toHex(data), status]).toEqual(["0102", 0x6986]);
-    expect(() => decodeAnswer(fromHex("90"))).toThrow("makes no sense");
+    expect(() => decodeAnswer(fromHex("90"))).toThrow("gave an invalid answer");
   });
 });
 
@@ -53,7 +53,7 @@ describe("packets", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: PACKET_SIZE }), (packet) => {
         fc.pre(toHex(packet.subarray(0, 5)) !== "0101050000");
-        expect(() => new PacketReader().push(packet)).toThrow("makes no sense");
+        expect(() => new PacketReader().push(packet)).toThrow("gave an invalid answer");
       }),
     );
   });
@@ -67,6 +67,6 @@ describe("packets", () => {
 
   test("a packet of another channel is noticed", () => {
     const other = concatBytes(fromHex("0202050000"), new Uint8Array(59));
-    expect(() => new PacketReader().push(other)).toThrow("a packet of somebody else");
+    expect(() => new PacketReader().push(other)).toThrow("a packet of another program");
   });
 });

@@ -48,7 +48,8 @@ export class PacketReader {
   #content(packet: Uint8Array): Uint8Array {
     const view = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength);
     if (packet.length <= HEADER_SIZE) throw ledgerErrors.badAnswer(`a packet of ${packet.length} bytes`);
-    if (view.readUInt16BE(0) !== CHANNEL || view[2] !== TAG) throw ledgerErrors.badAnswer("a packet of somebody else");
+    if (view.readUInt16BE(0) !== CHANNEL || view[2] !== TAG)
+      throw ledgerErrors.badAnswer("a packet of another program");
     const sequence = view.readUInt16BE(3);
     if (sequence !== this.#sequence) throw ledgerErrors.badAnswer(`packet ${sequence} instead of ${this.#sequence}`);
     return packet.subarray(HEADER_SIZE);

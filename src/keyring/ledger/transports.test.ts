@@ -132,7 +132,7 @@ describe("over the emulator's interfaces", () => {
   }
 
   test.each([
-    ["tcp", fromHex("ffffffff00"), "4294967295 bytes: the hardware device gave an answer that makes no sense"],
+    ["tcp", fromHex("ffffffff00"), "4294967295 bytes: the hardware device gave an invalid answer"],
     ["tcp", fromHex("0000000590"), "the connection to the hardware device was lost"],
     ["http", toUtf8("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}"), "no JSON with hexadecimal data"],
     ["http", toUtf8("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<html>"), "no JSON with hexadecimal data"],
@@ -155,7 +155,7 @@ describe("over the emulator's interfaces", () => {
   test.each(["", "usb", "tcp://127.0.0.1", "tcp://", "https://127.0.0.1:5000", "/dev/hidraw0"])(
     "%j is no way to a device",
     (text) => {
-      expect(() => checkTransport(text)).toThrow("no way to a hardware device");
+      expect(() => checkTransport(text)).toThrow("not an address of a hardware device");
     },
   );
 });

@@ -71,15 +71,15 @@ function startsProblem(keeper: DistributionKeeper, ctx: Context): string | undef
     const reward = { operator, delegator };
     const name = `delegator_starting_infos: ${pairText(reward)}`;
     const period = keeper.records.current.require(store(ctx), operator).period;
-    if (start.height > ctx.height) return `${name}: height ${start.height} is still to come`;
-    if (start.previousPeriod >= period) return `${name}: previous_period ${start.previousPeriod} is still to come`;
+    if (start.height > ctx.height) return `${name}: height ${start.height} is in the future`;
+    if (start.previousPeriod >= period) return `${name}: previous_period ${start.previousPeriod} is in the future`;
     if (BigInt(start.stake) < 0n) return `${name}: stake must not be negative`;
     if (stakeIsTooLarge(keeper, ctx, reward))
       return `${name}: stake is more than the shares of the delegation are worth`;
   }
   for (const [operator, height] of keeper.records.slashes.keys(store(ctx)))
     if (height > ctx.height)
-      return `validator_slash_events: height ${height} of ${encodeAddress(operator, "valoper")} is still to come`;
+      return `validator_slash_events: height ${height} of ${encodeAddress(operator, "valoper")} is in the future`;
   return undefined;
 }
 

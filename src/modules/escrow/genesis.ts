@@ -40,7 +40,7 @@ export function escrowGenesis(keeper: EscrowKeeper): GenesisPart {
         const key = accountKey(account.id);
         if (keeper.accounts.has(store, key)) throw errors.accountExists(key);
         if (account.settledAt > ctx.height)
-          throw errors.invalidAccount(`${key}: settled_at ${account.settledAt} is still to come`);
+          throw errors.invalidAccount(`${key}: settled_at ${account.settledAt} is in the future`);
         keeper.restore(ctx, account);
       }
       for (const message of state.payments) {

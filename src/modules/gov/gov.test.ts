@@ -441,7 +441,7 @@ thorough(() => {
     });
 
     test("is refused of one vote more, with what to wait for", { timeout: 120_000 }, () => {
-      expect(asked(QUERY_WORK + 1)).toThrow("there are too many votes to count them for a question");
+      expect(asked(QUERY_WORK + 1)).toThrow("there are too many votes to count them in a query");
     });
   });
 

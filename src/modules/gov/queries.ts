@@ -112,7 +112,7 @@ export function presentTally(keeper: GovKeeper, ctx: Context, proposalId: bigint
   if (!isDone)
     throw new StatusError(
       "ResourceExhausted",
-      sdkErrors.invalidRequest("there are too many votes to count them for a question: wait for the end of the vote"),
+      sdkErrors.invalidRequest("there are too many votes to count them in a query: wait for the end of the vote"),
     );
   tally.close();
   return tally.result();

@@ -75,7 +75,7 @@ function bondedProblem(keeper: SlashingKeeper, ctx: Context): string | undefined
     const info = keeper.info(ctx, consensusAddressOf(validator));
     const name = `signing_infos: the bonded validator ${validator.operatorAddress}`;
     if (info === undefined) return `${name} is missing`;
-    if (info.startHeight > ctx.height) return `${name}: start_height ${info.startHeight} is still to come`;
+    if (info.startHeight > ctx.height) return `${name}: start_height ${info.startHeight} is in the future`;
     if (info.tombstoned) return `${name} is tombstoned`;
   }
   return undefined;

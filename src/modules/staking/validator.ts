@@ -72,7 +72,7 @@ export function addTokens(
   const issued = shares === 0n ? decFromInt(amount) : sharesForTokens(validator, amount);
   const tokens = tokensOf(validator) + amount;
   if (tokens / POWER_REDUCTION > MAX_POWER)
-    throw sdkErrors.invalidRequest("the validator would have more tokens than voting power can tell");
+    throw sdkErrors.invalidRequest("the validator would have more tokens than voting power can express");
   return { validator: { ...validator, tokens: `${tokens}`, delegatorShares: `${shares + issued}` }, issued };
 }
 

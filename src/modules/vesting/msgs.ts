@@ -42,7 +42,7 @@ export function vestingMsgs(keeper: VestingKeeper): BoundService {
 function scheduleOf({ amount, endTime: end, delayed }: MsgCreateVestingAccount, now: bigint): VestingSchedule {
   if (end <= now)
     throw errors.invalidSchedule(`end time ${end} is not after the time of the block, ${now}`, {
-      hint: "give a time to come",
+      hint: "give a time in the future",
     });
   const original = readSomeCoins(amount);
   return delayed

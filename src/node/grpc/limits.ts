@@ -10,9 +10,9 @@ export const CALL_TIMEOUT_MS = 60_000;
 export const SWEEP_EVERY_MS = 5_000;
 /** Calls that may be under way, of all connections together. */
 export const MAX_OPEN_CALLS = 4_000;
-/** Those of them in which both sides go on sending messages. */
+/** Those of them in which both sides keep sending messages. */
 export const MAX_CONVERSATIONS = 100;
-/** Calls of one connection that its client may take back before they begin, beside as many as it lets be answered. */
+/** Calls of one connection that its client may cancel before they begin, besides as many as it lets finish. */
 export const MAX_TAKEN_BACK = 100;
 /** Time for which a connection without calls stays open. */
 export const IDLE_MS = 300_000;

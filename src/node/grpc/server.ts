@@ -114,7 +114,7 @@ export class GrpcServer {
 
   /** Answers a call over HTTP/2; a failure ends this call and nothing else. */
   #take(request: Http2ServerRequest, response: Http2ServerResponse): void {
-    // Its client has taken it back already.
+    // Its client has already cancelled it.
     if (request.stream.destroyed) return;
     response.on("error", () => endResponse(response));
     // The body of a call that is refused is not read to its end.
@@ -139,7 +139,7 @@ export class GrpcServer {
     await this.#call(handler, request, response);
   }
 
-  /** Counts a call in which both sides go on sending; false where there are too many. */
+  /** Counts a call in which both sides keep sending; false if there are too many. */
   #converses(response: Response): boolean {
     if (this.#conversations >= MAX_CONVERSATIONS) return false;
     this.#conversations += 1;

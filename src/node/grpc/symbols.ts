@@ -6,7 +6,7 @@ import { findEnum, findMessage, findMethod, findService, namespaceOf, toNamespac
 /** Services of the server itself, without rpcs of the chain. */
 export const OWN_SERVICES = [Health, ServerReflection, ServerReflectionAlpha];
 
-/** The file that describes a service, a method, a message or an enumeration, in either spelling; undefined for none. */
+/** The file that describes a service, a method, a message or an enumeration, in either spelling; undefined if unknown. */
 export function fileOfSymbol(symbol: string): string | undefined {
   const own = OWN_SERVICES.find(({ file }) => symbol.startsWith(`${file.proto.package}.`));
   if (own !== undefined) return own.file.proto.name;

@@ -22,7 +22,7 @@ export class ByteBudget {
 
   /**
    * Counts bytes until the function that it returns is called. Where there is no room, the client that has been reading
-   * or sending longest is disconnected: a client that goes on is done soon, and those that do not must not keep others
+   * or sending longest is disconnected: an active client is done soon, and a stalled one must not keep others
    * out. Undefined when even then there is no room.
    */
   hold(bytes: number, letGo?: () => void): (() => void) | undefined {
@@ -39,7 +39,7 @@ export class ByteBudget {
     this.#makeRoom(bytes);
     if (held.isOver || this.#held + bytes > this.#limit) return false;
     this.#held += bytes;
-    // Its place stays that of its first bytes.
+    // It keeps the place of its first bytes.
     if (held.canGo) this.#clients.add(held);
     return true;
   }
@@ -97,7 +97,7 @@ class Held implements HeldBytes {
     this.#parts.leave(this);
   }
 
-  /** Lets go of its client. */
+  /** Disconnects its client. */
   end(): void {
     this.release();
     this.#parts.letGo?.();

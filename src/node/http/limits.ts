@@ -1,4 +1,4 @@
-/** How much one client, and all clients together, may have the servers of a node hold for them. */
+/** Limits on what the servers of a node hold for one client, and for all clients together. */
 
 /** Bytes of all answers and events that clients have not read yet. */
 export const MAX_UNREAD_BYTES = 128 * 1024 * 1024;

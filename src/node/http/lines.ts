@@ -14,7 +14,7 @@ export type Answerer = (request: IncomingMessage, response: ServerResponse) => P
 
 /**
  * A request is handled once those before it on its connection have been answered and the answers read: Node.js hands
- * over all that a client sends in one go, and forgets the answers that wait when the connection ends.
+ * over all requests that a client sends in one go, and forgets waiting answers when the connection ends.
  */
 export class RequestLines {
   readonly #answer: Answerer;

@@ -30,7 +30,7 @@ export interface ReadLimits {
  * even then there is no room, or the client has gone.
  */
 export function holdAnswer(response: ServerResponse, bytes: number, { unread, readWithinMs }: ReadLimits): boolean {
-  // Nothing would tell again that its client has gone.
+  // No later event would report that its client has gone.
   if (response.destroyed) return false;
   const release = unread.hold(bytes, () => response.destroy());
   if (release === undefined) return false;

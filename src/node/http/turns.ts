@@ -24,7 +24,7 @@ export class Turns {
     const end = performance.now() + SLICE_MS;
     for (const begin of this.#taken()) {
       begin();
-      // The caller goes on before this function does.
+      // The caller continues before this function does.
       await undefined;
       if (performance.now() >= end) break;
     }

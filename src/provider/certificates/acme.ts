@@ -23,7 +23,7 @@ const ASKING = { backoffAttempts: 15, backoffMin: 1_000, backoffMax: 15_000 } as
 
 /** One answer of the server: milliseconds and bytes. */
 const ANSWER = { timeout: 30_000, maxContentLength: 1 << 20, maxRedirects: 0 } as const;
-/** How long a server that names no time is left alone. */
+/** How long to wait if a server names no time. */
 const BUSY_MS = 3_600_000;
 /** RFC 8555 section 7.3.1. */
 const NO_ACCOUNT = "urn:ietf:params:acme:error:accountDoesNotExist";
@@ -32,7 +32,7 @@ class UnknownAccount extends Error {
   override readonly name = "UnknownAccount";
 }
 
-// Those of the library are open for ever, without size, and asked again at once.
+// The library's own requests have no limit of time or size, and are repeated at once.
 Object.assign(axios.defaults, ANSWER, { acmeSettings: { retryMaxAttempts: 0 } });
 axios.interceptors.response.use((response) => {
   if (response.data?.type === NO_ACCOUNT) throw new UnknownAccount("the ACME server knows no account of this key");
@@ -65,7 +65,7 @@ export function acmeIssuer(parts: AcmeParts): Issuer {
   return { isPrompt: false, issue: (host, signal) => orAborted(attempt(host), signal) };
 }
 
-/** A client with an account: the one that the key has, else a new one. What is asked of one that is there must change something. */
+/** A client with an account: that of the key, or else a new one. An update of an existing account must change something. */
 async function openAccount(open: () => Client, email: string | undefined): Promise<Client> {
   const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
   const known = open();
@@ -121,7 +121,7 @@ async function prove(client: Client, authorization: Authorization, challenges: C
   }
 }
 
-/** What the library has begun ends by itself. */
+/** A request that the library has begun ends by itself. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

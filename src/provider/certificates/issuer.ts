@@ -7,13 +7,13 @@ export interface HostCertificateText {
 
 /** Who signs certificates for host names. */
 export interface Issuer {
-  /** Whether it answers at once and as often as one likes. */
+  /** Whether it answers at once and without a limit on requests. */
   readonly isPrompt: boolean;
-  /** A certificate for the host alone. Rejects with one sentence that says why there is none. */
+  /** A certificate for this host alone. Rejects with one sentence that gives the reason. */
   issue(host: string, signal: AbortSignal): Promise<HostCertificateText>;
 }
 
-/** The authority wants to be left alone for a while, for whichever host. */
+/** The authority asks for a pause, for all hosts. */
 export class AuthorityBusy extends Error {
   readonly waitMs: number;
 

@@ -9,7 +9,7 @@ const DAY_MS = 1_440 * MINUTE_MS;
 
 /** When certificates are asked for; milliseconds. */
 export const KEEPING = {
-  /** A new host name settles first; so a provider that is started again and again asks for nothing. */
+  /** A pause before the first order of a host name, so that a provider in a restart loop orders nothing. */
   settle: 5_000,
   /** Two orders are at least this far apart: authorities allow some hundreds in three hours. */
   apart: 36_000,
@@ -19,9 +19,9 @@ export const KEEPING = {
   order: 5 * MINUTE_MS,
   /** A certificate is renewed when a third of its time is left (RFC 8555 asks for time to try again). */
   renewShare: 1 / 3,
-  /** Waits vary by so much, so that not all names come at once. */
+  /** Random part of a wait, so that not all names are renewed at once. */
   jitter: 0.1,
-  /** How often times are looked at. */
+  /** How often the times are checked. */
   look: 60 * MINUTE_MS,
 } as const;
 
@@ -49,7 +49,7 @@ interface Kept {
   failures: number;
 }
 
-/** Sees to it that every host name that is served has a certificate, and renews them. */
+/** Gets and renews a certificate for every host name that is served. */
 export class CertificateKeeper {
   readonly #options: KeeperOptions;
   readonly #hosts = new Map<string, Kept>();
@@ -168,7 +168,7 @@ export class CertificateKeeper {
       const { chain, key } = await issuer.issue(host, AbortSignal.any([this.#stop.signal, limit.signal]));
       const held = this.#write(host, `${chain}${key}`);
       kept.failures = 0;
-      // One that is about to end must not be asked for again and again.
+      // A certificate that expires soon must not be ordered again and again.
       kept.due = Math.max(this.#renewal(held), clock.now() + this.#vary(KEEPING.again.first));
       log.info("certificate made", { host, until: new Date(held.notAfter).toISOString() });
     } catch (error) {
@@ -199,7 +199,7 @@ export class CertificateKeeper {
     return wait;
   }
 
-  /** A certificate that is not right is not put into the place of one that is. */
+  /** An invalid certificate never replaces a valid one. */
   #write(host: string, text: string): HostCertificate {
     const { folder } = this.#options;
     this.#makeRoom();

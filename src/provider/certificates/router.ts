@@ -2,13 +2,13 @@ import { formatLeaseId } from "../../wire/index.ts";
 import { Certificates, type LeaseRouter, tlsOrigin } from "../ingress/index.ts";
 import type { CertificateKeeper } from "./keeper.ts";
 
-/** How old what is known of the folders may be when an address is told, in milliseconds. */
+/** The greatest age of what was read from the folders when an address is shown, in milliseconds. */
 const FRESH_MS = 2_000;
 
 export interface CertifiedRouterOptions {
   /** Folders of certificates that the ingress presents. */
   readonly folders: readonly string[];
-  /** Who sees to certificates; undefined if others write them. */
+  /** The keeper of certificates; undefined if others write them. */
   readonly keeper: CertificateKeeper | undefined;
   /** Where the ingress listens for TLS. */
   readonly tlsPort: () => number;
@@ -29,7 +29,7 @@ export function certifiedRouter(router: LeaseRouter, options: CertifiedRouterOpt
   };
   return {
     async route(id, services, loopback) {
-      // An authority of this machine's own has signed before the first request; others need the routes first.
+      // This machine's own authority signs before the first request; others need the routes first.
       await keeper?.want(
         formatLeaseId(id),
         services.flatMap(({ hosts }) => hosts),

@@ -1,4 +1,4 @@
-/** Whose certificates host names show. */
+/** Where the certificates of host names come from. */
 export interface CertificateSources {
   /** Folders in which others keep certificates. */
   readonly certificates: readonly string[];
@@ -8,7 +8,7 @@ export interface CertificateSources {
   readonly acme?: AcmeSettings;
 }
 
-/** Where an ACME server is, and whom it may write to. */
+/** The address of an ACME server, and the address that it may write to. */
 export interface AcmeSettings {
   readonly directory: string;
   readonly email?: string;

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateDirectory } from "../../util/index.ts";
 
-/** In the provider's folder while the operator lets it run dry; it outlasts restarts. */
+/** Is in the provider's folder while the operator drains it, also over restarts. */
 const FILE = "drain";
 
 /** Why a provider that is drained does not bid. */

@@ -38,7 +38,7 @@ export class ControlServer {
     this.#server.setTimeout(timeoutMs);
   }
 
-  /** A folder that holds no sockets costs the commands, not the provider. */
+  /** If the folder cannot hold sockets, only the commands fail, not the provider. */
   async listen(): Promise<void> {
     const { folder, log } = this.#options;
     try {

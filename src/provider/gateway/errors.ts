@@ -11,7 +11,7 @@ export const gatewayErrors = defineErrors("gateway", {
   noCredential: [
     4,
     "this needs a client certificate or a token of the lease's owner",
-    "svc provider commands take the one or make the other by themselves; a certificate is made with: svc tx cert create client",
+    "svc provider commands find or make one by themselves; to make a certificate: svc tx cert create client",
   ],
   certificate: [5, "client certificate refused", "make a new one: svc tx cert create client"],
   token: [6, "token refused", "make a new one, signed by the account's key, for this provider"],

@@ -175,7 +175,7 @@ export class Gateway {
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
     for (const [path, answer] of PRICE_ROUTES) {
       const handler = (request: FastifyRequest, reply: FastifyReply) => {
-        if (this.#pricing >= limits.prices) throw gatewayErrors.tooMany("many ask for prices now");
+        if (this.#pricing >= limits.prices) throw gatewayErrors.tooMany("too many requests for prices at the moment");
         this.#pricing += 1;
         const price = answer(bodyOf(request), options).finally(() => {
           this.#pricing -= 1;
@@ -335,8 +335,8 @@ function plainNumbers(_: string, value: unknown): unknown {
 
 const FASTIFY_FAILURES: Readonly<Record<string, () => Error>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => gatewayErrors.tooLarge(),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => gatewayErrors.badRequest("the body has another length than announced"),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => gatewayErrors.badRequest("the media type is not readable"),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => gatewayErrors.badRequest("the body does not have the announced length"),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => gatewayErrors.badRequest("the media type is not supported"),
   FST_ERR_BAD_URL: () => gatewayErrors.notFound(),
 };
 

@@ -5,8 +5,12 @@ export const ingressErrors = defineErrors("ingress", {
   blockedHost: [3, "hostname not allowed: it is blocked by the provider", "use a host name of your own"],
   ownDomain: [4, "hostname not allowed: it belongs to the provider", "use a host name of your own"],
   hostInUse: [5, "hostname not allowed: in use by another tenant", "use another host name or another provider"],
-  hostUnproven: [6, "hostname not allowed: nothing in the DNS says that it is yours"],
-  dnsAway: [7, "the DNS does not tell now whose hostname this is", "nothing was changed; try again in a moment"],
+  hostUnproven: [6, "hostname not allowed: no DNS record proves that it is yours"],
+  dnsAway: [
+    7,
+    "the DNS does not answer, so the owner of the hostname is unknown",
+    "nothing was changed; try again in a moment",
+  ],
   hostResting: [
     8,
     "hostname not allowed: another tenant of this provider gave it up a short time ago",

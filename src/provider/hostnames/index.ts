@@ -1,4 +1,4 @@
-/** Host names of tenants: which there are, whose they are, and how an account proves it. */
+/** Host names of tenants: who owns which name, and how an account proves it. */
 export { ingressErrors } from "./errors.ts";
 export { accountHost, generatedHost } from "./generated.ts";
 export { HostLedger } from "./ledger.ts";

@@ -4,14 +4,14 @@ export const HOST_LIMITS = {
   perLease: 100,
   /** Names that rest, of all owners together; the owner with most of them loses his oldest first. */
   resting: 10_000,
-  /** Milliseconds for everything that is asked about one name. */
+  /** Milliseconds for all queries about one name. */
   proofMs: 5_000,
-  /** Names that are asked about at once: of one manifest, and of all tenants together. */
+  /** Names that are checked at once: of one manifest, and of all tenants together. */
   together: 4,
   lookups: 32,
-  /** Names that are asked about for one owner at once, and refilled per second. */
+  /** Names that are checked for one owner at once, and refilled per second. */
   ownerBurst: 200,
   ownerPerSecond: 1,
-  /** Records at one name that are looked at. */
+  /** Records of one name that are read. */
   records: 64,
 } as const;

@@ -39,7 +39,7 @@ export interface OpenHostnamesOptions {
 /** File of the owners of host names inside the provider's folder. */
 const LEDGER = "hostnames.json";
 
-/** Whose host names are, and how that is proven, by the operator's settings. */
+/** Who owns host names, and how tenants prove it, by the operator's settings. */
 export function openHostnames({ config, certificate, log, clock }: OpenHostnamesOptions): {
   readonly registry: HostRegistry;
   readonly prover: HostProver | undefined;

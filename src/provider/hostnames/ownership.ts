@@ -37,10 +37,10 @@ export class HostOwnership {
     const { registry, prover } = this.#options;
     const names = registry.foreign(claimant, hosts);
     if (names.length > HOST_LIMITS.perLease) {
-      throw ingressErrors.tooManyHosts(`${names.length} host names, the most are ${HOST_LIMITS.perLease}`);
+      throw ingressErrors.tooManyHosts(`${names.length} host names, at most ${HOST_LIMITS.perLease}`);
     }
     if (prover === undefined) return;
-    // A few at a time, and none after one that failed: whose name servers are slow keeps nobody else waiting.
+    // A few at a time, and none after a failure: a tenant with slow name servers must not keep others waiting.
     for (let at = 0; at < names.length; at += HOST_LIMITS.together) {
       const some = names.slice(at, at + HOST_LIMITS.together);
       await Promise.all(some.map((name) => this.#places.run(() => this.#prove(prover, name, claimant.owner))));
@@ -55,7 +55,7 @@ export class HostOwnership {
     if (proof === "no") throw ingressErrors.hostUnproven(`"${host}"`, { hint: this.#remedy(host, owner) });
     const rival = registry.ownerOf(host);
     if (rival === undefined || rival === owner) return;
-    // An answer that fails to come takes nothing away from anybody.
+    // A missing answer takes no name away from anybody.
     if ((await prover.prove(host, rival)) !== "no") return;
     const holder = registry.forfeit(host, rival);
     if (holder !== undefined) onLost(holder, host);

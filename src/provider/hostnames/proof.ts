@@ -15,18 +15,18 @@ export const CHALLENGE_LABEL = "_svc-challenge";
 /** Answers of a resolver that say for certain that there is no such record. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
-/** The questions that are asked of the DNS; rejects with the code of `node:dns`. */
+/** Queries to the DNS; they reject with the code of `node:dns`. */
 export interface Lookups {
   txt(name: string): Promise<readonly (readonly string[])[]>;
   cname(name: string): Promise<readonly string[]>;
-  /** Ends all that was asked. */
+  /** Cancels all queries. */
   cancel(): void;
 }
 
 export interface DnsProverOptions {
   /** The name in the provider's domain that stands for the account; undefined where there is none. */
   readonly aliasOf: (owner: string) => string | undefined;
-  /** Opens the questions about one name; by default those of the system's resolvers. */
+  /** Opens the queries about one name; by default they go to the system's resolvers. */
   readonly open?: () => Lookups;
   readonly limitMs?: number;
 }
@@ -91,7 +91,7 @@ function systemLookups(servers: readonly string[] = []): Lookups {
   };
 }
 
-/** Questions to these resolvers, or to those of the system if there are none. */
+/** Queries to these resolvers, or to those of the system if none are given. */
 export function resolverLookups(servers: readonly string[]): () => Lookups {
   return () => systemLookups(servers);
 }

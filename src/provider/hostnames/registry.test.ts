@@ -100,7 +100,7 @@ describe("a host name that was given up", () => {
 it("a lease has a hundred host names at most", () => {
   const registry = new HostRegistry();
   const names = Array.from({ length: HOST_LIMITS.perLease + 1 }, (_, n) => `n${n}.example.com`);
-  expect(() => registry.claim(ALICE, names)).toThrow(/101 host names, the most are 100/);
+  expect(() => registry.claim(ALICE, names)).toThrow(/101 host names, at most 100/);
   expect(registry.claim(ALICE, names.slice(1)).accepted).toHaveLength(100);
 });
 

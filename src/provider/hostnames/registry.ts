@@ -37,7 +37,7 @@ interface Held extends HostHolder {
   served: boolean;
 }
 
-/** Who may use which host name on this provider. A name is with one owner, and after he gave it up it rests for a time. */
+/** Who may use which host name on this provider. A name has one owner; after he gives it up, it rests for a time. */
 export class HostRegistry {
   readonly #rules: HostRules;
   readonly #ledger: HostLedger | undefined;
@@ -98,7 +98,7 @@ export class HostRegistry {
     return held === undefined ? undefined : pick(held);
   }
 
-  /** Whose the name is, in use or resting. */
+  /** The owner of the name, in use or resting. */
   ownerOf(host: string): string | undefined {
     return this.#holders.get(host)?.owner ?? this.#resting.ownerOf(host);
   }
@@ -160,7 +160,7 @@ export class HostRegistry {
   #names(holder: HostHolder, hosts: readonly string[]): string[] {
     const names = distinct(hosts.map((host) => this.#permitted(host)));
     if (names.length > HOST_LIMITS.perLease) {
-      throw ingressErrors.tooManyHosts(`${names.length} host names, the most are ${HOST_LIMITS.perLease}`);
+      throw ingressErrors.tooManyHosts(`${names.length} host names, at most ${HOST_LIMITS.perLease}`);
     }
     for (const name of names) this.#checkOwner(name, holder.owner);
     return names;

@@ -62,7 +62,7 @@ export class Resting {
     for (const [host, { until }] of this.#rests) if (until <= now) this.#rests.delete(host);
   }
 
-  /** Whoever gives up names by the thousand ends the rest of none but his own. */
+  /** A tenant who gives up thousands of names pushes out only his own. */
   #makeRoom(): void {
     const counts = new Map<string, number>();
     for (const { owner } of this.#rests.values()) counts.set(owner, (counts.get(owner) ?? 0) + 1);

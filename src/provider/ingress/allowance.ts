@@ -1,4 +1,4 @@
-/** So many at once, and then so many a second. */
+/** A burst, and a rate per second after it. */
 export interface Rate {
   readonly burst: number;
   readonly perSecond: number;
@@ -24,7 +24,7 @@ export class Allowance {
     return true;
   }
 
-  /** Nothing has been taken for so long that it is as new. */
+  /** Whether the bucket is full again. */
   isFull(now: number): boolean {
     this.#refill(now);
     return this.#left >= this.#rate.burst;

@@ -13,7 +13,7 @@ export interface ClientRules {
   readonly connectionsPerAddress: number;
   /** Addresses and networks whose connections are not counted: they represent many clients. */
   readonly trustedProxies: BlockList;
-  /** Proxies whose word about their clients (`X-Forwarded-*`) is passed on to services. */
+  /** Proxies whose headers about their clients (`X-Forwarded-*`) is passed on to services. */
   readonly forwardedFrom: BlockList;
 }
 
@@ -29,7 +29,7 @@ export function originOf(networks: BlockList): (socket: Socket) => boolean {
   };
 }
 
-/** What becomes of a connection: served, told why it is refused, or closed without a word. */
+/** The fate of a connection: served, refused with a reason, or closed without an answer. */
 export type Verdict = "served" | "told" | "cut";
 
 /** Open connections, or requests, by address. */

@@ -6,7 +6,7 @@ import type { PageStatus } from "./proxy/pages.ts";
 import type { Routes } from "./routes.ts";
 import type { Certificates } from "./tls/certificates.ts";
 
-/** What becomes of a request: a service gets it, or the client gets a page or the address to ask at. */
+/** The fate of a request: a service gets it, or the client gets a page or a redirect. */
 export type Decision =
   | { readonly target: RouteTarget }
   | { readonly page: PageStatus }
@@ -33,8 +33,8 @@ export function targetOr404(target: RouteTarget | undefined): Decision {
 }
 
 /**
- * By the name that the client asks for, if the certificate that it was shown is for that name. Otherwise one tenant's
- * name would reach another's service, which the client did not see the certificate of.
+ * By the name that the client asks for, if its certificate covers that name. Otherwise one tenant's
+ * name would lead to another's service, whose certificate the client has not seen.
  */
 export function byCertifiedHost(routes: Pick<Routes, "find">, certificates: Certificates): Decide {
   return ({ headers, socket }) => {

@@ -34,7 +34,7 @@ export function ingressRouter(
   return {
     async route(id, services, loopback) {
       const routes = services.flatMap(({ target, hosts }) => hosts.map((host) => [host, target] as const));
-      // What was just signed for the lease is presented with its first answer.
+      // So that the first answer already uses a certificate that was just signed.
       ingress.look();
       ingress.routes.replaceLease(id, new Map(routes));
       const ports: Record<string, number> = {};

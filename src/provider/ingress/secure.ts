@@ -60,7 +60,7 @@ export class SecureIngress {
     return this.#front.listener;
   }
 
-  /** Asks clients to come again on new connections. */
+  /** Asks clients to open new connections. */
   drain(): void {
     for (const open of this.#sessions) open.drain();
   }
@@ -107,7 +107,7 @@ export class SecureIngress {
     else forwardUpgrade(forwarder, decision.target, streamTunnel(request));
   }
 
-  /** Takes up certificates that have changed. What is wrong with one is said once. */
+  /** Loads certificates that have changed. A fault of one is logged once. */
   look(): void {
     const { certificates, log } = this.#options;
     const { changed, problems } = certificates.look();

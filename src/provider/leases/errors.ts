@@ -2,9 +2,9 @@ import { defineErrors } from "../../util/index.ts";
 
 /** Refusals of manifests and requests for leases; the detail in front says what exactly. */
 export const leaseErrors = defineErrors("lease", {
-  notFound: [2, "there is no active lease of yours with these numbers at this provider"],
+  notFound: [2, "you have no active lease with these numbers at this provider"],
   noManifest: [3, "the lease has no manifest yet", "send it with: svc provider send-manifest FILE --dseq NUMBER"],
-  busy: [4, "another manifest of this deployment is being taken in", "try again in a moment"],
+  busy: [4, "another manifest of this deployment is being processed", "try again in a moment"],
   versionMismatch: [
     5,
     "the manifest is not the one that the deployment on the chain names",
@@ -14,6 +14,6 @@ export const leaseErrors = defineErrors("lease", {
   unknownService: [10, "the lease has no such service"],
   closing: [11, "the lease is being closed"],
   notReady: [12, "the destination has no replica that is ready", "wait until lease-status shows one, then try again"],
-  moving: [14, "host names of yours are being moved already", "try again in a moment"],
+  moving: [14, "your host names are already being moved", "try again in a moment"],
   noEndpoint: [13, "the manifest of the destination has no such leased address"],
 });

@@ -55,7 +55,7 @@ function namesToMove({ hosts, owner }: HostMove, destination: LeaseMachine, regi
       throw ingressErrors.notMovable(`"${text.slice(0, 255)}" is not in the manifest of the destination`, { hint });
     }
     if (registry.holderOf(host)?.owner !== owner) {
-      throw ingressErrors.notMovable(`no deployment of yours has "${host}" at this provider`);
+      throw ingressErrors.notMovable(`none of your deployments has "${host}" at this provider`);
     }
     return host;
   });

@@ -9,7 +9,7 @@ export interface Meter {
   mark(moment: Moment): void;
 }
 
-/** For a provider whose metrics nobody reads. */
+/** For a provider without a metrics server. */
 export const NO_METER: Meter = { count: () => {}, took: () => {}, mark: () => {} };
 
 /** Measures how long a promise takes to settle, whichever way. */

@@ -3,7 +3,7 @@ import { type Meter, NO_METER } from "./meter.ts";
 import { type ProviderState, readings } from "./readings.ts";
 import { MetricsServer } from "./server.ts";
 
-/** Where the metrics are read, if anywhere. */
+/** The address of the metrics server, if any. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
@@ -18,7 +18,7 @@ export interface MetricsView {
 
 export interface Metrics {
   readonly meter: Meter;
-  /** The server of the metrics; undefined if nobody is to read them. */
+  /** The metrics server; undefined without an address. */
   readonly serve: ((view: MetricsView) => MetricsServer) | undefined;
 }
 

@@ -95,7 +95,7 @@ function mapOf<T>(table: Readonly<Record<string, Row>>, make: (row: Row) => T): 
   return new Map(Object.entries(table).map(([key, row]) => [key, make(row)]));
 }
 
-/** A value that is not in the table would be a series that nobody foresaw. */
+/** A value that is not in the table would be an unexpected series. */
 function checkLabels(
   rows: Readonly<Record<string, readonly string[]>>,
   labels: Readonly<Record<string, string>>,

@@ -19,14 +19,14 @@ export interface MetricsServerOptions {
   /** The text of all metrics now. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
-  /** Why the provider does not do its whole work now; empty if it does. */
+  /** Why the provider is not ready; empty if it is. */
   readonly obstacles: () => readonly string[];
   readonly log: Logger;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** `/metrics` for Prometheus, `/healthz` and `/readyz` for those who watch the process. */
+/** `/metrics` for Prometheus, `/healthz` and `/readyz` for supervisors of the process. */
 export class MetricsServer {
   readonly #options: MetricsServerOptions;
   readonly #server: Server;

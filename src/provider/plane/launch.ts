@@ -14,7 +14,7 @@ const LOG = "plane.log";
 /** A log of this size is started anew at the next start. */
 const LOG_BYTES = 1 << 20;
 
-/** What a plane is told over the channel of its start. */
+/** What a plane receives over the channel of its start. */
 export type LaunchMessage =
   | { readonly kind: "http" | "ports"; readonly key: string }
   | { readonly kind: "start"; readonly text: string };
@@ -82,7 +82,7 @@ export async function launchPlane(program: PlaneProgram, order: LaunchOrder, inh
 /** What the system and Node.js need; no key, password or token of the operator goes with it. */
 const PASSED_ON = /^(PATH|HOME|TZ|LANG|LC_[A-Z]+|TMPDIR|NODE_OPTIONS|NODE_COMPILE_CACHE|UV_[A-Z_]+)$/;
 
-/** The process that reads what anybody on the internet sends knows nothing that it does not need. */
+/** This process reads bytes from the whole internet, so it gets only the variables that it needs. */
 export function planeEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const passed = Object.entries(env).filter(([name]) => PASSED_ON.test(name));
   return { ...Object.fromEntries(passed), [PLANE_VARIABLE]: "1" };

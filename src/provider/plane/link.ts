@@ -131,7 +131,7 @@ export interface PlaneLinkOptions {
 
 /**
  * The daemon's side of the data plane: finds the running plane or starts one, replaces one of another version without a
- * lost connection, and when it ends, starts it again with all that it had been sent.
+ * lost connection, and starts it again with all that it had been sent when it ends.
  */
 export class PlaneLink {
   readonly #options: PlaneLinkOptions;
@@ -166,7 +166,7 @@ export class PlaneLink {
         else this.#ports.set(lease, ports);
         return new Map(await this.#call("carry", { lease, ports }));
       },
-      // The plane goes on.
+      // The plane keeps running.
       close: () => {},
     };
   }
@@ -210,14 +210,14 @@ export class PlaneLink {
     for (const key of this.#backends.keys()) if (key.startsWith(`${id}/`)) this.#backends.delete(key);
   }
 
-  /** A lease of which the daemon has lost its records is served on, also when the plane is started again. */
+  /** A lease whose records the daemon has lost stays served, also when the plane is started again. */
   #learn({ routes, backends, ports }: PlaneTable): void {
     for (const each of routes) setMissing(this.#routes, formatLeaseId(each.id), each);
     for (const [key, addresses] of Object.entries(backends)) setMissing(this.#backends, key, addresses);
     for (const [lease, carried] of ports) setMissing(this.#ports, lease, carried);
   }
 
-  /** Lets go of the plane, which goes on. */
+  /** Disconnects from the plane, which keeps running. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#ready.then(
@@ -342,7 +342,7 @@ export class PlaneLink {
     throw new Error("the provider is stopping");
   }
 
-  /** Tells a plane everything that was told so far. */
+  /** Sends a plane everything that was sent so far. */
   async #tell(plane: PlaneConnection): Promise<void> {
     await plane.call("backends", Object.fromEntries(this.#backends));
     for (const routes of this.#routes.values()) await plane.call("route", { ...routes, backends: undefined });

@@ -139,14 +139,14 @@ class PlaneProcess {
       return null;
     },
     end: async () => {
-      // A caller that hears of the end may listen on the plane's ports at once.
+      // A caller that gets the answer may listen on the plane's ports at once.
       await this.#plane.close();
       setImmediate(() => process.exit(0));
       return null;
     },
   };
 
-  /** Another plane has taken over: what is open goes on here until it ends. */
+  /** Another plane has taken over: open connections stay here until they end. */
   #leave(): void {
     this.#leaving = true;
     this.#log.info("another data plane took over; connections that are open go on here", { pid: process.pid });
@@ -221,7 +221,7 @@ function begin(): void {
   answer({ kind: "ready" });
 }
 
-/** Connections that come on listeners which were received but are not served yet. */
+/** Connections on listeners that were received but are not served yet. */
 class Held {
   readonly #sockets: { readonly name: string; readonly socket: Socket }[] = [];
 
@@ -254,5 +254,5 @@ function write(line: string): void {
   }
 }
 
-// What a data plane begins with; nobody imports it.
+// The entry point of a data plane; no file imports it.
 if (process.env[PLANE_VARIABLE] === "1") begin();

@@ -62,7 +62,7 @@ export interface PlaneCalls {
   ];
   /** All that the plane was told. */
   table: [request: null, answer: PlaneTable];
-  /** What an ACME server asks for by this token; no answer takes it away. */
+  /** The answer to an ACME server that asks for this token; without `answer` the token is removed. */
   challenge: [request: { readonly token: string; readonly answer: string | null }, answer: null];
   /** Drops what belongs to none of these leases: `leases` are texts of ids, `names` are as in `carry`. */
   retain: [request: { readonly leases: readonly string[]; readonly names: readonly string[] }, answer: null];
@@ -88,7 +88,7 @@ export interface AnswerLine {
 
 /** Folder of planes inside the provider's: a socket `<pid>.sock` each, and a log. */
 export const PLANE_FOLDER = "plane";
-/** The argument and the variable that tell the program to be a data plane. */
+/** The argument and the variable that start the program as a data plane. */
 export const PLANE_WORD = "data-plane";
 export const PLANE_VARIABLE = "SVC_DATA_PLANE";
 

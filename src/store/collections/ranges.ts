@@ -56,7 +56,7 @@ function checkPageKey(key: Uint8Array, read: (key: Uint8Array) => unknown): void
   try {
     read(key);
   } catch {
-    throw sdkErrors.invalidRequest("the page key is not one that this list gave", {
+    throw sdkErrors.invalidRequest("the page key does not come from this list", {
       hint: "copy next_key of the previous page, whole and unchanged",
     });
   }

@@ -18,9 +18,9 @@ interface Meta {
 
 /**
  * Keeps LMDB from crashing on a data file: it maps the file and reads where the file says that pages are, also behind its
- * end. A file that is not LMDB's is refused. One that is shorter than it says is made as long: whole databases are
- * (pages that a transaction took and gave back are counted without ever being written), and in one that was cut off what is
- * missing then reads as damage.
+ * end. A file that is not LMDB's is refused. One that is shorter than it says is extended: intact databases can be
+ * (pages that a transaction took and gave back are counted but never written), and in a truncated one the missing part
+ * then reads as damage.
  */
 export function checkDataFile(path: string): void {
   if (!existsSync(path)) return;

@@ -30,7 +30,7 @@ export interface Database {
 /** Tables of a database that somebody else writes. */
 export interface DatabaseReader {
   table(name: string): KVReader;
-  /** What is read from now on is the last commit. */
+  /** Later reads see the last commit. */
   refresh(): void;
   close(): void;
 }

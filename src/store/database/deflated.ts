@@ -1,11 +1,11 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
-/** How the names of tables end whose values are compressed on disk. */
+/** Suffix of the names of tables whose values are compressed on disk. */
 const ENDING = "/deflated";
-/** The quickest of zlib: text with much repetition shrinks to a tenth, at some 2 µs a kilobyte. */
+/** The fastest level of zlib: repetitive text shrinks to a tenth, at some 2 µs a kilobyte. */
 const LEVEL = 1;
 
-/** The name of a table whose values are compressed on disk; who reads and writes them does not notice. */
+/** The name of a table whose values are compressed on disk; readers and writers do not notice. */
 export function deflatedTable(name: string): string {
   return name + ENDING;
 }

@@ -15,7 +15,7 @@ type Root = RootDatabase<Buffer, Uint8Array>;
 
 /** Upper bound of the number of tables; LMDB reserves a few bytes for each. */
 const MAX_TABLES = 128;
-/** Keys and values are plain bytes; our own caches stand above, so the library's is off. */
+/** Keys and values are plain bytes; we have our own caches, so the library's is off. */
 const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as const;
 
 /**
@@ -41,8 +41,8 @@ export function openLmdb(directory: string): Database {
 
 /**
  * Reads the tables of a database that this process has open already, from another of its threads. Each turn of the
- * thread's loop sees the last commit, and holds no page longer. Throws when a table is not there: who has the database
- * open makes all that will be read before, because LMDB cannot take new ones in two threads at once.
+ * thread's loop sees the last commit, and holds no page longer. Throws when a table is missing: the thread that has the
+ * database open creates all tables beforehand, because LMDB cannot add new ones in two threads at once.
  */
 export function openLmdbReader(directory: string, names: readonly string[]): DatabaseReader {
   const path = realpathSync(directory);
@@ -59,7 +59,7 @@ export function openLmdbReader(directory: string, names: readonly string[]): Dat
   };
 }
 
-/** What LMDB says when what it reads cannot have been written by it. */
+/** LMDB's errors when it reads something that it cannot have written. */
 const DAMAGE = /^MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PANIC)\b/;
 
 /** An error met in a database of `directory`: damage is reported as such, with its remedy, anything else unchanged. */

@@ -13,13 +13,13 @@ type Reader = ReturnType<RootDatabase["useReadTransaction"]>;
 /**
  * Keeps a database directory to one process, by an LMDB environment of its own that nobody writes. LMDB's table of
  * readers names every process that reads an environment and drops dead ones by a kernel lock: a kill leaves nothing
- * stale behind, and no process id is guessed at. The one read transaction held for ever is what makes us such a reader.
+ * stale behind, and no process id is guessed at. One read transaction, held until the end, makes us such a reader.
  * (In the database itself it would keep old pages alive.) Processes in containers must share the kernel for it to hold.
  */
 export class DatabaseLock {
   readonly #path: string;
   readonly #environment: RootDatabase;
-  /** Kept for its own sake: a transaction that nobody holds is collected with the garbage, and the lock with it. */
+  /** Only kept alive: a transaction without a reference would be garbage-collected, and the lock with it. */
   readonly #reader: Reader;
 
   private constructor(path: string, environment: RootDatabase, reader: Reader) {
@@ -56,7 +56,7 @@ export class DatabaseLock {
   }
 }
 
-/** What a damaged disk left of LMDB's files, or in their place, goes: the environment holds nothing. */
+/** Removes what a damaged disk left of LMDB's files or in their place; the environment holds no data. */
 function clearDamage(folder: string): void {
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
   if (isFolder(folder) === false) rmSync(folder);
@@ -75,7 +75,7 @@ function isSound(path: string): boolean {
   }
 }
 
-/** LMDB's words alone name neither the directory nor a remedy: a read-only or full disk is met here first. */
+/** LMDB's words alone name neither the directory nor a remedy: a read-only or full disk shows here first. */
 function opened<T>(path: string, make: () => T): T {
   try {
     return make();

@@ -214,7 +214,7 @@ describe("JSON text", () => {
   });
 
   it.each([
-    ['{"a":1,"a":2}', 'line 1, column 11: the key "a" stands twice'],
+    ['{"a":1,"a":2}', 'line 1, column 11: the key "a" appears twice'],
     ['{"__proto__":{}}', "__proto__"],
     ["9007199254740993", "write it in quotes"],
     ["1e400", "write it in quotes"],

@@ -51,7 +51,7 @@ class JsonReader {
     const object: Record<string, JsonValue> = {};
     this.#items("}", () => {
       const key = this.#string();
-      if (key === "__proto__" || Object.hasOwn(object, key)) this.#fail(`the key ${JSON.stringify(key)} stands twice`);
+      if (key === "__proto__" || Object.hasOwn(object, key)) this.#fail(`the key ${JSON.stringify(key)} appears twice`);
       this.#take(SPACE);
       this.#expect(":");
       object[key] = this.value(depth + 1);

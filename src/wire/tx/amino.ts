@@ -49,7 +49,7 @@ export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Arra
   const [opaque] = tx.opaque;
   if (opaque !== undefined) {
     throw sdkErrors.invalidRequest(`amino JSON cannot sign a message of type ${opaque}, whose content is not known`, {
-      hint: "a key of its own signs with --sign-mode direct; members of a multisig cannot sign it",
+      hint: "sign it with --sign-mode direct; members of a multisig cannot sign it",
     });
   }
   const doc: JsonObject = {

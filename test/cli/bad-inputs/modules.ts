@@ -39,7 +39,7 @@ function proposalRows({ none, root, file }: TestHome): readonly Row[] {
     proposal("untyped", withMessage({ from_address: "x" }), 'the field "@type" is missing'),
     proposal("unknown", withMessage({ "@type": "/no.Such" }), "unable to resolve type URL /no.Such"),
     proposal("wrong", withMessage({ "@type": "/sdk.bank.v1beta1.MsgSend", to: "x" }), 'unknown field "to"'),
-    proposal("twice", '{"title":"a","title":"b","summary":"s"}', 'the key "title" stands twice'),
+    proposal("twice", '{"title":"a","title":"b","summary":"s"}', 'the key "title" appears twice'),
     [submit("--title", "t"), 2, "required flag --description is not set"],
     [submit("--title", "t", "--description", "d", "--deposit", "x"), 2, "--deposit: invalid coin"],
     [submit("--title", "t", "--description", "d", "--deposit", "0stake"), 2, "not an amount above zero"],

@@ -25,7 +25,7 @@ export function txFileRows({ A, B, file, edited, none, root, tx, unsigned }: Tes
     sign(file("tx/deep.json", "[".repeat(100_000)), "tx/deep.json"),
     sign(file("tx/tail.json", `${unsigned.trim()} x`), "invalid JSON"),
     sign(edited("unknown", '"memo"', '"mmo"'), 'unknown field "mmo"'),
-    sign(edited("twice", '"memo":""', '"memo":"","memo":"x"'), "stands twice"),
+    sign(edited("twice", '"memo":""', '"memo":"","memo":"x"'), "appears twice"),
     sign(edited("proto", '"memo":""', '"__proto__":{}'), "__proto__"),
     sign(edited("number", '"memo":""', '"memo":5'), "memo"),
     sign(edited("type", "MsgSend", "MsgSteal"), "unable to resolve type URL"),

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 15_000;
 export function watch(input: CommandInput, target: GatewayTarget, answer: unknown): Promise<number> {
   const port = portOf(answer);
   if (port === undefined)
-    throw gatewayClientErrors.badAnswer("/status names no port that tells of changes", {
+    throw gatewayClientErrors.badAnswer("/status names no port for changes", {
       hint: "ask without --watch; the provider's operator opens the port with --gateway-grpc-listen-address",
     });
   const { output, io } = createContext(input);

@@ -6,7 +6,7 @@ import { decodeTxResult, encodeTxResult } from "./codec.ts";
 
 /** Height (8 bytes), index (4 bytes) -> transactions of a block from this index on, in groups so that one is read cheaply. */
 const TXS = "engine/txs";
-/** The same keys -> the results of these transactions: they are several times as large, and seldom asked for. */
+/** The same keys -> the results of these transactions: they are several times as large, and seldom read. */
 const RESULTS = deflatedTable("engine/results");
 export const TX_TABLES: readonly string[] = [TXS, RESULTS];
 

@@ -33,7 +33,7 @@ export function heldFor(response: AnyResponse, sent: ByteBudget): HeldBytes {
   return held;
 }
 
-/** Whether its client has gone: nothing would tell of it again. */
+/** Whether its client has gone; no event would report it later. */
 export function isGone(response: AnyResponse): boolean {
   return "stream" in response ? response.stream.destroyed : response.destroyed;
 }

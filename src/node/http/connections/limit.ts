@@ -16,8 +16,8 @@ export function limitConnections(server: Server, limit: number): LimitedConnecti
   const connections = new Connections(limit);
   server.on("connection", (socket) => connections.add(socket));
   server.on("request", (request, response) => connections.answer(request, response));
-  // A listener for upgrades belongs to a server that has websockets: at any other one, Node.js would leave who asks for an
-  // upgrade without an answer, and passes over the wish where nobody listens.
+  // Only a server with websockets may listen for upgrades: with a listener, Node.js leaves the answer to it; without one,
+  // it ignores the wish for an upgrade.
   return {
     upgraded: (socket) => connections.set(socket, "upgraded"),
     busy: (socket, isBusy) => connections.set(socket, isBusy ? "answered" : "waiting"),

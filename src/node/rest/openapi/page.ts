@@ -2,7 +2,7 @@ import type { Route } from "../routes.ts";
 import { formatTemplate } from "../template.ts";
 import { parametersOf, summaryOf, tagOf } from "./document.ts";
 
-/** The page that lists all routes, with a form for each that asks this node. It loads nothing from elsewhere. */
+/** The page that lists all routes, each with a form that queries this node. It loads nothing from elsewhere. */
 export function routesPage(routes: readonly Route[], chainId: string): string {
   const title = `REST of ${escapeHtml(chainId)}`;
   const tags = [...new Set(routes.map(tagOf))].sort();

@@ -20,7 +20,7 @@ export const clusterErrors = defineErrors("cluster", {
   imageNotFound: [13, "no such image"],
   registryRefused: [14, "the registry refused"],
   registryNotAllowed: [15, "the registry is not allowed"],
-  registryUnreachable: [16, "no answer of the registry"],
+  registryUnreachable: [16, "the registry does not answer"],
   imageTooLarge: [17, "the image is too large"],
   imageInvalid: [18, "the image cannot be used"],
   noRoom: [19, "the provider has no room for the image"],

@@ -4,7 +4,7 @@ import type { ApiObject } from "./api/objects.ts";
 import { DEFAULT_CLASS, KIND } from "./objects/index.ts";
 import { quantity } from "./view/quantity.ts";
 
-/** How much the operator promises of a storage class, as an annotation of it: clusters do not tell it themselves. */
+/** How much the operator promises of a storage class, as an annotation of it: clusters do not report it themselves. */
 export const CAPACITY_ANNOTATION = "svc.capacity";
 const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
 

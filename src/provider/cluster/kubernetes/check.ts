@@ -28,7 +28,7 @@ export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes }: Abilitie
     checkNoLeasedIps(service, refuse);
     checkPorts(spec, service, refuse);
     checkVolumes(service, refuse);
-    // Only a name that is written for the purpose meets another's.
+    // Only a name that was made to collide does.
     for (const name of new Set([service.name, workloadName(service.name), nodePortsName(service.name)])) {
       if (names.has(name)) throw refuse("another service of the lease needs its name; choose another name");
       names.add(name);

@@ -10,7 +10,7 @@ export interface DriverContext {
   readonly objects: ObjectSettings;
   /** Value of the label of what is this provider's. */
   readonly provider: string;
-  /** Folder of the driver on this machine: what it loses with it is not needed. */
+  /** Folder of the driver on this machine; leases do not depend on its content. */
   readonly stateDir: string;
   readonly view: ClusterView;
   readonly events: EventLog;

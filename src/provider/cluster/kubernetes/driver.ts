@@ -229,7 +229,7 @@ class KubernetesDriver implements ClusterDriver {
   }
 
   async status(id: LeaseKey): Promise<LeaseHealth> {
-    // Without a record we cannot know what should run: that proves nothing against the lease.
+    // Without a record we cannot know what should run, which is no reason to end the lease.
     return this.#leases.get(leaseNamespace(id))?.status() ?? { health: "unknown", services: [] };
   }
 
@@ -326,7 +326,7 @@ class KubernetesDriver implements ClusterDriver {
     return objects.map(({ metadata }) => metadata).filter(({ deletionTimestamp }) => deletionTimestamp === undefined);
   }
 
-  /** What the cluster keeps of leases. A record that cannot be read is left where it is, and its workload runs on. */
+  /** What the cluster keeps of leases. A record that cannot be read stays where it is, and its workload keeps running. */
   async #records(): Promise<LeaseRecord[]> {
     const { api, provider, log } = this.#context;
     const open = new Set((await this.#namespaces()).map(({ name }) => name));

@@ -15,7 +15,7 @@ export const IN_CLUSTER = "in-cluster";
 /** Port of URLs by their scheme. */
 const USUAL_PORT = { http: 80, https: 443 } as const;
 
-/** A Kubernetes cluster, of one machine or many. What it takes to talk to one is loaded when one is looked for. */
+/** A Kubernetes cluster, of one machine or many. The client code is loaded only when a cluster is looked for. */
 export const kubernetesCluster: ClusterKind = {
   name: "kubernetes",
   orchestrator: true,
@@ -75,7 +75,7 @@ function objectSettings(provider: string, settings: Omit<ClusterSettings, "state
   };
 }
 
-/** Where the access lies if nobody says it: in the cluster itself, then where other tools look. */
+/** The default access: that of a pod in the cluster, then the files that other tools read. */
 function usualPlace(): string {
   const { KUBERNETES_SERVICE_HOST, KUBECONFIG } = process.env;
   if (KUBERNETES_SERVICE_HOST) return IN_CLUSTER;

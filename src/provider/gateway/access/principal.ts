@@ -72,7 +72,7 @@ function readAccountCertificate(der: Uint8Array): ReturnType<typeof parseCertifi
     throw gatewayErrors.certificate("it cannot be read", { cause });
   }
   if (!own) throw gatewayErrors.certificate("its issuer is not its own account");
-  if (usages?.includes(CLIENT_AUTH) !== true) throw gatewayErrors.certificate("it is not one for clients");
+  if (usages?.includes(CLIENT_AUTH) !== true) throw gatewayErrors.certificate("it is not a client certificate");
   try {
     return parseCertificate(der);
   } catch (cause) {

@@ -109,7 +109,7 @@ export class Http2Session {
     if (this.#session.destroyed) return;
     this.#idle = setTimeout(() => {
       this.drain();
-      // A client that does not end the connection has it ended.
+      // If the client does not end the connection, the server does.
       this.#idle = setTimeout(() => this.#end(), HTTP2.firstRequest);
     }, milliseconds);
   }

@@ -33,7 +33,7 @@ interface Attempt {
   readonly headers: readonly string[];
 }
 
-/** What one try came to: an answer to pass on, or a reason. */
+/** The result of one try: an answer to pass on, or a reason. */
 type Result = { readonly answer: IncomingMessage } | { readonly outcome: Outcome } | { readonly page: PageStatus };
 
 /** Carries requests to replicas and answers back, streaming both ways. */
@@ -45,7 +45,7 @@ export class Forwarder {
 
   readonly #isProxy: (socket: Socket) => boolean;
 
-  /** `isProxy` says whose word about the client is passed on. */
+  /** `isProxy` says whose headers about the client are passed on. */
   constructor(backends: Backends, isProxy: (socket: Socket) => boolean = () => false, openPerLease?: number) {
     this.#backends = backends;
     this.#shares = new LeaseShares(openPerLease);

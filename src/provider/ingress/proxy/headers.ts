@@ -30,7 +30,7 @@ export function endToEnd(message: Pick<RequestHead, "headers" | "rawHeaders">): 
   return filterRaw(message.rawHeaders, isEndToEnd);
 }
 
-/** Nearly all connections name nothing but what always is of a connection. */
+/** Nearly all `Connection` headers name only headers that are hop-by-hop anyway. */
 function namedByConnection(value: string | undefined): ReadonlySet<string> {
   if (value === undefined || COMMON_CONNECTION.has(value)) return NONE;
   return new Set(value.split(",").map((name) => name.trim().toLowerCase()));

@@ -2,8 +2,8 @@ import { formatLeaseId } from "../../../wire/index.ts";
 import type { RouteTarget } from "../../cluster/index.ts";
 
 /**
- * Requests and websockets of one lease that may be open at once: a quarter of the connections of all. A tenant whose visitors come
- * from many addresses, and hold what they open, would keep those of all others out.
+ * Requests and websockets of one lease that may be open at once: a quarter of all connections. Otherwise a tenant whose
+ * visitors come from many addresses, and hold what they open, would keep all others out.
  */
 export const OPEN_PER_LEASE = 1_024;
 

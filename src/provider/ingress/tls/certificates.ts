@@ -21,7 +21,7 @@ interface Presented {
   context: SecureContext | undefined;
 }
 
-/** What a look at the folders found. */
+/** The result of reading the folders. */
 export interface CertificateNews {
   /** Whether another certificate is presented for some name. */
   readonly changed: boolean;
@@ -31,7 +31,7 @@ export interface CertificateNews {
 
 /**
  * The certificates in folders of this machine, by host name. A pair that cannot be read is left out; one that could be
- * read before stays as it was, so that a client that is just writing its files takes nothing away.
+ * read before stays as it was, so that a program that is just writing its files removes no certificate.
  */
 export class Certificates {
   /** By folder, then by the certificate's file. */
@@ -61,7 +61,7 @@ export class Certificates {
     return [...this.#byName.keys()];
   }
 
-  /** The certificates that clients can get to see. */
+  /** The certificates that clients can be shown. */
   get presented(): readonly HostCertificate[] {
     return [...new Set([...this.#byName.values()].map(({ certificate }) => certificate))];
   }

@@ -86,7 +86,7 @@ export class HandshakeGate {
     return allowance.take(now);
   }
 
-  /** If all are in use, so many networks connect at once that only the common limit can hold. */
+  /** If all are in use, so many networks connect at once that only the common limit helps. */
   #forget(now: number): void {
     for (const [network, allowance] of this.#networks) if (allowance.isFull(now)) this.#networks.delete(network);
     if (this.#networks.size >= MAX_NETWORKS) this.#networks.clear();

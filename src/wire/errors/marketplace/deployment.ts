@@ -22,7 +22,7 @@ export const deploymentErrors = defineErrors(
     groupPaused: [17, "group paused", "open a new order for it with: svc tx deployment group start"],
     groupNotOpen: [18, "group not open", "open a new order for it with: svc tx deployment group start"],
     invalidGroupSpec: [19, "group spec invalid"],
-    invalidDeposit: [20, "deposit invalid", "see what is taken: svc query deployment params"],
+    invalidDeposit: [20, "deposit invalid", "see the accepted deposits: svc query deployment params"],
     invalidIdPath: [21, "id path invalid"],
     invalidParams: [22, "parameter invalid"],
     invalidDepositor: [23, "invalid depositor"],

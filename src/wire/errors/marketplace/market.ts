@@ -46,7 +46,7 @@ export const marketErrors = defineErrors(
     orderExists: [25, "order exists"],
     orderExpired: [26, "order duration exceeded"],
     orderTooEarly: [27, "order too early"],
-    invalidDeposit: [28, "deposit invalid", "see the least: svc query market params"],
+    invalidDeposit: [28, "deposit invalid", "see the minimum: svc query market params"],
     invalidParams: [29, "parameter invalid"],
     unknownProvider: [30, "unknown provider", "register it with: svc tx provider create <file>"],
     tooManyBids: [

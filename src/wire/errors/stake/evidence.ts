@@ -5,7 +5,7 @@ export const evidenceErrors = defineErrors("evidence", {
   noHandler: [
     2,
     "unregistered handler for evidence type",
-    "nothing is to be submitted: validators are punished for what the engine proves of them",
+    "do not submit any: the engine itself reports the faults of validators",
   ],
   invalid: [3, "invalid evidence"],
   notFound: [4, "evidence does not exist", "list it with: svc query evidence"],

@@ -3,7 +3,7 @@ import { defineErrors } from "../../../util/index.ts";
 /** Errors of codespace `staking`. Numbers never change; up to 47 they are those of release 0.42 of the family. */
 export const stakingErrors = defineErrors("staking", {
   badOperator: [3, "validator address is invalid", "the operator of a validator is the account that creates it"],
-  noValidator: [4, "validator does not exist", "svc query staking validators lists those there are"],
+  noValidator: [4, "validator does not exist", "list them: svc query staking validators"],
   operatorExists: [
     5,
     "validator already exist for this operator address; must use new validator operator address",

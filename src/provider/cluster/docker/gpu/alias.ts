@@ -41,12 +41,12 @@ export function aliasMapping(prefix: string, name: string): DeviceMapping {
   return { PathOnHost: `${aliasKind(prefix, kind)}=${device}`, ...SUFFIX };
 }
 
-/** Not of the class `gpu`: nobody takes it for a further device. */
+/** Not of the class `gpu`, so that it does not count as another device. */
 function aliasKind(prefix: string, kind: string): string {
   return `${prefix}.${kind.split("/")[0]}/svc-gpu`;
 }
 
-/** Writes what is new, and removes what is not wanted any more. */
+/** Writes new descriptions, and removes old ones. */
 export function writeAliases(folder: string, prefix: string, files: ReadonlyMap<string, CdiSpec>): void {
   if (files.size > 0) mkdirSync(folder, { recursive: true });
   for (const name of ownFiles(folder, prefix)) if (!files.has(name)) rmSync(join(folder, name), { force: true });

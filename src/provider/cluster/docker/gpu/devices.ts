@@ -21,8 +21,8 @@ const CLASS = "gpu";
 const ALL = "all";
 
 /**
- * The graphics processors that the descriptions name, each once: vendors describe one device by number and by identity, and
- * all of them together as a further one.
+ * The graphics processors that the descriptions name, each once: vendors describe one device by number and by UUID, and
+ * add an entry for all of them together.
  */
 export function gpuDevices(specs: readonly CdiSpec[], sources: ModelSources): GpuDevice[] {
   const kinds = new Map<string, Map<string, CdiDevice>>();
@@ -45,7 +45,7 @@ function gpuDevice(kind: string, device: CdiDevice, { named, detected }: ModelSo
   return { name, vendor: kind.split(".")[0] ?? "", ...modelOf(model) };
 }
 
-/** Devices that hold no other one and are no other name of one. */
+/** Devices that neither contain another one nor are a second name of one. */
 function singles(devices: readonly CdiDevice[]): CdiDevice[] {
   const sorted = devices.toSorted((a, b) => byNumber(a.name, b.name));
   const apart = sorted.filter(({ name }) => name !== ALL);

@@ -66,7 +66,7 @@ export class Gpus {
     this.#options = options;
   }
 
-  /** Whether the engine is there; what it was told of devices may have ended with the host. */
+  /** Whether the engine answers; device descriptions made at run time are gone after a reboot. */
   async look(runtimes: readonly string[]): Promise<void> {
     this.#forced = runtimes.some((name) => /nvidia/i.test(name)) ? HIDES_ALL : {};
     await this.devices();
@@ -116,7 +116,7 @@ export class Gpus {
       const picked = [...some.filter(({ name }) => own.has(name)), ...some.filter(({ name }) => !own.has(name))];
       if (picked.length >= units) return picked.slice(0, units).map(({ name }) => name);
     }
-    throw clusterErrors.refused(`${units} GPUs wanted, and so many of one kind are not free on this host`);
+    throw clusterErrors.refused(`${units} GPUs of one kind wanted, but fewer are free on this host`);
   }
 
   async #inUse(owner: GpuOwner): Promise<{ readonly own: ReadonlySet<string>; readonly others: ReadonlySet<string> }> {

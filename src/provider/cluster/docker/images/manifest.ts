@@ -60,7 +60,7 @@ export async function planImage(repository: Repository, image: string, architect
     ? await repository.manifest(choose(index.output, image, architecture), MANIFESTS.join(", "), MAX_MANIFEST)
     : first;
   const manifest = v.safeParse(Manifest, parseJson(chosen.bytes));
-  if (!manifest.success) throw invalid(image, "its manifest is not one of an image of today");
+  if (!manifest.success) throw invalid(image, "its manifest is not that of a current image");
   const { config: entry, layers } = manifest.output;
   if (layers.length > MAX_LAYERS) {
     throw clusterErrors.imageTooLarge(`image ${image} has ${layers.length} layers, ${MAX_LAYERS} are possible`);
@@ -70,7 +70,7 @@ export async function planImage(repository: Repository, image: string, architect
   if (!CONFIGS.includes(entry.mediaType)) throw invalid(image, "it is an artifact, not an image that runs");
   const bytes = await repository.small(entry.digest, MAX_CONFIG);
   const config = v.safeParse(Config, parseJson(bytes));
-  if (!config.success) throw invalid(image, "its configuration is not one of an image");
+  if (!config.success) throw invalid(image, "its configuration is not that of an image");
   checkConfig(config.output, layers.length, image);
   return {
     manifest: chosen.digest,

@@ -146,7 +146,7 @@ export class Repository {
   #parse<T>(schema: v.GenericSchema<unknown, T>, bytes: Buffer): T {
     const result = v.safeParse(schema, parseJson(bytes));
     if (result.success) return result.output;
-    throw clusterErrors.registryRefused(`registry ${this.#reference.registry} sent an answer that no registry gives`);
+    throw clusterErrors.registryRefused(`registry ${this.#reference.registry} sent an invalid answer`);
   }
 
   #refusal(status: number | undefined): Error {

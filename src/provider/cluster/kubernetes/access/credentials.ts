@@ -12,7 +12,7 @@ const MAX_TOKEN_BYTES = 64 << 10;
 /** Tokens of service accounts are replaced long before they end. */
 const TOKEN_FILE_MS = 60_000;
 
-/** A token that somebody keeps fresh in a file, as clusters do for their own programs. */
+/** A token in a file that somebody keeps fresh, as clusters do for pods. */
 export function tokenFile(path: string, rest: Secret = {}, now: () => number = systemClock.now): Credentials {
   const read = async (): Promise<Kept> => {
     const token = readFileText(path, { maxBytes: MAX_TOKEN_BYTES }).trim();

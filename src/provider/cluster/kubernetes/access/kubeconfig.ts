@@ -155,7 +155,7 @@ function pem(folder: string, data: string | undefined, file: string | undefined)
   return file ? readFileText(resolve(folder, file), { maxBytes: MAX_CONFIG_BYTES }) : undefined;
 }
 
-/** Where clusters put what their own programs need. */
+/** Where clusters mount the files of a pod's service account. */
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Access of a program that runs in the cluster, or undefined outside of one. */

@@ -9,12 +9,12 @@ const PROTOCOL = "v4.channel.k8s.io";
 const CHANNEL = { data: 0, error: 1 } as const;
 /** Bytes of one message that is sent. */
 const PIECE = 32 << 10;
-/** Characters of the node's words that are kept. */
+/** Characters of the node's error that are kept. */
 const MAX_WORDS = 1_000;
 
 /**
  * A connection to a port of a pod through the API server. The protocol has no end of one direction: when the other end
- * has said everything, the connection is over.
+ * has sent everything, the connection is over.
  */
 export async function openForward(target: SocketTarget, options: SocketOptions): Promise<Duplex> {
   return new Forward(await openSocket(target, PROTOCOL, options));

@@ -10,7 +10,7 @@ export interface ApiLimits {
   readonly listItems: number;
   /** Bytes of one line of a watch: an object is at most some 3 MiB. */
   readonly lineBytes: number;
-  /** Seconds after which the server ends a watch, which goes on at the same place. */
+  /** Seconds after which the server ends a watch; the next one continues at the same place. */
   readonly watchSeconds: number;
   /** Milliseconds without a byte after which a watch counts as broken; servers send a bookmark about every minute. */
   readonly silenceMs: number;

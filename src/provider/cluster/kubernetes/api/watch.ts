@@ -5,13 +5,13 @@ import type { ApiLimits } from "./limits.ts";
 import { readLines } from "./lines.ts";
 import { type ApiObject, isApiObject, lean } from "./objects.ts";
 
-/** What a watch tells. */
+/** What a watch reports. */
 export type Change<T> =
   /** These are all, in place of everything known before. */
   | { readonly type: "all"; readonly objects: readonly T[] }
   | { readonly type: "set"; readonly object: T }
   | { readonly type: "removed"; readonly object: T }
-  /** What was told may be out of date, until the next `all`. */
+  /** What was reported may be out of date, until the next `all`. */
   | { readonly type: "lost"; readonly failure: ApiFailure };
 
 export interface WatchSource<T> {
@@ -22,7 +22,7 @@ export interface WatchSource<T> {
   open(version: string): Promise<Readable & { setTimeout?(ms: number, late: () => void): unknown }>;
 }
 
-/** What there is, then what changes, until the signal. A reader that is slow holds the server back. */
+/** Existing objects, then changes, until the signal. A slow reader slows the server down. */
 export async function* watchObjects<T extends ApiObject>(source: WatchSource<T>): AsyncGenerator<Change<T>, void> {
   const { signal } = source;
   let pauseMs = source.limits.pauseMs;
@@ -43,7 +43,7 @@ export async function* watchObjects<T extends ApiObject>(source: WatchSource<T>)
   }
 }
 
-/** Goes on where a stream ended; rejects where none can be opened or the server has an error to tell. */
+/** Continues where a stream ended; rejects if none can be opened or the server reports an error. */
 async function* follow<T extends ApiObject>(source: WatchSource<T>, from: string): AsyncGenerator<Change<T>, void> {
   let version = from;
   while (!source.signal.aborted) {

@@ -1,6 +1,6 @@
 /** Name of the account, the roles and, where nothing else is wanted, the namespace of the provider itself. */
 export const PROVIDER_NAME = "svc-provider";
-/** Annotation of what is installed: by which release's form of it. */
+/** Annotation of installed objects: the version of their form. */
 export const FORM = "svc.form";
 /** Raised with every change of what is installed that this program needs. */
 export const INSTALLED_FORM = "1";

@@ -8,7 +8,7 @@ const RBAC_GROUP = "rbac.authorization.k8s.io";
 const RESTRICTED = { "pod-security.kubernetes.io/enforce": "restricted" };
 /** The provider is one pod; while it is replaced, and beside a job of its operator, there may be some more. */
 const PROVIDER_QUOTA = { pods: "4", persistentvolumeclaims: "4" };
-/** Only descriptions lie there: nothing runs. */
+/** Only descriptions are there: nothing runs. */
 const LEASES_QUOTA = { pods: "0", services: "0", persistentvolumeclaims: "0", secrets: "0" };
 
 /** Everything that a provider needs on a cluster before its first lease, in the order in which it is made. */

@@ -92,7 +92,7 @@ export class Lease {
     });
   }
 
-  /** Takes the replicas away, and keeps everything else; resolves when the last has ended. */
+  /** Removes the replicas and keeps everything else; resolves when the last has ended. */
   async suspend(): Promise<void> {
     this.#suspended = true;
     this.poke();

@@ -2,7 +2,7 @@ import type { DriverTiming } from "../context.ts";
 
 /**
  * When a lease is put right after somebody else has changed it: at once the first time, and later each time that it happens
- * again soon, so that another controller with a will of its own costs few calls.
+ * again soon, so that a controller that keeps changing it costs few calls.
  */
 export class Quarrel {
   readonly #timing: Pick<DriverTiming, "retry" | "maxRetry">;

@@ -45,7 +45,7 @@ export async function removeNamespace({ api, provider, log, timing }: DriverCont
   if (found.metadata.deletionTimestamp === undefined && !(await begun(api, name, uid))) return;
   for (let waited = 0; waited < timing.removal; waited += timing.removalPoll) {
     found = await api.find<ApiNamespace>(KIND.namespace, { name });
-    // Another one under the same name is a stranger's.
+    // Another namespace of the same name belongs to somebody else.
     if (found === undefined || found.metadata.uid !== uid) return;
     await sleep(timing.removalPoll);
   }
@@ -64,7 +64,7 @@ async function begun(api: DriverContext["api"], name: string, uid: string): Prom
   }
 }
 
-/** A conflict is told of one that is being removed already, too. */
+/** The server also reports a conflict for one that is already being removed. */
 async function removalStands(api: DriverContext["api"], name: string, uid: string): Promise<boolean> {
   return (await api.find(KIND.namespace, { name }))?.metadata.uid === uid;
 }

@@ -23,10 +23,10 @@ interface Known {
   errorOf(service: string): string | undefined;
 }
 
-/** How a pod reports that it will not start like this. */
+/** Reasons to wait that a container reports while it starts normally. */
 const WAITS_WELL = ["", "ContainerCreating", "PodInitializing"];
 
-/** Health of a lease from what the cluster told last; `known` is false while it is not heard. */
+/** Health of a lease from what the cluster told last; `known` is false while the cluster does not answer. */
 export function leaseHealth(lease: Known, known: boolean): LeaseHealth {
   const services = lease.spec.group.services.map((service) => serviceStatus(lease, service));
   if (!known) return { health: "unknown", services };

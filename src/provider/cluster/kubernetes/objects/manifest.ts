@@ -22,7 +22,7 @@ export interface ManifestEnd {
 }
 
 /**
- * What operators see of a lease, with nothing in it that a tenant keeps to itself: variables and commands are in the record
+ * What operators see of a lease, without private data of the tenant: variables and commands are in the record
  * alone.
  */
 export function manifestObject(spec: LeaseSpec, settings: Settings, end?: ManifestEnd): Wanted {
@@ -50,7 +50,7 @@ export function manifestObject(spec: LeaseSpec, settings: Settings, end?: Manife
   );
 }
 
-/** What is left of it before it goes. */
+/** The manifest of a lease that is being removed. */
 export function releasedManifest(name: string, uid: string): Wanted {
   return wanted(KIND.manifest, { name, namespace: LEASES_SPACE, uid }, {});
 }

@@ -54,7 +54,7 @@ function nodePorts({ ports }: LeaseSpec, service: ManifestService): ServicePort[
   for (const { service: name, port, proto, hostPort } of ports) {
     if (name !== service.name || !isWanted.has(`${port}/${proto}`)) continue;
     const text = portName(proto, hostPort);
-    // The port inside is not asked for by anybody: it is the same as outside, so that no two are alike.
+    // Nothing connects to the port inside; it is the same as outside, so that no two are alike.
     found.set(text, { name: text, port: hostPort, targetPort: port, protocol: proto, nodePort: hostPort });
   }
   return [...found.values()];

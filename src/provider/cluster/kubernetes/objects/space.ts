@@ -17,7 +17,7 @@ export function namespaceObject({ id }: LeaseSpec, { provider, podSecurity }: Ob
 /** Twice what runs: old replicas stay until new ones are ready, and take a while to end. */
 const ROOM = 2n;
 
-/** What all of the lease can have, whatever goes wrong. */
+/** The most that the whole lease can use, whatever goes wrong. */
 export function quotaObject(spec: LeaseSpec, settings: ObjectSettings): Wanted {
   const total = { pods: 0n, cpu: 0n, memory: 0n, storage: 0n, claims: 0n, claimed: 0n, ports: 0 };
   for (const service of spec.group.services) {

@@ -18,7 +18,7 @@ interface ApiEvent extends ApiObject {
   readonly involvedObject?: { readonly name?: string; readonly namespace?: string; readonly uid?: string };
 }
 
-/** What is told in other words, from what pods report themselves: that comes with their state and never without it. */
+/** Events that repeat what pods report themselves; those are logged from the pod's state instead. */
 const OWN_WORDS = ["Scheduled", "BackOff"];
 /** Characters of a note. */
 const MAX_NOTE = 1_000;
@@ -34,7 +34,7 @@ export class PodEvents {
   #told = new Map<string, number>();
   /** Pods whose image was looked for. */
   readonly #pulled = new Set<string>();
-  /** How often the program of a pod has ended, as far as it was told. */
+  /** How often the program of a pod has ended, as far as it was logged. */
   readonly #ends = new Map<string, number>();
   #waiting: ApiEvent[] = [];
 
@@ -57,7 +57,7 @@ export class PodEvents {
     return this.#followed.stop();
   }
 
-  /** What a pod tells of itself. */
+  /** What a pod reports of itself. */
   moved(lease: Lease, { before, now }: PodChange): void {
     if (now === undefined) {
       this.#pulled.delete(before?.uid ?? "");
@@ -65,7 +65,7 @@ export class PodEvents {
       return;
     }
     const ends = endsOf(now);
-    // Of a pod that is new to us nobody waits for what was before.
+    // Nobody waits for earlier events of a pod that is new to us.
     const told = before === undefined ? ends : (this.#ends.get(now.uid) ?? 0);
     this.#ends.set(now.uid, ends);
     if (ends > told && !now.terminating && now.exit !== undefined) this.#ended(lease, now, exitText(now.exit));

@@ -27,7 +27,7 @@ export async function* pastLogs(lease: Lease, previous: PreviousLogs, options: L
   for await (const [name, line] of merged) yield logLine(name, line);
 }
 
-/** Clusters do not tell which of its two streams a program wrote to. */
+/** Clusters do not report which of its two streams a program wrote to. */
 function logLine(name: string, { text, at }: PodLine): LogLine {
   return { name, message: text, time: new Date(at).toISOString(), stream: "stdout" };
 }
@@ -99,7 +99,7 @@ export async function* followLogs(lease: Lease, options: LogOptions): AsyncGener
   }
 }
 
-/** The node ends the stream with every end of the program; the next run goes on behind the last line. */
+/** The node ends the stream whenever the program ends; reading continues behind the last line in the next run. */
 async function followPod(
   lease: Lease,
   { name, pod }: Replica,

@@ -53,7 +53,7 @@ export interface Exit {
   readonly reason: string;
 }
 
-/** A pod of a lease, without what nobody asks for. */
+/** A pod of a lease, reduced to what the driver uses. */
 export interface ObservedPod {
   readonly namespace: string;
   readonly name: string;
@@ -69,7 +69,7 @@ export interface ObservedPod {
   readonly ended: boolean;
   readonly ip: string | undefined;
   readonly ready: boolean;
-  /** Whether readiness was asked of the program, and not only concluded from its running. */
+  /** Whether a probe has checked readiness, rather than that the program merely runs. */
   readonly probed: boolean;
   readonly running: boolean;
   /** Names one run of the program. */

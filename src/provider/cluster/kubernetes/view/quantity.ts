@@ -17,7 +17,7 @@ const SUFFIXES: Readonly<Record<string, bigint>> = {
 /** Digits of a mantissa, and of what a power of ten may be. */
 const PATTERN = /^(\d{1,24})(?:\.(\d{0,12}))?(?:([a-zA-Z]{0,2})|[eE]([-+]?\d{1,2}))$/;
 
-/** Thousandths of a quantity as clusters write it (`100m`, `1.5`, `64Mi`, `1e3`), rounded down; what is none counts as zero. */
+/** Thousandths of a quantity as clusters write it (`100m`, `1.5`, `64Mi`, `1e3`), rounded down; anything else counts as zero. */
 export function milliQuantity(text: unknown): bigint {
   const [, whole = "", fraction = "", suffix = "", power] = PATTERN.exec(typeof text === "string" ? text : "") ?? [];
   const scale = power === undefined ? SUFFIXES[suffix] : SUFFIXES[""];

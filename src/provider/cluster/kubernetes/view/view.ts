@@ -42,11 +42,11 @@ export interface ViewOptions {
 
 interface Seen {
   readonly pod: ObservedPod;
-  /** Since when its present run is ready, by our clock; long ago where it was so when we came. */
+  /** Since when its present run is ready, by our clock; long ago if it was ready when we first saw it. */
   readonly readySince: number | undefined;
 }
 
-/** What the cluster has told: all that calls without waiting are answered from. */
+/** The last state that the cluster reported; calls that must not wait are answered from it. */
 export class ClusterView {
   readonly #options: ViewOptions;
   readonly #pods = new Map<string, Map<string, Seen>>();
@@ -147,7 +147,7 @@ export class ClusterView {
     return [...(this.#pods.get(namespace)?.values() ?? [])].map(({ pod }) => pod);
   }
 
-  /** Whether the pod can take work: it is ready, and has been for a moment where nobody asked it. */
+  /** Whether the pod can take work: it is ready, and without a probe it has been for a moment. */
   isReady({ namespace, name }: ObservedPod): boolean {
     const since = this.#pods.get(namespace)?.get(name)?.readySince;
     return since !== undefined && Date.now() - since >= LEAST_RUN_MS;

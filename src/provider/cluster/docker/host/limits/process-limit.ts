@@ -5,7 +5,7 @@ const MOST = 1 << 22;
 const SYS_RESOURCE = 24n;
 
 /**
- * What a user may have of processes. The kernel counts those of all containers together where users have the same number: a limit
+ * The limit on processes of a user. The kernel counts those of all containers together where users have the same id: a limit
  * as low as that of one container would let one tenant keep another's programs from starting. Each container has its own limit
  * beside it; this one is as high as this process may set it.
  */

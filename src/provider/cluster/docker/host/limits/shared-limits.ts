@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { errorText, type Logger } from "../../../../../util/index.ts";
 
 /**
- * What the kernel counts for the whole host, or for one user of it, and so for all containers together. At its defaults a
- * single tenant takes all of it: 128 watchers of files, one call for all asynchronous input and output, 32 replicas for all
- * process ids. Raised, each tenant comes to the end of what is his first, because all of it is memory of his container.
+ * Limits of the kernel for the whole host, or for one of its users, and so for all containers together. At the defaults a
+ * single tenant can use them up: 128 inotify instances, one call for all asynchronous I/O, 32 replicas for all
+ * process ids. With raised limits a tenant first reaches the memory limit of his container, which all of it counts for.
  */
 const LEAST: ReadonlyMap<string, number> = new Map([
   ["fs/aio-max-nr", 1 << 30],
@@ -24,7 +24,7 @@ const LEAST: ReadonlyMap<string, number> = new Map([
   ["net/netfilter/nf_conntrack_max", 1 << 20],
 ]);
 
-/** Raises those that are lower; what this machine does not have, or lets nobody change, stays as it is. */
+/** Raises limits that are lower; a limit that this machine does not have, or does not let us change, stays as it is. */
 export async function raiseSharedLimits(log: Logger, root = "/proc/sys"): Promise<void> {
   const raised: string[] = [];
   const low: string[] = [];
