@@ -1,40 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../support/index.ts";
-import { buildPeer, Peer } from "./peers.ts";
+import { referenceTool, temporaryFiles } from "./reference-tool.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 
 /** The built `svc`, in processes of its own, as a client of a chain of the newer reference tool. */
 
-const built = await buildPeer("simd53");
-const missing = built instanceof Peer ? "" : built.missing;
-
-test.skipIf(missing !== "" && process.env.CI !== "true")(
-  missing === "" ? "the reference tool is there" : `no reference tool, chains of it are not tested: ${missing}`,
-  () => expect(missing).toBe(""),
-);
-
-const root = mkdtempSync(join(tmpdir(), "svc-simd-chain-"));
-afterAll(() => rmSync(root, { recursive: true }));
-
-let files = 0;
-function file(text: string): string {
-  files += 1;
-  const path = join(root, `file-${files}.json`);
-  writeFileSync(path, text);
-  return path;
-}
+const built = await referenceTool("simd53", "chains of it are not tested");
+const file = temporaryFiles();
 
 const MEMBERS = ["alice", "bob", "carol"];
 
-describe.skipIf(!(built instanceof Peer))("a chain of the reference tool", () => {
+describe.skipIf(built === undefined)("a chain of the reference tool", () => {
   let chain: SimdChain;
   const address = (name: string): string => chain.address(name);
 
   beforeAll(async () => {
-    if (!(built instanceof Peer)) return;
+    if (built === undefined) return;
     chain = await startSimdChain(built, { accounts: [...MEMBERS, "watcher"], unbondingSeconds: 2 });
     const multisig = ["keys", "add", "team", "--multisig", MEMBERS.join(","), "--multisig-threshold", "2"];
     await chain.ok(multisig);

@@ -1,31 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPeer, Peer } from "./peers.ts";
+import { referenceTool, temporaryFiles } from "./reference-tool.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 import { stakingQueries } from "./staking-queries.ts";
 
 /** Staking and rewards with the built `svc`, in processes of its own, on a chain of the newer reference tool. */
 
-const built = await buildPeer("simd53");
-const missing = built instanceof Peer ? "" : built.missing;
-
-test.skipIf(missing !== "" && process.env.CI !== "true")(
-  missing === "" ? "the reference tool is there" : `no reference tool, staking is not tested with it: ${missing}`,
-  () => expect(missing).toBe(""),
-);
-
-const root = mkdtempSync(join(tmpdir(), "svc-simd-staking-"));
-afterAll(() => rmSync(root, { recursive: true }));
-
-let files = 0;
-function file(text: string): string {
-  files += 1;
-  const path = join(root, `file-${files}.json`);
-  writeFileSync(path, text);
-  return path;
-}
+const built = await referenceTool("simd53", "staking is not tested with it");
+const file = temporaryFiles();
 
 /** Keys that sign blocks of validators that never do: they hold too little for the chain to wait for them. */
 const CONSENSUS_KEYS = [
@@ -34,13 +15,13 @@ const CONSENSUS_KEYS = [
 ] as const;
 const consensusKey = (index: 0 | 1) => ({ "@type": "/cosmos.crypto.ed25519.PubKey", key: CONSENSUS_KEYS[index] });
 
-describe.skipIf(!(built instanceof Peer))("a chain of the reference tool", () => {
+describe.skipIf(built === undefined)("a chain of the reference tool", () => {
   let chain: SimdChain;
   let operator: string;
   const address = (name: string): string => chain.address(name);
 
   beforeAll(async () => {
-    if (!(built instanceof Peer)) return;
+    if (built === undefined) return;
     chain = await startSimdChain(built, {
       accounts: ["alice", "bob", "operator", "second"],
       changeGenesis: ({ app_state: state }) => {

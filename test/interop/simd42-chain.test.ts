@@ -1,39 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPeer, Peer } from "./peers.ts";
+import { referenceTool, temporaryFiles } from "./reference-tool.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 
 /** The built `svc` as a client of a chain of the older reference tool, which reads some requests in other fields. */
 
-const built = await buildPeer("simd42");
-const missing = built instanceof Peer ? "" : built.missing;
-
-test.skipIf(missing !== "" && process.env.CI !== "true")(
-  missing === "" ? "the reference tool is there" : `no reference tool, chains of it are not tested: ${missing}`,
-  () => expect(missing).toBe(""),
-);
-
-const root = mkdtempSync(join(tmpdir(), "svc-simd42-chain-"));
-afterAll(() => rmSync(root, { recursive: true }));
-
-let files = 0;
-function file(text: string): string {
-  files += 1;
-  const path = join(root, `file-${files}.json`);
-  writeFileSync(path, text);
-  return path;
-}
+const built = await referenceTool("simd42", "chains of it are not tested");
+const file = temporaryFiles();
 
 const MEMBERS = ["alice", "bob", "carol"];
 
-describe.skipIf(!(built instanceof Peer))("a chain of the older reference tool", () => {
+describe.skipIf(built === undefined)("a chain of the older reference tool", () => {
   let chain: SimdChain;
   const address = (name: string): string => chain.address(name);
 
   beforeAll(async () => {
-    if (!(built instanceof Peer)) return;
+    if (built === undefined) return;
     chain = await startSimdChain(built, { accounts: [...MEMBERS, "watcher"] });
     await chain.svcOk(["keys", "add", "team", "--multisig", MEMBERS.join(","), "--multisig-threshold", "2"]);
   });

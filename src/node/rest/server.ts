@@ -29,7 +29,7 @@ import {
 } from "../http/index.ts";
 import { HEIGHT_HEADERS, heightHeaders } from "../services/height.ts";
 import { type RestAnswer, refusalAnswer } from "./answer.ts";
-import { Gateway } from "./gateway.ts";
+import { RestDispatcher } from "./dispatcher.ts";
 import { type Page, pagesOf } from "./pages.ts";
 
 export interface RestServerOptions extends ServerOptions {
@@ -54,7 +54,7 @@ const VERBS = new Set([...READ_VERBS, "POST", "PUT", "PATCH", "DELETE"]);
 /** REST: every rpc of the node under the path that its proto file gives it, in both spellings. */
 export class RestServer {
   readonly #server: Server;
-  readonly #gateway: Gateway;
+  readonly #dispatcher: RestDispatcher;
   readonly #parts: RestParts;
   readonly #options: RestServerOptions;
   readonly #guard: GuardOptions;
@@ -67,8 +67,8 @@ export class RestServer {
     this.#options = options;
     this.#guard = { ...options, flags: FLAGS };
     this.#limits = { ...budget, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
-    this.#gateway = new Gateway(parts.dispatcher, budget.turns);
-    this.#pages = pagesOf(this.#gateway.routes, parts.chainId);
+    this.#dispatcher = new RestDispatcher(parts.dispatcher, budget.turns);
+    this.#pages = pagesOf(this.#dispatcher.routes, parts.chainId);
     const lines = new RequestLines((request, response) => this.#answer(request, response));
     this.#server = createServer((request, response) => lines.take(request, response));
     limitServer(this.#server, options.maxOpenConnections);
@@ -101,12 +101,12 @@ export class RestServer {
   async #answerCall(request: IncomingMessage, response: ServerResponse): Promise<RestAnswer> {
     const { headers, method = "GET", url = "/" } = request;
     const verb = method === "HEAD" ? "GET" : method;
-    const target = this.#gateway.find(VERBS.has(verb) ? verb : "", url, headers);
+    const target = this.#dispatcher.find(VERBS.has(verb) ? verb : "", url, headers);
     if (!("route" in target)) return target;
     const body = target.route.body === "" ? "" : await this.#body(request, response);
     if (typeof body !== "string") return body;
     try {
-      return await this.#gateway.answer(target, body);
+      return await this.#dispatcher.answer(target, body);
     } catch (error) {
       this.#parts.logger.error("a REST request failed", { url: url.slice(0, 200), error });
       return refusalAnswer({ word: "Internal", text: "internal error, see the log of the node" });

@@ -26,11 +26,11 @@ export class TlsFront {
   /** What listens; the process that takes over gets it. */
   readonly listener: NetServer;
   readonly #tls: TlsServer;
-  readonly #gate: HandshakeGate;
+  readonly #handshakes: HandshakeGate;
   readonly #sockets = new Set<Socket>();
 
   constructor({ certificates, clients, counts, serve }: FrontOptions) {
-    this.#gate = new HandshakeGate(clients);
+    this.#handshakes = new HandshakeGate(clients);
     this.#tls = createServer({
       ...TLS_OPTIONS,
       ALPNProtocols: [...PROTOCOLS],
@@ -49,7 +49,7 @@ export class TlsFront {
 
   /** Cuts all connections. */
   close(): void {
-    this.#gate.close();
+    this.#handshakes.close();
     for (const socket of this.#sockets) socket.destroy();
   }
 
@@ -61,6 +61,6 @@ export class TlsFront {
       socket.destroy();
       return;
     }
-    this.#gate.enter(socket, () => this.#tls.emit("connection", socket));
+    this.#handshakes.enter(socket, () => this.#tls.emit("connection", socket));
   }
 }

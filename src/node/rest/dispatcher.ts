@@ -29,7 +29,7 @@ export interface RestTarget {
 }
 
 /** From requests over HTTP to rpcs and back, by the routes in the options of the rpcs. */
-export class Gateway {
+export class RestDispatcher {
   readonly routes: readonly Route[];
   readonly #dispatcher: Dispatcher;
   readonly #turns: Turns;
