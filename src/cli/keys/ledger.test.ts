@@ -180,7 +180,12 @@ describe("keys", () => {
     ["another coin", ["--ledger", "--coin-type", "60"], 1, "m/44'/60'/0'/0/0: the Cosmos app uses no such"],
     ["a number for experts", ["--ledger", "--index", "101"], 1, "m/44'/118'/0'/0/101: the Cosmos app uses no such"],
     ["a number that is none", ["--ledger", "--account", "2147483648"], 1, "not a number below 2^31"],
-    ["no way to it", ["--ledger", "--ledger-transport", "usb"], 2, '--ledger-transport: "usb": not an address of a hardware'],
+    [
+      "no way to it",
+      ["--ledger", "--ledger-transport", "usb"],
+      2,
+      '--ledger-transport: "usb": not an address of a hardware',
+    ],
     ["another origin", ["--ledger", "--recover"], 2, "--recover and --ledger cannot be used together"],
   ])("refused: %s", async (_, flags, code, text) => {
     const ran = await svc(["keys", "add", "cold", ...flags]);
