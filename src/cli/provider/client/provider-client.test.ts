@@ -195,6 +195,16 @@ describe("provider lease-status and its kin", () => {
     expect((await svc("lease-status")).out).toMatch(/\nservices:\n {2}web:\n/);
   });
 
+  it("lease-restart starts one service again, and no other", async () => {
+    const lease = await gateway.run(1n);
+    const restarts = async () => (await gateway.world.driver.status(lease)).services[0]?.replicas[0]?.restarts;
+    const before = (await restarts()) ?? 0;
+    expect((await svc("lease-restart", [], { service: "web" })).out).toBe("web is being started again\n");
+    await vi.waitFor(async () => expect(await restarts()).toBe(before + 1), { timeout: 10_000 });
+    await expect(svc("lease-restart", [], { service: "nope" })).rejects.toThrow(/it has web/);
+    await expect(svc("lease-restart")).rejects.toThrow(/--service/);
+  });
+
   it("migrate-hostnames leads names to another deployment", async () => {
     await gateway.run(1n, { hosts: ["www.example.org"] });
     await gateway.run(2n, { hosts: ["www.example.org"] });
