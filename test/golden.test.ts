@@ -136,6 +136,7 @@ const QUERIES: readonly string[] = [
   "query auth account PROVIDER",
   "query auth accounts",
   "query auth account-info PROVIDER",
+  "query auth bech32-prefix",
   "query auth module-accounts",
   "query auth module-account escrow",
   "query auth params",

@@ -111,6 +111,7 @@ describe("Any", () => {
 const MESSAGES: readonly (readonly [type: string, amino: string, action: string, signer: string])[] = [
   ["sdk.bank.v1beta1.MsgSend", "cosmos-sdk/MsgSend", "send", "from_address"],
   ["sdk.bank.v1beta1.MsgMultiSend", "cosmos-sdk/MsgMultiSend", "multisend", "inputs.address"],
+  ["sdk.bank.v1beta1.MsgSetSendEnabled", "cosmos-sdk/MsgSetSendEnabled", "set_send_enabled", "authority"],
   ["sdk.authz.v1beta1.MsgGrant", "cosmos-sdk/MsgGrant", "grant", "granter"],
   ["sdk.authz.v1beta1.MsgExec", "cosmos-sdk/MsgExec", "exec", "grantee"],
   ["sdk.authz.v1beta1.MsgRevoke", "cosmos-sdk/MsgRevoke", "revoke", "granter"],

@@ -102,6 +102,22 @@ describe("queries", () => {
     expect(() => chain.query(Query.method.account, { address: "svc1bad" })).toThrow(/invalid address$/);
   });
 
+  test("addresses are read and written as the network does", () => {
+    const chain = testChain();
+    const { address, bytes } = chain.key("alice");
+    expect(chain.query(Query.method.bech32Prefix, {}).bech32Prefix).toBe("svc");
+    expect(chain.query(Query.method.addressBytesToString, { addressBytes: bytes }).addressString).toBe(address);
+    expect(chain.query(Query.method.addressStringToBytes, { addressString: address }).addressBytes).toEqual(
+      Uint8Array.from(bytes),
+    );
+    for (const addressString of ["", "svcvaloper1", address.replace("svc", "cosmos"), "x".repeat(2_000)])
+      expect(() => chain.query(Query.method.addressStringToBytes, { addressString })).toThrow(/address/);
+    for (const length of [0, 19, 21, 255, 5_000])
+      expect(() => chain.query(Query.method.addressBytesToString, { addressBytes: new Uint8Array(length) })).toThrow(
+        `address of ${length} bytes`,
+      );
+  });
+
   test("parameters have the ecosystem's values, half its store prices, and what reading and signatures are worth", () => {
     const { params } = testChain().query(Query.method.params, {});
     expect(params).toMatchObject({

@@ -2,7 +2,7 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 import { type Account, type BoundService, bindService, type Context } from "../../runtime/index.ts";
 import { sdkErrors } from "../../util/index.ts";
 import { Query } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
-import { decodeAddress } from "../../wire/index.ts";
+import { bech32Prefix, decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { accountAny, baseAccount } from "./account-message.ts";
 import { type AuthKeeper, STORE } from "./keeper.ts";
 
@@ -20,6 +20,9 @@ export function authQueries(keeper: AuthKeeper): BoundService {
     moduleAccounts: (ctx) => ({ accounts: keeper.modules.all().map(({ name }) => moduleAny(ctx, keeper, name)) }),
     moduleAccountByName: (ctx, { name }) => ({ account: moduleAny(ctx, keeper, name) }),
     accountInfo: (ctx, { address }) => ({ info: baseAccount(find(ctx, keeper, address), ctx.namespace) }),
+    bech32Prefix: () => ({ bech32Prefix: bech32Prefix("account") }),
+    addressBytesToString: (_, { addressBytes }) => ({ addressString: encodeAddress(addressBytes) }),
+    addressStringToBytes: (_, { addressString }) => ({ addressBytes: decodeAddress(addressString) }),
   });
 }
 

@@ -10,6 +10,7 @@ import {
 import { decodeAddress, bankErrors as errors } from "../../wire/index.ts";
 import { paramsProblems } from "./genesis.ts";
 import { type BankKeeper, STORE } from "./keeper.ts";
+import { checkSetSendEnabled, setSendEnabled } from "./send-enabled.ts";
 
 /** Most senders and most receivers of one MsgMultiSend. */
 const MAX_PARTIES = 500;
@@ -26,8 +27,14 @@ export function bankMsgs(keeper: BankKeeper): BoundService {
       send: (ctx, msg) => send(keeper, ctx, msg),
       multiSend: (ctx, msg) => multiSend(keeper, ctx, msg),
       updateParams: update.handle,
+      setSendEnabled: (ctx, msg) => setSendEnabled(keeper, ctx, msg),
     },
-    { send: checkSend, multiSend: checkMultiSend, updateParams: update.check },
+    {
+      send: checkSend,
+      multiSend: checkMultiSend,
+      updateParams: update.check,
+      setSendEnabled: checkSetSendEnabled,
+    },
   );
 }
 

@@ -15,6 +15,19 @@ export function bankQueries(keeper: BankKeeper): BoundService {
     const account = decodeAddress(address);
     return coinMessage({ denom: checkDenom(denom), amount: keeper.balance(ctx, account, denom) });
   };
+  const metadata = (ctx: Context, denom: string) => ({
+    metadata: keeper.metadata.require(ctx.store(STORE), checkDenom(denom)),
+  });
+  const owners = (ctx: Context, denom: string, page: PageRequest | undefined) => {
+    checkDenom(denom);
+    const filter = (_: bigint, [, held]: readonly [Uint8Array, string]) => held === denom;
+    const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { filter, sparse: true });
+    const denomOwners = items.map(([[address], amount]) => ({
+      address: encodeAddress(address),
+      balance: coinMessage({ denom, amount }),
+    }));
+    return { denomOwners, pagination };
+  };
   return bindService(Query, {
     balance: (ctx, { address, denom }) => ({ balance: balance(ctx, address, denom) }),
     allBalances: (ctx, { address, pagination }) => balances(ctx, address, pagination),
@@ -40,21 +53,14 @@ export function bankQueries(keeper: BankKeeper): BoundService {
       amount: coinMessage({ denom: checkDenom(denom), amount: keeper.supply(ctx, denom) }),
     }),
     params: (ctx) => ({ params: keeper.getParams(ctx) }),
-    denomMetadata: (ctx, { denom }) => ({ metadata: keeper.metadata.require(ctx.store(STORE), checkDenom(denom)) }),
+    denomMetadata: (ctx, { denom }) => metadata(ctx, denom),
+    denomMetadataByQueryString: (ctx, { denom }) => metadata(ctx, denom),
     denomsMetadata: (ctx, { pagination: page }) => {
       const { items, pagination } = keeper.metadata.paginate(ctx.store(STORE), page);
       return { metadatas: items.map(([, metadata]) => metadata), pagination };
     },
-    denomOwners: (ctx, { denom, pagination: page }) => {
-      const filter = (_: bigint, [, held]: readonly [Uint8Array, string]) => held === denom;
-      checkDenom(denom);
-      const { items, pagination } = keeper.balances.paginate(ctx.store(STORE), page, { filter, sparse: true });
-      const owners = items.map(([[address], amount]) => ({
-        address: encodeAddress(address),
-        balance: coinMessage({ denom, amount }),
-      }));
-      return { denomOwners: owners, pagination };
-    },
+    denomOwners: (ctx, { denom, pagination }) => owners(ctx, denom, pagination),
+    denomOwnersByQuery: (ctx, { denom, pagination }) => owners(ctx, denom, pagination),
     sendEnabled: (ctx, { denoms }) => {
       const { sendEnabled } = keeper.getParams(ctx);
       const rules = denoms.length === 0 ? sendEnabled : sendEnabled.filter(({ denom }) => denoms.includes(denom));

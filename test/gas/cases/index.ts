@@ -37,6 +37,7 @@ export const NOT_MEASURED: Readonly<Record<string, string>> = {
   "sdk.gov.v1.MsgUpdateParams": parametersChange,
   "sdk.gov.v1.MsgExecLegacyContent": parametersChange,
   "sdk.auth.v1beta1.MsgUpdateParams": parametersChange,
+  "sdk.bank.v1beta1.MsgSetSendEnabled": parametersChange,
   "sdk.bank.v1beta1.MsgUpdateParams": parametersChange,
   "svc.audit.v1beta1.MsgUpdateParams": parametersChange,
   "svc.cert.v1beta1.MsgUpdateParams": parametersChange,

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { moduleAddress } from "../../../src/crypto/index.ts";
 import type { TestKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
-import { MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { MsgSendSchema, MsgSetSendEnabledSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { CommunityPoolSpendProposalSchema } from "../../../src/wire/gen/sdk/distribution/v1beta1/distribution_pb.js";
 import { MsgCommunityPoolSpendSchema } from "../../../src/wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { ProposalStatus } from "../../../src/wire/gen/sdk/gov/v1/gov_pb.js";
@@ -24,7 +24,7 @@ import {
 } from "../../../src/wire/gen/sdk/gov/v1beta1/tx_pb.js";
 import { ParameterChangeProposalSchema } from "../../../src/wire/gen/sdk/params/v1beta1/query_pb.js";
 import { type Any, encodeAddress, packAny } from "../../../src/wire/index.ts";
-import type { SimAction, SimOperation } from "./operation.ts";
+import type { SimAction, SimOperation, SimRandom } from "./operation.ts";
 import { chosenUpdate } from "./parameters.ts";
 import type { StakeSimulation } from "./stake.ts";
 
@@ -124,7 +124,8 @@ function submit(sim: StakeSimulation, from: TestKey) {
 function message({ random, query }: StakeSimulation, from: TestKey): Any {
   const amount = [{ denom: NATIVE_DENOM, amount: `${1 + random.int(20_000)}` }];
   const kind = random.int(8);
-  if (kind > 4) return chosenUpdate(random);
+  if (kind > 5) return chosenUpdate(random);
+  if (kind === 5) return setSendEnabled(random);
   if (kind === 0) return packAny(MsgSendSchema, { fromAddress: GOV, toAddress: from.address, amount });
   if (kind > 1) return packAny(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: from.address, amount });
   const { params } = query(Query.method.params, {});
@@ -135,6 +136,13 @@ function message({ random, query }: StakeSimulation, from: TestKey): Any {
     votingPeriod: { seconds: BigInt(random.pick([18, 30, 42])) },
   };
   return packAny(MsgUpdateParamsSchema, { authority: GOV, params: { ...params, ...change } as never });
+}
+
+/** The coins of fees and leases stay free to send. */
+function setSendEnabled(random: SimRandom): Any {
+  const sendEnabled = random.int(2) === 0 ? [] : [{ denom: "uother", enabled: random.int(2) === 0 }];
+  const useDefaultFor = random.int(3) === 0 ? ["uother"] : [];
+  return packAny(MsgSetSendEnabledSchema, { authority: GOV, sendEnabled, useDefaultFor });
 }
 
 function olderSubmit(sim: StakeSimulation, from: TestKey) {

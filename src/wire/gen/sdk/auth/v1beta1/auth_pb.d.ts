@@ -369,6 +369,98 @@ export declare type QueryAccountInfoResponse = Message<"sdk.auth.v1beta1.QueryAc
 export declare const QueryAccountInfoResponseSchema: GenMessage<QueryAccountInfoResponse>;
 
 /**
+ * @generated from message sdk.auth.v1beta1.Bech32PrefixRequest
+ */
+export declare type Bech32PrefixRequest = Message<"sdk.auth.v1beta1.Bech32PrefixRequest"> & {
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.Bech32PrefixRequest.
+ * Use `create(Bech32PrefixRequestSchema)` to create a new message.
+ */
+export declare const Bech32PrefixRequestSchema: GenMessage<Bech32PrefixRequest>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.Bech32PrefixResponse
+ */
+export declare type Bech32PrefixResponse = Message<"sdk.auth.v1beta1.Bech32PrefixResponse"> & {
+  /**
+   * @generated from field: string bech32_prefix = 1;
+   */
+  bech32Prefix: string;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.Bech32PrefixResponse.
+ * Use `create(Bech32PrefixResponseSchema)` to create a new message.
+ */
+export declare const Bech32PrefixResponseSchema: GenMessage<Bech32PrefixResponse>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.AddressBytesToStringRequest
+ */
+export declare type AddressBytesToStringRequest = Message<"sdk.auth.v1beta1.AddressBytesToStringRequest"> & {
+  /**
+   * @generated from field: bytes address_bytes = 1;
+   */
+  addressBytes: Uint8Array;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.AddressBytesToStringRequest.
+ * Use `create(AddressBytesToStringRequestSchema)` to create a new message.
+ */
+export declare const AddressBytesToStringRequestSchema: GenMessage<AddressBytesToStringRequest>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.AddressBytesToStringResponse
+ */
+export declare type AddressBytesToStringResponse = Message<"sdk.auth.v1beta1.AddressBytesToStringResponse"> & {
+  /**
+   * @generated from field: string address_string = 1;
+   */
+  addressString: string;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.AddressBytesToStringResponse.
+ * Use `create(AddressBytesToStringResponseSchema)` to create a new message.
+ */
+export declare const AddressBytesToStringResponseSchema: GenMessage<AddressBytesToStringResponse>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.AddressStringToBytesRequest
+ */
+export declare type AddressStringToBytesRequest = Message<"sdk.auth.v1beta1.AddressStringToBytesRequest"> & {
+  /**
+   * @generated from field: string address_string = 1;
+   */
+  addressString: string;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.AddressStringToBytesRequest.
+ * Use `create(AddressStringToBytesRequestSchema)` to create a new message.
+ */
+export declare const AddressStringToBytesRequestSchema: GenMessage<AddressStringToBytesRequest>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.AddressStringToBytesResponse
+ */
+export declare type AddressStringToBytesResponse = Message<"sdk.auth.v1beta1.AddressStringToBytesResponse"> & {
+  /**
+   * @generated from field: bytes address_bytes = 1;
+   */
+  addressBytes: Uint8Array;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.AddressStringToBytesResponse.
+ * Use `create(AddressStringToBytesResponseSchema)` to create a new message.
+ */
+export declare const AddressStringToBytesResponseSchema: GenMessage<AddressStringToBytesResponse>;
+
+/**
  * @generated from service sdk.auth.v1beta1.Query
  */
 export declare const Query: GenService<{
@@ -419,6 +511,32 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QueryAccountInfoRequestSchema;
     output: typeof QueryAccountInfoResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.auth.v1beta1.Query.Bech32Prefix
+   */
+  bech32Prefix: {
+    methodKind: "unary";
+    input: typeof Bech32PrefixRequestSchema;
+    output: typeof Bech32PrefixResponseSchema;
+  },
+  /**
+   * The family gives both directions one path, and its servers answer only the other one there.
+   *
+   * @generated from rpc sdk.auth.v1beta1.Query.AddressBytesToString
+   */
+  addressBytesToString: {
+    methodKind: "unary";
+    input: typeof AddressBytesToStringRequestSchema;
+    output: typeof AddressBytesToStringResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.auth.v1beta1.Query.AddressStringToBytes
+   */
+  addressStringToBytes: {
+    methodKind: "unary";
+    input: typeof AddressStringToBytesRequestSchema;
+    output: typeof AddressStringToBytesResponseSchema;
   },
 }>;
 

@@ -301,6 +301,38 @@ export declare type QueryDenomMetadataResponse = Message<"sdk.bank.v1beta1.Query
 export declare const QueryDenomMetadataResponseSchema: GenMessage<QueryDenomMetadataResponse>;
 
 /**
+ * @generated from message sdk.bank.v1beta1.QueryDenomMetadataByQueryStringRequest
+ */
+export declare type QueryDenomMetadataByQueryStringRequest = Message<"sdk.bank.v1beta1.QueryDenomMetadataByQueryStringRequest"> & {
+  /**
+   * @generated from field: string denom = 1;
+   */
+  denom: string;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QueryDenomMetadataByQueryStringRequest.
+ * Use `create(QueryDenomMetadataByQueryStringRequestSchema)` to create a new message.
+ */
+export declare const QueryDenomMetadataByQueryStringRequestSchema: GenMessage<QueryDenomMetadataByQueryStringRequest>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QueryDenomMetadataByQueryStringResponse
+ */
+export declare type QueryDenomMetadataByQueryStringResponse = Message<"sdk.bank.v1beta1.QueryDenomMetadataByQueryStringResponse"> & {
+  /**
+   * @generated from field: sdk.bank.v1beta1.Metadata metadata = 1;
+   */
+  metadata?: Metadata | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QueryDenomMetadataByQueryStringResponse.
+ * Use `create(QueryDenomMetadataByQueryStringResponseSchema)` to create a new message.
+ */
+export declare const QueryDenomMetadataByQueryStringResponseSchema: GenMessage<QueryDenomMetadataByQueryStringResponse>;
+
+/**
  * @generated from message sdk.bank.v1beta1.QueryDenomsMetadataRequest
  */
 export declare type QueryDenomsMetadataRequest = Message<"sdk.bank.v1beta1.QueryDenomsMetadataRequest"> & {
@@ -399,6 +431,48 @@ export declare type QueryDenomOwnersResponse = Message<"sdk.bank.v1beta1.QueryDe
  * Use `create(QueryDenomOwnersResponseSchema)` to create a new message.
  */
 export declare const QueryDenomOwnersResponseSchema: GenMessage<QueryDenomOwnersResponse>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QueryDenomOwnersByQueryRequest
+ */
+export declare type QueryDenomOwnersByQueryRequest = Message<"sdk.bank.v1beta1.QueryDenomOwnersByQueryRequest"> & {
+  /**
+   * @generated from field: string denom = 1;
+   */
+  denom: string;
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageRequest pagination = 2;
+   */
+  pagination?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QueryDenomOwnersByQueryRequest.
+ * Use `create(QueryDenomOwnersByQueryRequestSchema)` to create a new message.
+ */
+export declare const QueryDenomOwnersByQueryRequestSchema: GenMessage<QueryDenomOwnersByQueryRequest>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.QueryDenomOwnersByQueryResponse
+ */
+export declare type QueryDenomOwnersByQueryResponse = Message<"sdk.bank.v1beta1.QueryDenomOwnersByQueryResponse"> & {
+  /**
+   * @generated from field: repeated sdk.bank.v1beta1.DenomOwner denom_owners = 1;
+   */
+  denomOwners: DenomOwner[];
+
+  /**
+   * @generated from field: sdk.base.query.v1beta1.PageResponse pagination = 2;
+   */
+  pagination?: PageResponse | undefined;
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.QueryDenomOwnersByQueryResponse.
+ * Use `create(QueryDenomOwnersByQueryResponseSchema)` to create a new message.
+ */
+export declare const QueryDenomOwnersByQueryResponseSchema: GenMessage<QueryDenomOwnersByQueryResponse>;
 
 /**
  * @generated from message sdk.bank.v1beta1.QuerySendEnabledRequest
@@ -511,6 +585,16 @@ export declare const Query: GenService<{
     output: typeof QueryDenomMetadataResponseSchema;
   },
   /**
+   * As DenomMetadata, for denominations with a slash in their name.
+   *
+   * @generated from rpc sdk.bank.v1beta1.Query.DenomMetadataByQueryString
+   */
+  denomMetadataByQueryString: {
+    methodKind: "unary";
+    input: typeof QueryDenomMetadataByQueryStringRequestSchema;
+    output: typeof QueryDenomMetadataByQueryStringResponseSchema;
+  },
+  /**
    * @generated from rpc sdk.bank.v1beta1.Query.DenomsMetadata
    */
   denomsMetadata: {
@@ -525,6 +609,16 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QueryDenomOwnersRequestSchema;
     output: typeof QueryDenomOwnersResponseSchema;
+  },
+  /**
+   * As DenomOwners, for denominations with a slash in their name.
+   *
+   * @generated from rpc sdk.bank.v1beta1.Query.DenomOwnersByQuery
+   */
+  denomOwnersByQuery: {
+    methodKind: "unary";
+    input: typeof QueryDenomOwnersByQueryRequestSchema;
+    output: typeof QueryDenomOwnersByQueryResponseSchema;
   },
   /**
    * @generated from rpc sdk.bank.v1beta1.Query.SendEnabled

@@ -5,7 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Coin } from "../../base/v1beta1/coin_pb.js";
-import type { Params } from "./bank_pb.js";
+import type { Params, SendEnabled } from "./bank_pb.js";
 
 /**
  * Describes the file sdk/bank/v1beta1/tx.proto.
@@ -161,6 +161,48 @@ export declare type MsgUpdateParamsResponse = Message<"sdk.bank.v1beta1.MsgUpdat
 export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
 
 /**
+ * Sent by the chain itself, when a proposal with it has passed. It changes some entries of the parameters and leaves the others.
+ *
+ * @generated from message sdk.bank.v1beta1.MsgSetSendEnabled
+ */
+export declare type MsgSetSendEnabled = Message<"sdk.bank.v1beta1.MsgSetSendEnabled"> & {
+  /**
+   * @generated from field: string authority = 1;
+   */
+  authority: string;
+
+  /**
+   * @generated from field: repeated sdk.bank.v1beta1.SendEnabled send_enabled = 2;
+   */
+  sendEnabled: SendEnabled[];
+
+  /**
+   * Denominations that lose their entry.
+   *
+   * @generated from field: repeated string use_default_for = 3;
+   */
+  useDefaultFor: string[];
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.MsgSetSendEnabled.
+ * Use `create(MsgSetSendEnabledSchema)` to create a new message.
+ */
+export declare const MsgSetSendEnabledSchema: GenMessage<MsgSetSendEnabled>;
+
+/**
+ * @generated from message sdk.bank.v1beta1.MsgSetSendEnabledResponse
+ */
+export declare type MsgSetSendEnabledResponse = Message<"sdk.bank.v1beta1.MsgSetSendEnabledResponse"> & {
+};
+
+/**
+ * Describes the message sdk.bank.v1beta1.MsgSetSendEnabledResponse.
+ * Use `create(MsgSetSendEnabledResponseSchema)` to create a new message.
+ */
+export declare const MsgSetSendEnabledResponseSchema: GenMessage<MsgSetSendEnabledResponse>;
+
+/**
  * @generated from service sdk.bank.v1beta1.Msg
  */
 export declare const Msg: GenService<{
@@ -187,6 +229,14 @@ export declare const Msg: GenService<{
     methodKind: "unary";
     input: typeof MsgUpdateParamsSchema;
     output: typeof MsgUpdateParamsResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.bank.v1beta1.Msg.SetSendEnabled
+   */
+  setSendEnabled: {
+    methodKind: "unary";
+    input: typeof MsgSetSendEnabledSchema;
+    output: typeof MsgSetSendEnabledResponseSchema;
   },
 }>;
 
