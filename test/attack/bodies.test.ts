@@ -3,20 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePorts } from "../../src/testing/ports.ts";
 import { pause } from "../support/index.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
+import { giveBackLargePieces } from "./lib/memory.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText, type Door, openSocket } from "./lib/sockets.ts";
 
 const BODY_BYTES = 990_000;
 /** What a node may take for all bodies and answers together, with what the system needs to receive them. */
-const PEAK_MIB = 400;
-/** What the allocator of the C library keeps for the next buffers of 64 KiB; a second flood takes no more. */
-const KEPT_MIB = 128;
-
+const LIMITS = { peakMiB: 400 };
 let node: AttackedNode;
 let rest: Door;
 beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   rest = { host: "127.0.0.1", port };
+  giveBackLargePieces();
   node = await AttackedNode.start({ flags: ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`] });
 });
 afterAll(() => node?.close());
@@ -36,7 +35,7 @@ async function hold(count: number, open: () => Socket): Promise<void> {
 describe("bodies of nearly the greatest length that do not end", () => {
   it("take no more memory of JSON-RPC than all clients may, and keep nobody out", async () => {
     const text = longBody("/");
-    await besiege(node, () => hold(800, () => openSocket(node.door, text)), { peakMiB: PEAK_MIB, stateMiB: KEPT_MIB });
+    await besiege(node, () => hold(800, () => openSocket(node.door, text)), LIMITS);
   });
 
   it("take no more memory of REST than all clients may, and keep nobody out", async () => {
@@ -45,11 +44,7 @@ describe("bodies of nearly the greatest length that do not end", () => {
       const { status } = await ask(rest, "/cosmos/bank/v1beta1/params");
       expect(status).toBe(200);
     };
-    await besiege(node, () => hold(800, () => openSocket(rest, text)), {
-      peakMiB: PEAK_MIB,
-      stateMiB: KEPT_MIB,
-      askMore,
-    });
+    await besiege(node, () => hold(800, () => openSocket(rest, text)), { ...LIMITS, askMore });
   });
 
   it("do not keep out a body of the greatest length that ends", async () => {

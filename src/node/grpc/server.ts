@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createServer2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { ChainSource } from "../../engine/index.ts";
 import type { Logger } from "../../util/index.ts";
@@ -13,7 +13,6 @@ import {
   closeServer,
   corsHeaders,
   type GuardOptions,
-  type HeldBytes,
   isLoopback,
   limitServer,
   listenAt,
@@ -27,6 +26,7 @@ import { HEIGHT_HEADERS } from "../services/height.ts";
 import { OpenCalls } from "./calls/open-calls.ts";
 import { endResponse, heldFor, isGone, readerKey, readerOf } from "./calls/reader.ts";
 import { answerUnary, isPlain } from "./calls/unary.ts";
+import { countedBody } from "./calls/whole-body.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 import { type GrpcRoutes, grpcRoutes } from "./routes.ts";
@@ -134,8 +134,7 @@ export class GrpcServer {
     if (request.method === "OPTIONS") return sendText(response, 204, "", PREFLIGHT);
     if (handler === undefined) return sendUnknown(request, response);
     this.#calls.begin(response, path === WATCH);
-    if (handler.method.methodKind === "bidi_streaming" && !this.#converses(response))
-      return sendFull(request, response);
+    if (isConversation(handler) && !this.#converses(response)) return sendFull(request, response);
     await this.#call(handler, request, response);
   }
 
@@ -162,7 +161,10 @@ export class GrpcServer {
       if (isGone(response)) return;
       const values = createContextValues().set(readerKey, reader);
       const asked = universalRequestFromNodeRequest(request, response, undefined, values);
-      const answered = await handler(heldWhole(asked, heldFor(response, this.#budget.sent)));
+      const held = heldFor(response, this.#budget.sent);
+      const asItComes = isConversation(handler);
+      const { maxMessageBytes } = this.#options;
+      const answered = await handler(countedBody(asked, { held, maxMessageBytes, asItComes }));
       await universalResponseToNodeResponse(answered, response);
     } catch (error) {
       // The client has gone, or broke off what it sent.
@@ -182,21 +184,9 @@ export class GrpcServer {
 /** Nothing follows the headers. */
 const LAST = { endStream: true };
 
-/** The same request, whose body is counted as it comes. */
-function heldWhole(request: UniversalServerRequest, held: HeldBytes): UniversalServerRequest {
-  const { body } = request;
-  return isParts(body) ? { ...request, body: heldParts(body, held) } : request;
-}
-
-function isParts(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {
-  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
-}
-
-async function* heldParts(body: AsyncIterable<Uint8Array>, held: HeldBytes): AsyncIterable<Uint8Array> {
-  for await (const part of body) {
-    if (!held.add(part.length)) throw new ConnectError("too many requests are on their way", Code.Unavailable);
-    yield part;
-  }
+/** Both sides go on sending. */
+function isConversation({ method }: UniversalHandler): boolean {
+  return method.methodKind === "bidi_streaming";
 }
 
 function isOver2(response: Response): response is Http2ServerResponse {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ByteBudget } from "./byte-budget.ts";
+import { Gathered } from "./gathered.ts";
 
 /** What a body may take. */
 export interface BodyLimits {
@@ -20,19 +21,16 @@ export function readBody(
   const held = sent.begin(() => response.destroy());
   response.once("close", () => held.release());
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    const gathered = new Gathered();
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       const isHeld = size === chunk.length || size > limit || held.add(chunk.length);
       if (!isHeld) response.destroy();
-      else if (size <= limit) chunks.push(chunk);
+      else if (size <= limit) gathered.add(chunk);
       else resolve(undefined);
     });
-    request.on("end", () => {
-      const [first] = chunks;
-      resolve((chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)).toString("utf8"));
-    });
+    request.on("end", () => resolve(gathered.bytes().toString("utf8")));
     request.on("close", () => resolve(undefined));
   });
 }

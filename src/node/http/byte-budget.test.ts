@@ -17,6 +17,25 @@ it("counts bytes that come little by little, in the place of the first of them",
   expect(budget.held).toBe(0);
 });
 
+it("lets go of nobody who holds less than others", () => {
+  const budget = new ByteBudget(100);
+  const gone: string[] = [];
+  budget.hold(1, () => gone.push("small"));
+  for (const name of ["first", "second", "third"]) budget.hold(45, () => gone.push(name));
+  expect(gone).toEqual(["first"]);
+});
+
+it("has the garbage collected of those that it lets go of", async () => {
+  let times = 0;
+  const large = 20 * 1024 * 1024;
+  const budget = new ByteBudget(large, () => (times += 1));
+  for (let i = 0; i < 6; i++) {
+    budget.hold(large, () => {});
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(times).toBe(2);
+});
+
 it("lets go of a client that takes all the room itself, once", () => {
   const budget = new ByteBudget(10);
   let times = 0;

@@ -1,3 +1,8 @@
+import { collectGarbage } from "../../util/index.ts";
+
+/** A collection of garbage costs as much time as to receive this. */
+const COLLECT_AFTER_BYTES = 32 * 1024 * 1024;
+
 /** Bytes that are held for one client until it has taken or sent the rest of them. */
 export interface HeldBytes {
   /** Holds more; false when there is no room, or the client was let go. */
@@ -8,12 +13,17 @@ export interface HeldBytes {
 /** Bytes that are held for clients, of all connections together. */
 export class ByteBudget {
   readonly #limit: number;
+  readonly #collect: () => void;
   /** Clients that may be disconnected, in order of arrival. */
   readonly #clients = new Set<Held>();
   #held = 0;
+  /** Of clients that were let go since the last collection of garbage. */
+  #dropped = 0;
 
-  constructor(limit: number) {
+  /** What it lets go of is collected in time: a flood is faster than V8, and what it takes at most, the process keeps for long. */
+  constructor(limit: number, collect: () => void = collectGarbage) {
     this.#limit = limit;
+    this.#collect = collect;
   }
 
   get held(): number {
@@ -22,8 +32,8 @@ export class ByteBudget {
 
   /**
    * Counts bytes until the function that it returns is called. Where there is no room, the client that has been reading
-   * or sending longest is disconnected: an active client is done soon, and a stalled one must not keep others
-   * out. Undefined when even then there is no room.
+   * or sending longest is disconnected, of those that hold as much as others do: an active client is done soon, and a
+   * stalled one must not keep others out. Undefined when even then there is no room.
    */
   hold(bytes: number, letGo?: () => void): (() => void) | undefined {
     const held = this.begin(letGo);
@@ -51,10 +61,30 @@ export class ByteBudget {
 
   #makeRoom(bytes: number): void {
     if (bytes > this.#limit) return;
-    for (const client of this.#clients) {
-      if (this.#held + bytes <= this.#limit) return;
-      client.end();
+    while (this.#held + bytes > this.#limit) {
+      const next = this.#nextToGo();
+      if (next === undefined) return;
+      this.#collectAfter(next.bytes);
+      next.end();
     }
+  }
+
+  #collectAfter(bytes: number): void {
+    const before = this.#dropped;
+    this.#dropped += bytes;
+    if (before > COLLECT_AFTER_BYTES || this.#dropped <= COLLECT_AFTER_BYTES) return;
+    // The streams have let go of their bytes by then.
+    setImmediate(() => {
+      this.#dropped = 0;
+      this.#collect();
+    });
+  }
+
+  #nextToGo(): Held | undefined {
+    const share = this.#held / this.#clients.size;
+    for (const client of this.#clients) if (client.bytes >= share) return client;
+    const [first] = this.#clients;
+    return first;
   }
 }
 

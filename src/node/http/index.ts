@@ -3,6 +3,7 @@ export { type ClientBudget, clientBudget } from "./budget.ts";
 export { ByteBudget, type HeldBytes } from "./byte-budget.ts";
 export type { LimitedConnections } from "./connections/limit.ts";
 export { closeServer, limitServer, listenAt, urlHost } from "./connections/listen.ts";
+export { Gathered } from "./gathered.ts";
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
 export { MAX_UNREAD_BYTES, READ_WITHIN_MS } from "./limits.ts";
 export { RequestLines } from "./lines.ts";

@@ -4,12 +4,14 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { ByteBudget } from "../http/index.ts";
 import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./calls/jsonrpc.ts";
 import { type RpcEnvironment, refuse } from "./calls/method.ts";
+import { IncomingBytes } from "./incoming-bytes.ts";
 import { NOT_READING, type Sink, type Subscriptions } from "./subscriptions.ts";
 
 export interface WebSocketOptions extends DispatchOptions {
   readonly maxBodyBytes: number;
   readonly maxClients: number;
   readonly unread: ByteBudget;
+  readonly sent: ByteBudget;
 }
 
 const PING_EVERY_MS = 27_000;
@@ -17,6 +19,8 @@ const PING_EVERY_MS = 27_000;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** Requests of one connection that may be under way. */
 const MAX_PENDING = 64;
+/** Parts of one message: for each the library takes some hundred bytes. Clients make them of 4 KiB or more. */
+const MAX_PARTS = 512;
 const DROP_AFTER_MS = 5_000;
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
@@ -34,14 +38,20 @@ export class WebSocketRpc {
     this.#env = env;
     this.#options = options;
     this.#subscriptions = subscriptions;
-    this.#server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes, perMessageDeflate: false });
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.maxBodyBytes,
+      maxFragments: MAX_PARTS,
+      // Compressed messages may expand to a thousand times their size.
+      perMessageDeflate: false,
+    });
     this.#ping = setInterval(() => this.#pingAll(), PING_EVERY_MS);
     this.#ping.unref();
   }
 
   /** Takes over a connection that asks to become a websocket. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#server.handleUpgrade(request, socket, head, (websocket) => this.#serve(websocket));
+    this.#server.handleUpgrade(request, socket, head, (websocket) => this.#serve(websocket, socket));
   }
 
   close(): void {
@@ -50,13 +60,15 @@ export class WebSocketRpc {
     this.#server.close();
   }
 
-  #serve(websocket: WebSocket): void {
+  #serve(websocket: WebSocket, socket: Duplex): void {
     websocket.on("error", () => websocket.terminate());
     if (this.#server.clients.size > this.#options.maxClients) {
       websocket.close(TRY_AGAIN_LATER, `${this.#options.maxClients} clients are connected already`);
       return;
     }
-    const sink = sinkOf(websocket, this.#options.unread);
+    const { unread, sent } = this.#options;
+    const incoming = new IncomingBytes(websocket, socket, sent);
+    const sink = sinkOf(websocket, unread);
     let pending = 0;
     this.#alive.add(websocket);
     websocket.on("pong", () => this.#alive.add(websocket));
@@ -71,16 +83,20 @@ export class WebSocketRpc {
       }
       // Answers that nobody reads would pile up here.
       if (!sink.isReady()) return sink.drop(NOT_READING);
+      const text = data.toString();
+      const release = incoming.take(text.length);
+      if (release === undefined) return websocket.terminate();
       pending += 1;
       const local = (call: RpcCall, id: RequestId) => {
         // Nobody would end the subscription of a client that has gone.
         if (websocket.readyState !== websocket.OPEN) throw refuse("the connection is closed");
         return this.#subscribe(sink, call, id);
       };
-      answerText(this.#env, data.toString(), { ...this.#options, local })
-        .then((text) => {
+      answerText(this.#env, text, { ...this.#options, local })
+        .then((answer) => {
           pending -= 1;
-          if (text !== undefined) sink.send(text);
+          release();
+          if (answer !== undefined) sink.send(answer);
         })
         .catch(() => websocket.terminate());
     });

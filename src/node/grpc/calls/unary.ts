@@ -1,6 +1,6 @@
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { HeldBytes } from "../../http/index.ts";
+import { Gathered, type HeldBytes } from "../../http/index.ts";
 import { heightHeaders } from "../../services/height.ts";
 import type { BytesAnswerer } from "./calls.ts";
 import type { Reader } from "./reader.ts";
@@ -72,21 +72,21 @@ function readMessage(
   { maxMessageBytes: maxBytes, held }: Pick<UnaryParts, "maxMessageBytes" | "held">,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
+    const gathered = new Gathered();
     let size = 0;
     let more: HeldBytes | undefined;
     request.on("data", (part: Buffer) => {
       size += part.length;
       if (size > part.length) more ??= held();
       if (more?.add(part.length) === false) reject(new ConnectError(BUSY, Code.Unavailable));
-      else if (size <= FRAME_HEADER + maxBytes) parts.push(part);
+      else if (size <= FRAME_HEADER + maxBytes) gathered.add(part);
       else reject(new ConnectError(`the message is larger than ${maxBytes} bytes`, Code.ResourceExhausted));
     });
     // An error is made only when the client has gone: its stack would cost every call a tenth of its time.
     const gone = () => reject(new Error("the client has gone"));
     request.once("end", () => {
       request.off("close", gone);
-      const message = unframed(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts));
+      const message = unframed(gathered.bytes());
       if (message instanceof ConnectError) reject(message);
       else resolve(message);
     });
