@@ -35,7 +35,9 @@ describeWithEngine("svc deploy", () => {
   beforeAll(async () => {
     localnet = await TestLocalnet.start();
     // Dear enough for whole units to be earned within a few blocks.
-    provider = await localnet.provider({ name: "provider", cpuScale: "1.5" });
+    // Nobody can ask the DNS for the host names of the examples.
+    const env = { SVC_DEPLOYMENT_HOSTNAME_PROOF: "first-come" };
+    provider = await localnet.provider({ name: "provider", cpuScale: "1.5", env });
     await offerVolumes();
     const home = localnet.fixture.tempHome("tenant");
     const keyring = ["--home", home, "--keyring-backend", "test"];

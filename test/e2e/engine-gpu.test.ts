@@ -122,7 +122,7 @@ describe.skipIf(missing !== undefined)("engine driver and GPUs", () => {
     const spec = sampleSpec([asking(1, "t4")]);
     leases.push(spec.id);
     await driver.deploy(spec);
-    const isRefused = (text: string | undefined) => /1 GPUs wanted/.test(text ?? "");
+    const isRefused = (text: string | undefined) => /1 GPUs of one kind wanted/.test(text ?? "");
     await untilHealth(driver, spec.id, ({ services }) => isRefused(services[0]?.error), "no device to be free");
     const freed = await devicesOf(first);
     await driver.teardown(first);

@@ -380,9 +380,14 @@ class Driver implements DockerDriver {
     }
   }
 
+  /** A task that takes longer than its interval is not begun again meanwhile: a slow engine must not get more work by it. */
   #every(milliseconds: number, task: () => Promise<void>): void {
-    const timer = setInterval(() => {
-      task().catch((error) => this.#context.log.warn("periodic check failed", { err: errorText(error) }));
+    let isBusy = false;
+    const timer = setInterval(async () => {
+      if (isBusy) return;
+      isBusy = true;
+      await task().catch((error) => this.#context.log.warn("periodic check failed", { err: errorText(error) }));
+      isBusy = false;
     }, milliseconds);
     timer.unref();
     this.#timers.push(timer);
