@@ -33,6 +33,7 @@ export class TestKubernetes {
   readonly #folder: string;
   readonly #token = randomBytes(16).toString("hex");
   readonly #place: KubernetesPlace;
+  #config: string | undefined;
   readonly #ports: readonly [etcd: number, peers: number, server: number, node: number];
   readonly #running = new Map<string, ChildProcess>();
 
@@ -68,7 +69,9 @@ export class TestKubernetes {
 
   /** A kubeconfig file for its administrator. */
   get config(): string {
-    return this.#writeConfig("kubeconfig", this.#token);
+    // Written once: a program that has just been started may be reading it.
+    this.#config ??= this.#writeConfig("kubeconfig", this.#token);
+    return this.#config;
   }
 
   /** The same for a service account, with its rights alone. */
