@@ -34,8 +34,8 @@ afterAll(async () => {
   await fixture.close();
 });
 
-it.runIf(missing !== undefined)("the programs of a node are there", ({ skip }) => {
-  if (process.env.CI !== "true") skip(missing);
+it("the programs of a node are there", ({ skip }) => {
+  if (missing !== undefined && process.env.CI !== "true") skip(missing);
   expect(missing).toBeUndefined();
 });
 
