@@ -85,7 +85,8 @@ export class Firewall {
   async #install(networks: readonly LeaseNetwork[]): Promise<void> {
     try {
       const neighbours = onLinkNetworks(networkInterfaces());
-      await this.#apply("iptables", rulesV4(this.#chain, networks, neighbours));
+      const shares = shareRules(this.#chain, await this.#shares(), networks);
+      await this.#apply("iptables", rulesV4(this.#chain, networks, { neighbours, shares }));
       if (hasIpv6()) await this.#apply("ip6tables", rulesV6(this.#chain));
     } catch (error) {
       throw clusterErrors.firewall(errorText(error), { cause: error });
@@ -105,12 +106,24 @@ export class Firewall {
     if (!present) await run(tool, this.#jump("-I"));
   }
 
+  /** The rules of shares that the kernel has; `undefined` without their chain. */
+  #shares(): Promise<string | undefined> {
+    return run("iptables", this.#table("-S", sharesOf(this.#chain))).catch((error) => {
+      if (error instanceof CommandError && error.code === 1) return undefined;
+      throw error;
+    });
+  }
+
   async #uninstall(): Promise<void> {
+    const shares = sharesOf(this.#chain);
+    const steps = [
+      this.#jump("-D"),
+      ...["-F", "-X"].map((action) => this.#table(action, this.#chain)),
+      ...["-F", "-X"].map((action) => this.#table(action, shares)),
+    ];
     for (const tool of hasIpv6() ? ["iptables", "ip6tables"] : ["iptables"]) {
       // Each step fails where there is nothing left to remove.
-      for (const args of [this.#jump("-D"), this.#table("-F"), this.#table("-X")]) {
-        await run(tool, args).catch(() => {});
-      }
+      for (const args of steps) await run(tool, args).catch(() => {});
     }
   }
 
@@ -118,8 +131,8 @@ export class Firewall {
     return ["-w", "10", "-t", "mangle", action, "PREROUTING", "-i", this.#bridges, "-j", this.#chain];
   }
 
-  #table(action: string): string[] {
-    return ["-w", "10", "-t", "mangle", action, this.#chain];
+  #table(action: string, chain: string): string[] {
+    return ["-w", "10", "-t", "mangle", action, chain];
   }
 }
 
@@ -143,28 +156,59 @@ export function onLinkNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>):
   return [...new Set(links.flatMap(({ cidr }) => cidr ?? []))].sort();
 }
 
-/** `neighbours` are closed as the ranges that are never open. */
-export function rulesV4(chain: string, networks: readonly LeaseNetwork[], neighbours: readonly string[] = []): string {
-  return restoreText(chain, [
+/** Beside the rules of the leases: ranges that are closed as those that are never open, and the rules of their shares. */
+interface RulesBeside {
+  readonly neighbours?: readonly string[];
+  readonly shares?: readonly string[];
+}
+
+export function rulesV4(chain: string, networks: readonly LeaseNetwork[], beside: RulesBeside = {}): string {
+  const { neighbours = [], shares = [] } = beside;
+  const rules = [
     "-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN",
-    ...networks.map(
-      ({ bridge }) => `-i ${bridge} -m connlimit --connlimit-above ${CONNECTIONS} --connlimit-mask 0 -j DROP`,
-    ),
+    `-j ${sharesOf(chain)}`,
     "-p udp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
     "-p tcp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
     "-m addrtype --dst-type LOCAL -j DROP",
     ...networks.map((network) => `-i ${network.bridge} -d ${network.subnet} -j RETURN`),
     ...[...FORBIDDEN, ...neighbours].map((range) => `-d ${range} -j DROP`),
-  ]);
+  ];
+  return restoreText(chain, rules, shares);
+}
+
+/** The chain of the rules that count the connections of each lease. */
+function sharesOf(chain: string): string {
+  return `${chain}-N`;
+}
+
+/**
+ * What brings the rules that count connections to these networks, from `present`, the kernel's own list of them. A new
+ * rule counts from nothing, so a rule that is there stays: otherwise each lease that comes or goes, and each refresh,
+ * would give every tenant its whole share again.
+ */
+export function shareRules(chain: string, present: string | undefined, networks: readonly LeaseNetwork[]): string[] {
+  const shares = sharesOf(chain);
+  const rule = (bridge: string) =>
+    `-i ${bridge} -m connlimit --connlimit-above ${CONNECTIONS} --connlimit-mask 0 -j DROP`;
+  const known = new Set([...(present ?? "").matchAll(/ -i (\S+) /g)].map(([, bridge = ""]) => bridge));
+  const wanted = new Set(networks.map(({ bridge }) => bridge));
+  return [
+    ...(present === undefined ? [`:${shares} - [0:0]`] : []),
+    ...[...known].filter((bridge) => !wanted.has(bridge)).map((bridge) => `-D ${shares} ${rule(bridge)}`),
+    ...[...wanted].filter((bridge) => !known.has(bridge)).map((bridge) => `-A ${shares} ${rule(bridge)}`),
+  ];
 }
 
 export function rulesV6(chain: string): string {
   return restoreText(chain, ["-j DROP"]);
 }
 
-/** Naming the chain empties it; the commit then swaps old and new rules at once. */
-function restoreText(chain: string, rules: readonly string[]): string {
-  return ["*mangle", `:${chain} - [0:0]`, ...rules.map((rule) => `-A ${chain} ${rule}`), "COMMIT", ""].join("\n");
+/** Naming the chain empties it; the commit then swaps old and new rules at once. Chains that are not named stay. */
+function restoreText(chain: string, rules: readonly string[], beside: readonly string[] = []): string {
+  const named = beside.filter((line) => line.startsWith(":"));
+  const other = beside.filter((line) => !line.startsWith(":"));
+  const own = rules.map((rule) => `-A ${chain} ${rule}`);
+  return ["*mangle", `:${chain} - [0:0]`, ...named, ...own, ...other, "COMMIT", ""].join("\n");
 }
 
 function hasIpv6(): boolean {

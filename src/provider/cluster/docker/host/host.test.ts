@@ -4,7 +4,7 @@ import { leaseNamespace } from "../../contract/names.ts";
 import { discoverEngine, remedy } from "../api/discover.ts";
 import { LABEL, leaseOfLabels, Naming } from "../labels.ts";
 import { parseSocketTable } from "../replica/readiness.ts";
-import { onLinkNetworks, rulesV4 } from "./firewall.ts";
+import { onLinkNetworks, rulesV4, shareRules } from "./firewall.ts";
 import { redirectRules } from "./netns.ts";
 
 describe("firewall rules", () => {
@@ -16,7 +16,7 @@ describe("firewall rules", () => {
     expect(rules.at(-2)).toBe("COMMIT");
     const order = [
       at("ESTABLISHED"),
-      at("-i sx1 -m connlimit --connlimit-above 8192"),
+      at("-j SVC-x-N"),
       at("--dport 53"),
       at("LOCAL -j DROP"),
       at("10.89.3.0/24 -j RETURN"),
@@ -37,9 +37,23 @@ describe("firewall rules", () => {
       eth1: [{ ...base, family: "IPv4", cidr: "198.51.100.4/26" }],
     });
     expect(found).toEqual(["198.51.100.4/26", "203.0.113.9/24"]);
-    const closed = rulesV4("SVC-x", [{ bridge: "sx1", subnet: "10.89.3.0/24" }], found).split("\n");
+    const closed = rulesV4("SVC-x", [{ bridge: "sx1", subnet: "10.89.3.0/24" }], { neighbours: found }).split("\n");
     const place = (text: string) => closed.findIndex((rule) => rule.includes(text));
     expect(place("-d 203.0.113.9/24 -j DROP")).toBeGreaterThan(place("10.89.3.0/24 -j RETURN"));
+  });
+
+  it("go on counting the connections of leases that stay", () => {
+    const networks = ["sx1", "sx2"].map((bridge) => ({ bridge, subnet: "10.89.3.0/24" }));
+    const rule = (bridge: string) => `${bridge} -m connlimit --connlimit-above 8192 --connlimit-mask 0 -j DROP`;
+    const first = shareRules("SVC-x", undefined, networks.slice(0, 1));
+    expect(first).toEqual([":SVC-x-N - [0:0]", `-A SVC-x-N -i ${rule("sx1")}`]);
+    const present = `-N SVC-x-N\n-A SVC-x-N -i sx0 -m connlimit\n-A SVC-x-N -i sx1 -m connlimit\n`;
+    expect(shareRules("SVC-x", present, networks)).toEqual([
+      `-D SVC-x-N -i ${rule("sx0")}`,
+      `-A SVC-x-N -i ${rule("sx2")}`,
+    ]);
+    const text = rulesV4("SVC-x", networks, { shares: shareRules("SVC-x", present, networks) });
+    expect(text).not.toContain(":SVC-x-N");
   });
 
   it("cover private, shared, link-local and multicast ranges", () => {
