@@ -1,7 +1,6 @@
 /**
  * Chains with many accounts: from the start of the node to its first block, and its start on what it kept, with processor time,
- * memory and disk; the ecosystem's reference node in the same run with the fewer accounts. Without Go to build that node,
- * its rows are left out.
+ * memory and disk; the ecosystem's reference node in the same run. Without Go to build that node, its rows are left out.
  *
  *   npm run bench -- accounts [accounts] [more accounts]
  */
@@ -43,9 +42,10 @@ const report = new Report(
 );
 const fixture = new Fixture();
 try {
-  await measure(await ownNode(few), few, SECONDS[0]);
-  for (const peer of await peerNodes(few)) await measure(peer, few);
-  if (many > 0) await measure(await ownNode(many), many, SECONDS[1]);
+  for (const [index, accounts] of [few, many].filter((each) => each > 0).entries()) {
+    await measure(await ownNode(accounts), accounts, SECONDS[index]);
+    for (const peer of await peerNodes(accounts)) await measure(peer, accounts);
+  }
   report.save();
 } finally {
   await fixture.close();
