@@ -16,6 +16,10 @@ export class ByteBudget {
   readonly #collect: () => void;
   /** Clients that may be disconnected, in order of arrival. */
   readonly #clients = new Set<Held>();
+  readonly #counter: Counter = {
+    enter: (held, bytes) => this.#enter(held, bytes),
+    leave: (held) => this.#leave(held),
+  };
   #held = 0;
   /** Of clients that were let go since the last collection of garbage. */
   #dropped = 0;
@@ -42,7 +46,7 @@ export class ByteBudget {
 
   /** The same for bytes that come little by little. */
   begin(letGo?: () => void): HeldBytes {
-    return new Held({ letGo, enter: (held, bytes) => this.#enter(held, bytes), leave: (held) => this.#leave(held) });
+    return new Held(this.#counter, letGo);
   }
 
   #enter(held: Held, bytes: number): boolean {
@@ -88,19 +92,21 @@ export class ByteBudget {
   }
 }
 
-interface HeldParts {
-  readonly letGo: (() => void) | undefined;
+interface Counter {
   readonly enter: (held: Held, bytes: number) => boolean;
   readonly leave: (held: Held) => void;
 }
 
 class Held implements HeldBytes {
-  readonly #parts: HeldParts;
+  readonly #counter: Counter;
+  /** Forgotten at the end: tables of the budget that V8 has replaced still know who was in them, until a full collection. */
+  #letGo: (() => void) | undefined;
   #bytes = 0;
   #isOver = false;
 
-  constructor(parts: HeldParts) {
-    this.#parts = parts;
+  constructor(counter: Counter, letGo: (() => void) | undefined) {
+    this.#counter = counter;
+    this.#letGo = letGo;
   }
 
   get bytes(): number {
@@ -112,11 +118,11 @@ class Held implements HeldBytes {
   }
 
   get canGo(): boolean {
-    return this.#parts.letGo !== undefined;
+    return this.#letGo !== undefined;
   }
 
   add(bytes: number): boolean {
-    const isHeld = !this.#isOver && this.#parts.enter(this, bytes);
+    const isHeld = !this.#isOver && this.#counter.enter(this, bytes);
     if (isHeld) this.#bytes += bytes;
     return isHeld;
   }
@@ -124,12 +130,14 @@ class Held implements HeldBytes {
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#parts.leave(this);
+    this.#letGo = undefined;
+    this.#counter.leave(this);
   }
 
   /** Disconnects its client. */
   end(): void {
+    const letGo = this.#letGo;
     this.release();
-    this.#parts.letGo?.();
+    letGo?.();
   }
 }

@@ -32,19 +32,29 @@ export interface LimitedConnections {
   busy(socket: Duplex, isBusy: boolean): void;
 }
 
+/** Where a connection is, and since which step of all connections. */
+interface Place {
+  state: State;
+  since: number;
+}
+
 class Connections {
   readonly #limit: number;
-  /** In the order in which they entered their state. */
-  readonly #states = new Map<Duplex, State>();
+  /**
+   * Each place is changed where it is. To take it out and put it in again for its order, three times a request, would have the
+   * table made anew every few requests, and each old one would keep what it last held until a full collection of garbage.
+   */
+  readonly #places = new Map<Duplex, Place>();
+  #steps = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   add(socket: Duplex): void {
-    socket.once("close", () => this.#states.delete(socket));
-    if (this.#states.size >= this.#limit) this.#letGo(this.#least() ?? socket);
-    if (!socket.destroyed) this.#states.set(socket, "new");
+    socket.once("close", () => this.#places.delete(socket));
+    if (this.#places.size >= this.#limit) this.#letGo(this.#least() ?? socket);
+    if (!socket.destroyed) this.#places.set(socket, { state: "new", since: this.#steps++ });
   }
 
   /** A body may come as slowly as headers: until it is complete, its connection counts as one without a request. */
@@ -56,20 +66,28 @@ class Connections {
   }
 
   set(socket: Duplex, state: State): void {
-    if (this.#states.delete(socket)) this.#states.set(socket, state);
+    const place = this.#places.get(socket);
+    if (place !== undefined) Object.assign(place, { state, since: this.#steps++ });
   }
 
   #letGo(socket: Duplex): void {
-    this.#states.delete(socket);
+    this.#places.delete(socket);
     socket.destroy();
   }
 
   #least(): Duplex | undefined {
     const oldest = (wanted: State): Duplex | undefined => {
-      for (const [socket, state] of this.#states) if (state === wanted) return socket;
-      return undefined;
+      let first: [Duplex, Place] | undefined;
+      for (const [socket, place] of this.#places) {
+        if (place.state === wanted && (first === undefined || place.since < first[1].since)) first = [socket, place];
+      }
+      return first?.[0];
     };
-    return LET_GO.map(oldest).find((socket) => socket !== undefined);
+    for (const state of LET_GO) {
+      const socket = oldest(state);
+      if (socket !== undefined) return socket;
+    }
+    return undefined;
   }
 }
 
