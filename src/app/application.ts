@@ -34,7 +34,6 @@ import {
   type Module,
   type Restart,
   Router,
-  runBlockItem,
   storedEvents,
   type TxEnvironment,
   TxRunner,
@@ -55,6 +54,7 @@ import { assert, type DecimalCoin, toHex } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
 import { endBlock } from "./end-block.ts";
 import { exportModules, exportRestart, importGenesis } from "./genesis.ts";
+import { runItem } from "./item.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
 import type { ModuleSet } from "./module-set.ts";
 import {
@@ -269,8 +269,7 @@ export class SvcApplication implements Application {
     const evidence = { lastCommit, misbehavior };
     const ctx = new Context({ block, evidence, mode: "block", stores, events, report: this.#report });
     if (this.#due.length > 0) migrate(ctx, this.#due);
-    for (const { name, beginBlock } of this.modules)
-      if (beginBlock) runBlockItem(ctx, `${name}/begin_block`, beginBlock);
+    for (const module of this.modules) runItem(ctx, module, "beginBlock", (item) => module.beginBlock?.(item));
     const env = { block, stores };
     const gas = new BlockGas(this.#maxGas);
     const txResults = txs.map((tx) => this.#runner.deliver(env, tx, gas));

@@ -9,14 +9,14 @@ import {
 } from "../abci/index.ts";
 import { consensusModule } from "../modules/consensus/index.ts";
 import { type BlockUpdates, type Context, defineGenesis, defineModule, type Module } from "../runtime/index.ts";
-import { type Database, memoryDatabase } from "../store/index.ts";
+import { type Database, DatabaseFault, memoryDatabase } from "../store/index.ts";
 import { SvcError, toHex, toUtf8 } from "../util/index.ts";
 import { GenesisStateSchema } from "../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { createApp, moduleSet } from "./index.ts";
 
 /** An application whose modules do what a test says, as an engine sees it. */
 
-type Behaviour = Partial<Pick<Module, "version" | "migrations" | "beginBlock" | "endBlock">>;
+type Behaviour = Partial<Pick<Module, "version" | "migrations" | "beginBlock" | "endBlock" | "vital">>;
 
 function probe(name: string, behaviour: Behaviour): Module {
   const genesis = defineGenesis({
@@ -79,6 +79,55 @@ describe("what a block changes about consensus", () => {
     };
     expect(block(begun({ one: fails }), 1n).validatorUpdates).toEqual([]);
   });
+});
+
+describe("an item that fails", () => {
+  const write = (key: string) => (ctx: Context) => ctx.store("one").set(toUtf8(key), toUtf8("x"));
+  const failing = (key: string, error: unknown) => (ctx: Context) => {
+    write(key)(ctx);
+    throw error;
+  };
+  const refusal = new SvcError("probe", 1, "no");
+  const phases = ["beginBlock", "endBlock"] as const;
+
+  test.each(phases)("at %s is told and dropped, whatever it throws, and the block goes on", (phase) => {
+    for (const error of [refusal, new Error("a fault"), "text"]) {
+      const app = begun({ one: { [phase]: failing("a", error) }, two: { endBlock: write("b") as never } });
+      const untouched = begun({ one: {}, two: { endBlock: write("b") as never } });
+      const { appHash, events } = block(app, 1n);
+      expect(toHex(appHash)).toBe(toHex(block(untouched, 1n).appHash));
+      expect(events.map(({ type }) => type)).toEqual(["block_item_failed"]);
+      // The text of a fault may differ between machines.
+      expect(JSON.stringify(events)).not.toContain("a fault");
+    }
+  });
+
+  test.each(phases)("at %s and is vital ends the block, of which nothing is kept", (phase) => {
+    for (const error of [refusal, new Error("a fault")]) {
+      let isBroken = true;
+      const vital: Behaviour = {
+        vital: [phase],
+        [phase]: (ctx: Context) => (isBroken ? failing("a", error)(ctx) : undefined),
+      };
+      const app = begun({ one: vital, two: { endBlock: write("b") as never } });
+      const name = phase === "beginBlock" ? "one/begin_block" : "one/end_block";
+      expect(() => block(app, 1n)).toThrow(`${name} of block 1 failed, and no block is made without it: `);
+      expect(() => block(app, 1n)).toThrow(error.message);
+      expect(app.info().lastBlockHeight).toBe(0n);
+      isBroken = false;
+      const { appHash } = block(app, 1n);
+      expect(toHex(appHash)).toBe(toHex(block(begun({ one: {}, two: { endBlock: write("b") as never } }), 1n).appHash));
+    }
+  });
+
+  test.each(phases)(
+    "at %s because the database cannot be read ends the block: other machines can read theirs",
+    (phase) => {
+      const app = begun({ one: { [phase]: failing("a", new DatabaseFault(new Error("MDB_CORRUPTED"))) } });
+      expect(() => block(app, 1n)).toThrow("MDB_CORRUPTED");
+      expect(app.info().lastBlockHeight).toBe(0n);
+    },
+  );
 });
 
 test("votes and evidence come to the items of the block, and to nothing after it", () => {

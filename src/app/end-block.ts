@@ -1,9 +1,10 @@
 import type { ValidatorUpdate } from "../abci/index.ts";
-import { type BlockUpdates, type Context, type Module, runBlockItem } from "../runtime/index.ts";
+import type { BlockUpdates, Context, Module } from "../runtime/index.ts";
+import { runItem } from "./item.ts";
 
 /**
- * Runs the end-block items, and returns what they change about the voters. If an item fails, its changes of the voters
- * are dropped with its other changes. Throws when two modules change the voters: they would have to know about each
+ * Runs the end-block items, and returns what they change about the voters. If an item fails that may, its changes of the
+ * voters are dropped with its other changes. Throws when two modules change the voters: they would have to know about each
  * other.
  */
 export function endBlock(ctx: Context, modules: readonly Module[]): readonly ValidatorUpdate[] {
@@ -13,12 +14,10 @@ export function endBlock(ctx: Context, modules: readonly Module[]): readonly Val
   return validators;
 }
 
-function updatesOf(ctx: Context, { name, endBlock: run }: Module): BlockUpdates {
+function updatesOf(ctx: Context, module: Module): BlockUpdates {
   let updates: BlockUpdates = {};
-  if (run !== undefined) {
-    runBlockItem(ctx, `${name}/end_block`, (item) => {
-      updates = run(item) ?? {};
-    });
-  }
+  runItem(ctx, module, "endBlock", (item) => {
+    updates = module.endBlock?.(item) ?? {};
+  });
   return updates;
 }

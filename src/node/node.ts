@@ -137,7 +137,7 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
     onEnd: (error) => {
       if (error === undefined) logger.info("halt height reached", { height: engine.blocks.height });
       else logger.error("no more blocks are made", { error, height: engine.blocks.height });
-      end({ error });
+      end({ error: storeFault(error, homePaths(parts.home).database) });
     },
   });
   const taker = new SnapshotTaker({

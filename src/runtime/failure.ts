@@ -1,4 +1,5 @@
-import { PANIC_ERROR, SvcError } from "../util/index.ts";
+import { DatabaseFault } from "../store/index.ts";
+import { errorText, PANIC_ERROR, SvcError } from "../util/index.ts";
 
 /** A failure as it enters results: the same on every node. */
 export interface Failure {
@@ -9,6 +10,20 @@ export interface Failure {
 
 /** What the network sees of a programming error; the text thrown may differ between machines and stays local. */
 const PANIC_TEXT = "internal error while executing, see the log of the node: panic";
+
+/** Whether nothing may go on after an error: what it says of this machine is not so on others. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof DatabaseFault || error instanceof BlockItemFailure;
+}
+
+/** An item of a block failed that has to succeed: nothing of the block may be kept. */
+export class BlockItemFailure extends Error {
+  constructor(item: string, height: bigint, cause: unknown) {
+    const text = `${item} of block ${height} failed, and no block is made without it: ${errorText(cause)}`;
+    super(`${text}; start a version of svc in which this is mended`, { cause });
+    this.name = "BlockItemFailure";
+  }
+}
 
 /** Turns anything thrown into a result. Only the product's own errors show their text. */
 export function failureOf(error: unknown): Failure {

@@ -1,14 +1,15 @@
 export type { Account } from "./ante/account.ts";
 export type { AnteAccounts, AnteBank, AnteOptions, AnteParams, FeeGrants, FeeUse } from "./ante/ante.ts";
-export { runBlockItem } from "./blockitem.ts";
+export { runBlockItem, runVitalItem } from "./blockitem.ts";
 export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
-export { GivenUp, isPanic } from "./failure.ts";
+export { BlockItemFailure, GivenUp, isFatal, isPanic } from "./failure.ts";
 export { BlockGas, type GasMeter, infiniteGas, limitedGas } from "./gas/gas.ts";
 export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./gas/message-gas.ts";
 export { type GasCosts, meteredStore } from "./gas/metered.ts";
 export { brokenInvariants, InvariantBreach } from "./invariants.ts";
 export {
+  type BlockPhase,
   type BlockUpdates,
   type BoundMethod,
   type BoundService,

@@ -140,6 +140,8 @@ export interface BlockUpdates {
   readonly validators?: readonly ValidatorUpdate[];
 }
 
+export type BlockPhase = "beginBlock" | "endBlock";
+
 /** What every module's `index.ts` makes. */
 export interface Module {
   readonly name: string;
@@ -155,9 +157,11 @@ export interface Module {
   readonly accounts?: readonly ModuleAccountSpec[];
   /** Chooses the voters of the first block when the state of genesis is complete; at most one module does. */
   readonly genesisVoters?: (ctx: Context) => readonly ValidatorUpdate[];
-  /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, never a halt. */
+  /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, and the block goes on. */
   readonly beginBlock?: (ctx: Context) => void;
   readonly endBlock?: (ctx: Context) => BlockUpdates | undefined;
+  /** Those of them that have to succeed: after an error in one, the node stops and keeps nothing of the block. */
+  readonly vital?: readonly BlockPhase[];
   readonly invariants?: Readonly<Record<string, Invariant>>;
   /**
    * Fixed gas of a message by its short name ("MsgCreateBid"); for a module that has it, this includes so much of the

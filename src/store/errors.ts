@@ -1,4 +1,15 @@
-import { defineErrors } from "../util/index.ts";
+import { defineErrors, errorText } from "../util/index.ts";
+
+/**
+ * The database of this machine could not be read. Other machines can read theirs, so it is never the result of a
+ * transaction or of an item of a block: the node stops.
+ */
+export class DatabaseFault extends Error {
+  constructor(cause: unknown) {
+    super(errorText(cause), { cause });
+    this.name = "DatabaseFault";
+  }
+}
 
 /** Errors of a node's own storage. They occur at start and never in a transaction's result. */
 export const storeErrors = defineErrors("store", {

@@ -38,7 +38,7 @@ export { deflatedTable } from "./database/deflated.ts";
 export { openLmdb, openLmdbReader, storeFault } from "./database/lmdb.ts";
 export { DatabaseLock } from "./database/lock.ts";
 export { copyMemoryDatabase, memoryDatabase } from "./database/memory.ts";
-export { storeErrors } from "./errors.ts";
+export { DatabaseFault, storeErrors } from "./errors.ts";
 export { HISTORY_TABLES } from "./history/epochs.ts";
 export { lowestHeight, type PastTables, pastTables } from "./history/past.ts";
 export {

@@ -18,6 +18,7 @@ export function evidenceModule(deps: EvidenceDeps): { readonly module: Module } 
     beginBlock: (ctx) => {
       for (const misbehavior of ctx.evidence.misbehavior) keeper.punish(ctx, misbehavior);
     },
+    vital: ["beginBlock"],
     invariants: { hashes: (ctx) => hashesAreRight(keeper, ctx) },
   });
   return { module };

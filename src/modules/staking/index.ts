@@ -37,6 +37,7 @@ export function stakingModule(
       const validators = endBlock(keeper, ctx);
       return validators.length === 0 ? undefined : { validators };
     },
+    vital: ["endBlock"],
     invariants: stakingInvariants(keeper),
   });
   return { keeper, module };

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { NO_VOTERS } from "../../abci/index.ts";
+import { DatabaseFault } from "../../store/index.ts";
 import { type TestChain, testChain, toAny } from "../../testing/index.ts";
 import { defineErrors } from "../../util/index.ts";
 import { MsgSendResponseSchema, MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -112,6 +113,18 @@ describe("results", () => {
     const { log, logs } = chain.mustSend(signMessage(chain), { from: chain.key("alice") });
     expect(log).not.toMatch(/[<>&\u2028]/);
     expect(logs[0]?.events[1]?.attributes[1]?.value).toBe("<script>&\u2028");
+  });
+
+  test("a database that cannot be read is no result: the block ends", () => {
+    const fault = new DatabaseFault(new Error("MDB_CORRUPTED"));
+    const chain = chainWith({
+      sign: () => {
+        throw fault;
+      },
+    });
+    const height = chain.app.info().lastBlockHeight;
+    expect(() => chain.send(signMessage(chain), { from: chain.key("alice"), fee })).toThrow(fault);
+    expect(chain.app.info().lastBlockHeight).toBe(height);
   });
 
   test("one failing message undoes them all and names itself", () => {

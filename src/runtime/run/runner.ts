@@ -10,7 +10,7 @@ import type { VerifiedSignatures } from "../ante/signatures.ts";
 import { type PreparedTx, prepareTx, readGasLimit, routeOf } from "../ante/tx.ts";
 import { type BlockInfo, type BlockProblem, Context, type Mode } from "../context.ts";
 import { type Event, EventSink } from "../events.ts";
-import { failureOf, isPanic } from "../failure.ts";
+import { failureOf, isFatal, isPanic } from "../failure.ts";
 import {
   BlockGas,
   beyondBlockGas,
@@ -130,6 +130,7 @@ export class TxRunner {
       run.ante(tx, this.#ante, known?.verified ?? new Set());
       return run.succeed(run.messages(tx, this.#ante));
     } catch (error) {
+      if (isFatal(error)) throw error;
       run.countInBlock();
       return this.#fail(run, error);
     }

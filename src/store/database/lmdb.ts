@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
 import { fromUtf8, makePrivateDirectory } from "../../util/index.ts";
-import { storeErrors } from "../errors.ts";
+import { DatabaseFault, storeErrors } from "../errors.ts";
 import { type Entry, type KVReader, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
 import { checkRowKey } from "../layers/text.ts";
 import { checkDataFile } from "./data-file.ts";
@@ -64,7 +64,8 @@ const DAMAGE = /^MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PANIC)\b/;
 
 /** An error met in a database of `directory`: damage is reported as such, with its remedy, anything else unchanged. */
 export function storeFault(error: unknown, directory: string): unknown {
-  if (!(error instanceof Error) || !DAMAGE.test(error.message)) return error;
+  if (!(error instanceof Error) || !DAMAGE.test(error.message))
+    return error instanceof DatabaseFault ? error.cause : error;
   return storeErrors.damaged(`${directory}: ${error.message}`);
 }
 
@@ -177,8 +178,10 @@ class LmdbTable implements KVReader {
 
   get(key: Uint8Array): Uint8Array | undefined {
     if (key.length === 0 || key.length > MAX_ROW_KEY_BYTES) return undefined;
-    if (this.#transaction === undefined) return this.#table.getBinary(key);
-    return this.#table.get(key, { transaction: this.#transaction });
+    const transaction = this.#transaction;
+    return unlessFaulty(() =>
+      transaction === undefined ? this.#table.getBinary(key) : this.#table.get(key, { transaction }),
+    );
   }
 
   has(key: Uint8Array): boolean {
@@ -187,7 +190,8 @@ class LmdbTable implements KVReader {
 
   iterate(range: Range = {}): IterableIterator<Entry> {
     const bounds = { start: lmdbBound(range.start), end: lmdbBound(range.end) };
-    return new LmdbIterator(this.#table.getRange({ ...lmdbRange(bounds, range.reverse === true), ...this.#options() }));
+    const options = { ...lmdbRange(bounds, range.reverse === true), ...this.#options() };
+    return new LmdbIterator(() => this.#table.getRange(options)[Symbol.iterator]());
   }
 
   #options(): { transaction?: Transaction } {
@@ -207,11 +211,13 @@ function lmdbRange({ start, end }: Range, reverse: boolean): RangeOptions {
   return { ...lower, ...upper, ...(reverse ? { reverse, exclusiveStart: end !== undefined, inclusiveEnd: true } : {}) };
 }
 
-class LmdbIterator implements IterableIterator<Entry> {
-  readonly #entries: Iterator<{ key: Uint8Array; value: Uint8Array }>;
+type Entries = Iterator<{ key: Uint8Array; value: Uint8Array }>;
 
-  constructor(entries: Iterable<{ key: Uint8Array; value: Uint8Array }>) {
-    this.#entries = entries[Symbol.iterator]();
+class LmdbIterator implements IterableIterator<Entry> {
+  readonly #entries: Entries;
+
+  constructor(begin: () => Entries) {
+    this.#entries = unlessFaulty(begin);
   }
 
   [Symbol.iterator](): this {
@@ -219,7 +225,7 @@ class LmdbIterator implements IterableIterator<Entry> {
   }
 
   next(): IteratorResult<Entry> {
-    const step = this.#entries.next();
+    const step = unlessFaulty(() => this.#entries.next());
     return step.done === true
       ? { done: true, value: undefined }
       : { done: false, value: [step.value.key, step.value.value] };
@@ -228,6 +234,15 @@ class LmdbIterator implements IterableIterator<Entry> {
   return(): IteratorResult<Entry> {
     this.#entries.return?.();
     return { done: true, value: undefined };
+  }
+}
+
+/** Reads; what LMDB throws becomes a fault of the database. */
+function unlessFaulty<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new DatabaseFault(error);
   }
 }
 

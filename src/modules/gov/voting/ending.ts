@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, isPanic, limitedGas, runBlockItem } from "../../../runtime/index.ts";
+import { type Context, isFatal, isPanic, limitedGas, runBlockItem } from "../../../runtime/index.ts";
 import { formatCoins, PANIC_ERROR, SvcError } from "../../../util/index.ts";
 import { EndedProposalSchema, type Proposal, ProposalStatus } from "../../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { govErrors as errors } from "../../../wire/index.ts";
@@ -178,6 +178,7 @@ function execute(keeper: GovKeeper, ctx: Context, proposal: Proposal): Ended {
     });
     return { result: "proposal_passed", log: "passed", after: passed };
   } catch (error) {
+    if (isFatal(error)) throw error;
     if (isPanic(error)) ctx.report({ item: `gov/proposal/${proposal.id}`, height: ctx.height, error });
     const failedReason = reasonOf(error);
     const after = { ...passed, status: ProposalStatus.FAILED, failedReason };
