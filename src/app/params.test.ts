@@ -1,9 +1,12 @@
-import { create, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { create, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import type { BoundMethod } from "../runtime/index.ts";
-import { MOST_ATTRIBUTES } from "../sdl/index.ts";
-import { operatorAddress, testKey } from "../testing/index.ts";
-import { fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
+import { moduleAddress } from "../crypto/index.ts";
+import { type BoundMethod, MAX_GAS_PRICE } from "../runtime/index.ts";
+import { MOST_ATTRIBUTES, SIZE_LIMITS } from "../sdl/index.ts";
+import { operatorAddress, type TestChain, testChain, testKey, toAny } from "../testing/index.ts";
+import { MsgSubmitProposalSchema } from "../wire/gen/sdk/gov/v1/tx_pb.js";
+import { LimitsSchema } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { encodeAddress, fromJson, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 import { standardModules } from "./app.ts";
 
 interface Ends {
@@ -11,8 +14,11 @@ interface Ends {
   readonly bad: readonly JsonValue[];
 }
 
+const GOVERNANCE = encodeAddress(moduleAddress("gov"));
 const TINY = "0.000000000000000001";
 const ABOVE_ONE = "1.000000000000000001";
+
+const { modules } = standardModules();
 
 /** By module and parameter: values that are at an end of what is allowed, and values one beyond. */
 const ENDS: Readonly<Record<string, Readonly<Record<string, Ends>>>> = {
@@ -84,19 +90,18 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, Ends>>>> = {
     max_prune_records: { good: [1, 100_000], bad: [0, 100_001] },
     min_deposits: { good: [coins(100)], bad: [[], coins(101), [{ denom: "utoken", amount: "0" }]] },
     min_sponsor_deposits: { good: [[], coins(100)], bad: [coins(101), [{ denom: "utoken", amount: "0" }]] },
-    // The ends of each of them are tried beside the module.
-    limits: { good: [], bad: [null] },
-    message_gas: { good: [], bad: [[], [{ message: "MsgUpdateParams", gas: "1" }]] },
+    limits: limitEnds(),
+    message_gas: gasEnds("deployment"),
   },
   market: {
     order_max_bids: { good: [1, 500], bad: [0, 501] },
     order_max_open_blocks: { good: ["1", "1099511627776"], bad: ["0", "1099511627777"] },
     bid_min_deposits: { good: [coins(100)], bad: [[], coins(101), [{ denom: "utoken", amount: "-1" }]] },
-    message_gas: { good: [], bad: [[]] },
+    message_gas: gasEnds("market"),
   },
-  provider: { ...attributeEnds(), message_gas: { good: [], bad: [[]] } },
-  audit: { ...attributeEnds(), message_gas: { good: [], bad: [[]] } },
-  cert: { message_gas: { good: [], bad: [[]] } },
+  provider: { ...attributeEnds(), message_gas: gasEnds("provider") },
+  audit: { ...attributeEnds(), message_gas: gasEnds("audit") },
+  cert: { message_gas: gasEnds("cert") },
 };
 
 /** Of a part of one that may be no less than `least`. */
@@ -111,6 +116,38 @@ function attributeEnds(): Record<string, Ends> {
     attribute_key_max: { good: [2, keyMax], bad: [1, keyMax + 1] },
     attribute_value_max: { good: [1, valueBytes], bad: [0, valueBytes + 1] },
   };
+}
+
+function defaultsOf(name: string): JsonObject {
+  const found = modules.find((module) => module.name === name);
+  if (found === undefined) throw new Error(`there is no module ${name}`);
+  const state = toJson(found.genesis.schema, found.genesis.defaults(), { exact: true }) as { params: JsonObject };
+  return state.params;
+}
+
+/** Of the prices of a module's messages, row by row. */
+function gasEnds(name: string): Ends {
+  const rows = defaultsOf(name).message_gas as readonly JsonObject[];
+  const priced = (gas: string) => rows.map((row, at) => rows.map((each, i) => (i === at ? { ...row, gas } : each)));
+  const missing = rows.map((_, at) => rows.filter((_, i) => i !== at));
+  const twice = rows.map((row) => [...rows, row]);
+  const unpriced = ["MsgUpdateParams", "MsgNothing", ""].map((message) => [...rows, { message, gas: "1" }]);
+  return {
+    good: [...priced("0"), ...priced(`${MAX_GAS_PRICE}`)],
+    bad: [[], ...missing, ...twice, ...unpriced, ...priced(`${MAX_GAS_PRICE + 1n}`)],
+  };
+}
+
+/** Of the sizes and counts of groups, each by itself. */
+function limitEnds(): Ends {
+  const limits = defaultsOf("deployment").limits as JsonObject;
+  const fields = LimitsSchema.fields.filter(({ localName }) => localName in SIZE_LIMITS);
+  const put = (value: (most: number) => number) =>
+    fields.map(({ name, localName }) => ({
+      ...limits,
+      [name]: value(SIZE_LIMITS[localName as keyof typeof SIZE_LIMITS].most),
+    }));
+  return { good: put((most) => most), bad: [null, ...put((most) => most + 1), ...put(() => 0)] };
 }
 
 function utoken(amount: number): JsonValue {
@@ -131,8 +168,6 @@ interface Updated {
   readonly read: (json: JsonValue) => unknown;
 }
 
-const { modules } = standardModules();
-
 function updated(name: string): Updated {
   const found = modules.find((module) => module.name === name);
   const update = found?.msg?.methods.get("UpdateParams");
@@ -140,8 +175,7 @@ function updated(name: string): Updated {
   if (found === undefined || update === undefined || field?.message === undefined)
     throw new Error(`module ${name} has no MsgUpdateParams`);
   const schema: DescMessage = field.message;
-  const state = toJson(found.genesis.schema, found.genesis.defaults(), { exact: true }) as { params: JsonObject };
-  return { update, defaults: state.params, read: (json) => fromJson(schema, json) };
+  return { update, defaults: defaultsOf(name), read: (json) => fromJson(schema, json) };
 }
 
 function refusal({ update, read }: Updated, json: JsonValue): string | undefined {
@@ -196,4 +230,37 @@ describe("parameters that governance changes", () => {
     const auth = updated("auth");
     expect(refusal(auth, { ...auth.defaults, store_gas: null })).toContain("params.store_gas: missing");
   });
+
+  test.each(Object.entries(ENDS))("of %s are refused when a proposal with them comes to the mempool", (name, table) => {
+    const chain = testChain();
+    const module = updated(name);
+    const proposed = (json: JsonValue) => {
+      const params = module.read(json);
+      const message = create(module.update.input, { authority: GOVERNANCE, params } as never);
+      return chain.app.checkTx({ tx: proposalTx(chain, message), kind: "trial" });
+    };
+    expect(proposed(module.defaults)).toMatchObject({ code: 0 });
+    for (const [parameter, { good, bad }] of Object.entries(table)) {
+      for (const value of good)
+        expect([parameter, value, proposed({ ...module.defaults, [parameter]: value }).log]).toEqual([
+          parameter,
+          value,
+          "[]",
+        ]);
+      for (const value of bad) {
+        const { code, codespace, log } = proposed({ ...module.defaults, [parameter]: value });
+        expect([parameter, value, codespace, code, log]).toEqual([
+          ...[parameter, value, "gov", name === "gov" ? 40 : 12],
+          expect.stringContaining(parameter),
+        ]);
+      }
+    }
+  });
 });
+
+function proposalTx(chain: TestChain, message: Message): Uint8Array {
+  const from = chain.key("alice");
+  const about = { proposer: from.address, title: "Parameters", summary: "beyond their ends" };
+  const proposal = create(MsgSubmitProposalSchema, { ...about, messages: [toAny(message)] });
+  return chain.sign(proposal, { from, gas: 10_000_000n });
+}
