@@ -52,9 +52,8 @@ import {
 } from "../store/index.ts";
 import { assert, type DecimalCoin, toHex } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
-import { endBlock } from "./end-block.ts";
 import { exportModules, exportRestart, importGenesis } from "./genesis.ts";
-import { runItem } from "./item.ts";
+import { beginBlock, endBlock } from "./items.ts";
 import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
 import type { ModuleSet } from "./module-set.ts";
 import {
@@ -269,7 +268,7 @@ export class SvcApplication implements Application {
     const evidence = { lastCommit, misbehavior };
     const ctx = new Context({ block, evidence, mode: "block", stores, events, report: this.#report });
     if (this.#due.length > 0) migrate(ctx, this.#due);
-    for (const module of this.modules) runItem(ctx, module, "beginBlock", (item) => module.beginBlock?.(item));
+    beginBlock(ctx, this.modules);
     const env = { block, stores };
     const gas = new BlockGas(this.#maxGas);
     const txResults = txs.map((tx) => this.#runner.deliver(env, tx, gas));
