@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { expect } from "vitest";
 import {
+  type ModelRun,
   type ModelStep,
-  type ModelWorld,
   modelSimulation,
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
@@ -86,7 +86,7 @@ interface Sim {
 
 type Plan = (sim: Sim, from: TestKey) => ModelStep;
 
-function world(random: SimRandom): ModelWorld {
+function start(random: SimRandom): ModelRun {
   const chain = testChain({ accounts: NAMES, coins: { [NATIVE_DENOM]: HELD } });
   const keys = NAMES.map(testKey);
   const state = { balances: new Map(keys.map(({ address }) => [address, HELD])), grants: new Map<string, Grant>() };
@@ -223,5 +223,5 @@ modelSimulation({
     ...["grant: done", "revoke: done", "exec: done", "grant: authz/3", "revoke: authz/2"],
     ...["exec: authz/2", "exec: sdk/5", "exec: sdk/4"],
   ],
-  world,
+  start,
 });

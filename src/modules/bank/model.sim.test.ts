@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import {
+  type ModelRun,
   type ModelStep,
-  type ModelWorld,
   modelSimulation,
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
@@ -55,7 +55,7 @@ class Ledger {
   }
 }
 
-function world(random: SimRandom): ModelWorld {
+function start(random: SimRandom): ModelRun {
   const chain = testChain({
     accounts: HOLDERS,
     coins: HELD,
@@ -159,5 +159,5 @@ modelSimulation({
   seed: 5001,
   blocks: 150,
   wanted: ["send: done", "multi-send: done", "send: sdk/5", "send: sdk/4", "send: bank/5", "multi-send: bank/4"],
-  world,
+  start,
 });

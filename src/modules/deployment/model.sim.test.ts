@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import {
+  type ModelRun,
   type ModelStep,
-  type ModelWorld,
   modelSimulation,
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
@@ -56,7 +56,7 @@ interface Sim {
 
 type Plan = (sim: Sim, from: TestKey) => ModelStep;
 
-function world(random: SimRandom): ModelWorld {
+function start(random: SimRandom): ModelRun {
   const params = {
     ...defaultParams(),
     minDeposits: [create(CoinSchema, coin(MINIMUM))],
@@ -281,5 +281,5 @@ modelSimulation({
     ...["create: deployment/3", "create: deployment/26", "create: deployment/20", "deposit: deployment/20"],
     ...["update: deployment/10", "close: deployment/5", "start group: deployment/16", "start group: escrow/4"],
   ],
-  world,
+  start,
 });

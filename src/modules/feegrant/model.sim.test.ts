@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { expect } from "vitest";
 import {
+  type ModelRun,
   type ModelStep,
-  type ModelWorld,
   modelSimulation,
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
@@ -95,7 +95,7 @@ function current(period: NonNullable<Allowance["period"]>, total: bigint | undef
   return { ...period, left, resets: next < now ? now + period.length : next };
 }
 
-function world(random: SimRandom): ModelWorld {
+function start(random: SimRandom): ModelRun {
   const chain = testChain({ accounts: NAMES });
   const allowances = new Allowances();
   const keys = NAMES.map(testKey);
@@ -249,5 +249,5 @@ modelSimulation({
     ...["grant: done", "revoke: done", "prune: done", "use: done", "grant: sdk/18", "revoke: sdk/38"],
     ...["use: sdk/38", "use: feegrant/2", "use: feegrant/3", "use: feegrant/7"],
   ],
-  world,
+  start,
 });

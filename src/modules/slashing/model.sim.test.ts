@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import { type ModelStep, type ModelWorld, modelSimulation } from "../../../test/support/simulation/model.ts";
+import { type ModelRun, type ModelStep, modelSimulation } from "../../../test/support/simulation/model.ts";
 import type { SimRandom } from "../../../test/support/simulation/operation.ts";
 import type { Misbehavior } from "../../abci/index.ts";
 import { consensusAddress, moduleAddress } from "../../crypto/index.ts";
@@ -54,7 +54,7 @@ interface Sim {
 
 const idOf = (key: TestKey) => toHex(consensusAddress(consensusKey(key.name)));
 
-function world(random: SimRandom): ModelWorld {
+function start(random: SimRandom): ModelRun {
   const chain = slashingChain();
   const fresh = { tokens: TOKENS, since: 0n, jailed: false, until: 0n, banned: false };
   const validators = OPERATORS.map((name): Validator => ({ ...fresh, key: testKey(name), votes: [] }));
@@ -212,5 +212,5 @@ modelSimulation({
   seed: 5006,
   blocks: 220,
   wanted: ["unjail: done", "unjail: slashing/4", "unjail: slashing/5"],
-  world,
+  start,
 });

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import {
+  type ModelRun,
   type ModelStep,
-  type ModelWorld,
   modelSimulation,
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
@@ -133,7 +133,7 @@ interface Sim {
 
 type Plan = (sim: Sim, from: TestKey) => ModelStep;
 
-function world(random: SimRandom): ModelWorld {
+function start(random: SimRandom): ModelRun {
   const chain = testChain({
     accounts: [...OPERATORS, ...DELEGATORS],
     genesis: {
@@ -404,5 +404,5 @@ modelSimulation({
     ...["become: staking/5", "delegate: staking/4", "delegate: sdk/5", "undelegate: sdk/18", "undelegate: staking/24"],
     ...["redelegate: staking/37", "redelegate: staking/40", "unjail: slashing/5"],
   ],
-  world,
+  start,
 });

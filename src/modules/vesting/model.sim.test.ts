@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import {
+  type ModelRun,
   type ModelStep,
-  type ModelWorld,
   modelSimulation,
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
@@ -93,7 +93,7 @@ interface Sim {
   now(): bigint;
 }
 
-function world(random: SimRandom): ModelWorld {
+function start(random: SimRandom): ModelRun {
   const chain = vestingChain();
   const heirs = new Map<string, Heir>();
   const sim: Sim = { chain, random, heirs, now: () => chain.time / SECOND };
@@ -336,5 +336,5 @@ modelSimulation({
     ...["found: done", "found: sdk/18", "found: vesting/2", "spend: done", "spend: sdk/5", "delegate: done"],
     ...["delegate: sdk/5", "undelegate: done", "undelegate: sdk/18", "undelegate: staking/24"],
   ],
-  world,
+  start,
 });

@@ -17,7 +17,7 @@ export interface ModelStep {
 }
 
 /** A chain, and a model of one of its modules that is written without it. */
-export interface ModelWorld {
+export interface ModelRun {
   readonly chain: TestChain;
   /** Who may send a transaction in the next block. */
   actors(): readonly TestKey[];
@@ -40,7 +40,7 @@ export interface ModelSimulation {
   readonly blocks: number;
   /** What must occur in a run of `blocks` with `seed`, such as `send: done`. */
   readonly wanted: readonly string[];
-  world(random: SimRandom): ModelWorld;
+  start(random: SimRandom): ModelRun;
 }
 
 const REPEATED_BLOCKS = 12;
@@ -65,10 +65,10 @@ export function modelSimulation(simulation: ModelSimulation): void {
       (seed) => {
         console.log(`${name} simulation: seed ${seed}, ${blocks} blocks`);
         const random = simRandom(seed);
-        const world = simulation.world(random);
-        const outcomes = runModel(world, random, blocks);
+        const run = simulation.start(random);
+        const outcomes = runModel(run, random, blocks);
         if (process.env.MODEL_SIM_VERBOSE !== undefined) console.log(outcomes);
-        world.chain.exportTwice();
+        run.chain.exportTwice();
         if (seed !== simulation.seed || blocks < simulation.blocks) return;
         expect(wanted.filter((outcome) => !outcomes.has(outcome))).toEqual([]);
       },
@@ -77,9 +77,9 @@ export function modelSimulation(simulation: ModelSimulation): void {
     it("come to the same state from the same seed", () => {
       const hash = (): string => {
         const random = simRandom(first + 1);
-        const world = simulation.world(random);
-        runModel(world, random, REPEATED_BLOCKS);
-        return toHex(world.chain.app.info().lastBlockAppHash);
+        const run = simulation.start(random);
+        runModel(run, random, REPEATED_BLOCKS);
+        return toHex(run.chain.app.info().lastBlockAppHash);
       };
       expect(hash()).toBe(hash());
     });
@@ -87,26 +87,26 @@ export function modelSimulation(simulation: ModelSimulation): void {
 }
 
 /** Returns how often each operation came out how. */
-function runModel(world: ModelWorld, random: SimRandom, blocks: number): Map<string, number> {
+function runModel(run: ModelRun, random: SimRandom, blocks: number): Map<string, number> {
   const outcomes = new Map<string, number>();
   for (let block = 0; block < blocks; block++) {
-    const senders = world.actors().filter(() => random.int(3) === 0);
+    const senders = run.actors().filter(() => random.int(3) === 0);
     const planned = senders.flatMap((from) => {
-      const step = world.plan(from);
+      const step = run.plan(from);
       return step === undefined ? [] : [{ from, step }];
     });
     const txs = planned.map(({ from, step: { message, settings } }) => {
       const list = Array.isArray(message) ? message : [message];
-      return world.chain.sign(list, { ...settings, from });
+      return run.chain.sign(list, { ...settings, from });
     });
-    const results = world.chain.block(txs, world.misbehavior?.() ?? []);
-    world.begin?.();
+    const results = run.chain.block(txs, run.misbehavior?.() ?? []);
+    run.begin?.();
     planned.forEach(({ step }, i) => {
-      const outcome = `${step.name}: ${judge(world.chain, step, results[i])}`;
+      const outcome = `${step.name}: ${judge(run.chain, step, results[i])}`;
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     });
-    world.end?.();
-    compare(world);
+    run.end?.();
+    compare(run);
   }
   return outcomes;
 }
@@ -119,7 +119,7 @@ function judge({ height }: TestChain, step: ModelStep, result: TxResult | undefi
   throw new Error(`${step.name} at height ${height} should be ${said}, and is ${came} ${code === 0 ? "" : log}`);
 }
 
-function compare({ chain, compare }: ModelWorld): void {
+function compare({ chain, compare }: ModelRun): void {
   try {
     compare();
   } catch (error) {

@@ -73,7 +73,7 @@ describe("a name", () => {
 });
 
 /** What the chain and the gateway say. */
-interface World {
+interface Said {
   chainId: string;
   height: string;
   /** Milliseconds since 1970. */
@@ -89,7 +89,7 @@ interface World {
 
 let node: NodeDouble;
 let home: string;
-let world: World;
+let said: Said;
 let shown: TestCertificate;
 const closing: (() => unknown)[] = [];
 
@@ -98,7 +98,7 @@ beforeEach(async () => {
   await node.start();
   home = mkdtempSync(join(tmpdir(), "svc-examine-"));
   shown = await testCertificate({ address: PROVIDER, hosts: ["localhost", "127.0.0.1"] });
-  world = {
+  said = {
     chainId: "check-1",
     height: "7",
     time: Date.now(),
@@ -120,27 +120,27 @@ afterEach(async () => {
 
 function serveChain(): void {
   node.methods.status = () => ({
-    node_info: { network: world.chainId, version: "0.38.0", moniker: "m" },
+    node_info: { network: said.chainId, version: "0.38.0", moniker: "m" },
     sync_info: {
-      latest_block_height: world.height,
-      latest_block_time: new Date(world.time).toISOString(),
+      latest_block_height: said.height,
+      latest_block_time: new Date(said.time).toISOString(),
       earliest_block_height: "1",
-      catching_up: world.catchingUp,
+      catching_up: said.catchingUp,
     },
   });
   node.answerQuery(ProviderQuery.method.provider, () => {
-    if (!world.isRegistered) throw providerErrors.notFound();
-    return { provider: { owner: PROVIDER, hostUri: world.hostUri } };
+    if (!said.isRegistered) throw providerErrors.notFound();
+    return { provider: { owner: PROVIDER, hostUri: said.hostUri } };
   });
   node.answerQuery(CertQuery.method.certificates, () => {
-    if (world.published === undefined) return { certificates: [] };
-    const { serial, certificate } = world.published;
+    if (said.published === undefined) return { certificates: [] };
+    const { serial, certificate } = said.published;
     return {
-      certificates: [{ serial, certificate: { state: world.state, cert: new TextEncoder().encode(certificate) } }],
+      certificates: [{ serial, certificate: { state: said.state, cert: new TextEncoder().encode(certificate) } }],
     };
   });
   node.answerQuery(MarketQuery.method.leases, () => ({
-    leases: Array.from({ length: world.leases }, (_, i) => ({
+    leases: Array.from({ length: said.leases }, (_, i) => ({
       lease: {
         leaseId: { owner: STRANGER, dseq: BigInt(i + 1), gseq: 1, oseq: 1, provider: PROVIDER },
         state: Lease_State.active,
@@ -150,7 +150,7 @@ function serveChain(): void {
   node.answerQuery(MarketQuery.method.params, () => ({
     params: { bidMinDeposits: [{ denom: "utoken", amount: "5000000" }], orderMaxBids: 20 },
   }));
-  node.answerQuery(BankQuery.method.balance, () => ({ balance: { denom: "utoken", amount: world.balance } }));
+  node.answerQuery(BankQuery.method.balance, () => ({ balance: { denom: "utoken", amount: said.balance } }));
 }
 
 type Handler = (respond: import("node:http").ServerResponse) => void;
@@ -170,7 +170,7 @@ async function gateway(handler: Handler): Promise<TlsServer> {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });
-  world.hostUri = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  said.hostUri = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return server;
 }
 
@@ -190,7 +190,7 @@ const verify = () =>
 
 describe("svc provider verify", () => {
   it("is content with a provider that keeps its word", async () => {
-    world.leases = 3;
+    said.leases = 3;
     await gateway(honest(3));
     const { code, found } = await verify();
     expect(code).toBe(0);
@@ -208,7 +208,7 @@ describe("svc provider verify", () => {
 
   it("names a certificate that is not the chain's", async () => {
     await gateway(honest());
-    world.published = await testCertificate({ address: PROVIDER, serial: BigInt(shown.serial) });
+    said.published = await testCertificate({ address: PROVIDER, serial: BigInt(shown.serial) });
     const { code, found } = await verify();
     expect(code).toBe(1);
     expect(found["shown certificate"]).toMatchObject({
@@ -221,7 +221,7 @@ describe("svc provider verify", () => {
 
   it("names a revoked certificate", async () => {
     await gateway(honest());
-    world.state = Certificate_State.revoked;
+    said.state = Certificate_State.revoked;
     expect((await verify()).found["shown certificate"]?.detail).toContain("revoked");
   });
 
@@ -233,7 +233,7 @@ describe("svc provider verify", () => {
   });
 
   it("compares leases, with room for those that change meanwhile", async () => {
-    world.leases = 5;
+    said.leases = 5;
     const server = await gateway(honest(5 - LEASES_APART));
     expect((await verify()).code).toBe(0);
     server.removeAllListeners("request").on("request", (_, response) => honest(4 - LEASES_APART)(response));
@@ -269,7 +269,7 @@ describe("svc provider verify", () => {
   });
 
   it("says that an account is not a provider", async () => {
-    world.isRegistered = false;
+    said.isRegistered = false;
     const { code, found } = await verify();
     expect(code).toBe(1);
     expect(found.registration).toMatchObject({
@@ -299,7 +299,7 @@ async function ownCertificate(hosts: readonly string[], days = 100): Promise<voi
   const made = await makeCertificate({ address: PROVIDER, hosts, validity }, "passphrase");
   await writeCertificateFile(certificatePath(home, PROVIDER, "server"), made);
   const serial = (await import("../../../crypto/index.ts")).parseCertificatePem(made.certificate).serial;
-  world.published = { ...shown, certificate: made.certificate, serial };
+  said.published = { ...shown, certificate: made.certificate, serial };
 }
 
 describe("svc provider check", () => {
@@ -327,7 +327,7 @@ describe("svc provider check", () => {
     expect(Object.values(found).filter(({ state, fix }) => state === "failed" && fix === undefined)).toEqual([]);
   });
 
-  it.each<[string, string, Partial<World>, RegExp]>([
+  it.each<[string, string, Partial<Said>, RegExp]>([
     ["a node that catches up", "node", { catchingUp: true }, /catching up/],
     ["a clock that is behind", "clock", { time: Date.now() + 600_000 }, /s behind the last block/],
     ["a chain that stands still", "clock", { time: Date.now() - (CLOCK_AHEAD_S + 60) * 1000 }, /s old by this clock/],
@@ -335,7 +335,7 @@ describe("svc provider check", () => {
     ["an account that is not registered", "registration", { isRegistered: false }, /is not a provider/],
     ["an address that is none", "dns", { hostUri: "nowhere" }, /nowhere is not an address/],
   ])("finds %s", async (_, name, change, detail) => {
-    Object.assign(world, change);
+    Object.assign(said, change);
     const { found } = await check();
     expect(found[name]).toMatchObject({
       state: "failed",
@@ -353,9 +353,9 @@ describe("svc provider check", () => {
     expect(await finding()).toMatchObject({ detail: "it ends in 13 days" });
     await ownCertificate(["127.0.0.1"], 14);
     expect(await finding()).toMatchObject({ state: "ok" });
-    world.state = Certificate_State.revoked;
+    said.state = Certificate_State.revoked;
     expect(await finding()).toMatchObject({ detail: "it is revoked on the chain" });
-    world.published = undefined;
+    said.published = undefined;
     expect(await finding()).toMatchObject({ detail: "it is not on the chain" });
   });
 
