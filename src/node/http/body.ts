@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ByteBudget } from "./byte-budget.ts";
 import { Gathered } from "./gathered.ts";
+import { forget } from "./lent-memory.ts";
 
 /** What a body may take. */
 export interface BodyLimits {
@@ -23,15 +24,21 @@ export function readBody(
   return new Promise((resolve) => {
     const gathered = new Gathered();
     let size = 0;
+    const stop = (): void => {
+      gathered.release();
+      resolve(undefined);
+    };
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       const isHeld = size === chunk.length || size > limit || held.add(chunk.length);
       if (!isHeld) response.destroy();
-      else if (size <= limit) gathered.add(chunk);
-      else resolve(undefined);
+      else if (size > limit) stop();
+      else gathered.add(chunk);
+      // Nobody else has it: Node.js makes one of its own for each part of a body.
+      forget(chunk);
     });
     request.on("end", () => resolve(gathered.bytes().toString("utf8")));
-    request.on("close", () => resolve(undefined));
+    request.on("close", stop);
   });
 }
 

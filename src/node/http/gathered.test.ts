@@ -34,3 +34,12 @@ it("keeps none of what was read beside a small part", () => {
   gathered.add(Buffer.from(read, 10, 1));
   expect(gathered.bytes().buffer).not.toBe(read);
 });
+
+it("holds nothing once it was let go, and can begin again", () => {
+  const gathered = new Gathered();
+  gathered.add(Buffer.alloc(100_000, 1));
+  gathered.release();
+  expect(gathered.bytes()).toHaveLength(0);
+  gathered.add(Buffer.alloc(5_000, 2));
+  expect(gathered.bytes().equals(Buffer.alloc(5_000, 2))).toBe(true);
+});

@@ -1,16 +1,19 @@
-/** A part of so many bytes is kept as it came. */
+import { lendMemory, returnMemory } from "./lent-memory.ts";
+
+/** A first part of so many bytes is put into pieces at once: the rest may never come. */
 const LARGE_BYTES = 4 * 1024;
-/** Smaller ones are put together in pieces of this size. */
-const PIECE_BYTES = 8 * 1024;
+/** All other parts are put together in pieces of this size. */
+const PIECE_BYTES = 64 * 1024;
 
 /**
- * The bytes of a request that comes in parts. Small parts are put together: each alone would take hundreds of bytes more, and
- * a client may make parts of one byte.
+ * The bytes of a request that comes in parts. They are put together in lent memory: each part alone would take hundreds of
+ * bytes more, and a client may make parts of one byte.
  */
 export class Gathered {
-  readonly #parts: Buffer[] = [];
-  /** What small parts are put into. */
-  #piece: Buffer | undefined;
+  /** The only part so far, if it is small. */
+  #first: Buffer | undefined;
+  #pieces: Buffer[] = [];
+  /** Of the last piece. */
   #used = 0;
   #length = 0;
 
@@ -19,38 +22,49 @@ export class Gathered {
   }
 
   add(part: Buffer): void {
+    const isFirst = this.#length === 0;
     this.#length += part.length;
-    if (part.length >= LARGE_BYTES) this.#keep(ownPart(part));
-    else if (this.#length === part.length) this.#keep(Buffer.from(part));
-    else this.#append(part);
+    if (isFirst && part.length < LARGE_BYTES) {
+      // A part of much that was read at once would keep all of it.
+      this.#first = Buffer.from(part);
+      return;
+    }
+    if (this.#first !== undefined) this.#append(this.#first);
+    this.#first = undefined;
+    this.#append(part);
   }
 
-  /** All of them in one piece. */
+  /** All of them in one piece; nothing is held any more. */
   bytes(): Buffer {
-    this.#endPiece();
-    const [first] = this.#parts;
-    return this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
+    const whole = this.#first ?? Buffer.concat(this.#pieces, this.#length);
+    this.release();
+    return whole;
   }
 
-  #keep(part: Buffer): void {
-    this.#endPiece();
-    this.#parts.push(part);
+  /** Gives back the memory of what will not be used. */
+  release(): void {
+    for (const piece of this.#pieces) returnMemory(piece);
+    this.#pieces = [];
+    this.#first = undefined;
+    this.#used = 0;
+    this.#length = 0;
   }
 
   #append(part: Buffer): void {
-    if (this.#used + part.length > PIECE_BYTES) this.#endPiece();
-    this.#piece ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
-    this.#used += part.copy(this.#piece, this.#used);
+    for (let at = 0; at < part.length; ) {
+      const copied = part.copy(this.#piece(), this.#used, at);
+      this.#used += copied;
+      at += copied;
+    }
   }
 
-  #endPiece(): void {
-    if (this.#piece !== undefined) this.#parts.push(this.#piece.subarray(0, this.#used));
-    this.#piece = undefined;
+  /** The last piece, with room. Its pages are taken from the system as they are used. */
+  #piece(): Buffer {
+    const last = this.#pieces.at(-1);
+    if (last !== undefined && this.#used < PIECE_BYTES) return last;
+    const piece = lendMemory(PIECE_BYTES);
+    this.#pieces.push(piece);
     this.#used = 0;
+    return piece;
   }
-}
-
-/** A part of much that was read at once would keep all of it. */
-function ownPart(part: Buffer): Buffer {
-  return part.length < part.buffer.byteLength / 2 ? Buffer.from(part) : part;
 }

@@ -5,6 +5,7 @@ export type { LimitedConnections } from "./connections/limit.ts";
 export { closeServer, limitServer, listenAt, urlHost } from "./connections/listen.ts";
 export { Gathered } from "./gathered.ts";
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
+export { isLent, movedPart, returnMemory } from "./lent-memory.ts";
 export { MAX_UNREAD_BYTES, READ_WITHIN_MS } from "./limits.ts";
 export { RequestLines } from "./lines.ts";
 export type { ServerOptions } from "./options.ts";

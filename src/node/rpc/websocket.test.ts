@@ -199,6 +199,33 @@ describe("subscriptions", () => {
   });
 });
 
+describe("messages that come in several parts", () => {
+  it("are answered one by one, wherever one ends and the next begins", async () => {
+    const client = await connect();
+    const sizes = [100_000, 1, 65_000, 300_000, 4_096, 5, 65_536, 900_000, 70_000, 2];
+    for (const [id, size] of sizes.entries()) {
+      client.socket.ping(`${id}`.repeat(60));
+      client.socket.send(`${" ".repeat(size)}{"id":${id},"method":"health"}`);
+    }
+    await client.frame(sizes.length - 1);
+    expect(client.frames.map(({ id, result }) => [id, result])).toEqual(sizes.map((_, id) => [id, {}]));
+  });
+
+  it("are echoed in pings", async () => {
+    const client = await connect();
+    const pongs: string[] = [];
+    client.socket.on("pong", (data) => pongs.push(data.toString()));
+    const sent = Array.from({ length: 60 }, (_, i) => `${i}`.padEnd(120, "x"));
+    for (const text of sent) {
+      client.socket.ping(text);
+      client.socket.send(`${" ".repeat(20_000)}{"id":1,"method":"health"}`);
+    }
+    await client.frame(sent.length - 1);
+    await expect.poll(() => pongs.length, { timeout: 20_000 }).toBe(sent.length);
+    expect(pongs).toEqual(sent);
+  });
+});
+
 describe("a slow reader", () => {
   it("is dropped when it asks on without reading the answers", async () => {
     const [answers, size] = [10, 4 << 20];

@@ -1,16 +1,7 @@
 import { readFileSync } from "node:fs";
-import { vi } from "vitest";
 import { waitFor } from "../../support/index.ts";
 
 const MIB = 1024;
-
-/**
- * Has nodes that are started give back pieces of 64 KiB at once. By itself the allocator of the C library takes such pieces from
- * its own heap once it has given back a larger one, and keeps the holes: what a node holds could not be told from them.
- */
-export function giveBackLargePieces(): void {
-  vi.stubEnv("MALLOC_MMAP_THRESHOLD_", "65536");
-}
 
 /** Resident memory of a process in MiB, as the kernel tells it (`VmRSS`). */
 export function residentMiB(pid: number): number {

@@ -71,8 +71,8 @@ function readMessage(
   request: Http2ServerRequest,
   { maxMessageBytes: maxBytes, held }: Pick<UnaryParts, "maxMessageBytes" | "held">,
 ): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const gathered = new Gathered();
+  const gathered = new Gathered();
+  const message = new Promise<Uint8Array>((resolve, reject) => {
     let size = 0;
     let more: HeldBytes | undefined;
     request.on("data", (part: Buffer) => {
@@ -93,6 +93,8 @@ function readMessage(
     request.once("error", reject);
     request.once("close", gone);
   });
+  // Nothing is left of a whole message; what comes after a refusal is not kept.
+  return message.finally(() => gathered.release());
 }
 
 function unframed(bytes: Buffer): Uint8Array | ConnectError {

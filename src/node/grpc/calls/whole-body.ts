@@ -38,9 +38,13 @@ async function* heldParts(body: AsyncIterable<Uint8Array>, held: HeldBytes): Asy
 /** What is longer is not read on: the library refuses it. */
 async function* inOnePiece(parts: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
   const gathered = new Gathered();
-  for await (const part of parts) {
-    gathered.add(Buffer.from(part.buffer, part.byteOffset, part.length));
-    if (gathered.length > maxBytes) break;
+  try {
+    for await (const part of parts) {
+      gathered.add(Buffer.from(part.buffer, part.byteOffset, part.length));
+      if (gathered.length > maxBytes) break;
+    }
+    yield gathered.bytes();
+  } finally {
+    gathered.release();
   }
-  yield gathered.bytes();
 }
