@@ -99,6 +99,20 @@ function checkUse(services: readonly ManifestService[], row: Resource, where: st
     const inManifest = used.filter((endpoint) => (endpoint.kind ?? ENDPOINT_KINDS.sharedHttp) === kind).length;
     balance(`${where}: ${what}`, inManifest, countKind(paid, kind));
   }
+  checkNumbers(
+    used.flatMap(({ kind, sequence_number: number }) => (kind === ENDPOINT_KINDS.leasedIp ? [number] : [])),
+    paid.flatMap(({ kind, sequenceNumber }) => (kind === Endpoint_Kind.LEASED_IP ? [sequenceNumber] : [])),
+    where,
+  );
+}
+
+/** Addresses are paid by their numbers: more of them than are on the chain would be free. */
+function checkNumbers(used: readonly number[], paid: readonly number[], where: string): void {
+  const [ours, theirs] = [used, paid].map((numbers) => [...numbers].sort((a, b) => a - b).join(", "));
+  if (ours === theirs) return;
+  throw manifestErrors.mismatch(
+    `${where}: leased addresses are number ${ours} in the manifest, ${theirs} on the chain`,
+  );
 }
 
 const KINDS = [

@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type LoadedSdl, loadSdl } from "../load.ts";
+import type { ManifestExpose } from "../manifest.ts";
 import { manifestJson } from "../plan/hash.ts";
 import { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./check.ts";
 import { decodeManifest } from "./decode.ts";
+import { validateManifest } from "./validate.ts";
 
 const VECTORS = resolve(import.meta.dirname, "../../../test/vectors/sdl");
 
@@ -151,6 +153,35 @@ describe("a manifest beside the groups on the chain", () => {
     expect(() => checkManifestAgainstGroups(merged, vector("merged-v2.1").groups)).toThrowError(
       "4 in the manifest, 3 on the chain",
     );
+  });
+
+  it.each([
+    ['"endpointSequenceNumber":2', '"endpointSequenceNumber":1', "numbers do not match"],
+    ['"endpointSequenceNumber":2', '"endpointSequenceNumber":0', "numbers do not match"],
+    ['"ip":"public"', '"ip":"second"', "numbers do not match"],
+    ['"ip":"public"', '"ip":"203.0.113.9"', '"203.0.113.9" is not a name for a leased address'],
+    ['"ip":"public"', '"ip":"a/b"', '"a/b" is not a name for a leased address'],
+  ])("has no more leased addresses than are paid for: %s replaced by %s", (from, to, detail) => {
+    expect(() => decoded("leased-ip", from, to)).toThrowError(detail);
+  });
+
+  it("has leased addresses of the numbers on the chain, and no port of one twice", () => {
+    const { manifest, groups } = vector("leased-ip");
+    const change = (over: (expose: ManifestExpose, at: number) => Partial<ManifestExpose>) =>
+      manifest.map((group) => ({
+        ...group,
+        services: group.services.map((service) => ({
+          ...service,
+          expose: service.expose.map((expose, at) => ({ ...expose, ...over(expose, at) })),
+        })),
+      }));
+    const two = change((_, at) => ({ ip: `name${"ab"[at]}`, endpointSequenceNumber: at + 1 }));
+    expect(() => validateManifest(two)).not.toThrow();
+    expect(() => checkManifestAgainstGroups(two, groups)).toThrowError(
+      /leased addresses are number 1, 2 in the manifest/,
+    );
+    const twice = change(() => ({ externalPort: 5000, proto: "TCP" }));
+    expect(() => validateManifest(twice)).toThrowError(/public:5000\/TCP is already in use/);
   });
 
   it("is checked group by group as well", () => {

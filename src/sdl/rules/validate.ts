@@ -8,6 +8,7 @@ import {
   checkImage,
   checkMount,
   checkVariable,
+  isEndpointName,
   isGroupName,
   isServiceName,
   isVolumeName,
@@ -27,6 +28,7 @@ export function validateManifest(manifest: Manifest): void {
     names.add(group.name);
   }
   const exposes = manifest.flatMap((group) => group.services.flatMap((service) => service.expose));
+  validateAddresses(manifest);
   if (!exposes.some((expose) => expose.global)) throw manifestErrors.invalid("no service can be reached from outside");
 }
 
@@ -72,6 +74,38 @@ function validateExpose(expose: ManifestExpose, where: string): void {
   for (const host of expose.hosts ?? []) accept(checkHost(host), port);
   require(expose.service === "" || isServiceName(expose.service), `${port}: ${show(expose.service)} is not a service`);
   require(expose.ip === "" || expose.global, `${port} has a leased address but is not global`);
+}
+
+/** A leased address has one number, which no other has: it is paid by its number. Each of its ports leads to one service. */
+function validateAddresses(manifest: Manifest): void {
+  const names = new Map<number, string>();
+  const numbers = new Map<string, number>();
+  for (const group of manifest) {
+    const ports = new Set<string>();
+    for (const service of group.services) {
+      const where = `service ${show(service.name)} of group ${show(group.name)}`;
+      for (const expose of service.expose) claimAddress(expose, where, { names, numbers, ports });
+    }
+  }
+}
+
+interface Claimed {
+  readonly names: Map<number, string>;
+  readonly numbers: Map<string, number>;
+  readonly ports: Set<string>;
+}
+
+function claimAddress(expose: ManifestExpose, where: string, { names, numbers, ports }: Claimed): void {
+  const { ip, port, externalPort, proto, endpointSequenceNumber: number } = expose;
+  if (ip === "") return;
+  require(isEndpointName(ip), `${where}: ${show(ip)} is not a name for a leased address`);
+  const isOne = (numbers.get(ip) ?? number) === number && (names.get(number) ?? ip) === ip;
+  require(number > 0 && isOne, `${where}: leased addresses and their numbers do not match`);
+  names.set(number, ip);
+  numbers.set(ip, number);
+  const key = `${ip}:${externalPort || port}/${proto}`;
+  require(!ports.has(key), `${where}: ${key} is already in use`);
+  ports.add(key);
 }
 
 function validateVolumes({ resources, params }: ManifestService, where: string): void {
