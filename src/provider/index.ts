@@ -3,6 +3,7 @@ export { AUTHORITY, type CertificateSources, certificateFolders } from "./certif
 export { type ChainView, chainView } from "./chain.ts";
 export {
   type AllowedRegistry,
+  addressPool,
   type ClusterDriver,
   type ClusterInstallation,
   type ClusterKind,
@@ -14,6 +15,7 @@ export {
   INGRESSES,
   type InstalledObject,
   leaseNamespace,
+  MAX_POOL,
   parseAllowedRegistry,
   parseGpuModel,
 } from "./cluster/index.ts";

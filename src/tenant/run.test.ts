@@ -407,6 +407,22 @@ describe("what can go wrong", () => {
     ]);
   });
 
+  test("a leased address that is another deployment's, or leads nowhere yet, is said", async () => {
+    open();
+    const status = fixture.status.bind(fixture);
+    fixture.status = (id) => {
+      const state = status(id);
+      return state === undefined
+        ? undefined
+        : { ...state, withheldEndpoints: ["game"], unassigned: ["203.0.113.2 (voice)"] };
+    };
+    const { dseq } = await fixture.deploy();
+    expect(fixture.notes.filter((text) => text.includes("leased address"))).toEqual([
+      `the leased address game is that of an older deployment of yours: svc provider migrate-endpoints game --dseq ${dseq} moves it here\n`,
+      "the leased address 203.0.113.2 (voice) does not lead here yet\n",
+    ]);
+  });
+
   test("a lease that the provider ends while the services start", async () => {
     open();
     fixture.status = () => undefined;

@@ -48,7 +48,10 @@ interface Program {
 
 interface Body extends ApiObject {
   readonly spec?: Spec;
-  readonly status?: { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    readonly loadBalancer?: { readonly ingress: readonly [{ readonly ip: string }] };
+  };
 }
 
 interface NodePort {
@@ -87,6 +90,10 @@ export class KubernetesDouble {
   readonly #carrier = new LocalCarrier();
   readonly #proxy: Server;
   readonly #sessions = new Set<{ readonly words: readonly string[]; readonly stop: AbortController }>();
+  /** Whether services get the addresses that they ask for. */
+  balances = true;
+  /** Addresses that services of two namespaces asked for at once. */
+  readonly contested = new Set<string>();
   #count = 0;
   #again = false;
   #running = false;
@@ -161,7 +168,27 @@ export class KubernetesDouble {
       const owner = metadata.labels?.[OWNER];
       if (owner !== undefined && !owners.has(`${metadata.namespace}/${owner}`)) this.#end(metadata);
     }
+    this.#balance();
     this.#carry();
+  }
+
+  /** Gives services the addresses that they ask for, as MetalLB does: those of one key share it, with ports of their own. */
+  #balance(): void {
+    const all = (this.server.objects("/api/v1/services") as Body[]).filter(({ spec }) => spec?.type === "LoadBalancer");
+    const wish = ({ metadata }: Body) => metadata.annotations?.["metallb.io/loadBalancerIPs"] ?? "";
+    const given = (service: Body) => service.status?.loadBalancer?.ingress[0].ip;
+    for (const service of all) {
+      const { namespace = "" } = service.metadata;
+      const address = wish(service);
+      if (address === "") continue;
+      const rivals = all.filter((other) => wish(other) === address);
+      if (rivals.some(({ metadata }) => metadata.namespace !== namespace)) this.contested.add(address);
+      const others = all.filter((other) => given(other) === address);
+      if (!this.balances || others.includes(service) || others.some((other) => !canShare(service, other))) continue;
+      const told: Body = { ...service, status: { loadBalancer: { ingress: [{ ip: address }] } } };
+      this.server.put(`${NAMESPACES}/${namespace}/services`, told);
+      return;
+    }
   }
 
   /** Everything of a namespace goes, then it itself. */
@@ -442,5 +469,12 @@ function statusOf(state: object, ready: boolean, more: object) {
 }
 
 function isReady({ status }: Body): boolean {
-  return status?.conditions.some((each) => each.type === "Ready" && each.status === "True") === true;
+  return status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") === true;
+}
+
+/** Whether two services can have one address. */
+function canShare(one: Body, other: Body): boolean {
+  const key = ({ metadata }: Body) => metadata.annotations?.["metallb.io/allow-shared-ip"];
+  const ports = ({ spec }: Body) => (spec?.ports ?? []).map(({ port, protocol }) => `${port}/${protocol}`);
+  return key(one) !== undefined && key(one) === key(other) && !ports(one).some((port) => ports(other).includes(port));
 }

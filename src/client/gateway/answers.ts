@@ -37,14 +37,27 @@ const port = v.object({
   name: v.string(),
 });
 
+const ip = v.object({
+  Port: v.number(),
+  ExternalPort: v.number(),
+  Protocol: v.string(),
+  IP: v.string(),
+  /** Other providers tell neither the name nor whether the address is in use yet. */
+  Endpoint: v.optional(v.string(), ""),
+  Assigned: v.optional(v.boolean(), true),
+  Problem: v.exactOptional(v.string()),
+});
+
 const lease = v.object({
   services: v.record(v.string(), service),
   forwarded_ports: v.nullish(v.record(v.string(), v.array(port)), {}),
+  ips: v.nullish(v.record(v.string(), v.array(ip)), {}),
   state: v.optional(v.string(), ""),
   health: v.optional(v.string(), ""),
   version: v.optional(v.string(), ""),
   generation: count,
   withheld_hosts: texts,
+  withheld_endpoints: texts,
   error: v.exactOptional(v.string()),
 });
 
@@ -73,7 +86,7 @@ const event = v.object({
 
 /** A service of a lease. `uris` are host names, `urls` addresses that open as printed. */
 export type ServiceStatus = v.InferOutput<typeof service>;
-/** A lease as its provider sees it. `forwarded_ports[].externalPort` is the port on `host`. */
+/** A lease as its provider sees it. `forwarded_ports[].externalPort` is the port on `host`; `ips` are leased addresses. */
 export type LeaseStatus = v.InferOutput<typeof lease>;
 /** A provider's decision on an order: whether it bids, and if not, why. */
 export type OrderStatus = v.InferOutput<typeof order>;

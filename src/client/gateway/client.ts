@@ -145,15 +145,23 @@ export class GatewayClient {
    * service is ready. Resolves with the names that lead there when no request goes to the others any more.
    */
   async migrateHosts({ dseq, gseq }: LeaseKey, hosts: readonly string[]): Promise<readonly string[]> {
-    // Which deployments have the names is known to the provider alone.
-    const purpose: Purpose = { scope: "hostname-migrate", id: {} };
-    const body = JSON.stringify({
-      hostnames_to_migrate: hosts,
-      destination_dseq: dseq.toString(),
-      destination_gseq: gseq,
-    });
-    const request = { method: "POST" as const, path: "/hostname/migrate", body, timeoutMs: this.#timeoutMs };
-    return readTransferred(await this.#exchange(request, purpose)).transferred;
+    const body = { hostnames_to_migrate: hosts, destination_dseq: dseq.toString(), destination_gseq: gseq };
+    return this.#migrate("hostname-migrate", "/hostname/migrate", body);
+  }
+
+  /**
+   * Gives leased addresses that other deployments of the account have at this provider to the lease; its manifest names
+   * them, and its service is ready. Resolves with the names of the addresses that are the lease's now.
+   */
+  async migrateEndpoints({ dseq, gseq }: LeaseKey, endpoints: readonly string[]): Promise<readonly string[]> {
+    const body = { endpoints_to_migrate: endpoints, destination_dseq: dseq.toString(), destination_gseq: gseq };
+    return this.#migrate("ip-migrate", "/endpoint/migrate", body);
+  }
+
+  /** Which deployments lose something is known to the provider alone. */
+  async #migrate(scope: Purpose["scope"], path: string, content: object): Promise<readonly string[]> {
+    const request = { method: "POST" as const, path, body: JSON.stringify(content), timeoutMs: this.#timeoutMs };
+    return readTransferred(await this.#exchange(request, { scope, id: {} })).transferred;
   }
 
   /** What happens to the containers of a lease. */

@@ -1,3 +1,11 @@
 export * from "./contract/index.ts";
 export { clusterKind, hostCluster } from "./kinds.ts";
-export { EventLog, HostData, LocalCarrier, parseAllowedRegistry, streamEvents } from "./shared/index.ts";
+export {
+  addressPool,
+  EventLog,
+  HostData,
+  LocalCarrier,
+  MAX_POOL,
+  parseAllowedRegistry,
+  streamEvents,
+} from "./shared/index.ts";

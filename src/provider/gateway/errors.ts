@@ -66,6 +66,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [leaseErrors.notReady, 409, "service_not_ready"],
     [leaseErrors.moving, 409, "hostnames_busy"],
     [leaseErrors.noEndpoint, 400, "endpoint_not_movable"],
+    [leaseErrors.noAddress, 400, "endpoint_not_movable"],
+    [leaseErrors.addressesMoving, 409, "endpoints_busy"],
   ],
   sdl: [
     [manifestErrors.invalid, 422, "invalid_manifest"],
@@ -93,6 +95,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [clusterErrors.noReplica, 503, "no_running_replica"],
     [clusterErrors.closing, 409, "lease_closing"],
     [clusterErrors.noPorts, 422, "no_ports_left"],
+    [clusterErrors.noAddresses, 422, "no_addresses_left"],
   ],
 };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { signToken, type TokenLeases } from "../../crypto/index.ts";
+import { signToken, type TokenLeases, type TokenScope } from "../../crypto/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
 import { testAccount } from "../testing/identities.ts";
@@ -12,9 +12,9 @@ let first: LeaseKey;
 let second: LeaseKey;
 
 beforeAll(async () => {
-  harness = await GatewayHarness.open({ burst: 1_000 });
-  first = await harness.run(1n, { hosts: [HOST, "other.example.org"] });
-  second = await harness.run(2n, { hosts: [HOST] });
+  harness = await GatewayHarness.open({ burst: 1_000 }, { cluster: { leasedIps: ["203.0.113.1", "203.0.113.2"] } });
+  first = await harness.run(1n, { hosts: [HOST, "other.example.org"], leasedIps: ["game"] });
+  second = await harness.run(2n, { hosts: [HOST], leasedIps: ["game", "spare"] });
 });
 afterAll(() => harness.close());
 
@@ -120,18 +120,69 @@ describe("POST /hostname/migrate", () => {
 });
 
 describe("POST /endpoint/migrate", () => {
-  const move = { endpoints_to_migrate: ["game"], destination_dseq: 2, destination_gseq: 1 };
+  const move = (dseq: number, ...endpoints: readonly string[]) => {
+    return { endpoints_to_migrate: endpoints, destination_dseq: dseq, destination_gseq: 1 };
+  };
+  const holder = () => harness.world.driver.addresses.holderOf(harness.tenant.address, "game")?.dseq;
 
-  it("finds no leased address: manifests with one are refused here", async () => {
-    expect(await post("/endpoint/migrate", move)).toEqual([400, "endpoint_not_movable"]);
-    expect(await post("/endpoint/migrate", { ...move, destination_dseq: 9 })).toEqual([404, "lease_not_found"]);
-    expect(await post("/endpoint/migrate", moveTo(second))).toEqual([422, "invalid_body"]);
+  it("gives an address to the other deployment and back, as often as it is asked", async () => {
+    for (const dseq of [2, 2, 1, 1]) {
+      expect(await post("/endpoint/migrate", move(dseq, "game"))).toEqual([200, ["game"]]);
+      expect(holder()).toBe(BigInt(dseq));
+    }
+    const texts = { ...move(2, "game"), destination_dseq: "2", destination_gseq: "1" };
+    expect(await post("/endpoint/migrate", texts)).toEqual([200, ["game"]]);
+    expect(await harness.client(harness.credential("token")).migrateEndpoints(first, ["game"])).toEqual(["game"]);
   });
 
-  it("needs its own scope", async () => {
-    expect(await post("/endpoint/migrate", move, { access: "scoped", scope: ["hostname-migrate"] })).toEqual([
-      403,
-      "forbidden",
-    ]);
+  it("needs its own scope, for the destination and for each deployment that loses an address", async () => {
+    const scoped = (...scope: TokenScope[]): TokenLeases => ({ access: "scoped", scope });
+    const granularIp = (...dseqs: readonly string[]): TokenLeases => ({
+      access: "granular",
+      permissions: [
+        {
+          provider: PROVIDER,
+          access: "granular",
+          deployments: dseqs.map((dseq) => ({ dseq, scope: ["ip-migrate"] })),
+        },
+      ],
+    });
+    const refused = [403, "forbidden"];
+    expect(await post("/endpoint/migrate", move(2, "game"), scoped("hostname-migrate"))).toEqual(refused);
+    expect(await post("/endpoint/migrate", move(2, "game"), granularIp("1"))).toEqual(refused);
+    expect(await post("/endpoint/migrate", move(2, "game"), granularIp("2"))).toEqual(refused);
+    expect(holder()).toBe(1n);
+    expect(await post("/endpoint/migrate", move(2, "game"), granularIp("1", "2"))).toEqual([200, ["game"]]);
+    expect(await post("/endpoint/migrate", move(1, "game"), scoped("ip-migrate"))).toEqual([200, ["game"]]);
+  });
+
+  it.each<[string, unknown, readonly unknown[]]>([
+    ["a name that the destination does not ask for", move(2, "voice"), [400, "endpoint_not_movable"]],
+    ["a name that no deployment has an address for", move(2, "spare"), [400, "endpoint_not_movable"]],
+    ["an address in place of a name", move(2, "203.0.113.1"), [400, "endpoint_not_movable"]],
+    ["one good and one bad name", move(2, "game", "voice"), [400, "endpoint_not_movable"]],
+    ["a deployment without a lease", move(9, "game"), [404, "lease_not_found"]],
+    ["no names", move(2), [422, "invalid_body"]],
+    ["too many names", move(2, ...Array<string>(101).fill("game")), [422, "invalid_body"]],
+    ["an owner", { ...move(2, "game"), owner: "svc1other" }, [422, "invalid_body"]],
+    ["host names", moveTo({ dseq: 2n } as LeaseKey), [422, "invalid_body"]],
+  ])("refuses %s", async (_, body, answer) => {
+    await harness.world.driver.addresses.retain(second, []);
+    expect(await post("/endpoint/migrate", body)).toEqual(answer);
+    expect(holder()).toBe(1n);
+  });
+
+  it("moves nothing of another owner, and does not say whose it is", async () => {
+    const thief = testAccount(harness.world.chain);
+    expect(await post("/endpoint/migrate", move(2, "game"), FULL, thief)).toEqual([404, "lease_not_found"]);
+    expect(holder()).toBe(1n);
+  });
+
+  it("waits for a destination that answers", async () => {
+    const { status } = harness.world.driver;
+    harness.world.driver.status = async () => ({ health: "unknown", services: [] });
+    expect(await post("/endpoint/migrate", move(2, "game"))).toEqual([409, "service_not_ready"]);
+    harness.world.driver.status = status;
+    expect(holder()).toBe(1n);
   });
 });

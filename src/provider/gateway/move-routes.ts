@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { TokenScope } from "../../crypto/index.ts";
 import { fromUtf8 } from "../../util/index.ts";
 import { readJson } from "../../wire/index.ts";
-import { type LeaseService, leaseErrors } from "../leases/index.ts";
+import type { LeaseService } from "../leases/index.ts";
 import type { Admission } from "./access/authorizer.ts";
 import { gatewayErrors } from "./errors.ts";
 import { readIds } from "./paths.ts";
@@ -42,12 +42,7 @@ export const MOVE_ROUTES: readonly MoveRoute[] = [
     scope: "ip-migrate",
     async answer({ admission: { owner, permit }, body }, leases) {
       const { endpoints_to_migrate: endpoints, ...to } = read(endpointMove, body);
-      const { dseq, gseq } = destinationOf(to);
-      const lease = leases.records().find(({ id }) => id.owner === owner && id.dseq === dseq && id.gseq === gseq);
-      if (lease === undefined) throw leaseErrors.notFound();
-      await permit(lease.id);
-      // No cluster of ours leases addresses: a manifest that names one is refused.
-      throw leaseErrors.noEndpoint(`"${endpoints[0] ?? ""}"`);
+      return { transferred: await leases.migrateEndpoints({ owner, endpoints, permit, ...destinationOf(to) }) };
     },
   },
 ];

@@ -87,6 +87,26 @@ describe("the inventory", () => {
     expect(() => inventory.reserve("o2", [row({ ports: 2 })])).toThrow("2 node ports wanted, 1 of 3 left");
   });
 
+  it("counts leased addresses once for all services that share one", () => {
+    const inventory = make();
+    inventory.observe({ ...cluster(node("a"), node("b")), addresses: 2 });
+    inventory.reserve("o1", [row({ leasedIps: [1, 1] }), row({ id: 2, leasedIps: [1] })]);
+    expect(() => inventory.reserve("o2", [row({ leasedIps: [1, 2] })])).toThrow(
+      "insufficient capacity: 2 leased ips wanted, 1 of 2 left",
+    );
+    expect(() => inventory.checkRoom([row({ leasedIps: [1, 2] })])).toThrow("2 leased ips wanted");
+    expect(
+      [
+        [1, 2],
+        [1, 2, 3],
+      ].map((leasedIps) => inventory.couldFit([row({ leasedIps })])),
+    ).toEqual([true, false]);
+    inventory.reserve("o2", [row({ leasedIps: [1] })]);
+    inventory.observe({ ...cluster(node("a"), node("b")), addresses: 1 });
+    expect(() => inventory.reserve("o3", [row({ leasedIps: [1] })])).toThrow("1 leased ips wanted, 0 of 1 left");
+    inventory.reserve("o3", [row()]);
+  });
+
   it("counts volumes of memory as memory", () => {
     const inventory = make();
     inventory.reserve("o1", [row({ volumes: [{ bytes: 2n * GIB, class: "ram", persistent: false }] })]);

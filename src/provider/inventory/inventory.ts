@@ -80,13 +80,13 @@ export class Inventory {
   /** Reserves first fit, replica by replica. Throws one sentence if the order does not fit. */
   reserve(order: string, rows: readonly RowNeed[], state: ReservationState = "pending"): void {
     const before = this.#reservations.get(order);
-    if (before === undefined) this.#checkPorts(rows);
+    if (before === undefined) this.#checkCounts(rows);
     this.#put(before === undefined ? { order, state, rows, ...this.#room().place(rows) } : { ...before, state });
   }
 
   /** Throws one sentence if rows do not fit now; reserves nothing. */
   checkRoom(rows: readonly RowNeed[]): void {
-    this.#checkPorts(rows);
+    this.#checkCounts(rows);
     const room = this.#room();
     room.give({ rows, ...room.place(rows) });
   }
@@ -94,7 +94,7 @@ export class Inventory {
   /** Whether rows would fit if nothing else were reserved; a cluster that was not seen yet may hold anything. */
   couldFit(rows: readonly RowNeed[]): boolean {
     if (this.#capacity.nodes.length === 0) return true;
-    if (rowPorts(rows) > this.#options.portQuantity) return false;
+    if (rowPorts(rows) > this.#options.portQuantity || rowAddresses(rows) > this.#addresses) return false;
     try {
       new Room(this.#capacity, this.#options.overcommit).place(rows);
       return true;
@@ -147,6 +147,23 @@ export class Inventory {
     this.#options.ledger.record(reservation.order, reservation);
   }
 
+  /** IP addresses that leases can have as their own, less those that reservations have; negative if the pool shrank. */
+  addressesLeft(): number {
+    return this.#addresses - this.all().reduce((sum, { rows }) => sum + rowAddresses(rows), 0);
+  }
+
+  get #addresses(): number {
+    return this.#capacity.addresses ?? 0;
+  }
+
+  #checkCounts(rows: readonly RowNeed[]): void {
+    this.#checkPorts(rows);
+    const wanted = rowAddresses(rows);
+    const left = Math.max(this.addressesLeft(), 0);
+    if (wanted <= left || wanted === 0) return;
+    throw new Error(`insufficient capacity: ${wanted} leased ips wanted, ${left} of ${this.#addresses} left`);
+  }
+
   #checkPorts(rows: readonly RowNeed[]): void {
     const wanted = rowPorts(rows);
     const left = this.portsLeft();
@@ -179,4 +196,9 @@ export class Inventory {
 
 function rowPorts(rows: readonly RowNeed[]): number {
   return rows.reduce((sum, row) => sum + row.ports, 0);
+}
+
+/** Services of a group share the addresses of one number. */
+function rowAddresses(rows: readonly RowNeed[]): number {
+  return new Set(rows.flatMap((row) => row.leasedIps)).size;
 }

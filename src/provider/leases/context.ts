@@ -67,6 +67,8 @@ export interface LeaseContext {
   claimed(id: LeaseKey): readonly string[];
   /** Gives host names that the lease no longer has to deployments of the same owner that wait for them; resolves when they are served. */
   handOver(id: LeaseKey): Promise<void>;
+  /** Moves addresses of the lease, but those of some names, to leases of the same owner that wait for them. */
+  passOn(id: LeaseKey, kept: readonly string[]): Promise<void>;
 }
 
 type EventText = Pick<ClusterEvent, "type" | "reason" | "note">;

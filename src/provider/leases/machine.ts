@@ -1,11 +1,12 @@
 import type { ManifestGroup } from "../../sdl/index.ts";
 import { errorText, Mutex, SvcError } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
-import { clusterErrors, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
+import { clusterErrors, endpointNames, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
 import { type GiveUpReason, type LeaseContext, leaseEvent } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
 import { claimHosts, keptHosts, serviceRoutes } from "./hosts.ts";
+import { hasItsAddresses, wantedEndpoints, withheldEndpoints } from "./record/addresses.ts";
 import { advance, type CloseProof, type LeaseRecord } from "./record/record.ts";
 import { leaseSpec } from "./spec.ts";
 
@@ -123,6 +124,11 @@ export class LeaseMachine {
       });
   }
 
+  /** Has the leased addresses that it asks for, as far as they are to be had, and no others. */
+  settleAddresses(): Promise<void> {
+    return this.#serial.run(() => this.#settleAddresses());
+  }
+
   /** Runs the task while nothing else happens to the lease. */
   hold<T>(task: () => Promise<T>): Promise<T> {
     return this.#serial.run(task);
@@ -165,6 +171,24 @@ export class LeaseMachine {
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameLost", note });
   }
 
+  /** What fails is tried again when the lease is looked at the next time. */
+  async #settleAddresses(): Promise<void> {
+    const { driver, passOn, log } = this.#context;
+    if (this.#stopped || this.#record.phase === "closing") return;
+    if (hasItsAddresses(this.#record, driver.addresses)) return;
+    try {
+      const wanted = wantedEndpoints(this.#record);
+      await passOn(this.id, wanted);
+      await driver.addresses.retain(this.id, wanted);
+      await driver.addresses.claim(this.id, wanted);
+    } catch (error) {
+      log.warn("leased addresses are not yet those of the manifest", {
+        lease: formatLeaseId(this.id),
+        err: errorText(error),
+      });
+    }
+  }
+
   async #accept(group: ManifestGroup, version: string): Promise<void> {
     const before = this.#record;
     if (before.phase === "closing" || this.#stopped) throw leaseErrors.closing();
@@ -180,6 +204,7 @@ export class LeaseMachine {
     } finally {
       context.registry.retain(this.id, context.claimed(this.id));
       context.driver.ports.hold(this.id, this.#record.ports);
+      await this.#settleAddresses();
     }
     this.#tellAccepted();
     this.#schedule(0);
@@ -187,8 +212,14 @@ export class LeaseMachine {
 
   #tellAccepted(): void {
     const { version, withheld } = this.#record;
+    const { addresses } = this.#context.driver;
     const note = `manifest ${version.slice(0, 16)} is in force`;
     leaseEvent(this.#context, this.id, { type: "Normal", reason: "ManifestReceived", note });
+    const endpoints = withheldEndpoints(this.#record, addresses);
+    if (endpoints.length > 0) {
+      const text = `${endpoints.join(", ")} still belongs to another deployment of yours; it moves when that one closes, or with: svc provider migrate-endpoints`;
+      leaseEvent(this.#context, this.id, { type: "Warning", reason: "EndpointWithheld", note: text });
+    }
     if (withheld.length === 0) return;
     const held = `${withheld.join(", ")} still belongs to another deployment of yours; it moves when that one closes, or with: svc provider migrate-hostnames`;
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameWithheld", note: held });
@@ -206,11 +237,26 @@ export class LeaseMachine {
       const next = advance(before, "deploying", { group, version, generation, ports: assigned, ...hosts });
       const spec = leaseSpec(next, settings.publicHostname);
       if (spec !== undefined) await driver.check(spec);
+      await this.#claimAddresses(endpointNames(group));
       return next;
     } catch (error) {
       registry.retain(this.id, this.#context.claimed(this.id));
       ports.hold(this.id, before.ports);
+      await this.#settleAddresses();
       throw error;
+    }
+  }
+
+  /** Where all are taken, those that the manifest gives up have to do: they are free once it is in force. */
+  async #claimAddresses(wanted: readonly string[]): Promise<void> {
+    const { addresses } = this.#context.driver;
+    try {
+      await addresses.claim(this.id, wanted);
+    } catch (error) {
+      const held = addresses.heldBy(this.id);
+      const given = held.filter((each) => !wanted.includes(each)).length;
+      const missing = wanted.filter((each) => addresses.holderOf(this.id.owner, each) === undefined).length;
+      if (!isCluster(error, clusterErrors.noAddresses.code) || missing > given) throw error;
     }
   }
 
@@ -271,6 +317,7 @@ export class LeaseMachine {
     const status = await this.#look();
     this.#health = countHealth(this.#health, status.health, clock.now());
     log.debug("check result", { lease: formatLeaseId(this.id), health: status.health, attempt: this.#health.bad });
+    await this.#settleAddresses();
     if (status.health === "ok") this.#healthy(status);
     if (status.health === "bad") await this.#unhealthy(status);
     const { periodMs, periodJitterMs, retryMs, retryJitterMs } = settings.monitor;
@@ -387,7 +434,11 @@ export class LeaseMachine {
 }
 
 function isPermanent(error: unknown): boolean {
-  return error instanceof SvcError && error.codespace === "cluster" && PERMANENT.has(error.code);
+  return [...PERMANENT].some((code) => isCluster(error, code));
+}
+
+function isCluster(error: unknown, code: number): boolean {
+  return error instanceof SvcError && error.codespace === "cluster" && error.code === code;
 }
 
 function describeBad({ services }: LeaseHealth): string {

@@ -26,8 +26,9 @@ import { mergeEvents } from "./events.ts";
 import { claimedHosts, requestedNames } from "./hosts.ts";
 import { LeaseMachine } from "./machine.ts";
 import { matchManifest } from "./manifests.ts";
-import { type HostMove, moveHosts } from "./migrate.ts";
+import { type EndpointMove, type HostMove, moveEndpoints, moveHosts } from "./migrate.ts";
 import { type ReconcileReport, reconcile } from "./reconcile.ts";
+import { hasItsAddresses, wantedEndpoints, withheldEndpoints } from "./record/addresses.ts";
 import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
 import { type LeaseView, leaseView } from "./record/status.ts";
 import { LeaseStore } from "./record/store.ts";
@@ -92,6 +93,7 @@ export class LeaseService {
       gone: (id) => this.#gone(id),
       claimed: (id) => claimedHosts(this.#ofGroup(id).filter(({ phase }) => phase !== "closing")),
       handOver: (id) => this.#handOver(id),
+      passOn: (id, kept) => this.#passOn(id, kept),
     };
     this.#ownership = new HostOwnership({
       registry,
@@ -231,6 +233,23 @@ export class LeaseService {
     }
   }
 
+  /** The same with leased addresses. */
+  async migrateEndpoints(move: EndpointMove): Promise<readonly string[]> {
+    const key = `${move.owner}/endpoints`;
+    if (this.#taking.has(key)) throw leaseErrors.addressesMoving();
+    this.#taking.add(key);
+    try {
+      const { addresses } = this.#context.driver;
+      return await moveEndpoints(move, {
+        addresses,
+        machines: [...this.#machines.values()],
+        status: (id) => this.#look(id),
+      });
+    } finally {
+      this.#taking.delete(key);
+    }
+  }
+
   records(): readonly LeaseRecord[] {
     return [...this.#machines.values()].map((machine) => machine.record);
   }
@@ -255,7 +274,8 @@ export class LeaseService {
     const { settings, router } = this.#options;
     const { publicHostname } = settings;
     const hostUrl = (host: string) => router.url(host);
-    return leaseView(machine.record, health, { publicHostname, hostUrl, error: machine.error });
+    const withheld = withheldEndpoints(machine.record, this.#options.driver.addresses);
+    return leaseView(machine.record, health, { publicHostname, hostUrl, withheld, error: machine.error });
   }
 
   logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine> {
@@ -330,7 +350,22 @@ export class LeaseService {
   /** Names of a lease that ends are free for other deployments of its owner, and rest for everybody else. */
   async #handOver(id: LeaseKey): Promise<void> {
     this.#context.registry.retain(id, this.#context.claimed(id));
+    await this.#passOn(id, []);
     await this.#reclaim(id.owner);
+  }
+
+  async #passOn(id: LeaseKey, kept: readonly string[]): Promise<void> {
+    const { addresses } = this.#context.driver;
+    const text = formatLeaseId(id);
+    for (const endpoint of addresses.heldBy(id).filter((each) => !kept.includes(each))) {
+      const heir = this.records().find(
+        (record) =>
+          record.id.owner === id.owner &&
+          formatLeaseId(record.id) !== text &&
+          wantedEndpoints(record).includes(endpoint),
+      );
+      if (heir !== undefined) await addresses.move(heir.id, [endpoint]);
+    }
   }
 
   /** Host names that one deployment of an owner gave up go to the deployment of the same owner that waits for them. */
@@ -339,6 +374,11 @@ export class LeaseService {
       ({ id, record: { withheld, phase } }) => id.owner === owner && withheld.length > 0 && phase !== "closing",
     );
     for (const machine of waiting) await machine.settleHosts();
+    const { addresses } = this.#context.driver;
+    const lacking = [...this.#machines.values()].filter(
+      ({ id, record }) => id.owner === owner && record.phase !== "closing" && !hasItsAddresses(record, addresses),
+    );
+    for (const machine of lacking) await machine.settleAddresses();
   }
 
   /** Another account has the domain of a name now. */

@@ -10,6 +10,8 @@ export interface SampleOptions {
   readonly job?: string;
   /** Ports of the host that the web service asks for. */
   readonly nodePorts?: readonly number[];
+  /** Names of leased addresses that lead to port 53 of the web service. */
+  readonly leasedIps?: readonly string[];
   readonly count?: number;
 }
 
@@ -20,10 +22,21 @@ export function sampleDeployment(options: SampleOptions = {}): LoadedSdl {
 
 /** Its text. */
 export function sampleFile(options: SampleOptions = {}): string {
-  const { image = "registry.example.com/web:1", env = [], hosts = [], nodePorts = [], count = 1, job } = options;
+  const {
+    image = "registry.example.com/web:1",
+    env = [],
+    hosts = [],
+    nodePorts = [],
+    leasedIps = [],
+    count = 1,
+    job,
+  } = options;
   const services = job === undefined ? ["web"] : ["web", "job"];
   const document = {
     version: "2.0",
+    ...(leasedIps.length === 0
+      ? {}
+      : { endpoints: Object.fromEntries(leasedIps.map((name) => [name, { kind: "ip" }])) }),
     services: {
       web: {
         image,
@@ -31,6 +44,7 @@ export function sampleFile(options: SampleOptions = {}): string {
         expose: [
           { port: 80, as: 80, ...(hosts.length === 0 ? {} : { accept: hosts }), to: [{ global: true }] },
           ...nodePorts.map((port) => ({ port: 80, as: port, to: [{ global: true }] })),
+          ...leasedIps.map((ip, at) => ({ port: 80, as: 5300 + at, to: [{ global: true, ip }] })),
         ],
       },
       ...(job === undefined ? {} : { job: { image, command: ["sh", "-c"], args: [job] } }),

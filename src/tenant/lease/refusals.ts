@@ -71,6 +71,7 @@ export function hopelessOrder(
 
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/price .*above/i, "raise the amount under pricing in the deployment file and run the same command again"],
+  [/leased ips wanted/i, "ask for fewer leased addresses, or wait until others have ended"],
   [/insufficient capacity/i, "request less cpu, memory, storage or fewer replicas, or wait until others have ended"],
   [/node port/i, "expose fewer ports other than 80"],
   [/requires attribute/i, "change or remove the attribute under placement in the deployment file"],

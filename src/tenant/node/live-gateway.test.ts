@@ -42,6 +42,8 @@ describe("a provider's status", () => {
     version: "ab",
     generation: 1,
     withheld_hosts: [],
+    withheld_endpoints: [],
+    ips: {},
   };
 
   test("in our terms", () => {
@@ -55,6 +57,24 @@ describe("a provider's status", () => {
     expect(readState({ ...status, withheld_hosts: ["www.example"] }).withheld).toEqual(["www.example"]);
     const plain = { ...status, services: { web: { ...service, urls: [] } } };
     expect(readState(plain).services[0]?.urls).toEqual(["http://a.example"]);
+  });
+
+  test("leased addresses are ports like others once they lead here", () => {
+    const ip = { Port: 53, ExternalPort: 53, Protocol: "UDP", Endpoint: "public" };
+    const given = [
+      { ...ip, IP: "203.0.113.1", Assigned: true },
+      { ...ip, IP: "2001:db8::1", Assigned: true, Protocol: "TCP" },
+      { ...ip, IP: "not an address", Assigned: true },
+      { ...ip, IP: "203.0.113.2", Assigned: false },
+      { ...ip, IP: "203.0.113.3", Assigned: false, Problem: "no balancer" },
+    ];
+    const state = readState({ ...status, ips: { web: given }, withheld_endpoints: ["game"] });
+    expect(state.ports.slice(1).map(({ host, port, proto }) => `${proto} ${host}:${port}`)).toEqual([
+      "UDP 203.0.113.1:53",
+      "TCP [2001:db8::1]:53",
+    ]);
+    expect(state.unassigned).toEqual(["203.0.113.2 (public)", "203.0.113.3 (public): no balancer"]);
+    expect(state.withheldEndpoints).toEqual(["game"]);
   });
 
   test("replicas of the manifest before do not count", () => {

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import {
   type ChainClient,
   GatewayClient,
@@ -81,13 +82,40 @@ export function readState(status: LeaseStatus): LeaseState {
   return {
     version: status.version,
     services: Object.values(status.services).map((service) => readService(service, status.generation)),
-    ports: Object.entries(status.forwarded_ports ?? {}).flatMap(([name, ports]) =>
-      ports.map((port) => readPort(name, port)),
-    ),
+    ports: [...forwardedPorts(status), ...leasedPorts(status)],
+    ...(status.withheld_endpoints.length === 0 ? {} : { withheldEndpoints: status.withheld_endpoints }),
+    ...(unassigned(status).length === 0 ? {} : { unassigned: unassigned(status) }),
     ...(status.withheld_hosts.length === 0 ? {} : { withheld: status.withheld_hosts }),
     ...(status.health === "unknown" ? { unknown: true as const } : {}),
     ...(status.error === undefined ? {} : { error: status.error }),
   };
+}
+
+function forwardedPorts({ forwarded_ports: ports }: LeaseStatus): PortState[] {
+  return Object.entries(ports ?? {}).flatMap(([name, list]) => list.map((port) => readPort(name, port)));
+}
+
+/** Ports of leased addresses that lead to a service. */
+function leasedPorts({ ips }: LeaseStatus): PortState[] {
+  return Object.entries(ips ?? {}).flatMap(([service, list]) =>
+    list
+      .filter(({ Assigned, IP }) => Assigned && isIP(IP) !== 0)
+      .map(({ IP, Port, ExternalPort, Protocol }) =>
+        readPort(service, {
+          host: isIP(IP) === 6 ? `[${IP}]` : IP,
+          port: Port,
+          externalPort: ExternalPort,
+          proto: Protocol,
+          name: service,
+        }),
+      ),
+  );
+}
+
+function unassigned({ ips }: LeaseStatus): string[] {
+  const waiting = Object.values(ips ?? {}).flatMap((list) => list.filter(({ Assigned }) => !Assigned));
+  const texts = waiting.map(({ IP, Endpoint, Problem }) => `${IP} (${Endpoint})${Problem ? `: ${Problem}` : ""}`);
+  return [...new Set(texts)];
 }
 
 function readService(service: LeaseStatus["services"][string], generation: number): ServiceState {

@@ -68,6 +68,11 @@ function tellWithheld({ lease, state }: Serving, own: ReadonlySet<string>, watch
     const move = `svc provider migrate-hostnames ${host} --dseq ${lease.id.dseq}`;
     watch.tell(`${host} leads to an older deployment of yours: ${move} leads it here`);
   }
+  for (const name of state.withheldEndpoints ?? []) {
+    const move = `svc provider migrate-endpoints ${name} --dseq ${lease.id.dseq}`;
+    watch.tell(`the leased address ${name} is that of an older deployment of yours: ${move} moves it here`);
+  }
+  for (const address of state.unassigned ?? []) watch.tell(`the leased address ${address} does not lead here yet`);
 }
 
 interface ServiceAddresses {

@@ -16,6 +16,7 @@ export interface ServiceState {
 
 export interface PortState {
   readonly service: string;
+  /** Name of the host, or a leased address; in brackets where it has colons. */
   readonly host: string;
   /** Port on that host. */
   readonly port: number;
@@ -31,6 +32,10 @@ export interface LeaseState {
   readonly error?: string;
   /** The provider cannot look at its containers now: what follows is from its last look. */
   readonly unknown?: true;
+  /** Leased addresses of the file that another deployment of the tenant's has. */
+  readonly withheldEndpoints?: readonly string[];
+  /** Leased addresses that the provider's cluster does not serve yet, each with the reason where it is known. */
+  readonly unassigned?: readonly string[];
   /** Host names of the file that lead to another deployment of the tenant's. */
   readonly withheld?: readonly string[];
   readonly services: readonly ServiceState[];

@@ -2,6 +2,16 @@ import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
 import { openLease, withSession } from "./session.ts";
 
+/** `provider migrate-endpoints`: the lease is the destination. */
+export async function migrateEndpoints(input: CommandInput): Promise<void> {
+  const { args, io } = input;
+  if (args.length === 0) throw usageError("name the leased addresses that this deployment is to have");
+  const { session, lease, gateway } = await openLease(input);
+  const transferred = await withSession(session.chain, () => gateway.migrateEndpoints(lease, args));
+  if (session.context.output === "json") return io.out(`${JSON.stringify({ transferred })}\n`);
+  io.out(transferred.map((name) => `the leased address ${name} is that of deployment ${lease.dseq} now\n`).join(""));
+}
+
 /** `provider migrate-hostnames`: the lease is the destination. */
 export async function migrateHostnames(input: CommandInput): Promise<void> {
   const { args, io } = input;

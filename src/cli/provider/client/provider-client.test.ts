@@ -35,7 +35,7 @@ let node: NodeDouble;
 let home: string;
 
 beforeEach(async () => {
-  gateway = await GatewayHarness.open();
+  gateway = await GatewayHarness.open({}, { cluster: { leasedIps: ["203.0.113.1"] } });
   node = new NodeDouble();
   await node.start();
   serveChain();
@@ -216,6 +216,23 @@ describe("provider lease-status and its kin", () => {
       /not in the manifest of the destination/,
     );
     await expect(svc("migrate-hostnames")).rejects.toThrow(/name the host names/);
+  });
+
+  it("migrate-endpoints gives leased addresses to another deployment, and lease-status tells them", async () => {
+    await gateway.run(1n, { leasedIps: ["game"] });
+    await gateway.run(2n, { leasedIps: ["game"] });
+    const { out } = await svc("migrate-endpoints", ["game"], { dseq: "2" });
+    expect(out).toBe("the leased address game is that of deployment 2 now\n");
+    const status = JSON.parse((await svc("lease-status", [], { dseq: "2", output: "json" })).out);
+    expect(status.ips.web).toMatchObject([{ IP: "203.0.113.1", ExternalPort: 5300, Endpoint: "game", Assigned: true }]);
+    const json = await svc("migrate-endpoints", ["game"], { output: "json" });
+    expect(JSON.parse(json.out)).toEqual({ transferred: ["game"] });
+    expect(JSON.parse((await svc("lease-status", [], { dseq: "2", output: "json" })).out)).toMatchObject({
+      ips: {},
+      withheld_endpoints: ["game"],
+    });
+    await expect(svc("migrate-endpoints", ["voice"])).rejects.toThrow(/destination has no such leased address/);
+    await expect(svc("migrate-endpoints")).rejects.toThrow(/name the leased addresses/);
   });
 
   it("show a provider to anybody", async () => {

@@ -100,6 +100,14 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./migrate.ts")).migrateHostnames,
   },
   {
+    name: "migrate-endpoints",
+    args: "<endpoint...>",
+    summary: "Give leased addresses of your own to another deployment of yours at the same provider",
+    flags: [...LEASE_FLAGS, TEXT],
+    example: "svc provider migrate-endpoints public --dseq 1234 --from alice",
+    load: async () => (await import("./migrate.ts")).migrateEndpoints,
+  },
+  {
     name: "lease-shell",
     args: "<service> <command...>",
     summary: "Run a command in a service, with your terminal if there is one",

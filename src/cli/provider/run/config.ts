@@ -44,6 +44,7 @@ export function readClusterSettings(flags: Flags) {
     allowLocalImages: read(CLUSTER.clusterLocalImages),
     publicHostname: read(CLUSTER.clusterPublicHostname),
     nodePorts: read(CLUSTER.clusterNodePortRange),
+    leasedIps: read(CLUSTER.clusterLeasedIps),
     nodePortAddress: read(CLUSTER.clusterNodePortAddress),
     kernelPorts: read(CLUSTER.clusterNodePorts) === "kernel",
     userNamespaces: read(CLUSTER.clusterUserNamespaces) === "lease",

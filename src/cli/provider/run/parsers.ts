@@ -1,8 +1,10 @@
 import { isIP } from "node:net";
 import {
   type AllowedRegistry,
+  addressPool,
   type GatewayName,
   type GpuModel,
+  MAX_POOL,
   normalHost,
   parseAllowedRegistry,
   parseGpuModel,
@@ -58,6 +60,15 @@ export function parsePortRange(text: string): PortRange {
   const [first = 0, last = 0] = text.split("-").map(Number);
   if (/^\d{1,5}-\d{1,5}$/.test(text) && first >= 1 && last <= 65_535 && first <= last) return { first, last };
   throw new WrongForm("two ports such as 30000-32767");
+}
+
+/** Every address of networks, ranges and single addresses, separated by commas. */
+export function parseAddressPool(text: string): readonly string[] {
+  const pool = addressPool(asWords(text));
+  if (pool !== undefined) return pool;
+  throw new WrongForm(
+    `networks, ranges or addresses such as 203.0.113.0/28,198.51.100.10-198.51.100.20, at most ${MAX_POOL} addresses`,
+  );
 }
 
 /** Bytes of a size such as `512Mi`. */

@@ -13,6 +13,7 @@ import {
 } from "../../../util/index.ts";
 import {
   parseAddress,
+  parseAddressPool,
   parseConnections,
   parseDirectory,
   parseEmail,
@@ -116,6 +117,14 @@ export const CLUSTER = {
     choices: ["process", "kernel"],
     default: "process",
     parse: asText,
+  },
+  clusterLeasedIps: {
+    name: "cluster-leased-ips",
+    value: "<addresses>",
+    summary:
+      "addresses that leases can have as their own on an orchestrator with a load balancer, such as 203.0.113.0/28,198.51.100.10-198.51.100.20",
+    default: "",
+    parse: parseAddressPool,
   },
   clusterVolumeSizes: {
     name: "cluster-volume-sizes",

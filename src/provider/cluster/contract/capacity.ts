@@ -33,6 +33,8 @@ export interface ClusterCapacity {
   readonly nodes: readonly NodeCapacity[];
   /** Storage that every node can use. */
   readonly storage: readonly StoragePool[];
+  /** How many IP addresses leases can have as their own, taken or not; none where it is not said. */
+  readonly addresses?: number;
 }
 
 /** What a cluster cannot do, however much of it is free. */

@@ -1,5 +1,6 @@
 import type { ManifestGroup } from "../../../sdl/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
+import type { ClusterAddresses, LeasedAddress } from "./addresses.ts";
 import type { ClusterCapacity, ClusterLimits } from "./capacity.ts";
 import type { ClusterPorts, PortAssignment } from "./ports.ts";
 import type { ClusterRouting } from "./routing.ts";
@@ -44,6 +45,8 @@ export interface ServiceStatus {
 export interface LeaseHealth {
   readonly health: Health;
   readonly services: readonly ServiceStatus[];
+  /** What the lease has of addresses of its own; left out where that is nothing. */
+  readonly addresses?: readonly LeasedAddress[];
 }
 
 /** A lease found on the cluster at start. */
@@ -125,6 +128,8 @@ export interface ClusterDriver {
   /** Whose ingress requests for host names come through. */
   readonly routing: ClusterRouting;
   readonly ports: ClusterPorts;
+  /** IP addresses of leases' own; where there are none, every claim is refused. */
+  readonly addresses: ClusterAddresses;
   /** What there is of everything, before reservations. */
   capacity(): Promise<ClusterCapacity>;
   /**
@@ -137,7 +142,7 @@ export interface ClusterDriver {
   /** Makes the cluster converge to the spec, in the background; also used for updates. Rejects as `check` does. */
   deploy(spec: LeaseSpec): Promise<void>;
   /**
-   * Removes everything of the lease; resolves when nothing is left. With the height at which the chain ended the lease a
+   * Removes everything of the lease, and gives its addresses back last; resolves when nothing is left. With the height at which the chain ended the lease a
    * cluster may note that, and go on by itself after a crash.
    */
   teardown(id: LeaseKey, closedAt?: bigint): Promise<void>;

@@ -29,4 +29,5 @@ export const clusterErrors = defineErrors("cluster", {
     "the cluster is not prepared for a provider",
     "run svc provider cluster install as an administrator of the cluster",
   ],
+  noAddresses: [21, "no IP address is left", "deploy with fewer leased addresses, or at another provider"],
 });

@@ -1,3 +1,4 @@
+export * from "./addresses.ts";
 export * from "./capacity.ts";
 export { type CarriedPort, type PortCarrier, portName } from "./carrier.ts";
 export * from "./driver.ts";

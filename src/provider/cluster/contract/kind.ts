@@ -64,6 +64,8 @@ export interface ClusterSettings {
   /** Host name at which tenants reach node ports. */
   readonly publicHostname?: string;
   readonly nodePorts?: PortRange;
+  /** Addresses that leases can have as their own, each once. */
+  readonly leasedIps?: readonly string[];
   /** Address of the host on which node ports listen. */
   readonly nodePortAddress?: string;
   /** Whether the kernel of this machine carries node ports where it can; it does not by default. */

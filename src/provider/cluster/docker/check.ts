@@ -1,5 +1,5 @@
 import { type GpuCapacity, isWantedGpu, type LeaseSpec, parseGpuWish } from "../contract/index.ts";
-import { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
+import { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
 
 /** Engines refuse memory limits below this many bytes. */
 export const MIN_MEMORY = 6n << 20n;
@@ -24,7 +24,7 @@ export function checkSpec(spec: LeaseSpec, { allowLocalImages, noVolumes, gpus }
       throw refuse(`this host has no ${wanted} GPUs of one of the kinds asked for`);
     }
     checkMemory(service, MIN_MEMORY, refuse);
-    checkNoLeasedIps(service, refuse);
+    checkLeasedIps(service, false, refuse);
     checkPorts(spec, service, refuse);
     checkVolumes(service, refuse);
   });

@@ -18,7 +18,7 @@ import {
   leaseNamespace,
   type StreamOptions,
 } from "../contract/index.ts";
-import { EventLog, HostData, PortAllocator, streamEvents } from "../shared/index.ts";
+import { EventLog, HostData, NO_ADDRESSES, PortAllocator, streamEvents } from "../shared/index.ts";
 import { type ContainerEvent, EngineApi } from "./api/api.ts";
 import { engineKind } from "./api/discover.ts";
 import { EngineInit } from "./api/engine-init.ts";
@@ -108,6 +108,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
 class Driver implements DockerDriver {
   readonly name = "engine";
   readonly limits = { leastMemory: MIN_MEMORY, leasedIps: false };
+  readonly addresses = NO_ADDRESSES;
   readonly routing: BackendRouting = {
     ingress: "provider",
     backends: (id, service, port) => this.#leases.get(leaseNamespace(id))?.backends(service, port) ?? [],

@@ -1,7 +1,8 @@
-import { isWantedGpu, type LeaseSpec, type NodeCapacity, parseGpuWish } from "../contract/index.ts";
-import { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
+import type { ManifestService } from "../../../sdl/index.ts";
+import { isLeasedIpExpose, isWantedGpu, type LeaseSpec, type NodeCapacity, parseGpuWish } from "../contract/index.ts";
+import { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
 import { encodeRecord, MAX_RECORD } from "./lease/record.ts";
-import { gpuVendors, nodePortsName, workloadName } from "./objects/index.ts";
+import { gpuVendors, leasedIpName, nodePortsName, workloadName } from "./objects/index.ts";
 
 /** Container runtimes refuse memory limits below this many bytes. */
 export const MIN_MEMORY = 6n << 20n;
@@ -10,10 +11,12 @@ export const MIN_MEMORY = 6n << 20n;
 export interface Abilities {
   readonly allowLocalImages: boolean;
   readonly nodes: readonly NodeCapacity[];
+  /** Whether the lease can have addresses of its own. */
+  readonly leasedIps: boolean;
 }
 
 /** Throws on specs that the cluster can never run, naming the service and the remedy. */
-export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes }: Abilities): void {
+export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes, leasedIps }: Abilities): void {
   const names = new Set<string>();
   checkServices(spec, (service, refuse) => {
     checkImage(service, allowLocalImages);
@@ -25,11 +28,11 @@ export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes }: Abilitie
     }
     if (gpuVendors(service).length > 1) throw refuse("a replica has GPUs of one vendor only; name one");
     checkMemory(service, MIN_MEMORY, refuse);
-    checkNoLeasedIps(service, refuse);
+    checkLeasedIps(service, leasedIps, refuse);
     checkPorts(spec, service, refuse);
     checkVolumes(service, refuse);
     // Only a name that was made to collide does.
-    for (const name of new Set([service.name, workloadName(service.name), nodePortsName(service.name)])) {
+    for (const name of new Set(objectNames(service))) {
       if (names.has(name)) throw refuse("another service of the lease needs its name; choose another name");
       names.add(name);
     }
@@ -39,4 +42,10 @@ export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes }: Abilitie
     if (bytes > MAX_RECORD)
       throw refuse(`the manifest is larger than the ${MAX_RECORD >> 10} KiB that clusters can keep`);
   });
+}
+
+/** Of what the lease has for a service. */
+function objectNames({ name, expose }: ManifestService): string[] {
+  const addresses = expose.filter(isLeasedIpExpose).map(({ ip }) => leasedIpName(name, ip));
+  return [name, workloadName(name), nodePortsName(name), ...addresses];
 }

@@ -23,6 +23,7 @@ describe("the Kubernetes driver", () => {
               api: cluster.server.client(),
               objects: { ...SETTINGS, allowLocalImages: true },
               stateDir,
+              leasedIps: ["203.0.113.1", "203.0.113.2", "2001:db8::3"],
               ingress: { scheme: "http", port: cluster.ingressPort },
               timing: { retry: 10, maxRetry: 100, removalPoll: 10, report: 10 },
             }),
@@ -48,7 +49,6 @@ describe("the Kubernetes driver", () => {
       "patch apps/statefulsets",
       "delete apps/deployments",
       "delete apps/statefulsets",
-      "delete /services",
       "delete networking.k8s.io/networkpolicies",
       "create gateway.networking.k8s.io/httproutes",
       "patch gateway.networking.k8s.io/httproutes",
@@ -63,6 +63,7 @@ describe("the Kubernetes driver", () => {
 
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   PATCH: ["create", "patch"],
+  POST: ["create"],
   DELETE: ["delete"],
   WATCH: ["watch"],
   EXEC: ["get"],

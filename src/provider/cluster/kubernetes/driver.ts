@@ -6,11 +6,13 @@ import {
   type ClusterCapacity,
   type ClusterDriver,
   type ClusterEvent,
+  type ClusterLimits,
   type ClusterPorts,
   type ClusterRouting,
   clusterErrors,
   type ExecRequest,
   type ExecSession,
+  endpointNames,
   type LeaseHealth,
   type LeaseSpec,
   type LogLine,
@@ -21,6 +23,7 @@ import {
   type StreamOptions,
 } from "../contract/index.ts";
 import { EventLog, isPortFree, PortAllocator, streamEvents } from "../shared/index.ts";
+import { LeasedIps } from "./addresses/addresses.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import { ApiFailure } from "./api/failure.ts";
 import { storagePools } from "./capacity.ts";
@@ -46,6 +49,8 @@ export interface DriverOptions {
   readonly stateDir: string;
   /** Ports that leases get besides HTTP; they must be among the cluster's node ports. */
   readonly nodePorts?: PortRange | undefined;
+  /** Addresses that leases can have as their own; the cluster's load balancer gives them to services that ask for them. */
+  readonly leasedIps?: readonly string[] | undefined;
   /** Where the cluster's ingress takes requests; without it the provider's own asks for addresses of pods. */
   readonly ingress?: IngressPlace | undefined;
   /** Whether pods and node ports are reached through the API server, where this machine is not in the cluster's network. */
@@ -72,9 +77,10 @@ export async function openKubernetesDriver(options: DriverOptions): Promise<Clus
 
 class KubernetesDriver implements ClusterDriver {
   readonly name = "kubernetes";
-  readonly limits = { leastMemory: MIN_MEMORY, leasedIps: false };
+  readonly limits: ClusterLimits;
   readonly routing: ClusterRouting;
   readonly ports: ClusterPorts;
+  readonly addresses: LeasedIps;
   readonly #context: DriverContext;
   readonly #view: ClusterView;
   readonly #events: PodEvents;
@@ -88,11 +94,14 @@ class KubernetesDriver implements ClusterDriver {
 
   constructor(options: DriverOptions) {
     const { api, objects, stateDir, nodePorts, ingress, forwards = false, log = silentLogger, timing } = options;
+    const { leasedIps = [] } = options;
+    this.limits = { leastMemory: MIN_MEMORY, leasedIps: leasedIps.length > 0 };
     const provider = labelValue(objects.provider);
     this.#view = new ClusterView({
       api,
       log,
       provider,
+      addresses: leasedIps.length > 0,
       moved: (namespace, change) => {
         const lease = this.#leases.get(namespace);
         if (lease === undefined) return;
@@ -116,6 +125,7 @@ class KubernetesDriver implements ClusterDriver {
     };
     this.#context = context;
     const leaseOf = (namespace: string): Lease | undefined => this.#leases.get(namespace);
+    this.addresses = new LeasedIps(context, leasedIps, leaseOf);
     this.#events = new PodEvents(context, leaseOf);
     this.#previous = new PreviousLogs(context);
     this.#forwards = forwards ? new PodForwards(context, (lease) => this.#tell(lease)) : undefined;
@@ -128,8 +138,9 @@ class KubernetesDriver implements ClusterDriver {
   /** Rejects where the cluster cannot be asked. */
   async start(): Promise<void> {
     for (const name of await closedManifests(this.#context)) this.#ending.add(name);
+    await this.addresses.start();
     for (const record of await this.#records()) {
-      const lease = new Lease(this.#context, record);
+      const lease = new Lease(this.#context, this.addresses, record);
       if (!this.#ending.has(lease.namespace)) this.#leases.set(lease.namespace, lease);
     }
     await this.#view.first();
@@ -138,7 +149,11 @@ class KubernetesDriver implements ClusterDriver {
       lease.poke();
     }
     for (const name of this.#ending) {
-      void finishRemoval(this.#context, name, () => this.#closed).then(() => this.#ending.delete(name));
+      const parts = {
+        stopped: () => this.#closed,
+        release: (each: string) => this.addresses.release(each),
+      };
+      void finishRemoval(this.#context, name, parts).then(() => this.#ending.delete(name));
     }
   }
 
@@ -150,7 +165,7 @@ class KubernetesDriver implements ClusterDriver {
     return answer(async () => {
       const storage = await storagePools(this.#context.api);
       if (!this.#view.hasNodes) throw clusterErrors.unreachable("nodes and pods are not up to date");
-      return { nodes: this.#view.nodes(), storage };
+      return { nodes: this.#view.nodes(), storage, addresses: this.addresses.size };
     });
   }
 
@@ -172,7 +187,8 @@ class KubernetesDriver implements ClusterDriver {
 
   async check(spec: LeaseSpec): Promise<void> {
     const { allowLocalImages } = this.#context.objects;
-    checkSpec(spec, { allowLocalImages, nodes: this.#view.nodes() });
+    const leasedIps = this.addresses.areAvailable(spec.id, endpointNames(spec.group));
+    checkSpec(spec, { allowLocalImages, nodes: this.#view.nodes(), leasedIps });
   }
 
   deploy(spec: LeaseSpec): Promise<void> {
@@ -186,7 +202,7 @@ class KubernetesDriver implements ClusterDriver {
         this.#forwards?.update(known);
         return;
       }
-      const lease = new Lease(this.#context, { spec, restarts: {} });
+      const lease = new Lease(this.#context, this.addresses, { spec, restarts: {} });
       this.#leases.set(namespace, lease);
       try {
         await lease.deploy(spec);
@@ -207,6 +223,7 @@ class KubernetesDriver implements ClusterDriver {
       await closeManifest(this.#context, lease?.spec, closedAt);
       this.#forwards?.remove(namespace);
       await removeNamespace(this.#context, namespace);
+      await this.addresses.release(namespace);
       await releaseManifest(this.#context, namespace);
       if (this.#leases.get(namespace) === lease) this.#leases.delete(namespace);
       this.#context.events.remove(namespace);
@@ -223,6 +240,12 @@ class KubernetesDriver implements ClusterDriver {
         const id = spec?.id ?? leaseOfNamespace(metadata);
         if (id === undefined || this.#isEnding(metadata.name)) continue;
         found.push({ id, version: spec?.version ?? "", generation: spec?.generation ?? 0, spec });
+      }
+      const known = new Set(found.map(({ id }) => leaseNamespace(id)));
+      for (const id of this.addresses.holders()) {
+        const namespace = leaseNamespace(id);
+        if (known.has(namespace) || this.#isEnding(namespace)) continue;
+        found.push({ id, version: "", generation: 0, spec: undefined });
       }
       return found;
     });
@@ -283,6 +306,7 @@ class KubernetesDriver implements ClusterDriver {
       const names = new Set([...(await this.#namespaces()).map(({ name }) => name), ...this.#leases.keys()]);
       await Promise.all([...this.#leases.values()].map((lease) => lease.close()));
       await Promise.all([...names].map((name) => removeNamespace(this.#context, name)));
+      await this.addresses.releaseAll();
       await releaseAll(this.#context);
       for (const name of names) {
         this.#leases.delete(name);

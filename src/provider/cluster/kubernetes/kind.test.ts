@@ -82,7 +82,7 @@ test("a cluster is prepared first, once, and a provider says what is missing", a
   await lacking(/no namespace "lease"/);
   cluster.server.put("/api/v1/namespaces", { metadata: { name: "lease" } });
   cluster.server.rules = CLUSTER_RULES.filter(({ resources }) => !resources.includes("ingresses"));
-  await lacking(/may not list networkpolicies.networking.k8s.io, create networkpolicies.* and 13 more/);
+  await lacking(/may not list networkpolicies.networking.k8s.io, create networkpolicies.* and 19 more/);
   cluster.server.rules = [...CLUSTER_RULES, ...LEASES_RULES];
   expect(await installation.lacks(config)).toBeUndefined();
   await (await open()).close();

@@ -42,13 +42,14 @@ export const kubernetesCluster: ClusterKind = {
     // Those who only remove things need nothing that is new.
     if (settings.provider !== undefined) await asking(address, mustBeInstalled);
     const { openKubernetesDriver } = await import("./driver.ts");
-    const { ingress = { by: "cluster" }, nodePorts, log } = settings;
+    const { ingress = { by: "cluster" }, nodePorts, leasedIps, log } = settings;
     const { scheme = "http", port = USUAL_PORT[scheme] } = ingress;
     return openKubernetesDriver({
       api: await apiOf(address),
       objects: objectSettings(provider, settings),
       stateDir: folder,
       nodePorts,
+      leasedIps,
       forwards: ingress.by === "forward",
       ...(ingress.by === "cluster"
         ? { ingress: { scheme, port: port === USUAL_PORT[scheme] ? undefined : port } }

@@ -1,11 +1,17 @@
 import { isWantedGpu, type LeaseSpec, type NodeCapacity, parseGpuWish } from "../contract/index.ts";
-import { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
+import { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
 
 /** As much as the smallest of other clusters. */
 export const LEAST_MEMORY = 6n << 20n;
 
+/** What the cluster has, for the refusal of specs that it can never run. */
+interface Abilities {
+  readonly nodes: readonly NodeCapacity[];
+  readonly leasedIps: boolean;
+}
+
 /** Throws on specs that the cluster can never run: a GPU is available if a node has some of the requested kind. */
-export function checkSpec(spec: LeaseSpec, nodes: readonly NodeCapacity[]): void {
+export function checkSpec(spec: LeaseSpec, { nodes, leasedIps }: Abilities): void {
   checkServices(spec, (service, refuse) => {
     checkImage(service, true);
     const { units, attributes = [] } = service.resources.gpu;
@@ -15,7 +21,7 @@ export function checkSpec(spec: LeaseSpec, nodes: readonly NodeCapacity[]): void
       throw refuse("no GPU of a kind that it asks for is here");
     }
     checkMemory(service, LEAST_MEMORY, refuse);
-    checkNoLeasedIps(service, refuse);
+    checkLeasedIps(service, leasedIps, refuse);
     checkPorts(spec, service, refuse);
     checkVolumes(service, refuse);
   });

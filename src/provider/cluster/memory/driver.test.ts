@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance/index.ts";
 import { MemoryCluster } from "./index.ts";
 
+const POOL = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
 const MISSING = "localhost/svc-no-such-image:1";
 
 describe("memory driver", () => {
@@ -10,7 +11,7 @@ describe("memory driver", () => {
   );
   for (const { ingress, name, run } of cases) {
     it(`behind the ingress of the ${ingress}: ${name}`, async () => {
-      const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING, ingress });
+      const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING, ingress, leasedIps: POOL });
       try {
         await run({
           open: async () => cluster.open(),

@@ -5,9 +5,11 @@ import { silentLogger } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
+  type ClusterAddresses,
   type ClusterCapacity,
   type ClusterDriver,
   type ClusterEvent,
+  type ClusterLimits,
   type ClusterPorts,
   type ClusterRouting,
   clusterErrors,
@@ -27,10 +29,13 @@ import {
   type StreamOptions,
 } from "../contract/index.ts";
 import {
+  AddressBook,
   type BackoffPolicy,
   EventLog,
+  type Holding,
   LineQueue,
   LocalCarrier,
+  leasedAddresses,
   PortAllocator,
   type PortProbe,
   streamEvents,
@@ -53,6 +58,8 @@ export interface MemoryClusterOptions {
   readonly portProbe?: PortProbe;
   /** Storage that all nodes share; none by default. */
   readonly storage?: readonly StoragePool[];
+  /** Addresses that leases can have as their own; none by default. */
+  readonly leasedIps?: readonly string[];
   /** Whose ingress routes host names; the provider's by default. */
   readonly ingress?: "provider" | "cluster";
 }
@@ -81,6 +88,8 @@ export class MemoryCluster {
   readonly leases = new Map<string, MemoryLease>();
   readonly options: MemoryClusterOptions & MemoryDefaults;
   readonly ingress: MemoryIngress | undefined;
+  /** Who has which address. */
+  readonly holdings = new Map<string, Holding>();
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-memory-cluster-"));
   readonly events = new EventLog(this.#folder, silentLogger);
   readonly watchers = new Set<(id: LeaseKey) => void>();
@@ -131,14 +140,20 @@ export class MemoryCluster {
 
 class MemoryDriver implements ClusterDriver {
   readonly name = "memory";
-  readonly limits = { leastMemory: LEAST_MEMORY, leasedIps: false };
+  readonly limits: ClusterLimits;
   readonly routing: ClusterRouting;
   readonly ports: ClusterPorts;
+  readonly addresses: ClusterAddresses;
+  readonly #book: AddressBook;
   readonly #cluster: MemoryCluster;
 
   constructor(cluster: MemoryCluster) {
     this.#cluster = cluster;
-    this.ports = new PortAllocator(cluster.options.nodePorts, cluster.options.portProbe);
+    const { nodePorts, portProbe, leasedIps = [] } = cluster.options;
+    this.limits = { leastMemory: LEAST_MEMORY, leasedIps: leasedIps.length > 0 };
+    this.ports = new PortAllocator(nodePorts, portProbe);
+    this.#book = this.#openBook(leasedIps);
+    this.addresses = this.#book;
     const backends = (id: LeaseKey, service: string, port: number) => cluster.backends(id, service, port);
     const watch = (listener: (id: LeaseKey) => void) => {
       cluster.watchers.add(listener);
@@ -154,12 +169,12 @@ class MemoryDriver implements ClusterDriver {
 
   async capacity(): Promise<ClusterCapacity> {
     this.#reach();
-    const { nodes, storage = [] } = this.#cluster.options;
-    return { nodes, storage };
+    const { nodes, storage = [], leasedIps = [] } = this.#cluster.options;
+    return { nodes, storage, addresses: leasedIps.length };
   }
 
   async check(spec: LeaseSpec): Promise<void> {
-    checkSpec(spec, this.#cluster.options.nodes);
+    checkSpec(spec, { nodes: this.#cluster.options.nodes, leasedIps: this.limits.leasedIps });
   }
 
   async obstacle(): Promise<string | undefined> {
@@ -192,23 +207,27 @@ class MemoryDriver implements ClusterDriver {
     const namespace = leaseNamespace(id);
     await this.#cluster.leases.get(namespace)?.close();
     this.#cluster.leases.delete(namespace);
+    await this.#book.retain(id, []);
     this.#cluster.events.remove(namespace);
   }
 
   async adopt(): Promise<readonly AdoptedLease[]> {
     this.#reach();
-    return [...this.#cluster.leases.values()].map(({ spec }) => ({
-      id: spec.id,
-      version: spec.version,
-      generation: spec.generation,
-      spec,
-    }));
+    const { leases } = this.#cluster;
+    const deployed = [...leases.values()].map(({ spec }) => {
+      const { id, version, generation } = spec;
+      return { id, version, generation, spec };
+    });
+    const holders = this.#book.holders().filter((id) => !leases.has(leaseNamespace(id)));
+    return [...deployed, ...holders.map((id) => ({ id, version: "", generation: 0, spec: undefined }))];
   }
 
   async status(id: LeaseKey): Promise<LeaseHealth> {
     const lease = this.#cluster.leases.get(leaseNamespace(id));
     if (lease === undefined) return { health: "unknown", services: [] };
-    return this.#cluster.reachable ? lease.status() : { ...lease.status(), health: "unknown" };
+    const addresses = leasedAddresses(lease.spec.group, this.#book.held(id), () => ({ assigned: true }));
+    const status = { ...lease.status(), ...(addresses.length === 0 ? {} : { addresses }) };
+    return this.#cluster.reachable ? status : { ...status, health: "unknown" };
   }
 
   async *logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine> {
@@ -261,10 +280,40 @@ class MemoryDriver implements ClusterDriver {
 
   async purge(): Promise<void> {
     for (const { spec } of this.#cluster.leases.values()) await this.teardown(spec.id);
+    for (const id of this.#book.holders()) await this.#book.retain(id, []);
   }
 
   async suspend(): Promise<void> {
     for (const lease of this.#cluster.leases.values()) await lease.close();
+  }
+
+  /** What it notes is the cluster's, and outlives this driver. */
+  #openBook(pool: readonly string[]): AddressBook {
+    const { holdings } = this.#cluster;
+    const note = (holding: Holding) => {
+      this.#reach();
+      holdings.set(holding.address, holding);
+    };
+    const ledger = {
+      take: async (holding: Holding) => {
+        this.#reach();
+        const held = holdings.get(holding.address) ?? holding;
+        if (held.endpoint !== holding.endpoint || formatLeaseId(held.lease) !== formatLeaseId(holding.lease))
+          return false;
+        note(holding);
+        return true;
+      },
+      move: async (from: Holding, to: Holding) => {
+        if (holdings.has(from.address)) note(to);
+        return holdings.has(from.address);
+      },
+      free: async ({ address, endpoint, lease }: Holding) => {
+        this.#reach();
+        const held = holdings.get(address);
+        if (held?.endpoint === endpoint && formatLeaseId(held.lease) === formatLeaseId(lease)) holdings.delete(address);
+      },
+    };
+    return new AddressBook({ pool, ledger }, [...holdings.values()]);
   }
 
   #reach(): void {

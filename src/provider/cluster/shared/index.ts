@@ -1,3 +1,14 @@
+export {
+  AddressBook,
+  type AddressLedger,
+  type AddressState,
+  addressPool,
+  type Holding,
+  leasedAddresses,
+  MAX_POOL,
+  NO_ADDRESSES,
+  normalAddress,
+} from "./addresses/index.ts";
 export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./backoff.ts";
 export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";
 export { EventLog, streamEvents } from "./eventlog.ts";
@@ -10,4 +21,4 @@ export { HostData } from "./private/host-data.ts";
 export { LineQueue } from "./queue.ts";
 export { type ImageReference, isRegistryHost, parseReference } from "./reference.ts";
 export { parseAllowedRegistry } from "./registries.ts";
-export { checkImage, checkMemory, checkNoLeasedIps, checkPorts, checkServices, checkVolumes } from "./spec-rules.ts";
+export { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, checkVolumes } from "./spec-rules.ts";

@@ -26,9 +26,9 @@ export function checkMemory({ resources }: ManifestService, least: bigint, refus
   throw refuse(`memory is below the least possible, write ${least >> 20n}Mi or more`);
 }
 
-/** For clusters whose leases have no IP addresses of their own. */
-export function checkNoLeasedIps({ expose }: ManifestService, refuse: Refuse): void {
-  if (expose.some(({ ip }) => ip !== "")) throw refuse("leased IP addresses are not available here");
+/** Addresses of a lease's own are asked for only where the cluster has any. */
+export function checkLeasedIps({ expose }: ManifestService, areAvailable: boolean, refuse: Refuse): void {
+  if (!areAvailable && expose.some(({ ip }) => ip !== "")) throw refuse("leased IP addresses are not available here");
 }
 
 /** Every expose that needs a port at the cluster's public address has one. */

@@ -36,10 +36,26 @@ export interface PortView {
   readonly name: string;
 }
 
+/** A port of a leased address; the first four fields are those of the ecosystem's gateway. */
+export interface IpView {
+  /** Port inside the container. */
+  readonly Port: number;
+  /** Port of the address. */
+  readonly ExternalPort: number;
+  readonly Protocol: "TCP" | "UDP";
+  readonly IP: string;
+  /** The name of the address in the deployment file. */
+  readonly Endpoint: string;
+  /** Whether the provider's cluster says that the address leads to the service. */
+  readonly Assigned: boolean;
+  readonly Problem?: string;
+}
+
 export interface LeaseView {
   readonly services: Readonly<Record<string, ServiceView>>;
   readonly forwarded_ports: Readonly<Record<string, readonly PortView[]>>;
-  readonly ips: Readonly<Record<string, never>>;
+  /** Ports of leased addresses, by service. */
+  readonly ips: Readonly<Record<string, readonly IpView[]>>;
   readonly state: LeasePhase;
   /** `unknown` if the cluster cannot be asked now. */
   readonly health: LeaseHealth["health"];
@@ -47,6 +63,8 @@ export interface LeaseView {
   readonly version: string;
   readonly generation: number;
   readonly withheld_hosts: readonly string[];
+  /** Names of leased addresses that another deployment of the same owner has. */
+  readonly withheld_endpoints: readonly string[];
   readonly error?: string;
 }
 
@@ -54,6 +72,8 @@ export interface ViewOptions {
   readonly publicHostname: string;
   /** The address of a host name as a browser takes it. */
   readonly hostUrl: (host: string) => string;
+  /** Names of leased addresses that another lease of the owner has. */
+  readonly withheld: readonly string[];
   readonly error: string | undefined;
 }
 
@@ -66,12 +86,13 @@ export function leaseView(record: LeaseRecord, health: LeaseHealth, options: Vie
   return {
     services: Object.fromEntries(services),
     forwarded_ports: forwardedPorts(record, options.publicHostname),
-    ips: {},
+    ips: leasedIps(health),
     state: record.phase === "deploying" && settled ? "running" : record.phase,
     health: health.health,
     version: record.version,
     generation: record.generation,
     withheld_hosts: record.withheld,
+    withheld_endpoints: options.withheld,
     ...(options.error === undefined ? {} : { error: options.error }),
   };
 }
@@ -113,6 +134,23 @@ function forwardedPorts(record: LeaseRecord, host: string): Record<string, PortV
   for (const { service, port, hostPort, proto } of record.ports) {
     byService[service] ??= [];
     byService[service].push({ host, port, externalPort: hostPort, proto, name: service });
+  }
+  return byService;
+}
+
+function leasedIps({ addresses = [] }: LeaseHealth): Record<string, IpView[]> {
+  const byService: Record<string, IpView[]> = {};
+  for (const { endpoint, address, service, port, externalPort, proto, assigned, problem } of addresses) {
+    byService[service] ??= [];
+    byService[service].push({
+      Port: port,
+      ExternalPort: externalPort,
+      Protocol: proto,
+      IP: address,
+      Endpoint: endpoint,
+      Assigned: assigned,
+      ...(problem === undefined ? {} : { Problem: problem }),
+    });
   }
   return byService;
 }

@@ -7,7 +7,7 @@ import { serviceOf } from "./samples.ts";
 
 /** What a driver's test run provides. */
 export interface ConformanceHarness {
-  /** Opens the driver on its state; after `close()` a second call is the restarted daemon. */
+  /** Opens the driver on its state, with three addresses for leases where it can have any; after `close()` a second call is the restarted daemon. */
   open(): Promise<ClusterDriver>;
   /** An image that serves HTTP on port 80 by default and has `sh`, `echo`, `sleep` and `cat`. */
   readonly image: string;

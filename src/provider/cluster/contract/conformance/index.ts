@@ -1,3 +1,4 @@
+import { addressCases } from "./addresses.ts";
 import { admissionCases } from "./admission.ts";
 import type { ConformanceCase } from "./harness.ts";
 import { lifeCases } from "./life.ts";
@@ -23,6 +24,7 @@ export const clusterConformance: readonly ConformanceCase[] = [
   ...workloadCases,
   ...streamCases,
   ...networkCases,
+  ...addressCases,
   ...lifeCases,
   ...admissionCases,
 ];

@@ -166,6 +166,19 @@ export class KubernetesApi {
     return objectOf<T & ApiObject>(answer);
   }
 
+  /** Creates the object; rejects with a conflict where one of the name exists. */
+  async create<T extends ApiObject>(resource: Resource, object: T): Promise<T & ApiObject> {
+    const { apiVersion, kind } = resource;
+    const { namespace } = object.metadata;
+    const answer = await this.#transport.json({
+      method: "POST",
+      path: pathOf(resource, namespace === undefined ? {} : { namespace }),
+      query: { fieldManager: FIELD_MANAGER },
+      body: { ...object, apiVersion, kind },
+    });
+    return objectOf<T & ApiObject>(answer);
+  }
+
   /**
    * Begins the removal of the object; an object with finalizers goes later. Resolves with false if it does not exist;
    * rejects with a conflict if there is another object of that name.

@@ -88,11 +88,29 @@ const HOST_COLUMNS = [
   { name: "Port", type: "integer", jsonPath: ".spec.external_port" },
 ];
 
+const LEASED_IP_SPEC = record({
+  address: TEXT,
+  endpoint: TEXT,
+  owner: TEXT,
+  ...SEQUENCES,
+  provider: TEXT,
+  sharing_key: TEXT,
+  since: { type: "string", format: "date-time" },
+});
+
+const LEASED_IP_COLUMNS = [
+  column("Address", ".spec.address"),
+  column("Endpoint", ".spec.endpoint"),
+  column("Owner", ".spec.owner"),
+  column("Dseq", ".spec.dseq"),
+  { name: "Since", type: "date", jsonPath: ".spec.since" },
+];
+
 function column(name: string, jsonPath: string) {
   return { name, type: "string", jsonPath };
 }
 
-/** The provider's own kinds of objects: `kubectl get mani,ph -n lease`. */
+/** The provider's own kinds of objects: `kubectl get mani,ph,plip -n lease`. */
 export const DEFINITIONS: readonly Wanted[] = [
   definition(
     { kind: "Manifest", plural: "manifests", singular: "manifest", shortNames: ["mani"] },
@@ -101,6 +119,10 @@ export const DEFINITIONS: readonly Wanted[] = [
   definition(
     { kind: "ProviderHost", plural: "providerhosts", singular: "providerhost", shortNames: ["ph"] },
     { schema: record({ spec: HOST_SPEC }), columns: HOST_COLUMNS },
+  ),
+  definition(
+    { kind: "ProviderLeasedIP", plural: "providerleasedips", singular: "providerleasedip", shortNames: ["plip"] },
+    { schema: record({ spec: LEASED_IP_SPEC }), columns: LEASED_IP_COLUMNS },
   ),
 ];
 

@@ -14,7 +14,7 @@ const APPLY = ["create", "patch"];
 const FOLLOW = ["list", "watch"];
 
 /** The definitions of the provider's own kinds. */
-export const DEFINED = [`manifests.${GROUP}`, `providerhosts.${GROUP}`];
+export const DEFINED = [`manifests.${GROUP}`, `providerhosts.${GROUP}`, `providerleasedips.${GROUP}`];
 
 /** All that the driver asks of the whole cluster: namespaces of leases are not known beforehand. */
 export const CLUSTER_RULES: readonly Rule[] = [
@@ -48,6 +48,7 @@ export const LEASES_RULES: readonly Rule[] = [
   { apiGroups: [GROUP], resources: ["manifests"], verbs: ["get", "list", ...APPLY, "delete"] },
   { apiGroups: [GROUP], resources: ["manifests/status"], verbs: ["patch"] },
   { apiGroups: [GROUP], resources: ["providerhosts"], verbs: ["list", ...APPLY, "delete"] },
+  { apiGroups: [GROUP], resources: ["providerleasedips"], verbs: ["get", ...FOLLOW, ...APPLY, "delete"] },
 ];
 
 /** Calls that are wanted and not allowed: `create ingresses.networking.k8s.io`. */

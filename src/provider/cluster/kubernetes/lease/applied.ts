@@ -7,6 +7,9 @@ import { KIND, LABEL, type Wanted } from "../objects/index.ts";
 /** Kinds of which a lease may no longer want what it had; those that run go first. */
 const PRUNED = [KIND.deployment, KIND.statefulSet, KIND.service, KIND.policy];
 
+/** Why an object cannot be applied yet. */
+type Obstacle = (each: Wanted) => Promise<string | undefined>;
+
 /** What has been applied in the namespace of a lease, so that what is as it should be costs no call. */
 export class Applied {
   readonly #context: DriverContext;
@@ -39,14 +42,19 @@ export class Applied {
 
   /**
    * Applies what is not yet as it should be, in order. A service that is refused keeps no program from running, anything
-   * else ends the pass. Resolves with what was refused, by service.
+   * else ends the pass. Resolves with what was refused or has to wait, by service.
    */
-  async bring(objects: readonly Wanted[]): Promise<Map<string, string>> {
+  async bring(objects: readonly Wanted[], obstacle: Obstacle): Promise<Map<string, string>> {
     const failures = new Map<string, string>();
     for (const each of objects) {
       const [key, hash] = [keyOf(each), hashOf(each)];
       if (this.#hashes.get(key) === hash) continue;
       try {
+        const reason = await obstacle(each);
+        if (reason !== undefined) {
+          failures.set(each.object.metadata.labels?.[LABEL.service] ?? "", reason);
+          continue;
+        }
         const { metadata } = await this.#context.api.apply(each.resource, each.object);
         this.#hashes.set(key, hash);
         this.#versions.set(key, metadata.generation);

@@ -10,6 +10,7 @@ import {
   leaseNamespace,
   replicaName,
 } from "../../contract/index.ts";
+import type { LeasedIps } from "../addresses/addresses.ts";
 import { ApiFailure } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
 import { leaseObjects } from "../objects/index.ts";
@@ -29,7 +30,9 @@ import { leaseHealth } from "./status.ts";
 export class Lease {
   readonly context: DriverContext;
   readonly namespace: string;
+  readonly #addresses: LeasedIps;
   readonly #applied: Applied;
+  readonly #turn = new Mutex();
   readonly #slots = new Map<string, Slots>();
   readonly #changes = new EventEmitter().setMaxListeners(0);
   readonly #saves = new Mutex();
@@ -47,8 +50,9 @@ export class Lease {
   /** Why a pass failed, by service; under the empty name what concerns all of them. */
   #errors = new Map<string, string>();
 
-  constructor(context: DriverContext, record: LeaseRecord) {
+  constructor(context: DriverContext, addresses: LeasedIps, record: LeaseRecord) {
     this.context = context;
+    this.#addresses = addresses;
     this.#record = record;
     this.namespace = leaseNamespace(record.spec.id);
     this.#applied = new Applied(context, this.namespace);
@@ -107,6 +111,11 @@ export class Lease {
     if (!this.#running) this.#idle = this.#loop();
   }
 
+  /** Runs the task while no pass is under way. */
+  between<T>(task: () => Promise<T>): Promise<T> {
+    return this.#turn.run(task);
+  }
+
   /** An object of it is another; `version` tells whether it is as this process applied it. */
   touched(object: string, version: unknown): void {
     if (version !== undefined && this.#applied.isOwn(object, version)) return;
@@ -139,7 +148,9 @@ export class Lease {
   }
 
   status(): LeaseHealth {
-    return leaseHealth(this, this.context.view.fresh);
+    const addresses = this.#addresses.status(this.spec);
+    const health = leaseHealth(this, this.context.view.fresh);
+    return addresses.length === 0 ? health : { ...health, addresses };
   }
 
   errorOf(service: string): string | undefined {
@@ -214,7 +225,7 @@ export class Lease {
       while (this.#again && !this.#stopped) {
         this.#again = false;
         clearTimeout(this.#timer);
-        await this.context.passes.run(() => this.#guardedPass());
+        await this.context.passes.run(() => this.#turn.run(() => this.#guardedPass()));
       }
     } finally {
       this.#running = false;
@@ -244,9 +255,10 @@ export class Lease {
     const { spec, restarts } = this.#record;
     await ensureNamespace(this.context, spec);
     const record = recordObject(this.#record, this.context.provider);
-    const objects = [record, ...leaseObjects(spec, this.context.objects, { restarts, suspended: this.#suspended })];
+    const run = { restarts, suspended: this.#suspended, held: this.#addresses.held(spec.id) };
+    const objects = [record, ...leaseObjects(spec, this.context.objects, run)];
     this.#manifest.moved();
-    const failures = await this.#applied.bring(objects);
+    const failures = await this.#applied.bring(objects, (each) => this.#addresses.obstacle(each));
     if (failures.size === 0) await this.#applied.prune(objects);
     return failures;
   }

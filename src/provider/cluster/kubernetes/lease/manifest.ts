@@ -3,9 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errorText } from "../../../../util/index.ts";
 import { type LeaseHealth, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import { ApiFailure } from "../api/failure.ts";
+import { letGo } from "../api/held.ts";
 import type { ApiObject } from "../api/objects.ts";
 import type { DriverContext } from "../context.ts";
-import { KIND, LABEL, LEASES_SPACE, manifestObject, releasedManifest } from "../objects/index.ts";
+import { KIND, LABEL, LEASES_SPACE, manifestObject } from "../objects/index.ts";
 import { removeNamespace } from "./space.ts";
 
 /** What operators see of a lease, as the API has it and as far as it is read. */
@@ -59,14 +60,7 @@ export function releaseManifest(context: DriverContext, name: string) {
   return shown(context, "the description of a lease that has ended is not removed", async () => {
     const uid = (await findManifest(context, name))?.metadata.uid;
     if (uid === undefined) return;
-    const { api } = context;
-    await api.delete(KIND.manifest, { namespace: LEASES_SPACE, name }, { uid });
-    if ((await findManifest(context, name))?.metadata.uid !== uid) return;
-    const { resource, object } = releasedManifest(name, uid);
-    await api.apply(resource, object).catch((error: unknown) => {
-      // It went meanwhile.
-      if (!(error instanceof ApiFailure && (error.kind === "conflict" || error.kind === "notFound"))) throw error;
-    });
+    await letGo(context.api, KIND.manifest, { namespace: LEASES_SPACE, name, uid });
   });
 }
 
@@ -77,11 +71,16 @@ export async function releaseAll(context: DriverContext): Promise<void> {
 }
 
 /** Ends what a daemon before this one had begun; it is known to be right, so it is repeated until it is done. */
-export async function finishRemoval(context: DriverContext, name: string, stopped: () => boolean): Promise<void> {
+export async function finishRemoval(
+  context: DriverContext,
+  name: string,
+  { stopped, release }: { readonly stopped: () => boolean; readonly release: (name: string) => Promise<void> },
+): Promise<void> {
   const { log, timing } = context;
   for (let wait = timing.retry; !stopped(); wait = Math.min(wait * 2, timing.maxRetry)) {
     try {
       await removeNamespace(context, name);
+      await release(name);
       await releaseManifest(context, name);
       log.info("what was left of a lease that has ended is removed", { namespace: name });
       return;

@@ -1,11 +1,13 @@
+export { ADDRESS_HELD, addressName, addressObjects, leasedIpObject, leasedServices } from "./addresses.ts";
 export { ingressObjects, routeObjects } from "./ingress.ts";
 export { GROUP, GROUP_VERSION, KIND, LEASES_SPACE, type Wanted, wanted } from "./kinds.ts";
 export { type LeaseRun, leaseObjects } from "./lease.ts";
-export { hostObjects, type ManifestEnd, manifestObject, releasedManifest } from "./manifest.ts";
+export { hostObjects, type ManifestEnd, manifestObject } from "./manifest.ts";
 export {
   GPU_LABEL,
   LABEL,
   labelValue,
+  leasedIpName,
   leaseLabels,
   leaseOfNamespace,
   nodePortsName,

@@ -24,6 +24,7 @@ export const KIND = {
   statefulSet: { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets" },
   manifest: { apiVersion: `${GROUP}/${GROUP_VERSION}`, kind: "Manifest", plural: "manifests" },
   host: { apiVersion: `${GROUP}/${GROUP_VERSION}`, kind: "ProviderHost", plural: "providerhosts" },
+  leasedIp: { apiVersion: `${GROUP}/${GROUP_VERSION}`, kind: "ProviderLeasedIP", plural: "providerleasedips" },
 } as const satisfies Readonly<Record<string, Resource>>;
 
 /** An object as it should be. */

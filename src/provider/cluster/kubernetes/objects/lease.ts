@@ -1,4 +1,6 @@
 import type { LeaseSpec } from "../../contract/index.ts";
+import type { Holding } from "../../shared/index.ts";
+import { addressObjects } from "./addresses.ts";
 import { credentialObjects } from "./credentials.ts";
 import type { Wanted } from "./kinds.ts";
 import { workload } from "./pod/workload.ts";
@@ -12,19 +14,26 @@ export interface LeaseRun {
   /** How often the tenant had a service started again, by its name. */
   readonly restarts: Readonly<Record<string, number>>;
   readonly suspended: boolean;
+  /** Addresses that the lease has. */
+  readonly held?: readonly Holding[];
 }
 
 /**
  * All objects in the namespace of a lease, in the order in which they are made: what keeps the lease within its bounds
  * comes before what runs.
  */
-export function leaseObjects(spec: LeaseSpec, settings: ObjectSettings, { restarts, suspended }: LeaseRun): Wanted[] {
+export function leaseObjects(
+  spec: LeaseSpec,
+  settings: ObjectSettings,
+  { restarts, suspended, held = [] }: LeaseRun,
+): Wanted[] {
   const { services } = spec.group;
   return [
     quotaObject(spec, settings),
     ...networkPolicies(spec, settings),
     ...services.flatMap((service) => credentialObjects(spec, service, settings)),
     ...services.flatMap((service) => serviceObjects(spec, service, settings)),
+    ...addressObjects(spec, held, settings),
     ...services.map((service) =>
       workload(spec, service, settings, { restarts: restarts[service.name] ?? 0, suspended }),
     ),

@@ -50,11 +50,6 @@ export function manifestObject(spec: LeaseSpec, settings: Settings, end?: Manife
   );
 }
 
-/** The manifest of a lease that is being removed. */
-export function releasedManifest(name: string, uid: string): Wanted {
-  return wanted(KIND.manifest, { name, namespace: LEASES_SPACE, uid }, {});
-}
-
 function serviceText({ hosts, ports }: LeaseSpec, service: ManifestService): object {
   const { cpu, memory, storage } = sizes(service);
   return {

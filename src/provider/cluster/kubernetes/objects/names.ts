@@ -16,6 +16,8 @@ export const LABEL = {
   gseq: "svc.lease.gseq",
   oseq: "svc.lease.oseq",
   service: "svc.service",
+  /** A leased address in the form that names of objects have. */
+  address: "svc.address",
   /** What a pod was made from; pods of the same text need no replacement. */
   config: "svc.config",
   /** How often the tenant had the service started again. */
@@ -45,6 +47,11 @@ export function workloadName(service: string): string {
 /** Name of the object that opens the service's node ports. It does not depend on what others are called. */
 export function nodePortsName(service: string): string {
   return `${shortened(service, MAX_WORKLOAD)}-ports`;
+}
+
+/** Name of the object that leads from a leased address to the service. Names of addresses may have any length. */
+export function leasedIpName(service: string, endpoint: string): string {
+  return `${shortened(service, MAX_WORKLOAD, `${service}/${endpoint}`)}-ip`;
 }
 
 export function credentialsName(service: string): string {

@@ -5,7 +5,10 @@ import { hostileNames, SETTINGS, shop } from "../../../../../test/support/kubern
 import type { ManifestService } from "../../../../sdl/index.ts";
 import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
 import {
+  addressName,
   ingressObjects,
+  leasedIpName,
+  leasedIpObject,
   leaseObjects,
   namespaceObject,
   nodePortsName,
@@ -72,6 +75,76 @@ describe("the objects of a lease", () => {
     expect(labelValue(text) === text).toBe(length <= 63);
     expect(labelValue(text)).toMatch(LABEL_VALUE);
     expect(labelValue("svc 1")).toMatch(LABEL_VALUE);
+  });
+});
+
+describe("leased addresses", () => {
+  const held = (address: string) => [{ endpoint: "my_game", address, lease: shop().id }];
+  const expose = [
+    sampleExpose({ ip: "my_game", endpointSequenceNumber: 1 }),
+    sampleExpose({ ip: "my_game", endpointSequenceNumber: 1, port: 5000, externalPort: 53, proto: "UDP" as const }),
+    sampleExpose({ ip: "other", endpointSequenceNumber: 2 }),
+  ];
+  const spec = sampleSpec([sampleService(IMAGE, { expose })], { id: shop().id });
+  const services = (address: string) =>
+    leaseObjects(spec, SETTINGS, { ...RUN, held: held(address) }).filter(
+      ({ object }) => Object(object).spec?.type === "LoadBalancer",
+    );
+
+  it("are asked for by name, shared by the lease's services alone, and open no port of a node", () => {
+    const [service, ...more] = services("203.0.113.7");
+    expect(more).toEqual([]);
+    expect(service?.object).toMatchObject({
+      metadata: {
+        name: leasedIpName("web", "my_game"),
+        labels: { "svc.address": "203.0.113.7", "svc.service": "web" },
+        annotations: {
+          "metallb.io/loadBalancerIPs": "203.0.113.7",
+          "metallb.io/allow-shared-ip": `${spec.id.owner}-ip-my_game`,
+        },
+      },
+      spec: {
+        allocateLoadBalancerNodePorts: false,
+        ipFamilies: ["IPv4"],
+        ports: [
+          { name: "tcp-80", port: 80, targetPort: 80, protocol: "TCP" },
+          { name: "udp-53", port: 53, targetPort: 5000, protocol: "UDP" },
+        ],
+      },
+    });
+  });
+
+  it("of the sixth version have names of objects and labels, too", () => {
+    const [service] = services("2001:db8::");
+    expect(service?.object).toMatchObject({ spec: { ipFamilies: ["IPv6"] } });
+    for (const address of ["2001:db8::", "::1", "2001:db8::1:0", "203.0.113.7"]) {
+      expect(addressName(address)).toMatch(LABEL_VALUE);
+      expect(addressName(address)).toMatch(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/);
+    }
+    expect(new Set(["2001:db8::", "2001:db8::0:1", "::1", "1::"].map(addressName)).size).toBe(4);
+  });
+
+  it("are within the quota of the lease, and their ports are open to everybody", () => {
+    const objects = leaseObjects(spec, SETTINGS, RUN);
+    expect(bodyOf(objects, "ResourceQuota").spec.hard).toMatchObject({ "services.loadbalancers": "2" });
+    const open = objects.find(({ object }) => object.metadata.name === nodePortsName("web"));
+    expect(Object(open?.object).spec.ingress).toEqual([
+      {
+        ports: [
+          { protocol: "TCP", port: 80 },
+          { protocol: "UDP", port: 5000 },
+        ],
+      },
+    ]);
+  });
+
+  it("have records whose name is the address", () => {
+    const [holding] = held("203.0.113.7");
+    if (holding === undefined) throw new Error("an address expected");
+    expect(leasedIpObject(holding, "2026-01-01T00:00:00Z", SETTINGS).object).toMatchObject({
+      metadata: { name: "203.0.113.7", namespace: "lease", finalizers: ["svc.network/address"] },
+      spec: { address: "203.0.113.7", endpoint: "my_game", owner: spec.id.owner, since: "2026-01-01T00:00:00Z" },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
-import { isNodePortExpose, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import type { ManifestExpose } from "../../../../sdl/index.ts";
+import { isLeasedIpExpose, isNodePortExpose, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import { FORBIDDEN } from "../../shared/index.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
 import { LABEL, leaseLabels, nodePortsName, podSelector } from "./names.ts";
@@ -49,7 +50,7 @@ function openPorts(spec: LeaseSpec): (readonly [string, object])[] {
   const namespace = leaseNamespace(spec.id);
   return spec.group.services.flatMap(({ name, expose }) => {
     const open = new Map(
-      expose.filter(isNodePortExpose).map(({ port, proto }) => [`${port}/${proto}`, { protocol: proto, port }]),
+      expose.filter(isOpen).map(({ port, proto }) => [`${port}/${proto}`, { protocol: proto, port }]),
     );
     if (open.size === 0) return [];
     const body = {
@@ -59,4 +60,9 @@ function openPorts(spec: LeaseSpec): (readonly [string, object])[] {
     };
     return [[nodePortsName(name), body]];
   });
+}
+
+/** Whether everybody reaches the port: at the nodes, or at an address of the lease's own. */
+function isOpen(expose: ManifestExpose): boolean {
+  return isNodePortExpose(expose) || isLeasedIpExpose(expose);
 }

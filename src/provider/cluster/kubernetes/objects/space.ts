@@ -1,4 +1,5 @@
 import { isPersistent, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import { leasedServices } from "./addresses.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
 import { leaseIdAnnotation, leaseIdLabels, leaseLabels } from "./names.ts";
 import { sizes } from "./pod/resources.ts";
@@ -42,7 +43,7 @@ export function quotaObject(spec: LeaseSpec, settings: ObjectSettings): Wanted {
     persistentvolumeclaims: total.claims.toString(),
     "requests.storage": total.claimed.toString(),
     "services.nodeports": total.ports.toString(),
-    "services.loadbalancers": "0",
+    "services.loadbalancers": leasedServices(spec).length.toString(),
   };
   const metadata = {
     name: "lease",

@@ -155,7 +155,9 @@ export class TestApiServer {
     let text = "";
     for await (const part of request) text += part;
     const body = text === "" ? {} : JSON.parse(text);
-    if (request.method === "POST") return send(response, 201, { status: { resourceRules: this.rules } });
+    if (request.method === "POST" && url.pathname.endsWith("reviews"))
+      return send(response, 201, { status: { resourceRules: this.rules } });
+    if (request.method === "POST") return this.#create(response, url.pathname, body);
     if (request.method === "PATCH" && url.pathname.endsWith("/status"))
       return this.#observe(response, url.pathname.slice(0, -"/status".length), body);
     if (request.method === "PATCH") return this.#apply(response, url.pathname, body);
@@ -165,6 +167,11 @@ export class TestApiServer {
     if (object !== undefined) send(response, 200, object);
     else if (isCollection(url.pathname)) this.#list(response, url);
     else sendStatus(response, 404, "NotFound");
+  }
+
+  #create(response: ServerResponse, collection: string, body: ApiObject): void {
+    if (this.#objects.has(`${collection}/${body.metadata.name}`)) sendStatus(response, 409, "AlreadyExists");
+    else send(response, 201, this.put(collection, { ...body, metadata: { ...body.metadata, generation: 1 } }));
   }
 
   #apply(response: ServerResponse, path: string, body: ApiObject): void {

@@ -1,8 +1,9 @@
 import type { Logger } from "../../../../util/index.ts";
 import type { NodeCapacity } from "../../contract/index.ts";
+import { normalAddress } from "../../shared/index.ts";
 import type { KubernetesApi } from "../api/api.ts";
 import type { ApiObject } from "../api/objects.ts";
-import { KIND, LABEL } from "../objects/index.ts";
+import { addressName, KIND, LABEL, LEASES_SPACE } from "../objects/index.ts";
 import { Followed } from "./followed.ts";
 import { type ApiNode, freeOf, type ObservedNode, observeNode } from "./nodes.ts";
 import { type ApiPod, type Claim, claimOf, type ObservedPod, observePod } from "./pods.ts";
@@ -17,7 +18,12 @@ export interface PodChange {
 }
 
 interface ApiService extends ApiObject {
-  readonly spec?: { readonly ports?: readonly { readonly nodePort?: number }[] };
+  readonly spec?: {
+    readonly type?: string;
+    readonly ports?: readonly { readonly nodePort?: number }[];
+    readonly loadBalancerIP?: string;
+  };
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
 }
 
 interface ApiWorkload extends ApiObject {
@@ -25,6 +31,16 @@ interface ApiWorkload extends ApiObject {
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
   };
 }
+
+/** A service that has an address of its own, or is to get one. */
+interface Balancer {
+  readonly isOurs: boolean;
+  readonly given: readonly string[];
+  readonly wanted: readonly string[];
+}
+
+/** Annotations with which services ask for addresses. */
+const WISHES = ["metallb.io/loadBalancerIPs", "metallb.universe.tf/loadBalancerIPs"];
 
 /** Characters of a reason that are kept. */
 const MAX_TROUBLE = 1_000;
@@ -34,6 +50,8 @@ export interface ViewOptions {
   readonly log: Logger;
   /** Value of the label of what is this provider's. */
   readonly provider: string;
+  /** Whether addresses that leases of other providers have are followed too. */
+  readonly addresses?: boolean;
   /** The pods of a lease changed. */
   readonly moved: (namespace: string, change: PodChange) => void;
   /** A workload or service of a lease is gone, or was changed by somebody. */
@@ -53,11 +71,16 @@ export class ClusterView {
   readonly #claims = new Map<string, Claim>();
   readonly #nodes = new Map<string, ObservedNode>();
   readonly #nodePorts = new Map<string, readonly number[]>();
+  readonly #balancers = new Map<string, Balancer>();
+  /** Names of the records of addresses that leases of other providers have. */
+  readonly #others = new Set<string>();
   /** Why a workload cannot make pods, in the cluster's words. */
   readonly #troubles = new Map<string, string>();
   readonly #generations = new Map<string, number | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #followed: readonly Followed<never>[];
+  /** Those without which nothing can be said. */
+  readonly #needed: readonly Followed<never>[];
   readonly #podsFollowed: Followed<ApiPod>;
   readonly #nodesFollowed: Followed<ApiNode>;
 
@@ -91,11 +114,13 @@ export class ClusterView {
       {
         all: (objects) => {
           this.#nodePorts.clear();
+          this.#balancers.clear();
           for (const object of objects) this.#setService(object);
         },
         set: (object) => this.#setService(object),
         removed: (object) => {
           this.#nodePorts.delete(keyOf(object));
+          this.#balancers.delete(keyOf(object));
           if (this.#isOurs(object)) this.#touched(KIND.service.kind, object);
         },
       },
@@ -115,12 +140,14 @@ export class ClusterView {
           },
         ),
     );
-    this.#followed = [this.#podsFollowed, this.#nodesFollowed, services, ...workloads] as Followed<never>[];
+    this.#needed = [this.#podsFollowed, this.#nodesFollowed, services, ...workloads] as Followed<never>[];
+    this.#followed =
+      options.addresses === true ? [...this.#needed, this.#followRecords() as Followed<never>] : this.#needed;
   }
 
   /** Resolves when all kinds were told once. */
   async first(): Promise<void> {
-    await Promise.all(this.#followed.map(({ first }) => first));
+    await Promise.all(this.#needed.map(({ first }) => first));
   }
 
   /** Whether what is known of pods is up to date. */
@@ -172,6 +199,39 @@ export class ClusterView {
     return ports;
   }
 
+  /** Addresses that the balancer has given to a service. */
+  balanced(namespace: string, service: string): readonly string[] {
+    return this.#balancers.get(`${namespace}/${service}`)?.given ?? [];
+  }
+
+  /** Whether somebody besides leases of this provider has the address, or wants it. */
+  isForeign(address: string): boolean {
+    if (this.#others.has(addressName(address))) return true;
+    for (const { isOurs, given, wanted } of this.#balancers.values()) {
+      if (!isOurs && (given.includes(address) || wanted.includes(address))) return true;
+    }
+    return false;
+  }
+
+  #followRecords(): Followed<ApiObject> {
+    const note = (object: ApiObject) => {
+      if (this.#isOurs(object)) this.#others.delete(object.metadata.name);
+      else this.#others.add(object.metadata.name);
+    };
+    return new Followed<ApiObject>(
+      this.#options,
+      { resource: KIND.leasedIp, selection: { namespace: LEASES_SPACE } },
+      {
+        all: (objects) => {
+          this.#others.clear();
+          for (const object of objects) note(object);
+        },
+        set: note,
+        removed: ({ metadata }) => this.#others.delete(metadata.name),
+      },
+    );
+  }
+
   /** It is gone. */
   #touched(kind: string, { metadata }: ApiObject): void {
     this.#options.touched(metadata.namespace ?? "", `${kind}/${metadata.name}`, undefined);
@@ -185,6 +245,19 @@ export class ClusterView {
     const ports = (service.spec?.ports ?? []).flatMap(({ nodePort }) => (nodePort === undefined ? [] : [nodePort]));
     if (ports.length === 0) this.#nodePorts.delete(keyOf(service));
     else this.#nodePorts.set(keyOf(service), ports);
+    if (service.spec?.type === "LoadBalancer") this.#balancers.set(keyOf(service), this.#balancerOf(service));
+    else this.#balancers.delete(keyOf(service));
+  }
+
+  #balancerOf(service: ApiService): Balancer {
+    const { metadata, spec, status } = service;
+    const { annotations = {} } = metadata;
+    const words = WISHES.flatMap((key) => (annotations[key] ?? "").split(","));
+    return {
+      isOurs: this.#isOurs(service),
+      given: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = "" }) => normalAddress(ip) ?? []),
+      wanted: [...words, spec?.loadBalancerIP ?? ""].flatMap((word) => normalAddress(word.trim()) ?? []),
+    };
   }
 
   #forgetWorkload(key: string): void {

@@ -1,0 +1,51 @@
+import type { ManifestExpose, ManifestGroup } from "../../../sdl/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+
+/** What leads from an address of a lease's own to one of its services. */
+export interface LeasedAddress {
+  /** The name of the address in the deployment file. */
+  readonly endpoint: string;
+  readonly address: string;
+  readonly service: string;
+  /** Port inside the container. */
+  readonly port: number;
+  /** Port of the address. */
+  readonly externalPort: number;
+  readonly proto: "TCP" | "UDP";
+  /** Whether the cluster says that the address leads there. */
+  readonly assigned: boolean;
+  /** What keeps it from doing so, where that is known. */
+  readonly problem?: string;
+}
+
+/**
+ * IP addresses of leases' own, from a pool of the operator. At one provider an owner has one address for each name; the
+ * lease that claims the name first has it, until it gives the address up or the address moves to another lease of the
+ * same owner.
+ */
+export interface ClusterAddresses {
+  /**
+   * The lease has the addresses of these names from now on, durably, beside those that it has already. A name that
+   * another lease of the owner has stays there. Rejects with `clusterErrors.noAddresses`, and takes nothing, when too few
+   * are left.
+   */
+  claim(id: LeaseKey, endpoints: readonly string[]): Promise<void>;
+  /** The lease has no others: those go back to the pool once nothing leads from them to the lease any more. */
+  retain(id: LeaseKey, endpoints: readonly string[]): Promise<void>;
+  /** The addresses that the owner has under these names are this lease's from now on, durably, and no other's. */
+  move(to: LeaseKey, endpoints: readonly string[]): Promise<void>;
+  /** Names of the addresses that the lease has. Synchronous: this process is the only one that gives them out. */
+  heldBy(id: LeaseKey): readonly string[];
+  /** The lease that has the owner's address of a name. */
+  holderOf(owner: string, endpoint: string): LeaseKey | undefined;
+}
+
+/** Names of the leased addresses that a group asks for. */
+export function endpointNames({ services }: ManifestGroup): string[] {
+  return [...new Set(services.flatMap(({ expose }) => expose.filter(isLeasedIpExpose).map(({ ip }) => ip)))];
+}
+
+/** Whether the expose has a port of a leased address. */
+export function isLeasedIpExpose({ global, ip }: ManifestExpose): boolean {
+  return global && ip !== "";
+}

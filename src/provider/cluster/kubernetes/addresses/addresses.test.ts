@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { KubernetesDouble } from "../../../../../test/support/kubernetes-double.ts";
+import { SETTINGS } from "../../../../../test/support/kubernetes-leases.ts";
+import { type Rng, seedFrom } from "../../../../../test/support/rng.ts";
+import type { LeaseKey } from "../../../../wire/index.ts";
+import { sampleExpose, sampleLease, sampleService, sampleSpec, untilHealth } from "../../contract/conformance/index.ts";
+import { type ClusterDriver, endpointNames, leaseNamespace } from "../../contract/index.ts";
+import type { ApiObject } from "../api/objects.ts";
+import { openKubernetesDriver } from "../driver.ts";
+
+const POOL = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
+const RECORDS = "/apis/svc.network/v1beta1/namespaces/lease/providerleasedips";
+const SERVICES = "/api/v1/services";
+const OPEN: ClusterDriver[] = [];
+let cluster: KubernetesDouble;
+let stateDir: string;
+
+async function open(settings = SETTINGS, leasedIps = POOL): Promise<ClusterDriver> {
+  const driver = await openKubernetesDriver({
+    api: cluster.server.client(),
+    objects: { ...settings, allowLocalImages: true },
+    stateDir,
+    leasedIps,
+    timing: { retry: 10, maxRetry: 50, removalPoll: 10, report: 10 },
+  });
+  OPEN.push(driver);
+  return driver;
+}
+
+beforeEach(async () => {
+  cluster = await KubernetesDouble.start();
+  stateDir = mkdtempSync(join(tmpdir(), "svc-kubernetes-ip-"));
+});
+
+afterEach(async () => {
+  for (const driver of OPEN.splice(0)) await driver.close();
+  await cluster.close();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+function specOf(id: LeaseKey, names: readonly string[], generation = 1) {
+  const expose = names.map((ip, at) => sampleExpose({ ip, endpointSequenceNumber: at + 1 }));
+  return sampleSpec([sampleService("localhost/web:1", { expose: names.length === 0 ? [sampleExpose()] : expose })], {
+    id,
+    generation,
+  });
+}
+
+async function deploy(driver: ClusterDriver, id: LeaseKey, ...names: readonly string[]): Promise<void> {
+  const spec = specOf(id, names);
+  await driver.addresses.claim(id, endpointNames(spec.group));
+  await driver.deploy(spec);
+}
+
+function untilAssigned(driver: ClusterDriver, id: LeaseKey) {
+  const isAssigned = ({ addresses = [] }: Awaited<ReturnType<ClusterDriver["status"]>>) =>
+    addresses.length > 0 && addresses.every(({ assigned }) => assigned);
+  return untilHealth(driver, id, isAssigned, "its addresses");
+}
+
+/** Address and namespace of everything that leads to a lease. */
+function leading(): string[] {
+  const services = cluster.server.objects(SERVICES).filter((each) => Object(each).spec.type === "LoadBalancer");
+  return services.map(({ metadata }) => `${metadata.labels?.["svc.address"]} ${metadata.namespace}`).sort();
+}
+
+/** Address and owner of every record. */
+function recorded(): string[] {
+  return cluster.server
+    .objects(RECORDS)
+    .map((each) => `${each.metadata.name} ${Object(each).spec.owner}/${Object(each).spec.dseq}`)
+    .sort();
+}
+
+test("who has an address since when stands on the cluster, until the lease is gone", async () => {
+  const driver = await open();
+  const id = sampleLease();
+  await deploy(driver, id, "mine");
+  await untilAssigned(driver, id);
+  const [record] = cluster.server.objects(RECORDS);
+  expect(record).toMatchObject({
+    metadata: { name: POOL[0], finalizers: ["svc.network/address"] },
+    spec: { address: POOL[0], endpoint: "mine", owner: id.owner, dseq: `${id.dseq}` },
+  });
+  expect(Object(record).spec.since).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
+  await driver.addresses.claim(id, ["second"]);
+  await driver.teardown(id, 9n);
+  expect([recorded(), leading()]).toEqual([[], []]);
+});
+
+test("an address that is not assigned yet is told, and one that the balancer gave another for", async () => {
+  cluster.balances = false;
+  const driver = await open();
+  const id = sampleLease();
+  await deploy(driver, id, "mine");
+  const { addresses } = await untilHealth(driver, id, ({ health }) => health === "ok", "health ok");
+  expect(addresses).toMatchObject([{ address: POOL[0], assigned: false }]);
+  expect(addresses?.[0]).not.toHaveProperty("problem");
+  const service = cluster.server.objects(SERVICES).find((each) => Object(each).spec.type === "LoadBalancer");
+  const status = { loadBalancer: { ingress: [{ ip: "198.51.100.9" }] } };
+  const told = { ...service, status } as unknown as ApiObject;
+  cluster.server.put(`/api/v1/namespaces/${leaseNamespace(id)}/services`, told);
+  await vi.waitFor(async () =>
+    expect((await driver.status(id)).addresses).toMatchObject([
+      { assigned: false, problem: "the provider's load balancer gave 198.51.100.9 in its place" },
+    ]),
+  );
+});
+
+test("what others have of the pool is neither counted nor given out", async () => {
+  cluster.server.put("/api/v1/namespaces/ingress/services", {
+    metadata: { name: "front", namespace: "ingress" },
+    spec: { type: "LoadBalancer", ports: [] },
+    status: { loadBalancer: { ingress: [{ ip: POOL[0] }] } },
+  } as unknown as ApiObject);
+  const other = await open({ ...SETTINGS, provider: "svc1otherprovider" });
+  await other.addresses.claim({ ...sampleLease(), provider: "svc1otherprovider" }, ["mine"]);
+  const driver = await open();
+  await vi.waitFor(async () => expect((await driver.capacity()).addresses).toBe(1));
+  const id = sampleLease();
+  await driver.addresses.claim(id, ["mine"]);
+  await expect(driver.addresses.claim(id, ["more"])).rejects.toThrow(/no IP address is left/);
+  expect(recorded().map((each) => each.split(" ")[0])).toEqual(POOL.slice(1));
+  await driver.purge();
+  expect(recorded().map((each) => each.split(" ")[0])).toEqual([POOL[1]]);
+});
+
+test("two providers on one cluster that claim at the same moment never get the same address", async () => {
+  const [one, two] = [await open(), await open({ ...SETTINGS, provider: "svc1otherprovider" })];
+  const claims = ["a", "b", "c"].flatMap((name) => [
+    one.addresses.claim(sampleLease(), [name]),
+    two.addresses.claim({ ...sampleLease(), provider: "svc1otherprovider" }, [name]),
+  ]);
+  const results = await Promise.allSettled(claims);
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  expect(recorded()).toHaveLength(3);
+});
+
+test("a record that somebody deletes stays until its lease gives the address back", async () => {
+  const driver = await open();
+  const id = sampleLease();
+  await driver.addresses.claim(id, ["mine"]);
+  await cluster.server.client().delete(KIND, { namespace: "lease", name: POOL[0] ?? "" });
+  expect(cluster.server.objects(RECORDS)[0]?.metadata.deletionTimestamp).toBeDefined();
+  await driver.addresses.move({ ...id, dseq: id.dseq + 1_000n }, ["mine"]);
+  expect(recorded()).toEqual([`${POOL[0]} ${id.owner}/${id.dseq + 1_000n}`]);
+  await driver.addresses.retain({ ...id, dseq: id.dseq + 1_000n }, []);
+  expect(recorded()).toEqual([]);
+});
+
+const KIND = { apiVersion: "svc.network/v1beta1", kind: "ProviderLeasedIP", plural: "providerleasedips" };
+
+test("an object that leads from an address to a lease that no longer has it goes before another leads there", async () => {
+  const driver = await open();
+  const [one, two] = [sampleLease(), sampleLease()];
+  await deploy(driver, one, "mine");
+  await deploy(driver, two, "mine");
+  await untilAssigned(driver, one);
+  await driver.close();
+  // As after a crash between the record and the objects.
+  const record = cluster.server.objects(RECORDS)[0];
+  const moved = { ...record, spec: { ...Object(record).spec, dseq: `${two.dseq}` } } as unknown as ApiObject;
+  cluster.server.put(RECORDS, moved);
+  const again = await open();
+  await untilAssigned(again, two);
+  expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(two)}`]);
+  expect(cluster.contested.size, "it was never asked for by both").toBe(0);
+});
+
+test("a hundred deployments, moves and ends at once, with restarts between, never share an address or keep one", async () => {
+  const rng = seedFrom("SVC_TEST_SEED");
+  let driver = await open();
+  const ids = Array.from({ length: 6 }, (_, at) => ({ ...sampleLease(), owner: `svc1owner${at % 2}` }));
+  for (let round = 0; round < 25; round++) {
+    const steps = Array.from({ length: 4 }, () => step(driver, rng, ids[rng.below(ids.length)] ?? sampleLease()));
+    await Promise.allSettled(steps);
+    const held = ids.flatMap((id) => driver.addresses.heldBy(id).map((name) => `${id.owner}/${name}`));
+    expect(new Set(held).size).toBe(held.length);
+    expect(cluster.server.objects(RECORDS)).toHaveLength(held.length);
+    expect(cluster.contested).toEqual(new Set());
+    if (rng.below(5) > 0) continue;
+    await driver.close();
+    driver = await open();
+    expect(ids.flatMap((id) => driver.addresses.heldBy(id).map((name) => `${id.owner}/${name}`)).sort()).toEqual(
+      held.sort(),
+    );
+  }
+  await driver.purge();
+  expect([recorded(), leading()]).toEqual([[], []]);
+}, 120_000);
+
+async function step(driver: ClusterDriver, rng: Rng, id: LeaseKey): Promise<void> {
+  const names = ["game", "voice"].filter(() => rng.below(3) > 0);
+  const kind = rng.below(4);
+  if (kind < 2) return deploy(driver, id, ...names);
+  if (kind === 2) return driver.addresses.move(id, names);
+  return driver.teardown(id, 9n);
+}

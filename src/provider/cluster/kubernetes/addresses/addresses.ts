@@ -1,0 +1,149 @@
+import { errorText } from "../../../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../../wire/index.ts";
+import { type ClusterAddresses, type LeasedAddress, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import { AddressBook, type AddressState, type Holding, leasedAddresses } from "../../shared/index.ts";
+import { ApiFailure } from "../api/failure.ts";
+import type { DriverContext } from "../context.ts";
+import { addressName, LABEL, leasedIpName, type Wanted } from "../objects/index.ts";
+import { ObjectLedger, removeLeading } from "./ledger.ts";
+
+/** What addresses need of a lease on the cluster. */
+interface AddressLease {
+  /** Runs a pass soon. */
+  poke(): void;
+  /** Runs the task while no pass is under way. */
+  between<T>(task: () => Promise<T>): Promise<T>;
+}
+
+type LeaseOf = (namespace: string) => AddressLease | undefined;
+
+/**
+ * Addresses of leases' own on a cluster whose load balancer takes wishes for addresses. Who has which is recorded on the
+ * cluster; the objects that lead from an address are those of the one lease that has it.
+ */
+export class LeasedIps implements ClusterAddresses {
+  readonly #context: DriverContext;
+  readonly #pool: readonly string[];
+  readonly #leaseOf: LeaseOf;
+  readonly #ledger: ObjectLedger;
+  #book: AddressBook;
+
+  constructor(context: DriverContext, pool: readonly string[], leaseOf: LeaseOf) {
+    this.#context = context;
+    this.#pool = pool;
+    this.#leaseOf = leaseOf;
+    this.#ledger = new ObjectLedger(context);
+    this.#book = this.#open([]);
+  }
+
+  /** Takes up what is recorded. A cluster that knows no records has none; with a pool it has to. */
+  async start(): Promise<void> {
+    try {
+      this.#book = this.#open(await this.#ledger.load());
+    } catch (error) {
+      const isUnknown = error instanceof ApiFailure && error.kind !== "unreachable";
+      if (!isUnknown || this.#pool.length > 0) throw error;
+      this.#context.log.debug("the cluster has no records of leased addresses", { err: errorText(error) });
+    }
+  }
+
+  /** How many of the pool leases can have: others use some of it. */
+  get size(): number {
+    return this.#pool.filter((address) => !this.#context.view.isForeign(address)).length;
+  }
+
+  /** Whether leases can ask for these, or have them already. */
+  areAvailable(id: LeaseKey, endpoints: readonly string[]): boolean {
+    const held = this.heldBy(id);
+    return this.#pool.length > 0 || endpoints.every((each) => held.includes(each));
+  }
+
+  async claim(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
+    if (endpoints.length === 0) return;
+    await this.#book.claim(id, endpoints);
+    this.#poke(id);
+  }
+
+  async retain(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
+    if (this.#book.heldBy(id).every((each) => endpoints.includes(each))) return;
+    await this.#between(id, () => this.#book.retain(id, endpoints));
+  }
+
+  /** No pass of the lease that loses an address is under way when it does, and the next one knows. */
+  async move(to: LeaseKey, endpoints: readonly string[]): Promise<void> {
+    for (const endpoint of endpoints) {
+      const from = this.holderOf(to.owner, endpoint);
+      if (from === undefined) continue;
+      await this.#between(from, () => this.#book.move(to, [endpoint]));
+      this.#poke(from);
+      this.#poke(to);
+    }
+  }
+
+  heldBy(id: LeaseKey): readonly string[] {
+    return this.#book.heldBy(id);
+  }
+
+  held(id: LeaseKey): readonly Holding[] {
+    return this.#book.held(id);
+  }
+
+  holderOf(owner: string, endpoint: string): LeaseKey | undefined {
+    return this.#book.holderOf(owner, endpoint);
+  }
+
+  /** Leases that have an address. */
+  holders(): readonly LeaseKey[] {
+    return this.#book.holders();
+  }
+
+  /** Gives back what the lease of a namespace has, once nothing else of the lease is left. */
+  async release(namespace: string): Promise<void> {
+    for (const id of this.holders()) if (leaseNamespace(id) === namespace) await this.#book.retain(id, []);
+  }
+
+  async releaseAll(): Promise<void> {
+    for (const id of this.holders()) await this.#book.retain(id, []);
+  }
+
+  /** What the tenant sees of the lease's addresses. */
+  status({ id, group }: Pick<LeaseSpec, "id" | "group">): readonly LeasedAddress[] {
+    const namespace = leaseNamespace(id);
+    const stateOf = (service: string, { endpoint, address }: Holding): AddressState => {
+      const given = this.#context.view.balanced(namespace, leasedIpName(service, endpoint));
+      if (given.includes(address)) return { assigned: true };
+      const [other] = given;
+      if (other === undefined) return { assigned: false };
+      return { assigned: false, problem: `the provider's load balancer gave ${other} in its place` };
+    };
+    return leasedAddresses(group, this.held(id), stateOf);
+  }
+
+  /** Why the object cannot be applied yet: what leads from its address elsewhere goes first. */
+  async obstacle({ object }: Wanted): Promise<string | undefined> {
+    const { namespace, labels = {} } = object.metadata;
+    if (labels[LABEL.address] === undefined) return undefined;
+    const holding = this.#book.all().find((each) => leaseNamespace(each.lease) === namespace && isOf(labels, each));
+    if (holding === undefined) return undefined;
+    const left = await removeLeading(this.#context, holding.address, namespace);
+    return left === 0 ? undefined : `${holding.address} still leads to the lease that had it before`;
+  }
+
+  #open(holdings: readonly Holding[]): AddressBook {
+    const isForeign = (address: string) => this.#context.view.isForeign(address);
+    return new AddressBook({ pool: this.#pool, ledger: this.#ledger, isForeign }, holdings);
+  }
+
+  #poke(id: LeaseKey): void {
+    this.#leaseOf(leaseNamespace(id))?.poke();
+  }
+
+  #between<T>(id: LeaseKey, task: () => Promise<T>): Promise<T> {
+    this.#context.log.debug("addresses of a lease change", { lease: formatLeaseId(id) });
+    return this.#leaseOf(leaseNamespace(id))?.between(task) ?? task();
+  }
+}
+
+function isOf(labels: Readonly<Record<string, string>>, { address }: Holding): boolean {
+  return labels[LABEL.address] === addressName(address);
+}

@@ -1,0 +1,130 @@
+import { formatLeaseId, type LeaseKey } from "../../../../wire/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
+import { type AddressLedger, type Holding, normalAddress } from "../../shared/index.ts";
+import { ApiFailure } from "../api/failure.ts";
+import { letGo } from "../api/held.ts";
+import type { ApiObject } from "../api/objects.ts";
+import type { DriverContext } from "../context.ts";
+import { addressName, KIND, LABEL, LEASES_SPACE, leasedIpObject } from "../objects/index.ts";
+
+/** The record of an address, as the API has it and as far as it is read. */
+interface ApiLeasedIp extends ApiObject {
+  readonly spec?: {
+    readonly address?: string;
+    readonly endpoint?: string;
+    readonly owner?: string;
+    readonly dseq?: string;
+    readonly gseq?: number;
+    readonly oseq?: number;
+    readonly provider?: string;
+    readonly since?: string;
+  };
+}
+
+type Parts = Pick<DriverContext, "api" | "objects" | "provider">;
+
+/**
+ * Holdings are objects of the cluster whose names are the addresses: the server itself gives each name once, whoever asks,
+ * and after any crash it still knows.
+ */
+export class ObjectLedger implements AddressLedger {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** What is held by leases of this provider, the latest last. Records that cannot be read stay where they are. */
+  async load(): Promise<Holding[]> {
+    const { api, provider } = this.#parts;
+    const labels = `${LABEL.provider}=${provider}`;
+    const { objects } = await api.list<ApiLeasedIp>(KIND.leasedIp, { namespace: LEASES_SPACE, labels });
+    const sorted = [...objects].sort((a, b) => (a.spec?.since ?? "").localeCompare(b.spec?.since ?? "", "en"));
+    return sorted.flatMap((object) => holdingOf(object) ?? []);
+  }
+
+  async take(holding: Holding): Promise<boolean> {
+    const { api, objects } = this.#parts;
+    const { object } = leasedIpObject(holding, now(), objects);
+    const { finalizers: _, ...metadata } = object.metadata;
+    try {
+      await api.create(KIND.leasedIp, { ...object, metadata });
+    } catch (error) {
+      if (!(error instanceof ApiFailure && error.kind === "conflict")) throw error;
+      // An answer that got lost may have been to this very wish.
+      if (!isOf(await this.#find(holding), holding)) return false;
+    }
+    await api.apply(KIND.leasedIp, object);
+    return true;
+  }
+
+  async move(from: Holding, to: Holding): Promise<boolean> {
+    const { api, objects } = this.#parts;
+    const found = await this.#find(from);
+    if (found === undefined) return this.take(to);
+    if (isOf(found, to)) return true;
+    if (!isOf(found, from)) return false;
+    const { object } = leasedIpObject(to, now(), objects);
+    const { uid } = found.metadata;
+    await api.apply(KIND.leasedIp, {
+      ...object,
+      metadata: { ...object.metadata, ...(uid === undefined ? {} : { uid }) },
+    });
+    return true;
+  }
+
+  async free(holding: Holding): Promise<void> {
+    const found = await this.#find(holding);
+    if (!isOf(found, holding)) return;
+    await removeLeading(this.#parts, holding.address);
+    if ((await removeLeading(this.#parts, holding.address)) > 0)
+      throw clusterErrors.refused(`what leads from ${holding.address} to the lease is still being removed`);
+    const { spec, metadata: { uid, name } = { name: "" } } = found ?? {};
+    if (uid === undefined) return;
+    const rest = { spec };
+    await letGo(this.#parts.api, KIND.leasedIp, { namespace: LEASES_SPACE, name, uid, rest });
+  }
+
+  async #find({ address }: Holding): Promise<ApiLeasedIp | undefined> {
+    const { api, provider } = this.#parts;
+    const place = { namespace: LEASES_SPACE, name: addressName(address) };
+    const found = await api.find<ApiLeasedIp>(KIND.leasedIp, place);
+    return found?.metadata.labels?.[LABEL.provider] === provider ? found : undefined;
+  }
+}
+
+/**
+ * Removes what leads from an address to leases, except in one namespace; resolves with how much of it there was. It is gone
+ * when there is none.
+ */
+export async function removeLeading({ api, provider }: Parts, address: string, except?: string): Promise<number> {
+  const labels = `${LABEL.provider}=${provider},${LABEL.address}=${addressName(address)}`;
+  const { objects } = await api.list(KIND.service, { labels });
+  const others = objects.filter(({ metadata }) => metadata.namespace !== except);
+  for (const { metadata } of others) {
+    const { name, namespace = "", uid, deletionTimestamp } = metadata;
+    if (uid === undefined || deletionTimestamp !== undefined) continue;
+    await api.delete(KIND.service, { namespace, name }, { uid });
+  }
+  return others.length;
+}
+
+/** Undefined for what is not a record as this program writes it. */
+function holdingOf({ metadata, spec = {} }: ApiLeasedIp): Holding | undefined {
+  const { endpoint = "", owner = "", dseq = "", gseq = 0, oseq = 0, provider = "" } = spec;
+  const address = normalAddress(spec.address ?? "");
+  if (address === undefined || addressName(address) !== metadata.name) return undefined;
+  if (endpoint === "" || owner === "" || provider === "" || !/^\d{1,20}$/.test(dseq)) return undefined;
+  const lease: LeaseKey = { owner, dseq: BigInt(dseq), gseq, oseq, provider };
+  return { endpoint, address, lease };
+}
+
+function isOf(object: ApiLeasedIp | undefined, { endpoint, lease }: Holding): boolean {
+  const found = object === undefined ? undefined : holdingOf(object);
+  return found?.endpoint === endpoint && formatLeaseId(found.lease) === formatLeaseId(lease);
+}
+
+/** RFC 3339 in UTC, in whole seconds. */
+function now(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,188 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { untilOk } from "../cluster/contract/conformance/index.ts";
+import { onChain, sampleDeployment } from "../testing/deployment.ts";
+import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
+
+const POOL = ["203.0.113.1", "203.0.113.2"];
+let harness: LeaseHarness | undefined;
+
+function open(options: HarnessOptions = {}): LeaseHarness {
+  harness = new LeaseHarness({ ...options, cluster: { leasedIps: POOL, ...options.cluster } });
+  return harness;
+}
+
+afterEach(async () => {
+  await harness?.close();
+  harness = undefined;
+});
+
+async function send(world: LeaseHarness, id = leaseOf(1n), ...leasedIps: readonly string[]) {
+  const loaded = sampleDeployment({ leasedIps, count: leasedIps.length + 1 });
+  world.chain.win(id, onChain(loaded));
+  await world.service.manifestReceived(id.owner, id.dseq, loaded.manifest);
+  await untilOk(world.driver, id);
+  await world.pass(5_000);
+  return id;
+}
+
+/** What the tenant is told: the address of each name. */
+async function told(world: LeaseHarness, id = leaseOf(1n)) {
+  const { ips, withheld_endpoints: withheld } = await world.service.status(id);
+  return [(ips.web ?? []).map(({ Endpoint, IP }) => `${Endpoint} ${IP}`), withheld];
+}
+
+async function move(world: LeaseHarness, to: bigint, endpoints: readonly string[], owner = TENANT) {
+  return world.service.migrateEndpoints({ owner, dseq: to, gseq: 1, endpoints, permit: async () => {} });
+}
+
+describe("leased addresses", () => {
+  it("are those of the manifest, told with their ports, and go back when the lease has ended", async () => {
+    const world = open();
+    const id = await send(world, leaseOf(1n), "game", "voice");
+    expect((await world.service.status(id)).ips.web?.[1]).toEqual({
+      Port: 80,
+      ExternalPort: 5301,
+      Protocol: "TCP",
+      IP: POOL[1],
+      Endpoint: "voice",
+      Assigned: true,
+    });
+    await world.restart();
+    expect(await told(world)).toEqual([[`game ${POOL[0]}`, `voice ${POOL[1]}`], []]);
+    await world.service.leaseClosed(id, 9n);
+    await world.pass(0);
+    expect(world.driver.addresses.holderOf(TENANT, "game")).toBeUndefined();
+    expect(world.cluster.holdings.size).toBe(0);
+  });
+
+  it("run out with a clear refusal that takes nothing", async () => {
+    const world = open();
+    await send(world, leaseOf(1n), "game");
+    await expect(send(world, leaseOf(1n, STRANGER), "aa", "bb")).rejects.toThrow(/no IP address is left/);
+    expect([...world.cluster.holdings.keys()]).toEqual([POOL[0]]);
+    const late = await send(world, leaseOf(2n, STRANGER), "bb");
+    expect(await told(world, late)).toEqual([[`bb ${POOL[1]}`], []]);
+  });
+
+  it("are refused where there are none", async () => {
+    const world = open({ cluster: { leasedIps: [] } });
+    await expect(send(world, leaseOf(1n), "game")).rejects.toThrow(/leased IP addresses are not available here/);
+  });
+
+  it("of one name are two owners' own, and of one owner the first deployment's until that one ends", async () => {
+    const world = open();
+    const first = await send(world, leaseOf(1n), "game");
+    const second = await send(world, leaseOf(2n), "game");
+    const other = await send(world, leaseOf(1n, STRANGER), "game");
+    expect(await told(world, second)).toEqual([[], ["game"]]);
+    expect(await told(world, other)).toEqual([[`game ${POOL[1]}`], []]);
+    await world.service.leaseClosed(first, 9n);
+    await world.pass(0);
+    expect(await told(world, second), "the same address").toEqual([[`game ${POOL[0]}`], []]);
+  });
+
+  it("that a manifest gives up go to the deployment that waits for them, and else back", async () => {
+    const world = open();
+    const first = await send(world, leaseOf(1n), "game", "voice");
+    const second = await send(world, leaseOf(2n), "game");
+    await send(world, first, "other");
+    expect(await told(world, second)).toEqual([[`game ${POOL[0]}`], []]);
+    await world.pass(60_000);
+    expect(await told(world, first)).toEqual([[`other ${POOL[1]}`], []]);
+  });
+
+  it("that a refused manifest asked for are not kept", async () => {
+    const world = open();
+    const id = await send(world, leaseOf(1n), "game");
+    const { deploy } = world.driver;
+    world.driver.deploy = () => Promise.reject(Object.assign(new Error("no"), { codespace: "cluster", code: 5 }));
+    world.driver.check = () => Promise.reject(new Error("it can never run"));
+    await expect(send(world, id, "game", "voice")).rejects.toThrow(/never run/);
+    world.driver.deploy = deploy;
+    expect(await told(world)).toEqual([[`game ${POOL[0]}`], []]);
+    expect(world.cluster.holdings.size).toBe(1);
+  });
+
+  it("of a crash between claim and record go back", async () => {
+    const world = open();
+    const id = await send(world);
+    await world.driver.addresses.claim(id, ["game"]);
+    await world.crash();
+    await world.pass(60_000);
+    expect(world.cluster.holdings.size).toBe(0);
+    expect(await told(world)).toEqual([[], []]);
+  });
+
+  it("of a lease of which nothing else is left go back with the chain's word that it has ended, and not before", async () => {
+    const world = open();
+    const id = leaseOf(7n);
+    await world.driver.addresses.claim(id, ["game"]);
+    world.chain.down = true;
+    await world.crash();
+    await world.pass(60_000);
+    expect(world.cluster.holdings.size, "nobody says that it has ended").toBe(1);
+    world.chain.down = false;
+    world.chain.win(id, onChain(sampleDeployment()));
+    world.chain.end(id);
+    await world.service.reconcile();
+    await world.pass(60_000);
+    expect(world.cluster.holdings.size).toBe(0);
+  });
+});
+
+describe("leased addresses that move", () => {
+  it("are the destination's from then on, over restarts, and moving again changes nothing", async () => {
+    const world = open();
+    const [first, second] = [await send(world, leaseOf(1n), "game"), await send(world, leaseOf(2n), "game")];
+    for (let time = 0; time < 2; time++) {
+      expect(await move(world, 2n, ["game"])).toEqual(["game"]);
+      expect(await told(world, first)).toEqual([[], ["game"]]);
+      expect(await told(world, second)).toEqual([[`game ${POOL[0]}`], []]);
+    }
+    await world.restart();
+    await world.pass(60_000);
+    expect(await told(world, second)).toEqual([[`game ${POOL[0]}`], []]);
+    expect(await move(world, 1n, ["game", "game"])).toEqual(["game"]);
+    expect(await told(world, first)).toEqual([[`game ${POOL[0]}`], []]);
+  });
+
+  it("stay where they are if the destination does not name them, has no replica, or is not the owner's", async () => {
+    const world = open();
+    await send(world, leaseOf(1n), "game");
+    await send(world, leaseOf(2n));
+    await expect(move(world, 2n, ["game"])).rejects.toThrow(/manifest of the destination has no such/);
+    await expect(move(world, 9n, ["game"])).rejects.toThrow(/no active lease/);
+    await expect(move(world, 1n, ["game"], STRANGER)).rejects.toThrow(/no active lease/);
+    await send(world, leaseOf(3n), "game");
+    world.cluster.reachable = false;
+    const { status } = world.driver;
+    world.driver.status = async () => ({ health: "unknown", services: [] });
+    await expect(move(world, 3n, ["game"])).rejects.toThrow(/no replica that is ready/);
+    world.driver.status = status;
+    await expect(move(world, 3n, ["game"])).rejects.toThrow(/does not answer/);
+    world.cluster.reachable = true;
+    expect(world.driver.addresses.holderOf(TENANT, "game")?.dseq).toBe(1n);
+  });
+
+  it("are one wish of an owner at a time, and need leave for each lease that loses one", async () => {
+    const world = open();
+    await send(world, leaseOf(1n), "game");
+    await send(world, leaseOf(2n), "game");
+    const asked: bigint[] = [];
+    const permit = async ({ dseq }: { readonly dseq: bigint }) => {
+      asked.push(dseq);
+      if (dseq === 1n) throw new Error("not this one");
+    };
+    const wish = { owner: TENANT, dseq: 2n, gseq: 1, endpoints: ["game"], permit };
+    const [one, two] = await Promise.allSettled([
+      world.service.migrateEndpoints(wish),
+      world.service.migrateEndpoints(wish),
+    ]);
+    expect([one, two]).toMatchObject([
+      { reason: { message: "not this one" } },
+      { reason: { message: expect.stringMatching(/already being moved/) } },
+    ]);
+    expect(asked).toEqual([2n, 1n]);
+    expect(world.driver.addresses.holderOf(TENANT, "game")?.dseq).toBe(1n);
+  });
+});

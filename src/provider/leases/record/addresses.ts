@@ -1,0 +1,21 @@
+import { type ClusterAddresses, endpointNames } from "../../cluster/index.ts";
+import type { LeaseRecord } from "./record.ts";
+
+/** Names of the leased addresses that the lease's manifest asks for. */
+export function wantedEndpoints({ group, phase }: Pick<LeaseRecord, "group" | "phase">): readonly string[] {
+  return group === null || phase === "closing" ? [] : endpointNames(group);
+}
+
+/** Those of them that another lease of the same owner has. */
+export function withheldEndpoints(record: LeaseRecord, addresses: ClusterAddresses): string[] {
+  const held = addresses.heldBy(record.id);
+  return wantedEndpoints(record).filter((each) => !held.includes(each));
+}
+
+/** Whether the lease has all addresses that it asks for and that nobody else has, and no others. */
+export function hasItsAddresses(record: LeaseRecord, addresses: ClusterAddresses): boolean {
+  const { id } = record;
+  const wanted = wantedEndpoints(record);
+  const isFree = (endpoint: string) => addresses.holderOf(id.owner, endpoint) === undefined;
+  return addresses.heldBy(id).every((each) => wanted.includes(each)) && !wanted.some(isFree);
+}
