@@ -50,7 +50,7 @@ describe.skipIf(peer === undefined)("an installation", () => {
     const printed = await runCli(["provider", "cluster", "install", "--dry-run", "-o", "json"]);
     expect(printed.code).toBe(0);
     const { items } = JSON.parse(printed.out);
-    expect(items).toHaveLength(11);
+    expect(items).toHaveLength(12);
     expect(await kubernetesCluster.installation?.lacks(bed.config)).toMatch(/does not know/);
   });
 
