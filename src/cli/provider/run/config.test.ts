@@ -172,6 +172,7 @@ describe("the settings of a provider", () => {
       allowLocalImages: false,
       publicHostname: "localhost",
       nodePorts: { first: 30_000, last: 32_767 },
+      leasedIps: [],
       nodePortAddress: "0.0.0.0",
       kernelPorts: false,
       userNamespaces: false,
@@ -193,6 +194,14 @@ describe("the settings of a provider", () => {
     }
     expect(() => readClusterSettings(flags({ "cluster-ingress": "none" }))).toThrow(/cluster.*provider/);
     expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");
+    expect(readClusterSettings(flags({ "cluster-leased-ips": "203.0.113.0/31, 198.51.100.7" })).leasedIps).toEqual([
+      "203.0.113.0",
+      "203.0.113.1",
+      "198.51.100.7",
+    ]);
+    expect(() => readClusterSettings(flags({ "cluster-leased-ips": "203.0.113.1/24" }))).toThrow(
+      /--cluster-leased-ips.*203\.0\.113\.0\/28/,
+    );
     expect(readClusterSettings(flags({ "cluster-node-ports": "kernel" })).kernelPorts).toBe(true);
     expect(readClusterSettings(flags({ "cluster-user-namespaces": "lease" })).userNamespaces).toBe(true);
     expect(() => readClusterSettings(flags({ "cluster-user-namespaces": "all" }))).toThrow(/none.*lease/);
