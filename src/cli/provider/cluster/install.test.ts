@@ -64,7 +64,14 @@ test("--dry-run prints what kubectl takes, in the order in which it is made, and
   const yaml = await install("--dry-run");
   const documents = parseAllDocuments(yaml.out).map((each) => each.toJS());
   expect(documents.map(({ kind }) => kind)).toEqual([
-    ...["CustomResourceDefinition", "CustomResourceDefinition", "Namespace", "Namespace", "ResourceQuota"],
+    ...[
+      "CustomResourceDefinition",
+      "CustomResourceDefinition",
+      "CustomResourceDefinition",
+      "Namespace",
+      "Namespace",
+      "ResourceQuota",
+    ],
     ...["ResourceQuota", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"],
   ]);
   const json = await install("--dry-run", "-o", "json");
