@@ -97,16 +97,21 @@ function podsError(lease: Known, service: string, pods: readonly ObservedPod[]):
   return undefined;
 }
 
-/** What keeps a pod from working, for its tenant; undefined where nothing is known. */
+type PodState = Pick<ObservedPod, "waiting" | "exit" | "trouble" | "running" | "probed" | "ready">;
+
+/**
+ * What keeps a pod from working that takes no work yet, for its tenant; undefined where nothing is known. One that has just
+ * been started again is ready for the cluster before it has shown that it stays, so its last end still counts.
+ */
 export function podError(
   name: string,
-  { waiting, exit, trouble, running, probed, ready }: ObservedPod,
+  { waiting, exit, trouble, running, probed, ready }: PodState,
 ): string | undefined {
   const root = rootError(waiting?.message ?? "");
   if (root !== undefined) return `${name}: ${root}`;
   if (waiting !== undefined && /Image/.test(waiting.reason)) return `${name}: ${waiting.message || waiting.reason}`;
   if (trouble !== undefined) return `${name}: ${trouble}`;
-  if (exit !== undefined && !ready) return `${name}: ${exitText(exit)}`;
+  if (exit !== undefined) return `${name}: ${exitText(exit)}`;
   if (waiting !== undefined && !WAITS_WELL.includes(waiting.reason))
     return `${name}: ${waiting.message || waiting.reason}`;
   if (running && probed && !ready) return `${name}: nothing accepts connections on its port yet`;
