@@ -12,6 +12,8 @@ export const SWEEP_EVERY_MS = 5_000;
 export const MAX_OPEN_CALLS = 4_000;
 /** Those of them in which both sides keep sending messages. */
 export const MAX_CONVERSATIONS = 100;
+/** Calls of one connection that are ended to make room for others, before the connection is. */
+export const MAX_ENDED_CALLS = 10;
 /** Calls of one connection that its client may cancel before they begin, besides as many as it lets finish. */
 export const MAX_TAKEN_BACK = 100;
 /** Time for which a connection without calls stays open. */

@@ -24,7 +24,7 @@ import {
 } from "../http/index.ts";
 import { HEIGHT_HEADERS } from "../services/height.ts";
 import { OpenCalls } from "./calls/open-calls.ts";
-import { endResponse, heldFor, isGone, readerKey, readerOf } from "./calls/reader.ts";
+import { endResponse, GONE, heldFor, isGone, lineKey, lineOf, readerKey, readerOf } from "./calls/reader.ts";
 import { answerUnary, isPlain } from "./calls/unary.ts";
 import { countedBody } from "./calls/whole-body.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
@@ -157,9 +157,10 @@ export class GrpcServer {
         const held = () => heldFor(response, this.#budget.sent);
         return await answerUnary(request, response, { answer, maxMessageBytes, reader, held });
       }
-      await this.#budget.turns.next();
+      const line = lineOf(response);
+      await this.#budget.turns.next(line);
       if (isGone(response)) return;
-      const values = createContextValues().set(readerKey, reader);
+      const values = createContextValues().set(readerKey, reader).set(lineKey, line);
       const asked = universalRequestFromNodeRequest(request, response, undefined, values);
       const held = heldFor(response, this.#budget.sent);
       const asItComes = isConversation(handler);
@@ -167,8 +168,8 @@ export class GrpcServer {
       const answered = await handler(countedBody(asked, { held, maxMessageBytes, asItComes }));
       await universalResponseToNodeResponse(answered, response);
     } catch (error) {
-      // The client has gone, or broke off what it sent.
-      this.#logger.debug("a call ended early", { error });
+      // The client broke off what it sent.
+      if (error !== GONE) this.#logger.debug("a call ended early", { error });
       endResponse(response);
     }
   }

@@ -2,17 +2,21 @@
 const SLICE_MS = 5;
 
 /**
- * Calls begin in the order in which they came. After some milliseconds of them, other work has its turn: blocks, new
+ * Calls begin in the order in which they came, those of one connection one by one with those of others: a connection with a
+ * hundred calls keeps nobody else waiting for all of them. After some milliseconds, other work has its turn: blocks, new
  * connections, health checks.
  */
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
+  /** What waits, by connection, in the order of their next turns. */
+  readonly #lines = new Map<object, (() => void)[]>();
   #isGiving = false;
 
-  /** Resolves when it is the caller's turn. */
-  next(): Promise<void> {
+  /** Resolves when it is the caller's turn; `line` stands for its connection where that may have several calls at once. */
+  next(line: object = {}): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      const waiting = this.#lines.get(line);
+      if (waiting === undefined) this.#lines.set(line, [resolve]);
+      else waiting.push(resolve);
       if (this.#isGiving) return;
       this.#isGiving = true;
       setImmediate(() => void this.#give());
@@ -28,12 +32,18 @@ export class Turns {
       await undefined;
       if (performance.now() >= end) break;
     }
-    this.#isGiving = this.#waiting.length > 0;
+    this.#isGiving = this.#lines.size > 0;
     // An immediate that is set within another runs after the next poll of the network.
     if (this.#isGiving) setImmediate(() => void this.#give());
   }
 
+  /** The first of the line whose turn it is; the rest of that line goes behind all others. */
   *#taken(): Generator<() => void> {
-    for (let begin = this.#waiting.shift(); begin !== undefined; begin = this.#waiting.shift()) yield begin;
+    for (const [line, waiting] of this.#lines) {
+      const begin = waiting.shift();
+      this.#lines.delete(line);
+      if (waiting.length > 0) this.#lines.set(line, waiting);
+      if (begin !== undefined) yield begin;
+    }
   }
 }

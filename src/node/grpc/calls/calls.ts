@@ -7,7 +7,7 @@ import type { Turns } from "../../http/index.ts";
 import { heightAsked, heightHeaders } from "../../services/height.ts";
 import { STATUS_CODE, statusOf } from "../../services/status.ts";
 import { MAX_ANSWER_BYTES } from "../limits.ts";
-import { type Reader, readerKey } from "./reader.ts";
+import { GONE, lineKey, type Reader, readerKey } from "./reader.ts";
 
 /** What calls are answered with. */
 export interface CallParts {
@@ -16,10 +16,11 @@ export interface CallParts {
   readonly logger: Logger;
 }
 
-/** The headers of a call, and the reader of its answer. */
+/** The headers of a call, the reader of its answer, and whose turn it takes. */
 export interface Caller {
   readonly headerOf: (name: string) => string | null | undefined;
   readonly reader: Reader;
+  readonly line: object;
 }
 
 /** Answers the bytes of a request with those of its answer. Throws a `ConnectError`. */
@@ -35,8 +36,8 @@ export function bytesAnswerer(
   namespace: Namespace,
 ): BytesAnswerer {
   const path = methodPath(method, namespace);
-  return async (request, { headerOf, reader }) => {
-    await turns.next();
+  return async (request, { headerOf, reader, line }) => {
+    await turns.next(line);
     try {
       const answer = await dispatcher.query({ path, data: request(), height: heightAsked(headerOf), prove: false });
       if (answer.code !== 0) throw refusal(answer);
@@ -53,7 +54,12 @@ export function answerer<M extends DescMethod>(method: M, answer: BytesAnswerer)
   return async (request: MessageShape<M["input"]>, context: HandlerContext): Promise<MessageShape<M["output"]>> => {
     const headerOf = (name: string) => context.requestHeader.get(name);
     const encode = () => encodeMessage<M["input"]>(method.input, request);
-    const { value, height } = await answer(encode, { headerOf, reader: context.values.get(readerKey) });
+    const { values } = context;
+    const { value, height } = await answer(encode, {
+      headerOf,
+      reader: values.get(readerKey),
+      line: values.get(lineKey),
+    });
     for (const [name, text] of Object.entries(heightHeaders(height))) context.responseHeader.set(name, text);
     return decodeMessage<M["output"]>(method.output, value);
   };
@@ -74,7 +80,8 @@ function hold(reader: Reader, bytes: number): void {
   if (!reader(bytes)) throw new ConnectError("too many answers wait to be read; try again", Code.Unavailable);
 }
 
-function connectError(error: unknown, report: (fault: unknown) => void): ConnectError {
+function connectError(error: unknown, report: (fault: unknown) => void): Error {
+  if (error === GONE) return GONE;
   if (error instanceof ConnectError) return error;
   if (error instanceof SvcError) return new ConnectError(error.message, Code.InvalidArgument);
   report(error);

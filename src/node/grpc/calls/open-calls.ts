@@ -1,4 +1,5 @@
-import { CALL_TIMEOUT_MS, MAX_OPEN_CALLS, SWEEP_EVERY_MS } from "../limits.ts";
+import type { Http2Session } from "node:http2";
+import { CALL_TIMEOUT_MS, MAX_ENDED_CALLS, MAX_OPEN_CALLS, SWEEP_EVERY_MS } from "../limits.ts";
 import { type AnyResponse, endResponse } from "./reader.ts";
 
 /**
@@ -8,18 +9,30 @@ import { type AnyResponse, endResponse } from "./reader.ts";
 export class OpenCalls {
   /** In order of arrival, with the time at which each is ended. */
   readonly #calls = new Map<AnyResponse, number>();
+  /** How many calls of a session were ended to make room. */
+  readonly #ended = new WeakMap<Http2Session, number>();
   readonly #sweep = setInterval(() => this.#endLate(), SWEEP_EVERY_MS).unref();
 
   /** Counts a call until it is answered. One that `lasts` may take as long as its client wants. */
   begin(response: AnyResponse, lasts: boolean): void {
     const [longest] = this.#calls.size < MAX_OPEN_CALLS ? [] : this.#calls.keys();
-    if (longest !== undefined) this.#end(longest);
+    if (longest !== undefined) this.#makeRoom(longest);
     this.#calls.set(response, lasts ? Number.POSITIVE_INFINITY : performance.now() + CALL_TIMEOUT_MS);
     response.once("close", () => this.#calls.delete(response));
   }
 
   close(): void {
     clearInterval(this.#sweep);
+  }
+
+  /** A session that fills the room again and again is ended as a whole: call by call would keep others waiting. */
+  #makeRoom(longest: AnyResponse): void {
+    this.#end(longest);
+    const session = "stream" in longest ? longest.stream?.session : undefined;
+    if (session === undefined) return;
+    const ended = (this.#ended.get(session) ?? 0) + 1;
+    this.#ended.set(session, ended);
+    if (ended > MAX_ENDED_CALLS) session.destroy();
   }
 
   #endLate(): void {

@@ -11,6 +11,13 @@ export type Reader = (bytes: number) => boolean;
 
 export const readerKey = createContextKey<Reader>(() => true, { description: "who reads the answer" });
 
+/** The connection of a call, whose calls begin one by one with those of others. */
+export const lineKey = createContextKey<object>({}, { description: "whose turn it is" });
+
+export function lineOf(response: AnyResponse): object {
+  return ("stream" in response ? response.stream?.session : response.socket) ?? response;
+}
+
 /** The reader of a response. */
 export function readerOf(response: AnyResponse, limits: ReadLimits): Reader {
   return (bytes) => {
@@ -32,6 +39,9 @@ export function heldFor(response: AnyResponse, sent: ByteBudget): HeldBytes {
   response.once("close", () => held.release());
   return held;
 }
+
+/** Ends a call whose client has gone. One for all: in a flood, the stacks of thousands would keep others waiting. */
+export const GONE = new Error("the client has gone");
 
 /** Whether its client has gone; no event would report it later. */
 export function isGone(response: AnyResponse): boolean {

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { Gathered, type HeldBytes } from "../../http/index.ts";
 import { heightHeaders } from "../../services/height.ts";
 import type { BytesAnswerer } from "./calls.ts";
-import type { Reader } from "./reader.ts";
+import { GONE, isGone, lineOf, type Reader } from "./reader.ts";
 
 /** What plain calls are answered with. */
 export interface UnaryParts {
@@ -37,7 +37,12 @@ export async function answerUnary(
 ): Promise<void> {
   try {
     const data = await readMessage(request, { maxMessageBytes, held });
-    const { value, height } = await answer(() => data, { headerOf: (name) => textOf(request.headers[name]), reader });
+    const whole = (): Uint8Array => {
+      if (isGone(response)) throw GONE;
+      return data;
+    };
+    const headerOf = (name: string) => textOf(request.headers[name]);
+    const { value, height } = await answer(whole, { headerOf, reader, line: lineOf(response) });
     send(response, framed(value), { "grpc-status": "0" }, heightHeaders(height));
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
@@ -82,10 +87,11 @@ function readMessage(
       else if (size <= FRAME_HEADER + maxBytes) gathered.add(part);
       else reject(new ConnectError(`the message is larger than ${maxBytes} bytes`, Code.ResourceExhausted));
     });
-    // An error is made only when the client has gone: its stack would cost every call a tenth of its time.
-    const gone = () => reject(new Error("the client has gone"));
+    const gone = () => reject(GONE);
     request.once("end", () => {
       request.off("close", gone);
+      // What is reset ends as well.
+      if (request.stream.closed) return gone();
       const message = unframed(gathered.bytes());
       if (message instanceof ConnectError) reject(message);
       else resolve(message);

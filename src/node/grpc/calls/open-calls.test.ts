@@ -1,0 +1,27 @@
+import { EventEmitter } from "node:events";
+import { expect, it, vi } from "vitest";
+import { MAX_ENDED_CALLS, MAX_OPEN_CALLS } from "../limits.ts";
+import { OpenCalls } from "./open-calls.ts";
+import type { AnyResponse } from "./reader.ts";
+
+function connection() {
+  const session = { destroy: vi.fn() };
+  const close = vi.fn();
+  const call = () => Object.assign(new EventEmitter(), { stream: { session, close } }) as unknown as AnyResponse;
+  return { session, close, call };
+}
+
+it("ends the oldest call where there are too many, and a connection whose calls fill the room", () => {
+  const [flood, other] = [connection(), connection()];
+  const calls = new OpenCalls();
+  calls.begin(other.call(), false);
+  for (let i = 1; i < MAX_OPEN_CALLS; i++) calls.begin(flood.call(), false);
+  expect([flood.close.mock.calls.length, other.close.mock.calls.length]).toEqual([0, 0]);
+  for (let i = 0; i <= MAX_ENDED_CALLS; i++) calls.begin(flood.call(), false);
+  expect([flood.close.mock.calls.length, other.close.mock.calls.length]).toEqual([MAX_ENDED_CALLS, 1]);
+  expect(flood.session.destroy).not.toHaveBeenCalled();
+  calls.begin(other.call(), false);
+  expect(flood.session.destroy).toHaveBeenCalledOnce();
+  expect(other.session.destroy).not.toHaveBeenCalled();
+  calls.close();
+});

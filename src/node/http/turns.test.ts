@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { Turns } from "./turns.ts";
+
+it("begins calls in the order in which they came", async () => {
+  const [turns, begun]: [Turns, number[]] = [new Turns(), []];
+  await Promise.all([1, 2, 3, 4].map((i) => turns.next().then(() => begun.push(i))));
+  expect(begun).toEqual([1, 2, 3, 4]);
+});
+
+it("begins the first call of a connection before the second of any other", async () => {
+  const [turns, begun]: [Turns, string[]] = [new Turns(), []];
+  const [busy, other] = [{}, {}];
+  const calls = [
+    ...["a1", "a2", "a3"].map((name) => turns.next(busy).then(() => begun.push(name))),
+    ...["b1", "b2"].map((name) => turns.next(other).then(() => begun.push(name))),
+    turns.next().then(() => begun.push("c1")),
+  ];
+  await Promise.all(calls);
+  expect(begun).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
+});
+
+it("lets other work of the process have its turn", async () => {
+  const turns = new Turns();
+  const begun: string[] = [];
+  const work = (): void => {
+    const end = performance.now() + 6;
+    while (performance.now() < end);
+  };
+  const calls = [1, 2, 3].map((i) =>
+    turns.next().then(() => {
+      begun.push(`${i}`);
+      work();
+      if (i === 1) setImmediate(() => begun.push("other"));
+    }),
+  );
+  await Promise.all(calls);
+  expect(begun).toEqual(["1", "other", "2", "3"]);
+});
