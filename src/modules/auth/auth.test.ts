@@ -221,3 +221,15 @@ describe("genesis", () => {
     for (const [i, text] of texts.entries()) expect(problems[i]).toMatch(text);
   });
 });
+
+test("an account is found by its number", () => {
+  const chain = testChain();
+  const ask = (request: { accountId?: bigint; id?: bigint }) => chain.query(Query.method.accountAddressByID, request);
+  for (const name of ["alice", "bob"]) {
+    const { address } = chain.key(name);
+    const { accountNumber: accountId } = chain.account(address);
+    expect(ask({ accountId }).accountAddress).toBe(address);
+  }
+  expect(() => ask({ accountId: 10_000n })).toThrow("account address not found with account number 10000");
+  expect(() => ask({ accountId: 1n, id: 1n })).toThrow("requesting with id isn't supported");
+});

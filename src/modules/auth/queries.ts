@@ -16,6 +16,11 @@ export function authQueries(keeper: AuthKeeper): BoundService {
     account: (ctx, { address }) => {
       return { account: anyOf(ctx, keeper, find(ctx, keeper, address)) };
     },
+    accountAddressByID: (ctx, { id, accountId }) => {
+      if (id !== 0n)
+        throw sdkErrors.invalidRequest("requesting with id isn't supported, try to request using account-id");
+      return { accountAddress: encodeAddress(addressOf(ctx, keeper, accountId)) };
+    },
     params: (ctx) => ({ params: keeper.getParams(ctx) }),
     moduleAccounts: (ctx) => ({ accounts: keeper.modules.all().map(({ name }) => moduleAny(ctx, keeper, name)) }),
     moduleAccountByName: (ctx, { name }) => ({ account: moduleAny(ctx, keeper, name) }),
@@ -34,6 +39,16 @@ function find(ctx: Context, keeper: AuthKeeper, address: string): Account {
   const account = keeper.get(ctx, decodeAddress(address));
   if (account === undefined) throw sdkErrors.keyNotFound(`account ${address} not found`);
   return account;
+}
+
+/**
+ * Nothing else asks for accounts by their numbers, so no index is kept for it: all accounts are looked through, as far as
+ * a query may read.
+ */
+function addressOf(ctx: Context, keeper: AuthKeeper, number: bigint): Uint8Array {
+  for (const [address, account] of keeper.accounts.iterate(ctx.store(STORE)))
+    if (account.number === number) return address;
+  throw sdkErrors.keyNotFound(`account address not found with account number ${number}`);
 }
 
 /** The account of a module; a name that no module declared has none. */

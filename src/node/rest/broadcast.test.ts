@@ -105,6 +105,20 @@ describe("forms of a transaction", () => {
     expect((await post("/cosmos/tx/v1beta1/encode", {})).status).toBe(400);
   });
 
+  it("before protobuf are made of each other", async () => {
+    const amount = [{ denom: "utoken", amount: "7" }];
+    const msg = [{ type: "cosmos-sdk/MsgSend", value: { from_address: alice, to_address: bob, amount } }];
+    const value = { msg, fee: { amount: [], gas: "7" }, signatures: null, memo: "m", timeout_height: "0" };
+    const amino_json = JSON.stringify({ type: "cosmos-sdk/StdTx", value });
+    const { status, json } = await post("/sdk/tx/v1beta1/encode/amino", { amino_json });
+    expect(status).toBe(200);
+    expect(await post("/sdk/tx/v1beta1/decode/amino", json)).toEqual({ status: 200, json: { amino_json } });
+    for (const bad of ["", "{", amino_json.replace("MsgSend", "MsgNothing")])
+      expect(await post("/sdk/tx/v1beta1/encode/amino", { amino_json: bad })).toMatchObject({ status: 400 });
+    for (const bad of ["", "AAAA"])
+      expect(await post("/sdk/tx/v1beta1/decode/amino", { amino_binary: bad })).toMatchObject({ status: 400 });
+  });
+
   it("are told by block", async () => {
     const { bytes } = await transfer("7utoken");
     const { json } = await post("/sdk/tx/v1beta1/txs", { tx_bytes: bytes, mode: "BROADCAST_MODE_BLOCK" });

@@ -17,7 +17,16 @@ import {
 } from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { BroadcastMode, type GetTxsEventRequest, OrderBy, Service } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeMessage, encodeMessage, makeAny, type Namespace, toNamespace, txHash } from "../../wire/index.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  makeAny,
+  type Namespace,
+  stdTxFromJson,
+  stdTxToJson,
+  toNamespace,
+  txHash,
+} from "../../wire/index.ts";
 import { bindNodeService } from "./bind.ts";
 import type { CommitWaiters } from "./commit-waiters.ts";
 
@@ -79,6 +88,16 @@ export const txService = bindNodeService(Service, {
     if (tx === undefined) throw sdkErrors.invalidRequest("invalid empty tx");
     // The decoded form has the same fields as the raw one.
     return { txBytes: encodeMessage(TxSchema, tx) };
+  },
+
+  txEncodeAmino(_, { aminoJson }) {
+    if (aminoJson === "") throw sdkErrors.invalidRequest("invalid empty tx json");
+    return { aminoBinary: stdTxFromJson(aminoJson) };
+  },
+
+  txDecodeAmino(_, { aminoBinary }) {
+    if (aminoBinary.length === 0) throw sdkErrors.invalidRequest("invalid empty tx bytes");
+    return { aminoJson: stdTxToJson(aminoBinary) };
   },
 
   async broadcastTx({ chain, waiters, namespace }, { txBytes, mode }) {

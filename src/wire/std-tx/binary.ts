@@ -7,9 +7,9 @@ import { concatBytes, sdkErrors } from "../../util/index.ts";
 import { type Unpacked, unpackAny } from "../any.ts";
 import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { toNanos } from "../json/index.ts";
-import { encodeAminoPublicKey, publicKeyFromAny } from "../keys/index.ts";
+import { encodeAminoPublicKey, type PublicKey, publicKeyFromAny } from "../keys/index.ts";
 import { aminoName, olderAminoName } from "../options.ts";
-import { isKeyType } from "../tx/amino.ts";
+import { type AminoNames, isKeyType } from "../tx/amino.ts";
 import type { DecodedTx } from "../tx/strict.ts";
 import { stdSignatureBytes } from "./std-tx.ts";
 
@@ -23,19 +23,38 @@ const PREFIX_LENGTH = 4;
  * `sdkErrors.invalidRequest` for a signature that is not of mode amino-json, `sdkErrors.invalidType` for a message
  * without an amino name.
  */
-export function encodeStdTx(tx: DecodedTx): Uint8Array {
+export function encodeStdTx({ messages, authInfo, raw, body }: DecodedTx): Uint8Array {
+  const signatures = authInfo.signerInfos.map((info, i) => ({
+    publicKey: info.publicKey && publicKeyFromAny(info.publicKey),
+    signature: stdSignatureBytes(info, raw.signatures[i] ?? new Uint8Array()),
+  }));
+  const { memo, timeoutHeight } = body;
+  return encodeStdParts({ messages, fee: authInfo.fee, signatures, memo, timeoutHeight }, "older");
+}
+
+/** What a transaction of the era before protobuf consists of. */
+export interface StdParts {
+  readonly messages: readonly Pick<Unpacked, "schema" | "value">[];
+  readonly fee: Fee | undefined;
+  readonly signatures: readonly { readonly publicKey: PublicKey | undefined; readonly signature: Uint8Array }[];
+  readonly memo: string;
+  readonly timeoutHeight: bigint;
+}
+
+/** The same from its parts, under the names of messages before release 0.46 of the family or those of today. */
+export function encodeStdParts(parts: StdParts, names: AminoNames): Uint8Array {
   const writer = new BinaryWriter();
-  for (const message of tx.messages) bytesField(writer, 1, encodeConcrete(message));
-  const fee = encodeFee(tx.authInfo.fee);
+  for (const message of parts.messages) bytesField(writer, 1, encodeConcrete(message, names));
+  const fee = encodeFee(parts.fee);
   if (fee.length > 0) bytesField(writer, 2, fee);
-  tx.authInfo.signerInfos.forEach((info, i) => {
-    const signature = new BinaryWriter();
-    if (info.publicKey !== undefined) bytesField(signature, 1, encodeAminoPublicKey(publicKeyFromAny(info.publicKey)));
-    bytesField(signature, 2, stdSignatureBytes(info, tx.raw.signatures[i] ?? new Uint8Array()));
-    bytesField(writer, 3, signature.finish());
-  });
-  if (tx.body.memo !== "") writer.tag(4, WireType.LengthDelimited).string(tx.body.memo);
-  if (tx.body.timeoutHeight !== 0n) writer.tag(5, WireType.Varint).uint64(tx.body.timeoutHeight);
+  for (const { publicKey, signature } of parts.signatures) {
+    const entry = new BinaryWriter();
+    if (publicKey !== undefined) bytesField(entry, 1, encodeAminoPublicKey(publicKey));
+    bytesField(entry, 2, signature);
+    bytesField(writer, 3, entry.finish());
+  }
+  if (parts.memo !== "") writer.tag(4, WireType.LengthDelimited).string(parts.memo);
+  if (parts.timeoutHeight !== 0n) writer.tag(5, WireType.Varint).uint64(parts.timeoutHeight);
   return concatBytes(aminoPrefix(STD_TX_NAME), writer.finish());
 }
 
@@ -50,10 +69,10 @@ function withoutZeros(bytes: Uint8Array): Uint8Array {
 }
 
 /** A value whose type is given by its prefix. */
-function encodeConcrete({ schema, value }: Pick<Unpacked, "schema" | "value">): Uint8Array {
-  const name = olderAminoName(schema) ?? aminoName(schema) ?? "";
+function encodeConcrete({ schema, value }: Pick<Unpacked, "schema" | "value">, names: AminoNames): Uint8Array {
+  const name = (names === "older" ? olderAminoName(schema) : undefined) ?? aminoName(schema) ?? "";
   if (name === "") throw sdkErrors.invalidType(`${schema.typeName} has no amino name`);
-  return concatBytes(aminoPrefix(name), encodeStruct(schema, value));
+  return concatBytes(aminoPrefix(name), encodeStruct(schema, value, names));
 }
 
 function encodeFee(fee: Fee | undefined): Uint8Array {
@@ -74,10 +93,10 @@ function encodeFee(fee: Fee | undefined): Uint8Array {
  * Fields have the numbers and forms of protobuf; the differences are an `Any`, a duration, and that empty parts are
  * left out.
  */
-function encodeStruct(schema: DescMessage, message: MessageShape<DescMessage>): Uint8Array {
+function encodeStruct(schema: DescMessage, message: MessageShape<DescMessage>, names: AminoNames): Uint8Array {
   const writer = new BinaryWriter();
   const fields = [...schema.fields].sort((a, b) => a.number - b.number);
-  for (const field of fields) writeField(writer, field, fieldValue(field, message));
+  for (const field of fields) writeField(writer, field, { value: fieldValue(field, message), names });
   return writer.finish();
 }
 
@@ -88,22 +107,27 @@ function fieldValue(field: DescField, message: MessageShape<DescMessage>): unkno
   return chosen?.case === field.localName ? chosen.value : undefined;
 }
 
-function writeField(writer: BinaryWriter, field: DescField, value: unknown): void {
+interface Named {
+  readonly value: unknown;
+  readonly names: AminoNames;
+}
+
+function writeField(writer: BinaryWriter, field: DescField, { value, names }: Named): void {
   if (field.fieldKind === "list") {
-    writeList(writer, field, value as readonly unknown[]);
+    writeList(writer, field, { value, names });
     return;
   }
-  const bytes = lengthDelimited(field, value);
+  const bytes = lengthDelimited(field, value, names);
   if (bytes === undefined) {
     const number = varint(value);
     if (number !== 0n) writer.tag(field.number, WireType.Varint).int64(number);
   } else if (bytes.length > 0) bytesField(writer, field.number, bytes);
 }
 
-function writeList(writer: BinaryWriter, field: DescField, items: readonly unknown[]): void {
+function writeList(writer: BinaryWriter, field: DescField, { value, names }: Named): void {
   const packed = new BinaryWriter();
-  for (const item of items) {
-    const bytes = lengthDelimited(field, item);
+  for (const item of value as readonly unknown[]) {
+    const bytes = lengthDelimited(field, item, names);
     if (bytes === undefined) packed.int64(varint(item));
     else bytesField(writer, field.number, bytes);
   }
@@ -112,19 +136,24 @@ function writeList(writer: BinaryWriter, field: DescField, items: readonly unkno
 }
 
 /** The content of a field with a length in front; undefined for a number. */
-function lengthDelimited(field: DescField, value: unknown): Uint8Array | undefined {
-  if (field.message !== undefined) return embedded(field.message, value as MessageShape<DescMessage> | undefined);
+function lengthDelimited(field: DescField, value: unknown, names: AminoNames): Uint8Array | undefined {
+  if (field.message !== undefined)
+    return embedded(field.message, value as MessageShape<DescMessage> | undefined, names);
   if (field.scalar === ScalarType.STRING) return new TextEncoder().encode(typeof value === "string" ? value : "");
   if (field.scalar !== ScalarType.BYTES) return undefined;
   return value instanceof Uint8Array ? value : new Uint8Array();
 }
 
-function embedded(schema: DescMessage, message: MessageShape<DescMessage> | undefined): Uint8Array | undefined {
+function embedded(
+  schema: DescMessage,
+  message: MessageShape<DescMessage> | undefined,
+  names: AminoNames,
+): Uint8Array | undefined {
   if (schema.typeName === DurationSchema.typeName) return undefined;
   if (message === undefined) return new Uint8Array();
-  if (!isMessage(message, AnySchema)) return encodeStruct(schema, message);
+  if (!isMessage(message, AnySchema)) return encodeStruct(schema, message, names);
   const content = unpackAny(message);
-  return isKeyType(content.schema) ? encodeAminoPublicKey(publicKeyFromAny(message)) : encodeConcrete(content);
+  return isKeyType(content.schema) ? encodeAminoPublicKey(publicKeyFromAny(message)) : encodeConcrete(content, names);
 }
 
 /** Numbers as the 64 bits that are written; a duration is its nanoseconds. */

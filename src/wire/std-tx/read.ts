@@ -9,7 +9,7 @@ import { fromNanos, type JsonObject } from "../json/index.ts";
 import { decodeAminoPublicKey, publicKeyToAny } from "../keys/index.ts";
 import { aminoName, olderAminoName } from "../options.ts";
 import { allMessages, typeUrlOf } from "../registry.ts";
-import { aminoFee, aminoMessage, aminoPublicKey } from "../tx/amino.ts";
+import { type AminoNames, aminoFee, aminoMessage, aminoPublicKey } from "../tx/amino.ts";
 import { aminoPrefix, STD_TX_NAME } from "./binary.ts";
 
 const PREFIX_LENGTH = 4;
@@ -24,19 +24,19 @@ export function isStdTx(bytes: Uint8Array): boolean {
 
 /**
  * The JSON of a transaction in the binary encoding of the era before protobuf: `msg`, `fee`, `signatures`, `memo`,
- * `timeout_height`. Throws `sdkErrors.txDecode`.
+ * `timeout_height`, with the names of messages that are asked for. Throws `sdkErrors.txDecode`.
  */
-export function readStdTx(bytes: Uint8Array): JsonObject {
+export function readStdTx(bytes: Uint8Array, names: AminoNames = "older"): JsonObject {
   if (!isStdTx(bytes)) throw sdkErrors.txDecode("no StdTx in legacy amino");
   try {
-    return readParts(bytes.subarray(PREFIX_LENGTH));
+    return readParts(bytes.subarray(PREFIX_LENGTH), names);
   } catch (error) {
     if (error instanceof SvcError && error.code === sdkErrors.txDecode.code) throw error;
     throw sdkErrors.txDecode(`malformed StdTx in legacy amino: ${errorText(error)}`, { cause: error });
   }
 }
 
-function readParts(bytes: Uint8Array): JsonObject {
+function readParts(bytes: Uint8Array, names: AminoNames): JsonObject {
   const reader = new BinaryReader(bytes);
   const msg: JsonObject[] = [];
   const signatures: JsonObject[] = [];
@@ -44,7 +44,7 @@ function readParts(bytes: Uint8Array): JsonObject {
   let [memo, timeoutHeight] = ["", 0n];
   while (reader.pos < reader.len) {
     const [number] = reader.tag();
-    if (number === 1) msg.push(aminoMessage(readConcrete(reader.bytes(), 0), "older"));
+    if (number === 1) msg.push(aminoMessage(readConcrete(reader.bytes(), 0), names));
     else if (number === 2) fee = readFee(reader.bytes());
     else if (number === 3) signatures.push(readSignature(reader.bytes()));
     else if (number === 4) memo = reader.string();

@@ -106,8 +106,8 @@ export function aminoFee(fee: Fee | undefined): JsonObject {
   return {
     amount: (fee?.amount ?? []).map(({ denom, amount }) => ({ denom, amount })),
     gas: (fee?.gasLimit ?? 0n).toString(),
-    ...(fee === undefined || fee.granter === "" ? {} : { granter: fee.granter }),
     ...(fee === undefined || fee.payer === "" ? {} : { payer: fee.payer }),
+    ...(fee === undefined || fee.granter === "" ? {} : { granter: fee.granter }),
   };
 }
 

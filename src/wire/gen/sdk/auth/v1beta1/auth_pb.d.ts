@@ -369,6 +369,46 @@ export declare type QueryAccountInfoResponse = Message<"sdk.auth.v1beta1.QueryAc
 export declare const QueryAccountInfoResponseSchema: GenMessage<QueryAccountInfoResponse>;
 
 /**
+ * @generated from message sdk.auth.v1beta1.QueryAccountAddressByIDRequest
+ */
+export declare type QueryAccountAddressByIDRequest = Message<"sdk.auth.v1beta1.QueryAccountAddressByIDRequest"> & {
+  /**
+   * Releases before 0.46.2 of the family wrote the number here. It has to be 0.
+   *
+   * @generated from field: int64 id = 1 [deprecated = true];
+   * @deprecated
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: uint64 account_id = 2;
+   */
+  accountId: bigint;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryAccountAddressByIDRequest.
+ * Use `create(QueryAccountAddressByIDRequestSchema)` to create a new message.
+ */
+export declare const QueryAccountAddressByIDRequestSchema: GenMessage<QueryAccountAddressByIDRequest>;
+
+/**
+ * @generated from message sdk.auth.v1beta1.QueryAccountAddressByIDResponse
+ */
+export declare type QueryAccountAddressByIDResponse = Message<"sdk.auth.v1beta1.QueryAccountAddressByIDResponse"> & {
+  /**
+   * @generated from field: string account_address = 1;
+   */
+  accountAddress: string;
+};
+
+/**
+ * Describes the message sdk.auth.v1beta1.QueryAccountAddressByIDResponse.
+ * Use `create(QueryAccountAddressByIDResponseSchema)` to create a new message.
+ */
+export declare const QueryAccountAddressByIDResponseSchema: GenMessage<QueryAccountAddressByIDResponse>;
+
+/**
  * @generated from message sdk.auth.v1beta1.Bech32PrefixRequest
  */
 export declare type Bech32PrefixRequest = Message<"sdk.auth.v1beta1.Bech32PrefixRequest"> & {
@@ -479,6 +519,14 @@ export declare const Query: GenService<{
     methodKind: "unary";
     input: typeof QueryAccountRequestSchema;
     output: typeof QueryAccountResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.auth.v1beta1.Query.AccountAddressByID
+   */
+  accountAddressByID: {
+    methodKind: "unary";
+    input: typeof QueryAccountAddressByIDRequestSchema;
+    output: typeof QueryAccountAddressByIDResponseSchema;
   },
   /**
    * @generated from rpc sdk.auth.v1beta1.Query.Params

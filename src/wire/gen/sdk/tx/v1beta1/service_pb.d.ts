@@ -319,6 +319,70 @@ export declare type TxEncodeResponse = Message<"sdk.tx.v1beta1.TxEncodeResponse"
 export declare const TxEncodeResponseSchema: GenMessage<TxEncodeResponse>;
 
 /**
+ * @generated from message sdk.tx.v1beta1.TxEncodeAminoRequest
+ */
+export declare type TxEncodeAminoRequest = Message<"sdk.tx.v1beta1.TxEncodeAminoRequest"> & {
+  /**
+   * @generated from field: string amino_json = 1;
+   */
+  aminoJson: string;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxEncodeAminoRequest.
+ * Use `create(TxEncodeAminoRequestSchema)` to create a new message.
+ */
+export declare const TxEncodeAminoRequestSchema: GenMessage<TxEncodeAminoRequest>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.TxEncodeAminoResponse
+ */
+export declare type TxEncodeAminoResponse = Message<"sdk.tx.v1beta1.TxEncodeAminoResponse"> & {
+  /**
+   * @generated from field: bytes amino_binary = 1;
+   */
+  aminoBinary: Uint8Array;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxEncodeAminoResponse.
+ * Use `create(TxEncodeAminoResponseSchema)` to create a new message.
+ */
+export declare const TxEncodeAminoResponseSchema: GenMessage<TxEncodeAminoResponse>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.TxDecodeAminoRequest
+ */
+export declare type TxDecodeAminoRequest = Message<"sdk.tx.v1beta1.TxDecodeAminoRequest"> & {
+  /**
+   * @generated from field: bytes amino_binary = 1;
+   */
+  aminoBinary: Uint8Array;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxDecodeAminoRequest.
+ * Use `create(TxDecodeAminoRequestSchema)` to create a new message.
+ */
+export declare const TxDecodeAminoRequestSchema: GenMessage<TxDecodeAminoRequest>;
+
+/**
+ * @generated from message sdk.tx.v1beta1.TxDecodeAminoResponse
+ */
+export declare type TxDecodeAminoResponse = Message<"sdk.tx.v1beta1.TxDecodeAminoResponse"> & {
+  /**
+   * @generated from field: string amino_json = 1;
+   */
+  aminoJson: string;
+};
+
+/**
+ * Describes the message sdk.tx.v1beta1.TxDecodeAminoResponse.
+ * Use `create(TxDecodeAminoResponseSchema)` to create a new message.
+ */
+export declare const TxDecodeAminoResponseSchema: GenMessage<TxDecodeAminoResponse>;
+
+/**
  * @generated from enum sdk.tx.v1beta1.BroadcastMode
  */
 export enum BroadcastMode {
@@ -434,6 +498,24 @@ export declare const Service: GenService<{
     methodKind: "unary";
     input: typeof TxEncodeRequestSchema;
     output: typeof TxEncodeResponseSchema;
+  },
+  /**
+   * The binary of a transaction in the form before protobuf, from its amino JSON.
+   *
+   * @generated from rpc sdk.tx.v1beta1.Service.TxEncodeAmino
+   */
+  txEncodeAmino: {
+    methodKind: "unary";
+    input: typeof TxEncodeAminoRequestSchema;
+    output: typeof TxEncodeAminoResponseSchema;
+  },
+  /**
+   * @generated from rpc sdk.tx.v1beta1.Service.TxDecodeAmino
+   */
+  txDecodeAmino: {
+    methodKind: "unary";
+    input: typeof TxDecodeAminoRequestSchema;
+    output: typeof TxDecodeAminoResponseSchema;
   },
 }>;
 
