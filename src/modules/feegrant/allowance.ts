@@ -178,11 +178,22 @@ function begun(
   const { seconds, nanos } = allowance.period ?? create(DurationSchema);
   const period = toNanos({ seconds, nanos });
   const following = reset + period < now ? now + period : reset + period;
-  const { spendLimit } = allowance.basic;
-  const isLess =
-    spendLimit.length > 0 && subtractCoins(coins(spendLimit), coins(allowance.periodSpendLimit)) === undefined;
-  const periodCanSpend = isLess ? spendLimit : allowance.periodSpendLimit;
-  return { ...allowance, periodCanSpend, periodReset: create(TimestampSchema, fromNanos(following)) };
+  return {
+    ...allowance,
+    periodCanSpend: withinWhole(allowance),
+    periodReset: create(TimestampSchema, fromNanos(following)),
+  };
+}
+
+/** The limit of a period, of each denomination no more than is left of the whole. */
+function withinWhole({ basic, periodSpendLimit }: PeriodicAllowance): Coin[] {
+  const whole = basic?.spendLimit ?? [];
+  if (whole.length === 0) return periodSpendLimit;
+  return periodSpendLimit.flatMap((coin) => {
+    const left = whole.find(({ denom }) => denom === coin.denom);
+    if (left === undefined) return [];
+    return [BigInt(left.amount) < BigInt(coin.amount) ? left : coin];
+  });
 }
 
 function less(limit: readonly Coin[], fee: readonly IntCoin[], which: string): Coin[] {
