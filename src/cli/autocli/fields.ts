@@ -83,12 +83,10 @@ export function idField(schema: DescMessage): DescField | undefined {
 
 /**
  * The flags of a message: one for each value, in the order of the proto file. Filters and ids are split into their
- * fields, and a deprecated field has none. `except` lists paths that are set in another way.
+ * fields. `except` lists paths that are set in another way.
  */
 export function fieldFlags(schema: DescMessage, except: readonly string[] = []): FieldFlag[] {
-  const set = schema.fields.filter(
-    (field) => !isPageRequest(field) && !except.includes(field.name) && field.proto.options?.deprecated !== true,
-  );
+  const set = schema.fields.filter((field) => !isPageRequest(field) && !except.includes(field.name));
   const found = set.flatMap((field) => flagsOf(field));
   const flags = found.filter(({ path }) => !except.includes(path.join(".")));
   const names = flags.map(({ flag }) => flag.name);

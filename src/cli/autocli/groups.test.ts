@@ -31,6 +31,10 @@ const BY_HAND: Readonly<Record<string, readonly [words: string, why: string]>> =
     "bank multi-send",
     "makes one output of each address, and splits the amount among them",
   ],
+  "sdk.auth.v1beta1.Query/AccountAddressByID": [
+    "",
+    "people know addresses; it is there for programs that keep numbers",
+  ],
   "sdk.auth.v1beta1.Query/AddressBytesToString": ["", "`keys parse` does it without a node"],
   "sdk.auth.v1beta1.Query/AddressStringToBytes": ["", "`keys parse` does it without a node"],
   "sdk.bank.v1beta1.Query/DenomMetadataByQueryString": ["", "`bank denom-metadata` takes every denomination"],

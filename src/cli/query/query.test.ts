@@ -245,8 +245,6 @@ describe("query tx, txs, block, account", () => {
     const account = await chain.query("account", alice);
     expect(account).toMatchObject({ "@type": "/sdk.auth.v1beta1.BaseAccount", address: alice, sequence: "2" });
     expect(await chain.query("auth", "account", alice)).toEqual(account);
-    const { account_number: number } = account;
-    expect(await chain.query("auth", "address-by-acc-num", number)).toEqual({ account_address: alice });
     const { code, err } = await chain.run(["query", "account", "svc1qyqszqgpqyqszqgpqyqszqgpqyqszqgp9tl3jp"]);
     expect(code).toBeGreaterThan(0);
     expect(err).toMatch(/^Error: /);

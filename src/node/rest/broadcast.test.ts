@@ -144,3 +144,30 @@ describe("the search", () => {
     expect((await get(`${path}1&${query}&page=2&limit=3`)).txs.length).toBe(1);
   });
 });
+
+describe("single parameters, as older releases keep them", () => {
+  const param = (subspace: string, key: string) => get(`/cosmos/params/v1beta1/params?subspace=${subspace}&key=${key}`);
+
+  it.each([
+    ["staking", "BondDenom", '"utoken"'],
+    ["staking", "bond_denom", '"utoken"'],
+    ["staking", "MaxValidators", "100"],
+    ["staking", "UnbondingTime", '"1814400000000000"'],
+    ["slashing", "SignedBlocksWindow", '"100"'],
+    ["distribution", "CommunityTax", '"0.020000000000000000"'],
+    ["gov", "Quorum", '"0.334000000000000000"'],
+    ["bank", "SendEnabled", "[]"],
+  ])("%s/%s", async (subspace, key, value) => {
+    expect(await param(subspace, key)).toEqual({ param: { subspace, key, value } });
+  });
+
+  it.each([
+    ["", ""],
+    ["staking", ""],
+    ["nothing", "BondDenom"],
+    ["staking", "Nothing"],
+    ["genutil", "x"],
+  ])("are refused: %j/%j", async (subspace, key) => {
+    expect(await param(subspace, key)).toMatchObject({ code: 3, details: [] });
+  });
+});
