@@ -125,7 +125,7 @@ async function bidding(cluster: ClusterDriver): Promise<void> {
   const need = { gpu: 0n, gpuKinds: [], volumes, endpoints: 1, ports: 0, leasedIps: [] };
   const row = { id: 1, count: 1n, cpu: 320n, memory: 256n << 20n, ...need };
   const looks: number[] = [];
-  for (let at = 0; at < 20; at++) looks.push(await spent(async () => inventory.observe(await cluster.capacity())));
+  for (let at = 0; at < 20; at++) looks.push(await spent(async () => void inventory.observe(await cluster.capacity())));
   report.add({ name: `a look at the capacity of ${nodes} nodes: processor time`, unit: "ms", samples: looks });
   const orders = leases / PARTS;
   for (let part = 0; part < PARTS; part++) {

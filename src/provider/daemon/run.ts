@@ -10,7 +10,7 @@ import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { openHostnames } from "../hostnames/index.ts";
 import type { Ingress } from "../ingress/index.ts";
-import { type Inventory, type NodeUse, openInventory, reconcileReservations } from "../inventory/index.ts";
+import { type Inventory, openInventory, reconcileReservations } from "../inventory/index.ts";
 import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { type Metrics, type MetricsServer, openMetrics } from "../metrics/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
@@ -268,9 +268,7 @@ class ProviderDaemon implements RunningProvider {
   async #pollNodes(): Promise<void> {
     const { config, log } = this.#request;
     try {
-      const before = this.#inventory.available();
-      this.#inventory.observe(await config.driver.capacity());
-      if (hasGrown(before, this.#inventory.available())) this.#orders.roomFound();
+      if (this.#inventory.observe(await config.driver.capacity())) this.#orders.roomFound();
     } catch (error) {
       log.warn("inventory not refreshed", { err: errorText(error) });
     }
@@ -538,12 +536,4 @@ class ProviderDaemon implements RunningProvider {
       throw error;
     }
   }
-}
-
-/** Whether a node has more of anything, or is new. */
-function hasGrown(before: readonly NodeUse[], after: readonly NodeUse[]): boolean {
-  return after.some((now) => {
-    const then = before.find(({ name }) => name === now.name);
-    return then === undefined || now.cpu > then.cpu || now.memory > then.memory || now.storage > then.storage;
-  });
 }

@@ -47,6 +47,24 @@ describe("the inventory", () => {
     );
   });
 
+  it.each<[string, (seen: ClusterCapacity) => ClusterCapacity, boolean]>([
+    ["nothing new", (seen) => ({ ...seen }), false],
+    ["less", () => cluster(node("a", 1n)), false],
+    ["a node", ({ nodes, ...rest }) => ({ nodes: [...nodes, node("c")], ...rest }), true],
+    ["cores", () => cluster(node("a"), node("b", 3n)), true],
+    ["a class of storage", (seen) => ({ ...seen, storage: [{ classes: ["beta2"], bytes: GIB }] }), true],
+    [
+      "GPUs",
+      ({ nodes, ...rest }) => ({
+        nodes: nodes.map((each) => ({ ...each, gpus: [{ vendor: "nvidia", model: "t4", count: 1n }] })),
+        ...rest,
+      }),
+      true,
+    ],
+  ])("tells whether there is more: %s", (_, next, expected) => {
+    expect(make().observe(next(cluster(node("a"), node("b", 2n))))).toBe(expected);
+  });
+
   it("looks at each full node once for all replicas of a service", () => {
     let looks = 0;
     const classes = ["ephemeral"];

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterCapacity } from "../cluster/index.ts";
+import { hasGrown } from "./growth.ts";
 import type { Quantities } from "./need.ts";
 import type { RowNeed } from "./resources.ts";
 import { type Overcommit, type Placement, Room } from "./room.ts";
@@ -48,10 +49,15 @@ export class Inventory {
     this.#reservations = new Map(reservations.map((each) => [each.order, each]));
   }
 
-  /** Takes a new look at the cluster. Reservations stay, even if they no longer fit. */
-  observe(capacity: ClusterCapacity): void {
+  /**
+   * Takes a new look at the cluster. Reservations stay, even if they no longer fit. Tells whether there is more of anything
+   * than at the last look.
+   */
+  observe(capacity: ClusterCapacity): boolean {
+    const before = this.#capacity;
     this.#capacity = capacity;
     this.#left = undefined;
+    return hasGrown(before, capacity);
   }
 
   /** Resolves when every change so far is on disk. */
@@ -98,6 +104,23 @@ export class Inventory {
     try {
       new Room(this.#capacity, this.#options.overcommit).place(rows);
       return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether rows would fit if the reservations of these orders were released. */
+  wouldFit(rows: readonly RowNeed[], without: ReadonlySet<string>): boolean {
+    const room = new Room(this.#capacity, this.#options.overcommit);
+    let ports = this.#options.portQuantity - rowPorts(rows);
+    for (const reservation of this.all()) {
+      if (without.has(reservation.order)) continue;
+      room.take(reservation);
+      ports -= rowPorts(reservation.rows);
+    }
+    try {
+      room.place(rows);
+      return ports >= 0;
     } catch {
       return false;
     }
