@@ -220,6 +220,65 @@ describe("rules of the cluster's operator", () => {
     await untilHealth(driver, spec.id, ({ services }) => services[0]?.error === undefined, "no reason");
   });
 
+  it("that refuse pods with volumes are told to their tenant while pods are missing", async () => {
+    const driver = await open();
+    const sample = sampleService(IMAGE);
+    const data = {
+      name: "data",
+      size: { val: String(2 << 20) },
+      attributes: [{ key: "persistent", value: "true" }],
+    };
+    const resources = { ...sample.resources, storage: [...sample.resources.storage, data] };
+    const params = { storage: [{ name: "data", mount: "/data", readOnly: false }] };
+    const spec = sampleSpec([{ ...sample, resources, params }]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    const namespace = leaseNamespace(spec.id);
+    const message = "create Pod web-0 in StatefulSet web failed error: exceeded quota";
+    const events = `/api/v1/namespaces/${namespace}/events`;
+    const event = (name: string, reason: string) => ({
+      metadata: { name, namespace },
+      type: "Warning",
+      reason,
+      message: reason === "FailedCreate" ? message : "something else",
+      lastTimestamp: new Date().toISOString(),
+      involvedObject: { kind: "StatefulSet", namespace, name: "web" },
+    });
+    cluster.server.put(events, event("one", "FailedCreate") as ApiObject);
+    cluster.server.put(events, event("two", "FailedDelete") as ApiObject);
+    // All pods are there.
+    await sleep(10 * TIMING.maxRetry);
+    expect((await driver.status(spec.id)).services[0]?.error).toBeUndefined();
+    const pods = `/api/v1/namespaces/${namespace}/pods`;
+    const [pod] = cluster.server.objects(pods);
+    cluster.server.changed = () => {};
+    cluster.server.remove(pods, pod?.metadata.name ?? "");
+    const health = await untilHealth(driver, spec.id, ({ services }) => services[0]?.error !== undefined, "the reason");
+    expect(health.services[0]?.error).toBe(`the cluster makes no replica: ${message}`);
+    cluster.server.put(pods, pod as ApiObject);
+    await untilHealth(driver, spec.id, ({ services }) => services[0]?.error === undefined, "no reason");
+    cluster.server.remove(pods, pod?.metadata.name ?? "");
+    await untilHealth(driver, spec.id, ({ health: is }) => is === "bad", "no pod");
+    expect((await driver.status(spec.id)).services[0]?.error).toBeUndefined();
+  });
+
+  it("that cannot change the volumes of a service say so in words for its tenant", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const normal = cluster.server.intercept;
+    cluster.server.intercept = (request, response, url) => {
+      if (request.method !== "PATCH" || !url.pathname.includes("/deployments/")) return normal(request, response, url);
+      const message =
+        'StatefulSet.apps "web" is invalid: spec: Forbidden: updates to statefulset spec for fields other than "replicas", are forbidden';
+      response.writeHead(422).end(JSON.stringify({ kind: "Status", reason: "Invalid", code: 422, message }));
+      return true;
+    };
+    const group = { name: "test", services: [sampleService(IMAGE, { env: ["A=2"] })] };
+    await driver.deploy({ ...spec, group, generation: 2, version: "22".repeat(32) });
+    const health = await untilHealth(driver, spec.id, ({ services }) => services[0]?.error !== undefined, "the reason");
+    expect(health.services[0]?.error).toContain("the cluster cannot change the volumes of a service that is there");
+  });
+
   it("that change a workload as it is applied are left to it", async () => {
     const driver = await open();
     const spec = await deployed(driver);

@@ -97,6 +97,10 @@ function hashOf({ object }: Wanted): string {
   return createHash("sha256").update(JSON.stringify(object)).digest("base64");
 }
 
+/** A cluster changes neither the volumes of a service nor their names while the service is there. */
+const VOLUMES_STAY =
+  "the cluster cannot change the volumes of a service that is there: write them as they were, or make a new deployment";
+
 /** The server understood the call and said no; anything else says nothing about the object. */
 function isRefusal(error: unknown): error is ApiFailure {
   return error instanceof ApiFailure && error.kind !== "unreachable";
@@ -105,5 +109,6 @@ function isRefusal(error: unknown): error is ApiFailure {
 function refusalText({ object }: Wanted, error: ApiFailure): string {
   const taken = /\bnodePort: Invalid value: (\d+): provided port is already allocated/.exec(error.message)?.[1];
   if (taken !== undefined) return `port ${taken} of the cluster is in use by somebody else; deploy again for another`;
+  if (/^status 422: StatefulSet\b.*updates to statefulset spec/.test(error.message)) return VOLUMES_STAY;
   return `${object.metadata.name}: ${errorText(error)}`;
 }

@@ -43,7 +43,7 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
     replicaStatus(lease, service.name, index, slots),
   );
   const updated = pods.filter((pod) => pod.config === config && view.isReady(pod)).length;
-  const refused = view.trouble(leaseNamespace(lease.spec.id), workloadName(service.name));
+  const refused = refusalOf(lease, service, slots.size < service.count);
   const error =
     lease.errorOf(service.name) ??
     podsError(lease, service.name, pods) ??
@@ -57,6 +57,12 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
     replicas,
     ...(error === undefined ? {} : { error }),
   };
+}
+
+/** Why the cluster makes no pods. What it said of a workload with volumes counts only while some are missing. */
+function refusalOf({ context, spec }: Known, { name }: ManifestService, isShort: boolean): string | undefined {
+  const [namespace, workload] = [leaseNamespace(spec.id), workloadName(name)];
+  return context.view.trouble(namespace, workload) ?? (isShort ? context.view.refusal(namespace, workload) : undefined);
 }
 
 function replicaStatus(

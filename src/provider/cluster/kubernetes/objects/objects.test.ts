@@ -280,6 +280,21 @@ test("a service whose replicas keep data has no second replica beside an old one
   });
 });
 
+test("claims, which a cluster does not change, follow from what was ordered and not from what an update mounts", () => {
+  const kept = (name: string) => ({ name, size: { val: "1" }, attributes: [{ key: "persistent", value: "true" }] });
+  const claims = (names: string[], mounted: string[]) => {
+    const { resources } = sampleService(IMAGE);
+    const over = {
+      resources: { ...resources, storage: [...resources.storage, ...names.map(kept)] },
+      params: { storage: mounted.map((name) => ({ name, mount: `/${name}`, readOnly: false })) },
+    };
+    const spec = sampleSpec([sampleService(IMAGE, over)], { id: shop().id });
+    return bodyOf(leaseObjects(spec, SETTINGS, RUN), "StatefulSet").spec.volumeClaimTemplates;
+  };
+  expect(claims(["b", "a"], ["a"])).toEqual(claims(["a", "b"], ["b", "a"]));
+  expect(claims(["a", "b"], [])).toHaveLength(2);
+});
+
 /** The object of the kind as the API has it. */
 function bodyOf(objects: readonly Wanted[], kind: string) {
   const found = objects.find(({ resource }) => resource.kind === kind)?.object;

@@ -3,10 +3,11 @@ import type { NodeCapacity } from "../../contract/index.ts";
 import { normalAddress } from "../../shared/index.ts";
 import type { KubernetesApi } from "../api/api.ts";
 import type { ApiObject } from "../api/objects.ts";
-import { addressName, KIND, LABEL, LEASES_SPACE } from "../objects/index.ts";
+import { addressName, KIND, LABEL, LEASES_SPACE, workloadName } from "../objects/index.ts";
 import { Followed } from "./followed.ts";
 import { type ApiNode, freeOf, type ObservedNode, observeNode } from "./nodes.ts";
 import { type ApiPod, type Claim, claimOf, type ObservedPod, observePod } from "./pods.ts";
+import { Refusals } from "./refusals.ts";
 
 /** A program without probe counts as ready when it has run this long. */
 const LEAST_RUN_MS = 1_000;
@@ -76,6 +77,7 @@ export class ClusterView {
   readonly #others = new Set<string>();
   /** Why a workload cannot make pods, in the cluster's words. */
   readonly #troubles = new Map<string, string>();
+  readonly #refusals: Refusals;
   readonly #generations = new Map<string, number | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #followed: readonly Followed<never>[];
@@ -140,6 +142,7 @@ export class ClusterView {
           },
         ),
     );
+    this.#refusals = new Refusals(options);
     this.#needed = [this.#podsFollowed, this.#nodesFollowed, services, ...workloads] as Followed<never>[];
     this.#followed =
       options.addresses === true ? [...this.#needed, this.#followRecords() as Followed<never>] : this.#needed;
@@ -160,6 +163,11 @@ export class ClusterView {
     return this.#troubles.get(`${KIND.deployment.kind} ${namespace}/${workload}`);
   }
 
+  /** The same of a workload with volumes, which does not tell it itself; only while pods are missing. */
+  refusal(namespace: string, workload: string): string | undefined {
+    return this.#refusals.reason(`${namespace}/${workload}`);
+  }
+
   /** Whether what is known of nodes, and of what runs there, is up to date. */
   get hasNodes(): boolean {
     return this.#nodesFollowed.fresh && this.#podsFollowed.fresh;
@@ -167,7 +175,7 @@ export class ClusterView {
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.all(this.#followed.map((each) => each.stop()));
+    await Promise.all([...this.#followed, this.#refusals].map((each) => each.stop()));
   }
 
   pods(namespace: string): readonly ObservedPod[] {
@@ -309,6 +317,7 @@ export class ClusterView {
     this.#pods.set(pod.namespace, pods);
     const known = pods.get(pod.name);
     const before = known?.pod.uid === pod.uid ? known : undefined;
+    if (before === undefined && !isOld) this.#refusals.forget(`${pod.namespace}/${workloadName(pod.service)}`);
     pods.set(pod.name, { pod, readySince: this.#readySince(pod, before, isOld) });
     this.#options.moved(pod.namespace, { before: before?.pod, now: pod });
   }

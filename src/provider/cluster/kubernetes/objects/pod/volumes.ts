@@ -41,11 +41,15 @@ export function volumesOf(service: ManifestService) {
     }));
 }
 
-/** Claims of each replica, which outlive its pods. */
-export function claimsOf(service: ManifestService) {
-  return mounted(service)
-    .filter(({ storage }) => isPersistent(storage))
-    .map(({ storage }) => ({
+/**
+ * Claims of each replica, which outlive its pods. A cluster does not change them later, so they follow from what was
+ * ordered alone: not from where an update mounts them, nor from the order in which it names them.
+ */
+export function claimsOf({ resources }: ManifestService) {
+  return resources.storage
+    .filter(isPersistent)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((storage) => ({
       apiVersion: "v1",
       kind: "PersistentVolumeClaim",
       metadata: { name: volumeName(storage.name) },
