@@ -1,6 +1,6 @@
 import type { DeploymentRecord, LeaseRecord } from "../client/index.ts";
 import type { Manifest } from "../sdl/index.ts";
-import { equalBytes, shellWord } from "../util/index.ts";
+import { equalBytes, isOneOf, shellWord } from "../util/index.ts";
 import { updateDeployment } from "./chain/messages.ts";
 import { groupDifferences } from "./groups.ts";
 import { pickDeployment } from "./manage/pick.ts";
@@ -34,9 +34,9 @@ export async function runUpdate(
   checkGroups(session, deployment);
   const leases = await needLeases(session, deployment);
   await putHash(session, deployment);
-  const leased = await withProviders(session, leases);
-  await sendManifests(session, leased, { onlyMissing: false });
-  const running = await waitReady(session, deployment.dseq, leased);
+  const running = await bringUp(session, deployment, leases).catch((error: unknown) => {
+    throw isOneOf([deployErrors.interrupted], error) ? halfway(session, deployment) : error;
+  });
   record(session, deployment, leases);
   return deployResult({
     owner: parts.market.owner,
@@ -45,6 +45,18 @@ export async function runUpdate(
     running,
     steps: progress.steps,
   });
+}
+
+async function bringUp(session: Session, { dseq }: DeploymentRecord, leases: readonly LeaseRecord[]) {
+  const leased = await withProviders(session, leases);
+  await sendManifests(session, leased, { onlyMissing: false });
+  return waitReady(session, dseq, leased);
+}
+
+/** An interruption when the chain has the new manifest already. */
+function halfway({ request }: Session, { dseq }: DeploymentRecord): Error {
+  const hint = `svc deploy update ${shellWord(request.file)} --dseq ${dseq} sends it again and waits for the services`;
+  return deployErrors.interrupted(`the chain has the new manifest of deployment ${dseq}`, { hint });
 }
 
 /** The active deployment that was made from this file, if there is exactly one. */

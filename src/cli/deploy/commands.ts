@@ -79,7 +79,8 @@ function runFile<R extends DeployRequest>(
       try {
         printDeployed(input, await run(tenant.parts, request, reporter));
       } catch (error) {
-        throw is(error, "interrupted") ? whatStays(tenant, request) : error;
+        // An update says itself what it has changed already.
+        throw is(error, "interrupted") && error.hint === undefined ? whatStays(tenant, request) : error;
       } finally {
         reporter.stop();
       }

@@ -45,6 +45,23 @@ describe("short forms", () => {
     expect(fixture.notes.join("")).toContain("has this manifest already");
   });
 
+  test("an update that is interrupted on the way says that the chain has it already", async () => {
+    open();
+    const { dseq } = await fixture.deploy();
+    fixture.write({ env: "A=3" });
+    const stop = new AbortController();
+    const parts = fixture.parts();
+    const openGateway = (...given: Parameters<typeof parts.openGateway>) => {
+      stop.abort();
+      return parts.openGateway(...given);
+    };
+    const request = { ...fixture.request({ signal: stop.signal }) };
+    await expect(runUpdate({ ...parts, openGateway }, request, fixture.reporter)).rejects.toMatchObject({
+      message: `the chain has the new manifest of deployment ${dseq}: interrupted`,
+      hint: expect.stringContaining(`--dseq ${dseq} sends it again`),
+    });
+  });
+
   test("an update that changes groups names what changed, and changes nothing", async () => {
     open();
     const { dseq } = await fixture.deploy();
