@@ -111,7 +111,18 @@ describe("the terminal", () => {
     pass(9_500);
     expect(lines).toEqual(["[  1.2s] order        deployment 5\n", "[  8.0s] still waiting for a bid\n"]);
     pass(8_000);
+    expect(lines).toHaveLength(2);
+    pass(8_000);
     expect(lines).toHaveLength(3);
+    pass(32_000);
+    expect(lines).toHaveLength(4);
+    pass(600_000);
+    expect(lines.length).toBeLessThanOrEqual(10);
+    reporter.step({ name: "bid", ms: 1, at: 700_000 }, "cheapest");
+    reporter.waiting("a lease");
+    pass(9_500);
+    expect(lines.at(-1)).toContain("still waiting for a lease");
+    lines.splice(3);
     reporter.note("table\nrow\n");
     reporter.waiting("");
     pass(20_000);

@@ -1,8 +1,9 @@
 import type { DeployReporter } from "../../tenant/index.ts";
 import { printable } from "../../util/index.ts";
 
-/** After this much silence the terminal says what the command is waiting for. */
+/** After this much silence the terminal says what the command is waiting for; each time for the same, later. */
 const SILENCE_MS = 8_000;
+const MAX_SILENCE_MS = 120_000;
 const TICK_MS = 500;
 const NAME_WIDTH = 12;
 
@@ -19,17 +20,21 @@ export function terminalReporter(
   const start = now();
   let spoke = start;
   let awaited = "";
+  let patience = SILENCE_MS;
   const line = (text: string, at = now() - start): void => {
     spoke = now();
     write(`[${seconds(at)}] ${printable(text)}\n`);
   };
   const timer = setInterval(() => {
-    if (awaited !== "" && now() - spoke >= SILENCE_MS) line(`still waiting for ${awaited}`);
+    if (awaited === "" || now() - spoke < patience) return;
+    line(`still waiting for ${awaited}`);
+    patience = Math.min(patience * 2, MAX_SILENCE_MS);
   }, TICK_MS);
   timer.unref();
   return {
     step({ name, at }, text) {
       awaited = "";
+      patience = SILENCE_MS;
       line(`${name.padEnd(NAME_WIDTH)} ${text}`, at);
     },
     waiting(text) {
