@@ -85,6 +85,20 @@ describe("svc provider orders", () => {
     expect(await provider("orders", "--phase", "gone")).toMatchObject({ code: 2 });
   });
 
+  it("says why no order is there", async () => {
+    const view = await runs();
+    expect(await provider("orders")).toMatchObject({
+      code: 0,
+      out: "",
+      err: "no order has come since the provider started at then\n",
+    });
+    expect((await provider("orders", "-o", "json")).out).toContain('{"orders":[]}');
+    view.orders = [entry(1n)];
+    expect((await provider("orders", "--phase", "won")).err).toBe(
+      "none of the 1 orders that the provider remembers is in phase won\n",
+    );
+  });
+
   it("takes every phase", () => {
     const flag = PROVIDER_OPERATOR_COMMANDS.find(({ name }) => name === "orders")?.flags?.find(
       ({ name }) => name === "phase",

@@ -1,4 +1,4 @@
-import type { ControlOrder } from "../../../provider/index.ts";
+import type { ControlOrder, ControlState } from "../../../provider/index.ts";
 import { printable, textTable } from "../../../util/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context.ts";
@@ -16,12 +16,19 @@ export async function providerOrders(input: CommandInput): Promise<void> {
   const wanted = state.orders.filter((order) => phase === "" || order.phase === phase);
   const shown = wanted.slice(-limit);
   if (output === "json") return printResult({ orders: shown.map(plain) }, output, io);
-  io.out(textTable([HEAD, ...shown.map(row)]));
+  if (shown.length === 0) io.err(`${nothing(phase, state)}\n`);
+  else io.out(textTable([HEAD, ...shown.map(row)]));
   const left = wanted.length - shown.length + state.omitted;
   if (left > 0) io.err(`${left} older ones are not shown\n`);
 }
 
 const HEAD = ["ORDER", "PHASE", "PRICE", "DETECTED", "REASON"];
+
+/** Where no row is, the heading alone would leave open whether the provider sees the market at all. */
+function nothing(phase: string, { orders, started_at }: ControlState): string {
+  if (orders.length === 0) return `no order has come since the provider started at ${started_at}`;
+  return `none of the ${orders.length} orders that the provider remembers is in phase ${phase}`;
+}
 
 /** Parts of a reason are words of tenants. */
 function row({ order, phase, price = "-", detected_at, reason = "" }: ControlOrder): string[] {
