@@ -65,7 +65,7 @@ const SLOW = [
   "src/provider/cluster/kubernetes/{faults,forwards,storms}.test.ts",
   "src/provider/cluster/shared/port-proxy.test.ts",
   "src/provider/certificates/certificates.test.ts",
-  "src/provider/daemon/{burst,chaos,hostnames,monitoring,run}.test.ts",
+  "src/provider/daemon/{burst,chaos,hostile-orders,hostnames,monitoring,run}.test.ts",
   "src/provider/gateway/routes.test.ts",
   "src/provider/gateway/move-routes.test.ts",
   "src/provider/gateway/access/guessing.test.ts",

@@ -5,6 +5,7 @@ import type { ClusterDriver } from "../cluster/index.ts";
 import type { HostnameConfig } from "../hostnames/index.ts";
 import type { ClientRules } from "../ingress/index.ts";
 import type { Overcommit } from "../inventory/index.ts";
+import type { Patience } from "../orders/index.ts";
 import type { PlaneLink } from "../plane/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 
@@ -24,6 +25,8 @@ export interface ProviderConfig {
   /** Stays on the account whatever is bid. */
   readonly minimumBalance?: IntCoin;
   readonly bidTimeoutMs: number;
+  /** How long bids keep what others want; as is good for tenants if absent. */
+  readonly bidPatience?: Patience;
   readonly manifestTimeoutMs: number;
   readonly withdrawalPeriodMs: number;
   readonly tenantAttributes: readonly Attribute[];

@@ -427,6 +427,7 @@ class ProviderDaemon implements RunningProvider {
       ...(config.minimumBalance === undefined ? {} : { keep: config.minimumBalance }),
       fee: config.fee,
       bidTimeoutMs: config.bidTimeoutMs,
+      ...(config.bidPatience === undefined ? {} : { patience: config.bidPatience }),
       retryMs: RETRY_MS,
       obstacle: () => this.#observeObstacle(),
       onWon: (id) => this.#leaseWon({ ...id, provider }),

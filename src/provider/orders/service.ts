@@ -28,7 +28,10 @@ import {
 import type { PricingStrategy } from "../pricing/index.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
+import { bidsByOwner, PATIENCE, type Patience, sizeOf } from "./giving-way.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
+import { type OpenBid, Relief } from "./relief.ts";
+import { type Ending, OUTCOMES, type Tracked } from "./tracked.ts";
 
 /**
  * What the orders query on the chain. Calls reject if it cannot be queried; undefined means a definite "does not
@@ -57,6 +60,8 @@ export interface OrderOptions {
   /** An open bid is withdrawn after this time. */
   readonly bidTimeoutMs: number;
   readonly retryMs: number;
+  /** How long bids keep what others want. */
+  readonly patience?: Patience;
   /** Why no container can be run now; checked before every bid. */
   readonly obstacle?: () => Promise<string | undefined>;
   /** The lease is ours: called once, after the reservation is marked. */
@@ -65,21 +70,6 @@ export interface OrderOptions {
   readonly meter?: Meter;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-}
-
-interface Tracked {
-  readonly id: OrderKey;
-  readonly text: string;
-  readonly detectedAt: number;
-  phase: OrderPhase;
-  reason?: string;
-  obstacle?: Obstacle;
-  price?: Dec;
-  timer?: NodeJS.Timeout;
-  /** Why its bid is being taken back. */
-  ending?: Ending;
-  /** Number of checks that ended in a temporary refusal. */
-  looks: number;
 }
 
 /** A waiting order is checked less and less often: the interval stays the same after this many doublings. */
@@ -98,16 +88,6 @@ const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "withdrawing"]);
 /** Looked at again when a reservation is released. */
 const AWAIT_ROOM: ReadonlySet<Obstacle> = new Set(["capacity", "size"]);
-/** What became of a bid, by the reason for which its order ended. */
-const OUTCOMES = {
-  "lease lost": "lease-lost",
-  "bid lost": "lease-lost",
-  "order closed": "order-closed",
-  "bid closed": "bid-closed-external",
-  "bid timeout": "bid-timeout",
-  "bid withdrawn": "bid-withdrawn",
-} as const;
-type Ending = keyof typeof OUTCOMES;
 /** The order has a bid of ours. */
 const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
 /** The chain's reason for the end of a bid whose place a cheaper one took. */
@@ -129,12 +109,24 @@ export class OrderService {
   #settled = 0;
   #moneyTimer: NodeJS.Timeout | undefined;
   #roomTimer: NodeJS.Timeout | undefined;
+  readonly #relief: Relief;
   /** A burst of orders asks the chain a few questions at a time. */
   readonly #looks = new Semaphore(LOOKS_AT_ONCE);
 
   constructor(options: OrderOptions) {
     this.#options = options;
     this.#meter = options.meter ?? NO_METER;
+    const { inventory, log, now = Date.now, patience = PATIENCE } = options;
+    this.#relief = new Relief({
+      inventory,
+      log,
+      now,
+      patience,
+      waiting: (obstacles) => this.#refused(obstacles),
+      bids: () => this.#openBids(),
+      withdraw: (tracked) => this.#withdraw(tracked, "bid withdrawn: others waited for its room"),
+      check: (tracked) => this.#check(tracked),
+    });
   }
 
   /** Looks at every open order once, as after a restart. */
@@ -163,6 +155,7 @@ export class OrderService {
   /** Releases capacity; orders that found none are tried again soon. */
   release(id: OrderKey): void {
     this.#options.inventory.release(formatOrderId(id));
+    this.#relief.released();
     this.roomFound();
   }
 
@@ -172,8 +165,7 @@ export class OrderService {
     // Many leases may end in one block: one check serves them all.
     this.#roomTimer ??= setTimeout(() => {
       this.#roomTimer = undefined;
-      for (const tracked of this.#orders.values())
-        if (tracked.phase === "refused" && AWAIT_ROOM.has(tracked.obstacle ?? "moment")) this.#check(tracked);
+      for (const tracked of this.#refused(AWAIT_ROOM)) this.#check(tracked);
     }, ROOM_SETTLES_MS);
   }
 
@@ -227,7 +219,6 @@ export class OrderService {
   withdrawOpen(): void {
     for (const tracked of this.#orders.values()) {
       if (tracked.phase !== "open") continue;
-      clearTimeout(tracked.timer);
       this.#options.log.info("withdrawing bid", { order: tracked.text });
       this.#withdraw(tracked, "bid withdrawn");
     }
@@ -237,6 +228,7 @@ export class OrderService {
     this.#stopped = true;
     clearTimeout(this.#moneyTimer);
     clearTimeout(this.#roomTimer);
+    this.#relief.stop();
     for (const { timer } of this.#orders.values()) clearTimeout(timer);
   }
 
@@ -251,7 +243,8 @@ export class OrderService {
     const { owner, dseq, gseq, oseq } = id;
     const { now = Date.now } = this.#options;
     const text = formatOrderId(id);
-    const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text, detectedAt: now(), phase: "checking", looks: 0 };
+    const seen = { detectedAt: now(), openSince: now(), looks: 0 };
+    const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text, phase: "checking", ...seen };
     this.#orders.set(tracked.text, tracked);
     this.#forgetOldest();
     this.#check(tracked);
@@ -283,6 +276,7 @@ export class OrderService {
     if (order.state !== "open") throw new Refusal(`the order is ${order.state}`, "final");
     log.debug("group fetched", { order: tracked.text });
     const rows = groupNeeds(order.spec);
+    tracked.rows = rows;
     const own = await chain.bid({ ...tracked.id, provider });
     if (own !== undefined) {
       this.#resume(tracked, { state: own.state, price: own.price.amount }, () =>
@@ -462,17 +456,34 @@ export class OrderService {
         () => true,
       );
       this.#moneyTimer = undefined;
-      const waiting = [...this.#orders.values()].filter(
-        (each) => each.phase === "refused" && each.obstacle === "money",
-      );
+      const waiting = this.#refused(new Set<Obstacle>(["money"]));
       if (this.#stopped || waiting.length === 0) return;
       if (isShort) return this.#awaitMoney();
       for (const tracked of waiting) this.#check(tracked);
     }, this.#options.retryMs);
   }
 
+  /** Orders that wait for something: first those of owners with the fewest open bids, of these the smallest. */
+  #refused(obstacles: ReadonlySet<Obstacle>): Tracked[] {
+    const counts = bidsByOwner(this.#openBids());
+    const countOf = ({ id }: Tracked): number => counts.get(id.owner) ?? 0;
+    return [...this.#orders.values()]
+      .filter(({ phase, obstacle }) => phase === "refused" && obstacles.has(obstacle ?? "moment"))
+      .map((tracked) => ({ tracked, count: countOf(tracked), size: sizeOf(tracked.rows ?? []) }))
+      .sort((a, b) => a.count - b.count || a.size - b.size)
+      .map(({ tracked }) => tracked);
+  }
+
+  #openBids(): OpenBid[] {
+    const open = [...this.#orders.values()].filter(({ phase }) => phase === "open");
+    return open.map((tracked) => ({ owner: tracked.id.owner, since: tracked.openSince, tracked }));
+  }
+
   #open(tracked: Tracked): void {
+    const { now = Date.now } = this.#options;
     tracked.phase = "open";
+    tracked.openSince = now();
+    this.#relief.later();
     tracked.timer = setTimeout(() => {
       this.#options.log.info("bid timeout, closing bid", { order: tracked.text });
       this.#withdraw(tracked, "bid timeout");
@@ -485,6 +496,7 @@ export class OrderService {
    */
   #withdraw(tracked: Tracked, ending: Ending): void {
     const { provider, send } = this.#options;
+    clearTimeout(tracked.timer);
     tracked.phase = "withdrawing";
     tracked.ending = ending;
     const isWanted = () => tracked.phase === "withdrawing";
@@ -578,6 +590,7 @@ export class OrderService {
     tracked.reason = reason;
     tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
     if (tracked.obstacle === "money") this.#awaitMoney();
+    this.#relief.later();
     if (!PASSING.has(tracked.obstacle) || this.#stopped) return;
     const doublings = Math.min(tracked.looks, MAX_DOUBLINGS);
     tracked.looks += 1;

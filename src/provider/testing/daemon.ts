@@ -167,9 +167,9 @@ export class TestDaemon {
     return this.logs.findLast((entry) => entry.message === message)?.fields;
   }
 
-  /** Puts a deployment on the chain and returns what the lease with this provider would be. */
-  async deploy({ groups, hash: version }: LoadedSdl): Promise<LeaseKey> {
-    const { tenant, node, provider } = this.#market;
+  /** Puts a deployment of the tenant, or of somebody else, on the chain; returns what the lease with this provider would be. */
+  async deploy({ groups, hash: version }: LoadedSdl, tenant = this.#market.tenant): Promise<LeaseKey> {
+    const { node, provider } = this.#market;
     const id = { owner: tenant.address, dseq: ++lastDeployment };
     const deposit = { denom: NATIVE_DENOM, amount: "5000000" };
     const init = { id, groups: [...groups], version: Uint8Array.from(version), deposit };

@@ -1,0 +1,94 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type TestNode, testNode } from "../../testing/index.ts";
+import { formatOrderId, type LeaseKey } from "../../wire/index.ts";
+import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
+import { sampleDeployment } from "../testing/deployment.ts";
+
+/** Tenants who make orders for the price of gas alone, so that the provider's bids keep others out. */
+
+/** A service of so many replicas takes the whole cluster. */
+const WHOLE = 10;
+const HALF = WHOLE / 2;
+const WAIT = { timeout: 120_000, interval: 100 };
+const PATIENCE = { alone: 3_000, least: 1_000 };
+const TEST_MS = 300_000;
+
+async function hostileMarket(balance?: bigint): Promise<{ readonly node: TestNode; readonly daemon: TestDaemon }> {
+  const node = await testNode({ blockIntervalMs: 200 });
+  onTestFinished(() => node.stop());
+  const market = await testMarketplace(node);
+  const config = { ...quietConfig(mkdtempSync(join(tmpdir(), "svc-hostile-"))), bidPatience: PATIENCE };
+  const keep = balance === undefined ? {} : { minimumBalance: { denom: "utoken", amount: balance } };
+  const options = { config: { ...config, ...keep }, nodePorts: { first: 40_000, last: 40_001 }, cores: 1 };
+  const daemon = new TestDaemon(market, options);
+  onTestFinished(() => daemon.stop());
+  return { node, daemon };
+}
+
+const stateOf = async (daemon: TestDaemon, id: LeaseKey) => (await daemon.chain.bid(id))?.state;
+
+test(
+  "one tenant's orders hold the whole provider only until another wants a part of it",
+  async () => {
+    const { node, daemon } = await hostileMarket();
+    await daemon.start();
+    const carol = node.key("carol");
+    const hostile: LeaseKey[] = [];
+    for (let at = 0; at < 3; at++) hostile.push(await daemon.deploy(sampleDeployment({ count: HALF }), carol));
+    const held = async () =>
+      (await Promise.all(hostile.map((id) => stateOf(daemon, id)))).filter((is) => is === "open");
+    await expect.poll(async () => (await held()).length, WAIT).toBe(2);
+    const honest = await daemon.deploy(sampleDeployment());
+    await expect.poll(() => stateOf(daemon, honest), WAIT).toBe("open");
+    // One was enough, and what waits of the same tenant does not take it back.
+    expect(await held()).toHaveLength(1);
+    expect(daemon.logged("withdrawing bid, another order waits for its room")).toMatchObject({
+      other: formatOrderId(honest),
+    });
+    await daemon.lease(honest);
+    expect(await stateOf(daemon, honest)).toBe("active");
+    expect(daemon.logs.filter(({ message }) => message.startsWith("withdrawing bid, another"))).toHaveLength(1);
+  },
+  TEST_MS,
+);
+
+test(
+  "tenants who ask for everything in turn do not keep out one who asks for little",
+  async () => {
+    const { node, daemon } = await hostileMarket();
+    await daemon.start();
+    const whole = sampleDeployment({ count: WHOLE });
+    const first = await daemon.deploy(whole, node.key("carol"));
+    await expect.poll(() => stateOf(daemon, first), WAIT).toBe("open");
+    const second = await daemon.deploy(whole, node.key("dave"));
+    const honest = await daemon.deploy(sampleDeployment());
+    await expect.poll(() => stateOf(daemon, honest), WAIT).toBe("open");
+    expect(await stateOf(daemon, first)).toBe("closed");
+    // The one with everything does not fit beside it.
+    expect(await stateOf(daemon, second)).toBeUndefined();
+  },
+  TEST_MS,
+);
+
+test(
+  "deposits that one tenant's orders hold come back for another's",
+  async () => {
+    const funded = await hostileMarket();
+    const balance = await funded.daemon.balance();
+    await funded.node.stop();
+    // Enough for two bids and their fees.
+    const { node, daemon } = await hostileMarket(balance - 11_000_000n);
+    await daemon.start();
+    const carol = node.key("carol");
+    const hostile = [await daemon.deploy(sampleDeployment(), carol), await daemon.deploy(sampleDeployment(), carol)];
+    const states = () => Promise.all(hostile.map((id) => stateOf(daemon, id)));
+    await expect.poll(states, WAIT).toEqual(["open", "open"]);
+    const honest = await daemon.deploy(sampleDeployment());
+    await expect.poll(() => stateOf(daemon, honest), WAIT).toBe("open");
+    expect((await states()).filter((is) => is === "open")).toHaveLength(1);
+  },
+  TEST_MS,
+);

@@ -1,0 +1,36 @@
+import type { Dec } from "../../util/index.ts";
+import type { OrderKey } from "../../wire/index.ts";
+import type { RowNeed } from "../inventory/index.ts";
+import type { Obstacle, OrderPhase } from "./order.ts";
+
+/** What became of a bid, by the reason for which its order ended. */
+export const OUTCOMES = {
+  "lease lost": "lease-lost",
+  "bid lost": "lease-lost",
+  "order closed": "order-closed",
+  "bid closed": "bid-closed-external",
+  "bid timeout": "bid-timeout",
+  "bid withdrawn": "bid-withdrawn",
+  "bid withdrawn: others waited for its room": "bid-withdrawn",
+} as const;
+export type Ending = keyof typeof OUTCOMES;
+
+/** An order as the service of orders keeps it. */
+export interface Tracked {
+  readonly id: OrderKey;
+  readonly text: string;
+  readonly detectedAt: number;
+  phase: OrderPhase;
+  reason?: string;
+  obstacle?: Obstacle;
+  price?: Dec;
+  timer?: NodeJS.Timeout;
+  /** Why its bid is being taken back. */
+  ending?: Ending;
+  /** Number of checks that ended in a temporary refusal. */
+  looks: number;
+  /** What it needs, once it was looked at. */
+  rows?: readonly RowNeed[];
+  /** Since when its bid waits for the tenant, in milliseconds since 1970. */
+  openSince: number;
+}
