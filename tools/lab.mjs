@@ -98,6 +98,8 @@ const PARTS = {
    * Both are built at the first run; the node needs root and Debian's packages. `npm test` has a part of it.
    */
   kubernetes: { project: "e2e", files: ["test/interop/kubernetes"], env: { SVC_TEST_KUBERNETES: 1 } },
+  /** A certificate that ends while the provider runs and the ACME server is away; some minutes of real time. */
+  acme: { project: "e2e", files: ["test/interop/acme-renewal.test.ts"], env: { SVC_TEST_ACME: 1 } },
   /** Every attack for two minutes instead of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
 };

@@ -200,6 +200,26 @@ describe("keeping certificates", () => {
     await keeper.close();
   });
 
+  it("tries more often before a certificate in use ends, and counts its host name as failing", async () => {
+    const { keeper, asked, state, clock } = keeping();
+    await keeper.want("one", [HOST]);
+    expect(keeper.counts()).toEqual({ ok: 0, waiting: 1, failing: 0 });
+    await clock.advance(KEEPING.settle);
+    expect(keeper.counts()).toEqual({ ok: 1, waiting: 0, failing: 0 });
+    state.refuses.add(HOST);
+    await clock.advance(89 * DAY_MS);
+    expect(keeper.counts()).toEqual({ ok: 0, waiting: 0, failing: 1 });
+    const before = asked.length;
+    await clock.advance(DAY_MS - KEEPING.look);
+    expect(asked.length - before).toBeGreaterThan(3);
+    // Never more often than authorities allow: some ten in the last day.
+    expect(asked.length - before).toBeLessThan(12);
+    state.refuses.clear();
+    await clock.advance(KEEPING.look);
+    expect(keeper.counts()).toEqual({ ok: 1, waiting: 0, failing: 0 });
+    await keeper.close();
+  });
+
   it("leaves an authority that is busy alone, for all hosts and at most for a day", async () => {
     const { keeper, asked, state, clock } = keeping();
     state.busyMs = 400 * DAY_MS;

@@ -47,6 +47,26 @@ interface Kept {
   /** When to ask for a certificate. */
   due: number;
   failures: number;
+  /** When the certificate that it has ends; 0 if it has none. */
+  until: number;
+}
+
+/** Host names by what is known of their certificates. */
+export interface CertificateCounts {
+  /** Those that have one, or whose certificate others keep. */
+  readonly ok: number;
+  /** Those whose first order is still to come. */
+  readonly waiting: number;
+  /** Those whose last order failed, with a certificate in use or without. */
+  readonly failing: number;
+}
+
+/**
+ * The pause after an order, so that a certificate that ends soon is not ordered again and again; one of a few minutes is
+ * renewed in time all the same.
+ */
+function restAfter(left: number): number {
+  return left > 2 * KEEPING.apart ? Math.min(KEEPING.again.first, left / 2) : KEEPING.again.first;
 }
 
 /** Gets and renews a certificate for every host name that is served. */
@@ -88,6 +108,17 @@ export class CertificateKeeper {
     await this.#working;
   }
 
+  /** How many host names there are, for those who watch. */
+  counts(): CertificateCounts {
+    const counts = { ok: 0, waiting: 0, failing: 0 };
+    for (const [host, { failures, until }] of this.#hosts) {
+      if (failures > 0) counts.failing += 1;
+      else if (until > 0 || this.#options.isCovered(host)) counts.ok += 1;
+      else counts.waiting += 1;
+    }
+    return counts;
+  }
+
   #ofLease(lease: string): string[] {
     return [...this.#hosts].filter(([, { leases }]) => leases.has(lease)).map(([host]) => host);
   }
@@ -108,7 +139,7 @@ export class CertificateKeeper {
     const held = this.#read(host);
     const settle = issuer.isPrompt ? 0 : this.#vary(KEEPING.settle);
     const due = Math.max(held === undefined ? 0 : this.#renewal(held), clock.now() + settle);
-    this.#hosts.set(host, { leases: new Set([lease]), due, failures: 0 });
+    this.#hosts.set(host, { leases: new Set([lease]), due, failures: 0, until: held?.notAfter ?? 0 });
   }
 
   /** One host after the other; a call that comes meanwhile is part of it. */
@@ -168,8 +199,8 @@ export class CertificateKeeper {
       const { chain, key } = await issuer.issue(host, AbortSignal.any([this.#stop.signal, limit.signal]));
       const held = this.#write(host, `${chain}${key}`);
       kept.failures = 0;
-      // A certificate that expires soon must not be ordered again and again.
-      kept.due = Math.max(this.#renewal(held), clock.now() + this.#vary(KEEPING.again.first));
+      kept.until = held.notAfter;
+      kept.due = Math.max(this.#renewal(held), clock.now() + this.#vary(restAfter(held.notAfter - clock.now())));
       log.info("certificate made", { host, until: new Date(held.notAfter).toISOString() });
     } catch (error) {
       if (this.#stop.signal.aborted) return;
@@ -177,7 +208,7 @@ export class CertificateKeeper {
       log.warn("no certificate for a host name, trying again", {
         host,
         err: errorText(error),
-        minutes: Math.round(wait / MINUTE_MS),
+        minutes: Math.ceil(wait / MINUTE_MS),
       });
     } finally {
       cancel();
@@ -193,7 +224,10 @@ export class CertificateKeeper {
       this.#next = Math.max(this.#next, clock.now() + wait);
       return wait;
     }
-    const wait = this.#vary(Math.min(first * 2 ** kept.failures, most));
+    const usual = Math.min(first * 2 ** kept.failures, most);
+    const left = kept.until - clock.now();
+    // What is still in use is to be renewed before its end.
+    const wait = this.#vary(left > 0 ? Math.max(Math.min(usual, left / 2), KEEPING.apart) : usual);
     kept.failures++;
     kept.due = clock.now() + wait;
     return wait;

@@ -1,4 +1,5 @@
 import { parseCertificatePem } from "../../crypto/index.ts";
+import type { CertificateKeeper } from "../certificates/index.ts";
 import type { Inventory, Quantities, ReservationState } from "../inventory/index.ts";
 import type { LeaseService } from "../leases/index.ts";
 import type { ProviderState } from "../metrics/index.ts";
@@ -21,6 +22,8 @@ export interface MonitoredParts {
   readonly bidCost: bigint;
   /** PEM of the server certificate. */
   readonly certificate: string;
+  /** What keeps certificates of host names; undefined if nothing does. */
+  readonly keeper: Pick<CertificateKeeper, "counts"> | undefined;
 }
 
 /** What the daemon itself knows. */
@@ -53,6 +56,7 @@ export function providerState(parts: MonitoredParts, moment: DaemonMoment): Prov
     freeDisk: disk.free(),
     leastDisk,
     height: moment.lastBlock?.height,
+    hostCertificates: { ...parts.keeper?.counts() },
     certificateEnd: parseCertificatePem(certificate).notAfter,
   };
 }

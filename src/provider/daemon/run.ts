@@ -208,6 +208,7 @@ class ProviderDaemon implements RunningProvider {
       leastDisk: config.leastFreeDisk,
       bidCost: this.#bidCost(),
       certificate: identity.certificate,
+      keeper: this.#keeper,
     };
     this.#metricsServer = this.#metrics.serve({
       state: () => providerState(parts, this.#moment()),

@@ -26,6 +26,7 @@ const STATE: ProviderState = {
   freeDisk: 1n << 33n,
   leastDisk: 1n << 29n,
   height: 77n,
+  hostCertificates: { ok: 3, failing: 1 },
   certificateEnd: 1_800_000_000,
 };
 

@@ -22,6 +22,8 @@ export interface ProviderState {
   readonly leastDisk: bigint;
   /** Undefined before the first block. */
   readonly height: bigint | undefined;
+  /** Host names by the state of their certificates. */
+  readonly hostCertificates: Readonly<Record<string, number>>;
   /** Seconds since 1970. */
   readonly certificateEnd: number;
 }
@@ -32,6 +34,7 @@ export function readings(state: ProviderState): Reading[] {
     ...counts("orders", state.orders),
     ...counts("refusals", state.refusals),
     ...counts("leases", state.leases),
+    ...counts("hostCertificates", state.hostCertificates),
     ...amounts("allocatable", state.allocatable),
     ...amounts("available", state.available),
     ...reserved(state.reservations),
@@ -57,7 +60,10 @@ function single(state: ProviderState): Reading[] {
 }
 
 /** Zero where nothing was counted: a series that comes and goes cannot be watched. */
-function counts(gauge: "orders" | "refusals" | "leases", values: Readonly<Record<string, number>>): Reading[] {
+function counts(
+  gauge: "orders" | "refusals" | "leases" | "hostCertificates",
+  values: Readonly<Record<string, number>>,
+): Reading[] {
   return Object.entries(GAUGES[gauge].labels).flatMap(([label, keys]: [string, readonly string[]]) =>
     keys.map((key) => ({ gauge, value: values[key] ?? 0, labels: { [label]: key } })),
   );

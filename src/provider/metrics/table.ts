@@ -129,6 +129,11 @@ export const GAUGES = {
     help: "When the last bid was seen in a block; seconds since 1970.",
     labels: {},
   },
+  hostCertificates: {
+    name: "provider_host_certificates",
+    help: "Host names for which the provider gets certificates: failing if the last order of one failed.",
+    labels: { state: ["ok", "waiting", "failing"] },
+  },
   certificateEnd: {
     name: "provider_certificate_end_timestamp_seconds",
     help: "When the server certificate expires; seconds since 1970.",
