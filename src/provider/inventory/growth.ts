@@ -3,6 +3,7 @@ import { type ClusterCapacity, gpuName, type NodeCapacity, type StoragePool } fr
 /** Whether the cluster has more of anything than before: a node, a class of storage, a kind of GPU, or more of one. */
 export function hasGrown(before: ClusterCapacity, after: ClusterCapacity): boolean {
   if (hasMoreStorage(before.storage, after.storage)) return true;
+  if ((after.addresses ?? 0) > (before.addresses ?? 0)) return true;
   const nodes = new Map(before.nodes.map((node) => [node.name, node]));
   return after.nodes.some((now) => {
     const then = nodes.get(now.name);

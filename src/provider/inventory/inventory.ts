@@ -113,14 +113,18 @@ export class Inventory {
   wouldFit(rows: readonly RowNeed[], without: ReadonlySet<string>): boolean {
     const room = new Room(this.#capacity, this.#options.overcommit);
     let ports = this.#options.portQuantity - rowPorts(rows);
+    let addresses = this.#addresses - rowAddresses(rows);
     for (const reservation of this.all()) {
       if (without.has(reservation.order)) continue;
       room.take(reservation);
       ports -= rowPorts(reservation.rows);
+      addresses -= rowAddresses(reservation.rows);
     }
+    // A pool that has shrunk is nothing to those who want no address.
+    if (ports < 0 || (addresses < 0 && rowAddresses(rows) > 0)) return false;
     try {
       room.place(rows);
-      return ports >= 0;
+      return true;
     } catch {
       return false;
     }
