@@ -111,13 +111,15 @@ describe("GPUs", () => {
     writeFileSync(path, `#!/bin/sh\ncat > ${seen}\necho 5\n`);
     chmodSync(path, 0o755);
     const any = { ...row, gpu: 1n, gpuKinds: [{ vendor: "nvidia", model: "*" }] };
-    const rows = [row, any, { ...row, gpu: 2n, gpuKinds }];
+    const odd = { ...row, gpu: 1n, gpuKinds: [{ vendor: "constructor", model: "x" }] };
+    const rows = [row, any, { ...row, gpu: 2n, gpuKinds }, odd];
     await scriptPricing({ path, processLimit: 1, timeoutMs: 10_000 }).price({ ...request, rows });
     const { resources } = JSON.parse(readFileSync(seen, "utf8"));
     expect(resources.map(({ gpu }: { gpu: object }) => gpu)).toEqual([
       { units: 0 },
       { units: 1, attributes: { vendor: { nvidia: [] } } },
       { units: 2, attributes: { vendor: { nvidia: [{ model: "a100", ram: "80Gi" }] } } },
+      { units: 1, attributes: { vendor: Object.fromEntries([["constructor", [{ model: "x" }]]]) } },
     ]);
   });
 });

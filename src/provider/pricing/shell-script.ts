@@ -109,12 +109,13 @@ function killGroup(pid: number | undefined): void {
 
 /** Models by vendor as deployment files have them; a vendor without models takes any. */
 function gpuVendors({ gpuKinds }: RowNeed): Record<string, object[]> {
-  const vendors: Record<string, object[]> = {};
+  const vendors = new Map<string, object[]>();
   for (const { vendor, model, ...rest } of gpuKinds) {
-    vendors[vendor] ??= [];
-    if (model !== "*") vendors[vendor].push({ model, ...rest });
+    const models = vendors.get(vendor) ?? [];
+    vendors.set(vendor, model === "*" ? models : [...models, { model, ...rest }]);
   }
-  return vendors;
+  // Orders name vendors freely, also by what every object of the language has.
+  return Object.fromEntries(vendors);
 }
 
 /** Amounts that fit are numbers: scripts do arithmetic with them. */
