@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { loadSdl } from "../../sdl/index.ts";
 import { untilOk } from "../cluster/contract/conformance/index.ts";
-import { onChain, sampleDeployment } from "../testing/deployment.ts";
+import { clusterErrors } from "../cluster/index.ts";
+import { onChain, sampleDeployment, sampleFile } from "../testing/deployment.ts";
 import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
 
 const POOL = ["203.0.113.1", "203.0.113.2"];
@@ -127,6 +129,42 @@ describe("leased addresses", () => {
     await world.service.reconcile();
     await world.pass(60_000);
     expect(world.cluster.holdings.size).toBe(0);
+  });
+});
+
+describe("leased addresses of which little is known", () => {
+  it("stay with a workload whose manifest is lost, whatever other leases of its owner do", async () => {
+    const world = open();
+    const lost = leaseOf(7n);
+    world.chain.win(lost, onChain(sampleDeployment({ leasedIps: ["game"] })));
+    await world.driver.addresses.claim(lost, ["game"]);
+    await world.crash();
+    expect(world.service.find(lost)).toMatchObject({ adopted: true, group: null });
+    const other = await send(world, leaseOf(1n), "voice");
+    await world.service.leaseClosed(other, 9n);
+    await world.pass(60_000);
+    expect(world.driver.addresses.heldBy(lost)).toEqual(["game"]);
+  });
+
+  it("go back when the first manifest of a lease is refused", async () => {
+    const world = open();
+    const { check } = world.driver;
+    world.driver.deploy = () => Promise.reject(clusterErrors.unsupported("it can never run"));
+    await expect(send(world, leaseOf(1n), "game")).rejects.toThrow(/never run/);
+    expect([check === world.driver.check, world.cluster.holdings.size]).toEqual([true, 0]);
+  });
+
+  it("are told of services with any name", async () => {
+    const world = open();
+    const sample = JSON.parse(
+      sampleFile({ leasedIps: ["game"], nodePorts: [9000] }).replaceAll('"web"', '"constructor"'),
+    );
+    const loaded = loadSdl(JSON.stringify(sample));
+    const id = leaseOf(1n);
+    world.chain.win(id, onChain(loaded));
+    await world.service.manifestReceived(TENANT, 1n, loaded.manifest);
+    const { ips, forwarded_ports: ports } = await world.service.status(id);
+    expect([Object.keys(ips), Object.keys(ports)]).toEqual([["constructor"], ["constructor"]]);
   });
 });
 

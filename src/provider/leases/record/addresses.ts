@@ -12,9 +12,13 @@ export function withheldEndpoints(record: LeaseRecord, addresses: ClusterAddress
   return wantedEndpoints(record).filter((each) => !held.includes(each));
 }
 
-/** Whether the lease has all addresses that it asks for and that nobody else has, and no others. */
+/**
+ * Whether the lease has all addresses that it asks for and that nobody else has, and no others. What a workload whose
+ * manifest is lost asks for is not known: it keeps what it has.
+ */
 export function hasItsAddresses(record: LeaseRecord, addresses: ClusterAddresses): boolean {
-  const { id } = record;
+  const { id, adopted, group } = record;
+  if (adopted && group === null) return true;
   const wanted = wantedEndpoints(record);
   const isFree = (endpoint: string) => addresses.holderOf(id.owner, endpoint) === undefined;
   return addresses.heldBy(id).every((each) => wanted.includes(each)) && !wanted.some(isFree);

@@ -130,27 +130,29 @@ function serviceView(name: string, status: ServiceStatus | undefined, options: S
 }
 
 function forwardedPorts(record: LeaseRecord, host: string): Record<string, PortView[]> {
-  const byService: Record<string, PortView[]> = {};
-  for (const { service, port, hostPort, proto } of record.ports) {
-    byService[service] ??= [];
-    byService[service].push({ host, port, externalPort: hostPort, proto, name: service });
-  }
-  return byService;
+  return byService(record.ports, ({ service, port, hostPort, proto }) => {
+    return { host, port, externalPort: hostPort, proto, name: service };
+  });
 }
 
 function leasedIps({ addresses = [] }: LeaseHealth): Record<string, IpView[]> {
-  const byService: Record<string, IpView[]> = {};
-  for (const { endpoint, address, service, port, externalPort, proto, assigned, problem } of addresses) {
-    byService[service] ??= [];
-    byService[service].push({
-      Port: port,
-      ExternalPort: externalPort,
-      Protocol: proto,
-      IP: address,
-      Endpoint: endpoint,
-      Assigned: assigned,
-      ...(problem === undefined ? {} : { Problem: problem }),
-    });
-  }
-  return byService;
+  return byService(addresses, ({ endpoint, address, port, externalPort, proto, assigned, problem }) => ({
+    Port: port,
+    ExternalPort: externalPort,
+    Protocol: proto,
+    IP: address,
+    Endpoint: endpoint,
+    Assigned: assigned,
+    ...(problem === undefined ? {} : { Problem: problem }),
+  }));
+}
+
+/** Tenants may call a service what every object of the language has. */
+function byService<T extends { readonly service: string }, View>(
+  items: readonly T[],
+  view: (item: T) => View,
+): Record<string, View[]> {
+  const lists = new Map<string, View[]>();
+  for (const item of items) lists.set(item.service, [...(lists.get(item.service) ?? []), view(item)]);
+  return Object.fromEntries(lists);
 }
