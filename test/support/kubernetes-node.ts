@@ -67,6 +67,11 @@ export class TestKubernetesNode {
     return this.#room.address;
   }
 
+  /** An address at which only services answer that a balancer gave it, 1 to 254. */
+  balanced(number: number): string {
+    return this.#room.spare.replace(/0\/24$/, number.toString());
+  }
+
   /** The control plane: calls by another client, and crashes. */
   get control(): TestKubernetes {
     return this.#control;

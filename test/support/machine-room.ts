@@ -7,7 +7,7 @@ import { waitFor } from "./wait.ts";
 
 const run = promisify(execFile);
 const GROUPS = "/sys/fs/cgroup";
-/** Its two addresses are 10.213.N.1 here and 10.213.N.2 inside; behind that one lie those of 10.214.N.0/24. */
+/** Its two addresses are 10.213.N.1 here and 10.213.N.2 inside; behind that one lie those of 10.214.N.0/24 and 10.215.N.0/24. */
 const NETWORKS = 256;
 
 /** Settings of the whole machine that an agent of a node sets for itself; inside, they are files. */
@@ -78,7 +78,7 @@ export class MachineRoom {
     await room.run("ip", ["addr", "add", `${room.address}/30`, "dev", "node"]);
     await room.run("ip", ["link", "set", "node", "up"]);
     // Gone with the cable.
-    await run("ip", ["route", "add", room.behind, "via", room.address]);
+    for (const network of [room.behind, room.spare]) await run("ip", ["route", "add", network, "via", room.address]);
     return room;
   }
 
@@ -90,6 +90,11 @@ export class MachineRoom {
   /** More addresses, for machines inside: this one sends there what is for them. */
   get behind(): string {
     return `10.214.${this.#network}.0/24`;
+  }
+
+  /** The same again, for addresses that no machine has. */
+  get spare(): string {
+    return `10.215.${this.#network}.0/24`;
   }
 
   /** The address under which its processes reach this machine. */
