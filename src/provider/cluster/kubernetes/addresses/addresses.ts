@@ -49,7 +49,8 @@ export class LeasedIps implements ClusterAddresses {
 
   /** How many of the pool leases can have: others use some of it. */
   get size(): number {
-    return this.#pool.filter((address) => !this.#context.view.isForeign(address)).length;
+    const isForeign = this.#context.view.foreign();
+    return this.#pool.filter((address) => !isForeign(address)).length;
   }
 
   /** Whether leases can ask for these, or have them already. */
@@ -130,8 +131,8 @@ export class LeasedIps implements ClusterAddresses {
   }
 
   #open(holdings: readonly Holding[]): AddressBook {
-    const isForeign = (address: string) => this.#context.view.isForeign(address);
-    return new AddressBook({ pool: this.#pool, ledger: this.#ledger, isForeign }, holdings);
+    const foreign = () => this.#context.view.foreign();
+    return new AddressBook({ pool: this.#pool, ledger: this.#ledger, foreign }, holdings);
   }
 
   #poke(id: LeaseKey): void {

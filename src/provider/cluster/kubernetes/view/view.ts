@@ -212,13 +212,13 @@ export class ClusterView {
     return this.#balancers.get(`${namespace}/${service}`)?.given ?? [];
   }
 
-  /** Whether somebody besides leases of this provider has the address, or wants it. */
-  isForeign(address: string): boolean {
-    if (this.#others.has(addressName(address))) return true;
+  /** Tells of addresses whether somebody besides leases of this provider has them now, or wants them. */
+  foreign(): (address: string) => boolean {
+    const used = new Set<string>();
     for (const { isOurs, given, wanted } of this.#balancers.values()) {
-      if (!isOurs && (given.includes(address) || wanted.includes(address))) return true;
+      if (!isOurs) for (const address of [...given, ...wanted]) used.add(address);
     }
-    return false;
+    return (address) => used.has(address) || this.#others.has(addressName(address));
   }
 
   #followRecords(): Followed<ApiObject> {

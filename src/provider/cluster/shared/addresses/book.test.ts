@@ -56,7 +56,10 @@ function textOf({ endpoint, address, lease: id }: Holding): string {
 }
 
 function open(ledger = new TestLedger(), isForeign = (_: string) => false) {
-  return { ledger, book: new AddressBook({ pool: POOL, ledger, isForeign }, [...ledger.entries.values()]) };
+  return {
+    ledger,
+    book: new AddressBook({ pool: POOL, ledger, foreign: () => isForeign }, [...ledger.entries.values()]),
+  };
 }
 
 test("an owner has one address for each name, the lease that was first", async () => {

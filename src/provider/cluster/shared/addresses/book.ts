@@ -24,8 +24,8 @@ export interface AddressBookOptions {
   /** Addresses to give out. */
   readonly pool: readonly string[];
   readonly ledger: AddressLedger;
-  /** Whether somebody besides leases uses an address of the pool. */
-  readonly isForeign?: (address: string) => boolean;
+  /** Tells which addresses of the pool somebody besides leases uses now. */
+  readonly foreign?: () => (address: string) => boolean;
 }
 
 /**
@@ -148,7 +148,8 @@ export class AddressBook implements ClusterAddresses {
   }
 
   async #take(lease: LeaseKey, endpoint: string): Promise<Holding> {
-    const { pool, ledger, isForeign = () => false } = this.#options;
+    const { pool, ledger, foreign } = this.#options;
+    const isForeign = foreign?.() ?? (() => false);
     const taken = new Set([...this.all().map(({ address }) => address), ...this.#leaving.keys()]);
     for (let tried = 0; tried < pool.length; tried++) {
       const address = pool[this.#next % pool.length] ?? "";
