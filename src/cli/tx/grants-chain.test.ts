@@ -1,9 +1,10 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliChain, cliChain } from "../../../test/cli/chain.ts";
 import { ROOT } from "../../../test/support/build.ts";
 
+const PAID = ["--fees", "5000utoken", "-b", "block", "-y"];
 let chain: CliChain;
 const address = (name: string): string => chain.addresses[name] ?? "";
 const balance = async (name: string): Promise<bigint> =>
@@ -44,7 +45,7 @@ test("a grant lets another account send a file of messages", async () => {
   expect(unsigned.code).toBe(0);
   const before = await balance("carol");
   const file = `${chain.home}/unsigned.json`;
-  await import("node:fs").then(({ writeFileSync }) => writeFileSync(file, unsigned.out));
+  writeFileSync(file, unsigned.out);
   await chain.tx("authz", "exec", file, "--from", "bob");
   expect(await balance("carol")).toBe(before + 4n);
   const { grants } = await chain.query("authz", "grants", address("alice"), address("bob"));
@@ -65,6 +66,17 @@ test("a grant pays for another account's deployment, up to its limit", async () 
   expect(JSON.stringify(grants)).toContain('"1000000"');
   const beyond = await chain.run(["tx", ...create, "--deposit", "5000000utoken", "--dseq", "78", "-y"]);
   expect(beyond).toMatchObject({ code: 1, err: expect.stringContaining("spend limit") });
+  // One more of the grant, carried out by its holder; a closed deployment gives all of it back to the granter.
+  const more = ["deployment", "deposit", "1000000utoken", "--owner", address("bob"), "--dseq", "77", "--from"];
+  const unsigned = await chain.run(["tx", ...more, address("alice"), "--generate-only"]);
+  writeFileSync(`${chain.home}/more.json`, unsigned.out);
+  await chain.tx("authz", "exec", `${chain.home}/more.json`, "--from", "bob");
+  expect(await balance("alice")).toBe(alice - 6_000_000n);
+  expect((await chain.query("authz", "grants", address("alice"), address("bob"))).grants).toEqual([]);
+  const again = await chain.run(["tx", "authz", "exec", `${chain.home}/more.json`, "--from", "bob", ...PAID]);
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining("authorization not found") });
+  await chain.tx("deployment", "close", "--dseq", "77", "--from", "bob");
+  expect(await balance("alice")).toBe(alice);
   const two = ["tx", "authz", "grant", address("bob"), "deposit", "--spend-limit", "1utoken,2uusd", "--from", "alice"];
   expect(await chain.run(two)).toMatchObject({ code: 2, err: expect.stringContaining("one denomination") });
   const none = ["tx", "authz", "grant", address("bob"), "deposit", "--from", "alice"];
