@@ -1,19 +1,22 @@
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { beginCall, callHeaders, openHttp2, resetStream, settings, streams } from "../../../test/attack/lib/http2.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { limitServer } from "../http/index.ts";
+import { MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 
 const LIMIT = 5;
 
-const http1 = createServer((_request, response) => void response.end("1"));
+let http1: Server;
 let port = 0;
 let close = (): void => {};
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
+  http1 = createServer((_request, response) => void response.end("1"));
   const connections = limitServer(http1, LIMIT);
   const http2 = createServer2((request, response) => {
     request.resume();
@@ -61,4 +64,17 @@ it("lets go of connections in both protocols that have no whole call, the oldest
   for (let i = 0; i < LIMIT; i++) open();
   await waitFor(() => silent.every(({ destroyed }) => destroyed), "the end of those that say nothing");
   expect(asked.destroyed).toBe(false);
+});
+
+it("ends a connection that takes back calls before they begin, and no other", async () => {
+  const takenBack = (count: number): Socket => {
+    const block = callHeaders("/");
+    const calls = streams(count).map((stream) => Buffer.concat([beginCall(stream, block), resetStream(stream)]));
+    const socket = openHttp2({ host: "127.0.0.1", port }, Buffer.concat([settings(), ...calls]));
+    sockets.push(socket);
+    return socket;
+  };
+  const [few, many] = [takenBack(MAX_TAKEN_BACK - 1), takenBack(2 * MAX_TAKEN_BACK + 50)];
+  await waitFor(() => many.destroyed, "the end of the connection that takes back many");
+  expect(few.destroyed).toBe(false);
 });

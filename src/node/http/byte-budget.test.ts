@@ -54,3 +54,12 @@ it("holds nothing for a client that has gone", () => {
   expect(holdAnswer(response, 5, { unread, readWithinMs: 60_000 })).toBe(false);
   expect(unread.held).toBe(0);
 });
+
+it("lets go of the reader that has been reading longest, and refuses what no room is enough for", () => {
+  const limits = { unread: new ByteBudget(10), readWithinMs: 60_000 };
+  const readers = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(new Socket())));
+  const held = readers.map((response, i) => holdAnswer(response, [8, 8, 11][i] ?? 0, limits));
+  expect(held).toEqual([true, true, false]);
+  expect(readers.map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
+  for (const response of readers) response.destroy();
+});
