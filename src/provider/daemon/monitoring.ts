@@ -48,6 +48,7 @@ export function providerState(parts: MonitoredParts, moment: DaemonMoment): Prov
     allocatable: add(inventory.offered()),
     available: add(inventory.available()),
     reservations: { pending: reserved(inventory, "pending"), active: reserved(inventory, "active") },
+    leasedIps: { offered: inventory.addresses, left: inventory.addressesLeft() },
     isBidding: whyNotReady(moment).length === 0,
     isDraining: moment.isDraining,
     outbox: outbox.depth,

@@ -100,7 +100,7 @@ export class Inventory {
   /** Whether rows would fit if nothing else were reserved; a cluster that was not seen yet may hold anything. */
   couldFit(rows: readonly RowNeed[]): boolean {
     if (this.#capacity.nodes.length === 0) return true;
-    if (rowPorts(rows) > this.#options.portQuantity || rowAddresses(rows) > this.#addresses) return false;
+    if (rowPorts(rows) > this.#options.portQuantity || rowAddresses(rows) > this.addresses) return false;
     try {
       new Room(this.#capacity, this.#options.overcommit).place(rows);
       return true;
@@ -113,7 +113,7 @@ export class Inventory {
   wouldFit(rows: readonly RowNeed[], without: ReadonlySet<string>): boolean {
     const room = new Room(this.#capacity, this.#options.overcommit);
     let ports = this.#options.portQuantity - rowPorts(rows);
-    let addresses = this.#addresses - rowAddresses(rows);
+    let addresses = this.addresses - rowAddresses(rows);
     for (const reservation of this.all()) {
       if (without.has(reservation.order)) continue;
       room.take(reservation);
@@ -176,10 +176,11 @@ export class Inventory {
 
   /** IP addresses that leases can have as their own, less those that reservations have; negative if the pool shrank. */
   addressesLeft(): number {
-    return this.#addresses - this.all().reduce((sum, { rows }) => sum + rowAddresses(rows), 0);
+    return this.addresses - this.all().reduce((sum, { rows }) => sum + rowAddresses(rows), 0);
   }
 
-  get #addresses(): number {
+  /** IP addresses that leases can have as their own, taken or not. */
+  get addresses(): number {
     return this.#capacity.addresses ?? 0;
   }
 
@@ -188,7 +189,7 @@ export class Inventory {
     const wanted = rowAddresses(rows);
     const left = Math.max(this.addressesLeft(), 0);
     if (wanted <= left || wanted === 0) return;
-    throw new Error(`insufficient capacity: ${wanted} leased ips wanted, ${left} of ${this.#addresses} left`);
+    throw new Error(`insufficient capacity: ${wanted} leased ips wanted, ${left} of ${this.addresses} left`);
   }
 
   #checkPorts(rows: readonly RowNeed[]): void {

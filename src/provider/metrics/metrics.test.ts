@@ -23,6 +23,7 @@ const STATE: ProviderState = {
   outbox: 7,
   balance: 12_000_000n,
   bidCost: 5_001_000n,
+  leasedIps: { offered: 16, left: 3 },
   freeDisk: 1n << 33n,
   leastDisk: 1n << 29n,
   height: 77n,
@@ -47,6 +48,7 @@ describe("the metrics of a provider", () => {
     expect(lines).toContain(
       `provider_inventory_reservations_total{classification="active",quantity="memory"} ${2 ** 40}`,
     );
+    expect(lines).toContain('provider_leased_ips{state="left"} 3');
     expect(lines).toContain("provider_bidding 1");
     expect(lines).toContain("provider_block_height 77");
     expect(lines).toContain("provider_balance 12000000");

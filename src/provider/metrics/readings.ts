@@ -11,6 +11,8 @@ export interface ProviderState {
   readonly allocatable: Quantities;
   readonly available: Quantities;
   readonly reservations: Readonly<Record<"pending" | "active", Quantities & { readonly count: number }>>;
+  /** Addresses of leases' own: those offered, and those left. */
+  readonly leasedIps: Readonly<Record<string, number>>;
   readonly isBidding: boolean;
   readonly isDraining: boolean;
   readonly outbox: number;
@@ -38,6 +40,7 @@ export function readings(state: ProviderState): Reading[] {
     ...amounts("allocatable", state.allocatable),
     ...amounts("available", state.available),
     ...reserved(state.reservations),
+    ...counts("leasedIps", state.leasedIps),
     ...single(state),
   ];
 }
@@ -61,7 +64,7 @@ function single(state: ProviderState): Reading[] {
 
 /** Zero where nothing was counted: a series that comes and goes cannot be watched. */
 function counts(
-  gauge: "orders" | "refusals" | "leases" | "hostCertificates",
+  gauge: "orders" | "refusals" | "leases" | "leasedIps" | "hostCertificates",
   values: Readonly<Record<string, number>>,
 ): Reading[] {
   return Object.entries(GAUGES[gauge].labels).flatMap(([label, keys]: [string, readonly string[]]) =>

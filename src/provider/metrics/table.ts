@@ -94,6 +94,11 @@ export const GAUGES = {
     help: "What is reserved: pending for bids, active for leases; quantity=none counts the reservations.",
     labels: { classification: ["pending", "active"], quantity: ["none", ...QUANTITY] },
   },
+  leasedIps: {
+    name: "provider_leased_ips",
+    help: "IP addresses that leases can have as their own, and what is left of them beside all reservations.",
+    labels: { state: ["offered", "left"] },
+  },
   bidding: { name: "provider_bidding", help: "1 while nothing keeps this provider from bidding.", labels: {} },
   draining: {
     name: "provider_draining",
