@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { standardModules } from "../src/app/index.ts";
+import { CLUSTER_KINDS, clusterKind } from "../src/provider/cluster/kinds.ts";
 import { allServices, CHAIN_ERRORS, findService } from "../src/wire/index.ts";
 import { cycles, foldersOf, type ImportGraph, rooms } from "./support/import-graph.ts";
 
@@ -408,6 +409,28 @@ describe("the provider", () => {
           .map(() => file.path),
       );
     expect(named).toEqual([DRIVER_LIST]);
+  });
+
+  it("runs every cluster driver against the suite of the contract, and opens it for the wish that means it", () => {
+    const drivers = readdirSync(join(ROOT, CLUSTER)).filter(
+      (name) => statSync(join(ROOT, CLUSTER, name)).isDirectory() && !["contract", "shared"].includes(name),
+    );
+    expect(drivers).toContain("memory");
+    const suites = ["src", "test"]
+      .flatMap((folder) => walk(join(ROOT, folder)))
+      .filter((path) => path.endsWith(".test.ts") && !path.includes("/contract/"))
+      .map((path) => readFileSync(path, "utf8"))
+      .filter((text) => text.includes("clusterConformance"));
+    const untried = drivers.filter((name) => !suites.some((text) => new RegExp(`\\b${name}\\b`, "i").test(text)));
+    expect(untried, "call clusterConformance in a test").toEqual([]);
+    const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+    expect(drivers.filter((name) => !page.includes(`\`${name}/\``))).toEqual([]);
+    const chosen = CLUSTER_KINDS.map((kind) => clusterKind(kind).name);
+    expect(chosen, "let the operator name the kind: nothing chooses the last one").toEqual(
+      CLUSTER_KINDS.map(({ name }) => name),
+    );
+    const listed = [...CLUSTER_KINDS.map(({ name }) => name), "memory"];
+    expect(drivers.filter((name) => !listed.includes(name))).toEqual([]);
   });
 
   it("has no import cycles, of files nor of rooms", () => {

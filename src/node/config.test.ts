@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { nodeConfig } from "./config.ts";
+import type { SettingSource } from "../util/index.ts";
+import { nodeConfig, readNodeConfig } from "./config.ts";
+import { NODE_SETTINGS } from "./settings.ts";
 
 describe("the settings of a node", () => {
   it("name a strategy of pruning, or its numbers", () => {
@@ -51,6 +53,22 @@ describe("the settings of a node", () => {
         maxOpenConnections: 1000,
       },
     });
+  });
+
+  it("are all read by a node that has every server", () => {
+    const read = new Set<string>();
+    const readWith = (allSites: string): void => {
+      const switches = new Map([["api.enabled-unsafe-cors", allSites]]);
+      const text: SettingSource["text"] = ({ name, value, default: usual = "" }) => {
+        read.add(name);
+        return value === undefined ? (switches.get(name) ?? "true") : usual;
+      };
+      readNodeConfig({ text, label: ({ name }) => name, fault: (sentence) => new Error(sentence) });
+    };
+    readWith("true");
+    readWith("false");
+    const names = Object.values(NODE_SETTINGS).map(({ name }) => name);
+    expect(names.filter((name) => !read.has(name))).toEqual([]);
   });
 
   it("are those that were given, an empty one too", () => {

@@ -21,7 +21,7 @@ import { readGenesisBytes } from "./home/genesis.ts";
 import { homePaths } from "./home/home.ts";
 import { nodeId, readKeyFile } from "./home/keys.ts";
 import { simulationTurns } from "./services/simulation-turn.ts";
-import { beginServing, type Serving } from "./serving/index.ts";
+import { type Addresses, beginServing, type Serving } from "./serving/index.ts";
 import { SnapshotTaker } from "./snapshots/taker.ts";
 
 export interface NodeOptions {
@@ -43,6 +43,8 @@ export class Node {
   readonly engine: EmbeddedEngine;
   /** The chain as servers see it. */
   readonly chain: ChainSource;
+  /** Where the servers are that are switched on. */
+  readonly addresses: Addresses;
   /** Where JSON-RPC is, as `http://host:port`. */
   readonly rpcUrl: string;
   /** Where REST is, as `http://host:port`; undefined where it is not served. */
@@ -54,12 +56,13 @@ export class Node {
   readonly #stop: () => Promise<void>;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: Pick<Node, "engine" | "chain" | "rpcUrl" | "restUrl" | "grpcAddress" | "ended" | "stop">) {
+  constructor(parts: Pick<Node, "engine" | "chain" | "addresses" | "ended" | "stop">) {
     this.engine = parts.engine;
     this.chain = parts.chain;
-    this.rpcUrl = parts.rpcUrl;
-    this.restUrl = parts.restUrl;
-    this.grpcAddress = parts.grpcAddress;
+    this.addresses = parts.addresses;
+    this.rpcUrl = parts.addresses.rpc.address;
+    this.restUrl = parts.addresses.rest?.address;
+    this.grpcAddress = parts.addresses.grpc?.address;
     this.ended = parts.ended;
     this.#stop = parts.stop;
   }
@@ -99,7 +102,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       await taker.close();
       database.close();
     };
-    return new Node({ engine, chain, ended, ...addresses, stop });
+    return new Node({ engine, chain, ended, addresses, stop });
   } catch (error) {
     await serving?.close();
     database.close();

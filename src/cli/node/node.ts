@@ -130,10 +130,9 @@ export const start: Run = async ({ flags, io }) => {
 };
 
 /** The addresses of a node's servers. */
-function addressesOf({ rpcUrl, restUrl, grpcAddress }: Node): string {
-  const addresses = { RPC: rpcUrl, REST: restUrl, gRPC: grpcAddress };
-  return Object.entries(addresses)
-    .flatMap(([name, address]) => (address === undefined ? [] : [`${name} ${address}`]))
+function addressesOf({ addresses }: Node): string {
+  return Object.values(addresses)
+    .map(({ name, address }) => `${name} ${address}`)
     .join(", ");
 }
 

@@ -3,10 +3,10 @@ import { CHAIN_TABLES, type ChainSource, type CheckedTx, type Genesis } from "..
 import type { Database } from "../../store/index.ts";
 import type { Logger } from "../../util/index.ts";
 import type { NodeConfig } from "../config.ts";
-import { type Addresses, threadFile } from "./entry.ts";
+import { threadFile } from "./entry.ts";
 import { ServingHost } from "./host.ts";
 import type { Accepted, BlockThread } from "./link/link.ts";
-import { openServers, type Servers } from "./open.ts";
+import { type Addresses, openServers, type Servers } from "./servers/index.ts";
 
 export interface ServingOptions {
   readonly home: string;
@@ -91,7 +91,7 @@ function servingHere(options: ServingOptions): Serving {
   return {
     async open({ chain, appRpcs }) {
       servers = await openServers({ ...options, chain, appRpcs });
-      return servers;
+      return servers.addresses;
     },
     close: async () => servers?.close(),
   };

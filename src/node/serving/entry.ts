@@ -3,7 +3,7 @@ import type { ChainSource, Genesis } from "../../engine/index.ts";
 import type { LogFields } from "../../util/index.ts";
 import type { NodeConfig } from "../config.ts";
 import type { ErrorShape } from "./link/link.ts";
-import type { Servers } from "./open.ts";
+import type { Addresses } from "./servers/index.ts";
 
 /** The word by which the built program knows that it is to run as a thread. */
 export const THREAD_WORD = "serving-thread";
@@ -43,9 +43,6 @@ export type FromServing =
   | { readonly link: MessagePort }
   /** For the log of the node. */
   | { readonly log: LogLine };
-
-/** Where the servers listen. */
-export type Addresses = Pick<Servers, "rpcUrl" | "restUrl" | "grpcAddress">;
 
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";

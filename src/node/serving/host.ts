@@ -1,9 +1,10 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { errorText, type Logger } from "../../util/index.ts";
 import type { NodeConfig } from "../config.ts";
-import { type Addresses, type FromServing, THREAD_WORD, type ThreadData, type ToServing } from "./entry.ts";
+import { type FromServing, THREAD_WORD, type ThreadData, type ToServing } from "./entry.ts";
 import { RESTART_MS, STEADY_MS, STOP_WITHIN_MS, THREAD_HEAP_MB } from "./limits.ts";
 import { type BlockThread, errorOf, LinkServer } from "./link/link.ts";
+import type { Addresses } from "./servers/index.ts";
 
 export interface ServingHostParts {
   /** What the thread begins with. */
@@ -171,13 +172,7 @@ export class ServingHost {
 }
 
 /** The settings with the ports that were chosen. */
-function atPorts(config: NodeConfig, { rpcUrl, restUrl, grpcAddress }: Addresses): NodeConfig {
-  const { rpc, rest, grpc } = config;
-  const port = (address: string): number => Number(address.slice(address.lastIndexOf(":") + 1));
-  return {
-    ...config,
-    rpc: { ...rpc, port: port(rpcUrl) },
-    rest: rest === undefined || restUrl === undefined ? rest : { ...rest, port: port(restUrl) },
-    grpc: grpc === undefined || grpcAddress === undefined ? grpc : { ...grpc, port: port(grpcAddress) },
-  };
+function atPorts(config: NodeConfig, addresses: Addresses): NodeConfig {
+  const servers = Object.entries(addresses) as [keyof Addresses, { readonly port: number }][];
+  return { ...config, ...Object.fromEntries(servers.map(([key, { port }]) => [key, { ...config[key], port }])) };
 }

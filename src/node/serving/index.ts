@@ -1,1 +1,2 @@
 export { beginServing, type Serving } from "./begin.ts";
+export type { Addresses } from "./servers/index.ts";

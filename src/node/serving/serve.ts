@@ -10,11 +10,11 @@ import type { FromServing, ThreadData, ToServing } from "./entry.ts";
 import { SLOW, UNBOUND } from "./limits.ts";
 import { BlockThreadCalls } from "./link/calls.ts";
 import { errorShape } from "./link/link.ts";
-import { openServers, type Servers } from "./open.ts";
 import { Budget } from "./reading/budget.ts";
 import { ReadChain } from "./reading/chain.ts";
 import { ReadEvents } from "./reading/events.ts";
 import { coreMs, thisThread } from "./reading/thread-time.ts";
+import { openServers, type Servers } from "./servers/index.ts";
 import { answersOf } from "./slow/answers.ts";
 import { Desk } from "./slow/desk.ts";
 import { type FromSlow, type SlowJob, SlowThread } from "./slow/slow-thread.ts";
@@ -41,8 +41,7 @@ export function serve(data: ThreadData, file: URL): void {
   const listen = async (): Promise<void> => {
     try {
       servers = await openServers({ ...data, logger, chain: whole, appRpcs: app.rpcs, desk });
-      const { rpcUrl, restUrl, grpcAddress } = servers;
-      send({ listening: { rpcUrl, restUrl, grpcAddress } });
+      send({ listening: servers.addresses });
     } catch (error) {
       send({ refused: errorShape(error) });
     }

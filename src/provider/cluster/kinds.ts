@@ -6,7 +6,7 @@ import { kubernetesCluster } from "./kubernetes/index.ts";
 export const hostCluster: HostCluster = dockerCluster;
 
 /** Every kind of cluster that this release knows: a new driver is a folder beside this file and a name in this list. */
-const CLUSTER_KINDS: readonly ClusterKind[] = [hostCluster, kubernetesCluster];
+export const CLUSTER_KINDS: readonly ClusterKind[] = [hostCluster, kubernetesCluster];
 
 /** The kind that the operator chose. */
 export function clusterKind(wish: Pick<ClusterKind, "orchestrator">): ClusterKind {

@@ -10,7 +10,7 @@ import { RPC_METHODS } from "../../rpc/methods/index.ts";
 import { CommitWaiters } from "../../services/commit-waiters.ts";
 import type { ThreadData } from "../entry.ts";
 import { MAX_QUERY_ANSWER_BYTES } from "../limits.ts";
-import { nodeInfoOf } from "../open.ts";
+import { nodeInfoOf } from "../servers/index.ts";
 import { type SlowAnswer, type SlowJob, tooSlow } from "./slow-thread.ts";
 
 /** Answers jobs in the thread for slow queries, each with a chain that has a budget of its own. Never rejects. */

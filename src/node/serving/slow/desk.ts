@@ -9,9 +9,9 @@ import { runMethod } from "../../rpc/calls/jsonrpc.ts";
 import type { GenesisSource, RunMethod } from "../../rpc/calls/method.ts";
 import { RPC_METHODS } from "../../rpc/methods/index.ts";
 import { QUICK, QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
-import type { ServingDesk } from "../open.ts";
 import { Budget } from "../reading/budget.ts";
 import type { ReadChain } from "../reading/chain.ts";
+import type { ServingDesk } from "../servers/index.ts";
 import type { SlowThread } from "./slow-thread.ts";
 
 /** Methods that read much, or turn it into long texts; a method that asks the application is divided there. */

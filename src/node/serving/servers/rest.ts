@@ -10,7 +10,7 @@ async function open(
   { chain, dispatcher, logger, budget }: ServerContext,
   options: NonNullable<ServerContext["config"]["rest"]>,
 ): Promise<OpenServer> {
-  const { RestServer } = await import("../rest/index.ts");
+  const { RestServer } = await import("../../rest/index.ts");
   const parts = { dispatcher, budget, logger: logger.child({ module: "rest" }), chainId: chain.genesis.chainId };
   const server = new RestServer(parts, options);
   return { ...(await server.listen()), close: () => server.close() };

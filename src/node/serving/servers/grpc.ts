@@ -10,7 +10,7 @@ async function open(
   { chain, dispatcher, logger, budget }: ServerContext,
   options: NonNullable<ServerContext["config"]["grpc"]>,
 ): Promise<OpenServer> {
-  const { GrpcServer } = await import("../grpc/index.ts");
+  const { GrpcServer } = await import("../../grpc/index.ts");
   const server = new GrpcServer({ chain, dispatcher, budget, logger: logger.child({ module: "grpc" }) }, options);
   return { ...(await server.listen()), close: () => server.close() };
 }

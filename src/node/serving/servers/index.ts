@@ -1,0 +1,2 @@
+export type { Addresses } from "./list.ts";
+export { nodeInfoOf, openServers, type Servers, type ServingDesk } from "./open.ts";

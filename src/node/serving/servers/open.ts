@@ -1,0 +1,94 @@
+import type { ChainSource } from "../../../engine/index.ts";
+import { assert, equalBytes, type Logger } from "../../../util/index.ts";
+import type { NodeConfig } from "../../config.ts";
+import { Dispatcher, type DispatcherOptions } from "../../dispatch.ts";
+import { clientBudget, urlHost } from "../../http/index.ts";
+import type { NodeInfo } from "../../node-info.ts";
+import type { RunMethod } from "../../rpc/calls/method.ts";
+import { CommitWaiters } from "../../services/commit-waiters.ts";
+import { type Addresses, SERVERS, type ServerAddress, type ServerName } from "./list.ts";
+import type { ServerContext, ServerKind } from "./server.ts";
+
+/** What the servers of a node work with. */
+export interface ServingParts {
+  readonly chain: ChainSource;
+  readonly home: string;
+  readonly config: NodeConfig;
+  readonly logger: Logger;
+  readonly version: string;
+  /** Hex of the node key's address. */
+  readonly id: string;
+  /** Paths of the rpcs that the application answers. */
+  readonly appRpcs: readonly string[];
+  /** Divides requests between threads; without it all are answered by the chain. */
+  readonly desk?: ServingDesk;
+}
+
+/** Overrides how requests are answered. */
+export interface ServingDesk {
+  dispatcher(options: Omit<DispatcherOptions, "chain">): Dispatcher;
+  readonly run: RunMethod;
+}
+
+/** The open servers of a node. */
+export interface Servers {
+  readonly addresses: Addresses;
+  close(): Promise<void>;
+}
+
+/** Opens the servers that are switched on. A failure closes those that were opened before. */
+export async function openServers(parts: ServingParts): Promise<Servers> {
+  const opened: { [K in ServerName]?: ServerAddress } = {};
+  const { rpc: place } = parts.config;
+  const nodeInfo = nodeInfoOf(parts, () => `tcp://${urlHost(place.host)}:${opened.rpc?.port ?? place.port}`);
+  const context = contextOf(parts, nodeInfo);
+  const closing: (() => Promise<void>)[] = [async () => context.waiters.close()];
+  const close = async (): Promise<void> => {
+    for (const each of closing.splice(0).reverse()) await each();
+  };
+  try {
+    for (const key of Object.keys(SERVERS) as ServerName[]) {
+      const server = await openServer(SERVERS[key], context);
+      if (server === undefined) continue;
+      closing.push(server.close);
+      opened[key] = server.place;
+    }
+    const { rpc, ...others } = opened;
+    assert(rpc !== undefined, "a node serves JSON-RPC");
+    return { addresses: { rpc, ...others }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function contextOf(parts: ServingParts, nodeInfo: () => NodeInfo): ServerContext {
+  const { chain, home, config, logger, appRpcs, desk } = parts;
+  const waiters = new CommitWaiters(chain.events);
+  const report = (error: unknown): void => logger.child({ module: "services" }).error("a service failed", { error });
+  const options = { nodeInfo, report, waiters, appRpcs };
+  const dispatcher = desk?.dispatcher(options) ?? new Dispatcher({ chain, ...options });
+  const shared = { dispatcher, waiters, budget: clientBudget() };
+  return { chain, home, config, logger, nodeInfo, ...shared, ...(desk === undefined ? {} : { run: desk.run }) };
+}
+
+async function openServer({ name, scheme, open }: ServerKind, context: ServerContext) {
+  const server = await open(context);
+  if (server === undefined) return undefined;
+  const { host, port, close } = server;
+  const address = `${urlHost(host)}:${port}`;
+  context.logger.info(`${name} server listening`, { module: name.toLowerCase(), address: `tcp://${address}` });
+  return { close, place: { name, port, address: `${scheme}${address}` } };
+}
+
+/** The identity that the node reports. */
+export function nodeInfoOf(
+  { chain, config, id, version }: Pick<ServingParts, "chain" | "config" | "id" | "version">,
+  rpcAddress: () => string,
+): () => NodeInfo {
+  const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
+  const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
+  const { minGasPrices, haltHeight, pruning } = config;
+  const settings = { minGasPrices, haltHeight, pruning };
+  return () => ({ id, moniker, rpcAddress: rpcAddress(), applicationVersion: version, ...settings });
+}

@@ -1,0 +1,40 @@
+import type { ChainSource } from "../../../engine/index.ts";
+import type { Logger } from "../../../util/index.ts";
+import type { NodeConfig } from "../../config.ts";
+import type { Dispatcher } from "../../dispatch.ts";
+import type { ClientBudget } from "../../http/index.ts";
+import type { NodeInfo } from "../../node-info.ts";
+import type { RunMethod } from "../../rpc/calls/method.ts";
+import type { CommitWaiters } from "../../services/commit-waiters.ts";
+
+/** What a server of a node works with. */
+export interface ServerContext {
+  readonly chain: ChainSource;
+  readonly home: string;
+  readonly dispatcher: Dispatcher;
+  readonly config: NodeConfig;
+  readonly logger: Logger;
+  readonly nodeInfo: () => NodeInfo;
+  /** What all servers share. */
+  readonly budget: ClientBudget;
+  readonly waiters: CommitWaiters;
+  /** Divides calls of JSON-RPC between threads. */
+  readonly run?: RunMethod;
+}
+
+/** A server that listens. */
+export interface OpenServer {
+  readonly host: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A server that a node can have. */
+export interface ServerKind {
+  /** For the log and the line of a node that is ready. */
+  readonly name: string;
+  /** What stands before `host:port` in its address. */
+  readonly scheme: "http://" | "";
+  /** Undefined where it is switched off. */
+  open(context: ServerContext): Promise<OpenServer> | undefined;
+}
