@@ -5,10 +5,10 @@ import { describe } from "vitest";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 
-function findProgram(): string | undefined {
+function findProgram(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter);
   return folders
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .flatMap((folder) => names.map((name) => join(folder, name)))
     .find((path) => {
       try {
         accessSync(path, constants.X_OK);
@@ -19,7 +19,7 @@ function findProgram(): string | undefined {
     });
 }
 
-const program = findProgram();
+const program = findProgram(NAMES);
 if (program === undefined) {
   const text = "tests with a browser cannot run: there is no chromium; on Debian, as root: apt-get install chromium";
   // If tests must prove something, a test that cannot run is a failure.
@@ -30,10 +30,17 @@ if (program === undefined) {
 /** `describe` if there is a browser; otherwise skipped, with a notice on standard error. */
 export const describeWithBrowser = describe.skipIf(program === undefined);
 
-/** A real Chromium without a window. Whoever starts it closes it. */
-export function startBrowser(flags: readonly string[] = []): Promise<Browser> {
+/** The same where tests also tell the browser of authorities, in its store of certificates. */
+export const describeWithCertificates = describe.skipIf(
+  program === undefined || findProgram(["certutil"]) === undefined,
+);
+
+/** A real Chromium without a window; `env` in place of this process's variables. Whoever starts it closes it. */
+export function startBrowser(flags: readonly string[] = [], env?: NodeJS.ProcessEnv): Promise<Browser> {
   // Root has no sandbox, and containers have little shared memory.
   const own = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage", "--disable-gpu"];
   const args = [...own, ...flags];
-  return chromium.launch({ args, ...(program === undefined ? {} : { executablePath: program }) });
+  const variables =
+    env === undefined ? {} : { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, v ?? ""])) };
+  return chromium.launch({ args, ...variables, ...(program === undefined ? {} : { executablePath: program }) });
 }

@@ -69,7 +69,6 @@ export function acmeIssuer(parts: AcmeParts): Issuer {
 async function openAccount(open: () => Client, email: string | undefined): Promise<Client> {
   const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
   const known = open();
-  await readDirectory(known);
   try {
     await known.createAccount({ onlyReturnExisting: true });
   } catch (error) {
@@ -80,16 +79,6 @@ async function openAccount(open: () => Client, email: string | undefined): Promi
   }
   if (email !== undefined) await known.updateAccount(contact);
   return known;
-}
-
-/** Read once before anything else: a server without a directory is not an ACME server, and gets no more requests. */
-async function readDirectory(client: Client): Promise<void> {
-  try {
-    await client.getTermsOfServiceUrl();
-  } catch (error) {
-    if (error instanceof AuthorityBusy) throw error;
-    throw new Error(`the server does not answer as an ACME server: ${errorText(error)}`, { cause: error });
-  }
 }
 
 /** The same account at every start; another for another server. */
