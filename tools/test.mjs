@@ -33,6 +33,7 @@ const NEEDED = {
   ip: ["iproute2"],
   nsenter: ["util-linux"],
   chromium: ["chromium"],
+  certutil: ["libnss3-tools"],
   "dbus-daemon": ["dbus-daemon"],
   "gnome-keyring-daemon": ["gnome-keyring"],
   kwalletd5: ["libkf5wallet-bin"],

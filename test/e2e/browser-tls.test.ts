@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { AUTHORITY } from "../../src/provider/certificates/index.ts";
+import { describeWithCertificates, startBrowser } from "../support/chromium.ts";
+import { TestLocalnet } from "../support/containers.ts";
+import { freePorts, webFile } from "../support/index.ts";
+
+/** A stock browser at a tenant's host name, with the authority of a localnet among those that it trusts. */
+
+const HOST = "shop.example.org";
+const PAGE = "in a browser";
+
+describeWithCertificates("a browser that trusts the authority of the provider", () => {
+  let localnet: TestLocalnet;
+  let folder: string;
+  let tlsPort = 0;
+
+  beforeAll(async () => {
+    localnet = await TestLocalnet.start();
+    const { fixture, tenant } = localnet;
+    folder = join(fixture.folder, "authority");
+    const [tls = 0] = await freePorts(1);
+    tlsPort = tls;
+    const provider = await localnet.provider({
+      name: "browser",
+      flags: [
+        ...["--ingress-tls-listen-address", `127.0.0.1:${tls}`, "--ingress-tls-authority", folder],
+        ...["--deployment-hostname-proof", "first-come"],
+      ],
+    });
+    const file = webFile({ page: PAGE }).replace("as: 80\n", `as: 80\n        accept: [${HOST}]\n`);
+    const ordered = await tenant.order(file);
+    await tenant.awaitBids(ordered.id);
+    const lease = await tenant.lease(ordered.order, provider.address);
+    await (await tenant.gateway(provider.address)).sendManifest(ordered.id.dseq, ordered.sdl.manifest);
+    await tenant.awaitReady(lease);
+  });
+  afterAll(() => localnet?.close());
+
+  /** A browser with a home of its own, whose only own authorities are those given. */
+  async function browser(authorities: readonly string[]): Promise<Browser> {
+    const home = localnet.fixture.tempHome();
+    const store = join(home, ".pki", "nssdb");
+    mkdirSync(store, { recursive: true });
+    const certutil = (...args: string[]) => promisify(execFile)("certutil", ["-d", `sql:${store}`, ...args]);
+    await certutil("-N", "--empty-password");
+    for (const path of authorities) await certutil("-A", "-t", "C,,", "-n", path, "-i", path);
+    const started = await startBrowser([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`], { ...process.env, HOME: home });
+    localnet.fixture.defer(() => started.close());
+    return started;
+  }
+
+  it("opens the page over TLS and HTTP/2", async () => {
+    const page = await (await browser([join(folder, AUTHORITY.certificate)])).newPage();
+    const response = await page.goto(`https://${HOST}:${tlsPort}/`);
+    expect(response?.status()).toBe(200);
+    expect(await page.textContent("body")).toContain(PAGE);
+    expect((await response?.securityDetails())?.subjectName ?? "").toBe("");
+    expect(await response?.securityDetails()).toMatchObject({ issuer: "svc local authority" });
+    // What this process's types know of a browser's performance entries has no navigation.
+    const protocol = await page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol");
+    expect(protocol).toBe("h2");
+  });
+
+  it("refuses it where nobody has told it of the authority", async () => {
+    const page = await (await browser([])).newPage();
+    await expect(page.goto(`https://${HOST}:${tlsPort}/`)).rejects.toThrow("ERR_CERT_AUTHORITY_INVALID");
+  });
+});
