@@ -11,6 +11,7 @@ export {
   type FoundCluster,
   type GatewayName,
   type GpuModel,
+  gpuName,
   hostCluster,
   INGRESSES,
   type InstalledObject,

@@ -15,9 +15,10 @@ import { chosenKind } from "../run/cluster.ts";
 import { providerDir, readCertificateSources } from "../run/config.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
 import { balanceCheck, certificateCheck } from "./account.ts";
-import { chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
+import { type ChainFacts, chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
 import { type Check, examine } from "./finding.ts";
 import { dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
+import { gpuCheck } from "./gpus.ts";
 import {
   clusterCheck,
   diskCheck,
@@ -47,7 +48,7 @@ export async function providerCheck(input: CommandInput): Promise<number> {
       recordCheck(facts, provider),
       balanceCheck(facts, provider, money),
       certificateCheck(facts, { home: context.home, provider, now: Date.now }),
-      ...hostChecks(context),
+      ...hostChecks(context, facts),
       dnsCheck(facts),
       gatewayCheck(visit),
       shownCertificateCheck(visit),
@@ -64,7 +65,7 @@ async function accountOf(context: CliContext): Promise<string> {
   return encodeAddress(key.address);
 }
 
-function hostChecks({ flags, home }: CliContext): Check[] {
+function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Check[] {
   const source = flagSettings(flags);
   const folder = providerDir(home);
   const chosen = chosenKind(flags);
@@ -78,6 +79,7 @@ function hostChecks({ flags, home }: CliContext): Check[] {
   return [
     clusterCheck(chosen),
     ...installationChecks(chosen),
+    gpuCheck(chosen, facts),
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
     portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
     portCheck({ ...ingress, ...readSetting(LEASES.ingressListenAddress, source) }, running),

@@ -23,6 +23,7 @@ import { providerErrors } from "../../../wire/index.ts";
 import { CLOCK_AHEAD_S } from "./chain.ts";
 import { examine, Fault, type Finding, MAX_DETAIL, Unknown } from "./finding.ts";
 import { LEASES_APART, resolveName } from "./gateway.ts";
+import { gpuCheck } from "./gpus.ts";
 
 describe("an examination", () => {
   const check = (look: () => Promise<string>) => ({ name: "it", fix: "the usual remedy", look });
@@ -69,6 +70,26 @@ describe("a name", () => {
     expect(await resolveName("svc-check.localhost", never)).toBe("svc-check.localhost is this machine");
     expect(await resolveName("2001:db8::1", never)).toBe("2001:db8::1 is an address");
     await expect(resolveName("notlocalhost", never)).rejects.toThrow("asked");
+  });
+});
+
+describe("graphics processors", () => {
+  const gpu = { vendor: "nvidia", model: "t4", count: 2n };
+  const look = (gpus: () => Promise<readonly (typeof gpu)[]>, ...offered: string[]) => {
+    const attributes = offered.map((key) => ({ key: `capabilities/gpu/${key}`, value: "true" }));
+    const facts = { record: async () => ({ attributes }) };
+    return examine([gpuCheck({ kind: { orchestrator: false, gpus }, address: undefined }, facts)]);
+  };
+
+  it("are compared with what the provider offers", async () => {
+    const t4 = "vendor/nvidia/model/t4";
+    expect(await look(async () => [])).toMatchObject([{ state: "ok", detail: "none, and none offered" }]);
+    expect(await look(async () => [gpu])).toMatchObject([{ state: "ok", detail: "2 nvidia/t4; none offered" }]);
+    expect(await look(async () => [gpu], t4)).toMatchObject([{ state: "ok", detail: `2 nvidia/t4; offered: ${t4}` }]);
+    expect(await look(async () => [], t4)).toMatchObject([
+      { state: "failed", detail: `none, but offered: ${t4}`, fix: expect.stringContaining("nvidia-ctk") },
+    ]);
+    expect(await look(() => Promise.reject(new Error("away")), t4)).toMatchObject([{ state: "unknown" }]);
   });
 });
 
@@ -308,7 +329,8 @@ describe("svc provider check", () => {
     const { code, found } = await check();
     expect(code).toBe(1);
     expect(Object.keys(found)).toEqual([
-      ...["node", "clock", "registration", "balance", "certificate", "cluster", "disk", "gateway port", "ingress port"],
+      ...["node", "clock", "registration", "balance", "certificate", "cluster", "gpus", "disk", "gateway port"],
+      "ingress port",
       ...["ingress domain", "provider", "dns", "gateway", "shown certificate"],
     ]);
     const states = Object.entries(found).map(([name, { state }]) => [name, state]);

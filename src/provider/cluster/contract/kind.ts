@@ -1,4 +1,5 @@
 import type { Logger } from "../../../util/index.ts";
+import type { GpuCapacity } from "./capacity.ts";
 import type { PortCarrier } from "./carrier.ts";
 import type { ClusterDriver } from "./driver.ts";
 import type { GpuModel } from "./gpu.ts";
@@ -121,6 +122,8 @@ export interface ClusterKind {
   /** The cluster at the address, or at the first usual place where one answers. Rejects with what was tried. */
   find(address?: string): Promise<FoundCluster>;
   open(settings: ClusterSettings & { readonly address: string }): Promise<ClusterDriver>;
+  /** Graphics processors that it has, taken or not, by kind; models as the cluster itself names them. */
+  gpus(address?: string): Promise<readonly GpuCapacity[]>;
   /** Where clusters of the kind are prepared first. */
   readonly installation?: ClusterInstallation;
 }

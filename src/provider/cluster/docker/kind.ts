@@ -35,5 +35,9 @@ export const dockerCluster: HostCluster = {
           }),
     });
   },
+  async gpus() {
+    const { describedGpus } = await import("./gpu/index.ts");
+    return describedGpus();
+  },
   sampleImage: ensureSampleImage,
 };

@@ -36,6 +36,10 @@ export const kubernetesCluster: ClusterKind = {
       asking(address, async (api) => (await import("./install/index.ts")).installOn(api, namespace)),
     lacks: (address = usualPlace()) => asking(address, lackingOn),
   },
+  async gpus(address = usualPlace()) {
+    const { nodeGpus } = await import("./view/nodes.ts");
+    return asking(address, nodeGpus);
+  },
   async open({ address, stateDir, ...settings }) {
     const folder = join(stateDir, FOLDER);
     const provider = knownProvider(folder, settings.provider);

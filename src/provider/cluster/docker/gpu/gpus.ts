@@ -29,6 +29,12 @@ export interface GpuOptions {
   readonly folders?: readonly string[];
 }
 
+/** The kinds of graphics processors that the descriptions on this machine name, whatever the engine makes of them. */
+export async function describedGpus(): Promise<GpuCapacity[]> {
+  const { specs } = await readSpecs(CDI_FOLDERS);
+  return gpuKinds(gpuDevices(specs, { named: new Map(), detected: await nvidiaModels(NVIDIA_FOLDER) }), gpuName);
+}
+
 /** What one replica needs. */
 export interface GpuNeed {
   readonly units: number;

@@ -1,6 +1,7 @@
 import { EPHEMERAL, type GpuCapacity, type NodeCapacity } from "../../contract/index.ts";
+import type { KubernetesApi } from "../api/api.ts";
 import type { ApiObject } from "../api/objects.ts";
-import { GPU_LABEL, gpuResource } from "../objects/index.ts";
+import { GPU_LABEL, gpuResource, KIND } from "../objects/index.ts";
 import type { Claim } from "./pods.ts";
 import { milliQuantity, quantity } from "./quantity.ts";
 
@@ -54,6 +55,12 @@ function gpusOf(
   return [
     { vendor, model, ...(ram === undefined ? {} : { ram }), ...(bus === undefined ? {} : { interface: bus }), count },
   ];
+}
+
+/** The graphics processors of all nodes. */
+export async function nodeGpus(api: KubernetesApi): Promise<GpuCapacity[]> {
+  const { objects } = await api.list<ApiNode>(KIND.node);
+  return objects.flatMap((node) => observeNode(node).gpus);
 }
 
 /** What is left of the node beside the pods of others. */
