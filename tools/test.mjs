@@ -24,6 +24,7 @@ const reports = mkdtempSync(join(tmpdir(), "svc-tests-"));
 const NEEDED = {
   podman: ["podman", "runc", "netavark", "aardvark-dns"],
   iptables: ["iptables"],
+  ipset: ["ipset"],
   busybox: ["busybox-static"],
   "mkfs.ext4": ["e2fsprogs"],
   catatonit: ["catatonit"],
@@ -141,7 +142,7 @@ function installNeeded() {
 }
 
 /** What the tests on Kubernetes run against, in the order in which it is built. */
-const CLUSTER = ["kubernetes", "kubernetes-node", "containerd"];
+const CLUSTER = ["kubernetes", "kubernetes-node", "containerd", "kube-router"];
 /** For each of them: several times what it takes beside the other tests. */
 const BUILD_MINUTES = 40;
 
@@ -269,7 +270,9 @@ const KILLS = [
 ];
 
 /** The driver on a cluster that runs pods, tenants and hostile ones there. The rest of its tests is `npm run lab kubernetes`. */
-const KUBERNETES = ["conformance", "deploy", "restricted"].map((name) => `test/interop/kubernetes-${name}.test.ts`);
+const KUBERNETES = ["conformance", "deploy", "policies", "restricted"].map(
+  (name) => `test/interop/kubernetes-${name}.test.ts`,
+);
 
 /** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
 const ALONE = ["test/attack/"];

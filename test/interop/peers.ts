@@ -20,6 +20,7 @@ export type PeerName =
   | "kubernetes"
   | "kubernetes-node"
   | "containerd"
+  | "kube-router"
   | "gateway-api"
   | "kwok"
   | "pebble"

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Fixture } from "./fixture.ts";
 import { writeImage } from "./image-archive.ts";
-import { TestKubernetes } from "./kubernetes.ts";
+import { SERVICES, TestKubernetes } from "./kubernetes.ts";
 import { MachineRoom } from "./machine-room.ts";
 import { waitFor } from "./wait.ts";
 
@@ -14,6 +14,8 @@ export interface KubernetesPrograms {
   readonly node: string;
   /** Folder of the container engine and its plugins for networks. */
   readonly containers: string;
+  /** What enforces network policies; where it is left out, nothing does. */
+  readonly policies?: string;
 }
 
 const START = { timeoutMs: 120_000, pollMs: 200 };
@@ -23,8 +25,7 @@ const ENGINE = "/run/containerd.sock";
 
 /**
  * A whole cluster of one node that runs pods: its control plane, a kubelet with a container engine, and a proxy for
- * services and node ports, in a room of its own. This machine reaches its pods and node ports. The network does not enforce
- * policies, and there is no DNS and no registry.
+ * services and node ports, in a room of its own. This machine reaches its pods and node ports. There is no DNS and no registry.
  */
 export class TestKubernetesNode {
   /** An image of BusyBox that it has; pods with it need `imagePullPolicy: Never`. Without a command it serves a page on port 80. */
@@ -54,6 +55,7 @@ export class TestKubernetesNode {
     bed.#startAgent();
     bed.#startProxy();
     await bed.#ready();
+    bed.#startPolicies();
     return bed;
   }
 
@@ -70,6 +72,11 @@ export class TestKubernetesNode {
   /** An address at which only services answer that a balancer gave it, 1 to 254. */
   balanced(number: number): string {
     return this.#room.spare.replace(/0\/24$/, number.toString());
+  }
+
+  /** Where its programs run. */
+  get room(): MachineRoom {
+    return this.#room;
   }
 
   /** The control plane: calls by another client, and crashes. */
@@ -145,6 +152,15 @@ export class TestKubernetesNode {
     this.#part("kube-proxy", [
       `--config=${this.#write("proxy.yaml", proxyConfig(this.address, this.#room.behind, this.config))}`,
     ]);
+  }
+
+  #startPolicies(): void {
+    const { policies } = this.#programs;
+    if (policies === undefined) return;
+    const flags = [`--kubeconfig=${this.config}`, `--hostname-override=${TestKubernetesNode.node}`];
+    const command = [policies, ...flags, `--service-cluster-ip-range=${SERVICES}`];
+    // Administrators' tools lie where not every user looks.
+    this.#control.run("policies", command, { PATH: `${process.env.PATH}:/usr/sbin:/sbin` });
   }
 
   async #ready(): Promise<void> {

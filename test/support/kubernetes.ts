@@ -20,6 +20,9 @@ export interface KubernetesPlace {
   readonly prefix: readonly string[];
 }
 
+/** Addresses of services. */
+export const SERVICES = "10.96.0.0/16";
+
 const HERE: KubernetesPlace = { address: "127.0.0.1", prefix: [] };
 const LAST_LINES = 1_000;
 const START = { timeoutMs: 120_000, pollMs: 200 };
@@ -126,7 +129,7 @@ users: [{ name: one, user: { token: ${token} } }]
       `--cert-dir=${join(this.#folder, "server")}`,
       `--token-auth-file=${join(this.#folder, "tokens.csv")}`,
       "--authorization-mode=Node,RBAC",
-      "--service-cluster-ip-range=10.96.0.0/16",
+      `--service-cluster-ip-range=${SERVICES}`,
       // Pods cannot reach an address of loopback, nor does the server announce one.
       `--endpoint-reconciler-type=${this.#place === HERE ? "none" : "lease"}`,
       "--kubelet-preferred-address-types=InternalIP",

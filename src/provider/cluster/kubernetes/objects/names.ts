@@ -54,6 +54,11 @@ export function leasedIpName(service: string, endpoint: string): string {
   return `${shortened(service, MAX_WORKLOAD, `${service}/${endpoint}`)}-ip`;
 }
 
+/** Name of the policy that lets the ingress in. */
+export function httpName(service: string): string {
+  return `${shortened(service, MAX_WORKLOAD)}-http`;
+}
+
 export function credentialsName(service: string): string {
   return `${shortened(service, MAX_WORKLOAD)}-image`;
 }

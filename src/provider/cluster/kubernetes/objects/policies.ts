@@ -1,8 +1,14 @@
 import type { ManifestExpose } from "../../../../sdl/index.ts";
-import { isLeasedIpExpose, isNodePortExpose, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import {
+  isHttpExpose,
+  isLeasedIpExpose,
+  isNodePortExpose,
+  type LeaseSpec,
+  leaseNamespace,
+} from "../../contract/index.ts";
 import { FORBIDDEN } from "../../shared/index.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
-import { LABEL, leaseLabels, nodePortsName, podSelector } from "./names.ts";
+import { httpName, LABEL, leaseLabels, nodePortsName, podSelector } from "./names.ts";
 import type { ObjectSettings } from "./settings.ts";
 
 /** Address at which nodes have a cache of the cluster's name servers. */
@@ -11,14 +17,18 @@ const NODE_DNS = "169.254.20.10/32";
 const PUBLIC_V6 = { cidr: "2000::/3", except: ["2001::/23", "2002::/16"] };
 
 /**
- * Nobody reaches a lease but itself and the ingress, and it reaches itself, the name servers and the internet. Ports
- * that the tenant opens to everybody are open to everybody.
+ * Nobody reaches a lease but itself, and it reaches itself, the name servers and the internet. The ingress reaches the ports
+ * that host names lead to, and everybody those that the tenant opens to everybody.
  */
 export function networkPolicies(spec: LeaseSpec, settings: ObjectSettings): Wanted[] {
   const namespace = leaseNamespace(spec.id);
   const labels = leaseLabels(settings.provider, spec.id);
   const make = (name: string, body: object): Wanted => wanted(KIND.policy, { name, namespace, labels }, { spec: body });
-  return [make("lease", leasePolicy()), ...openPorts(spec).map(([name, body]) => make(name, body))];
+  const open = [
+    ...openPorts(spec, { name: httpName, isOpen: isHttpExpose, from: [fromIngress()] }),
+    ...openPorts(spec, { name: nodePortsName, isOpen: isOpenToAll }),
+  ];
+  return [make("lease", leasePolicy()), ...open.map(([name, body]) => make(name, body))];
 }
 
 function leasePolicy(): object {
@@ -26,7 +36,7 @@ function leasePolicy(): object {
   return {
     podSelector: {},
     policyTypes: ["Ingress", "Egress"],
-    ingress: [{ from: [own, { namespaceSelector: { matchLabels: { [LABEL.ingress]: "true" } } }] }],
+    ingress: [{ from: [own] }],
     egress: [
       { to: [own] },
       { to: [nameServers(), { ipBlock: { cidr: NODE_DNS } }], ports: dnsPorts() },
@@ -46,7 +56,21 @@ function dnsPorts(): object[] {
   return ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 }));
 }
 
-function openPorts(spec: LeaseSpec): (readonly [string, object])[] {
+/** Pods that bring requests from outside. */
+function fromIngress(): object {
+  return { namespaceSelector: { matchLabels: { [LABEL.ingress]: "true" } } };
+}
+
+interface Opening {
+  /** Name of the policy of a service. */
+  readonly name: (service: string) => string;
+  readonly isOpen: (expose: ManifestExpose) => boolean;
+  /** To whom; to everybody where it is left out. */
+  readonly from?: readonly object[];
+}
+
+/** A policy for each service with ports that are open in this way. */
+function openPorts(spec: LeaseSpec, { name: nameOf, isOpen, from }: Opening): (readonly [string, object])[] {
   const namespace = leaseNamespace(spec.id);
   return spec.group.services.flatMap(({ name, expose }) => {
     const open = new Map(
@@ -56,13 +80,13 @@ function openPorts(spec: LeaseSpec): (readonly [string, object])[] {
     const body = {
       podSelector: { matchLabels: podSelector(namespace, name) },
       policyTypes: ["Ingress"],
-      ingress: [{ ports: [...open.values()] }],
+      ingress: [{ ...(from === undefined ? {} : { from }), ports: [...open.values()] }],
     };
-    return [[nodePortsName(name), body]];
+    return [[nameOf(name), body]];
   });
 }
 
 /** Whether everybody reaches the port: at the nodes, or at an address of the lease's own. */
-function isOpen(expose: ManifestExpose): boolean {
+function isOpenToAll(expose: ManifestExpose): boolean {
   return isNodePortExpose(expose) || isLeasedIpExpose(expose);
 }
