@@ -165,6 +165,19 @@ describe.skipIf(isMissing !== undefined)("node ports of the kernel", { timeout: 
     expect(await hold(30_000)).toMatch(/^10\.78/);
   });
 
+  it("go on counting the connections of a lease whose replicas are not ready for a while", async () => {
+    const ports = open();
+    await ports.set("seven", [port("tcp", 30_001)]);
+    for (let n = 0; n < LIMITS.connectionsPerAddress; n++) expect(await hold(30_001)).toMatch(/^10\.78/);
+    await ports.set("seven", [port("tcp", 30_001, [])]);
+    await ports.set("seven", [port("tcp", 30_001)]);
+    expect(await hold(30_001)).toBe(`process ${CLIENTS[0]}`);
+    expect(await hold(30_001, CLIENTS[1])).toMatch(/^10\.78/);
+    await agentOf(client).do("drop");
+    await ports.set("seven", []);
+    expect(await inHost("nft", ["list", "ruleset"])).not.toContain("seven");
+  });
+
   it("send UDP clients of a replica that went to another", async () => {
     const ports = open();
     const ask = () => agentOf(client).do("ask", { host: HOST, port: 30_002, from: "same" });

@@ -2,7 +2,7 @@ import { isIPv4 } from "node:net";
 import { errorText, type Logger, Mutex } from "../../../../util/index.ts";
 import type { PortLimits } from "../../shared/index.ts";
 import { CommandError, run } from "../host/command.ts";
-import { chainName, chainsOf, type KernelPort, PortRules, portChain, portKey } from "./rules.ts";
+import { chainName, chainsOf, type KernelPort, PortRules, portChain, portKey, withReplicas } from "./rules.ts";
 
 export interface KernelPortOptions {
   /** Common to all names of this provider. */
@@ -99,7 +99,7 @@ export class KernelPorts {
     const ports = this.#wanted.get(lease) ?? [];
     this.#failed.add(lease);
     const known = await this.#chains();
-    const text = this.#rules.lease(lease, withReplicas(ports), known);
+    const text = this.#rules.lease(lease, ports, known);
     if (text !== "") await this.#tool("nft", ["-f", "-"], text);
     this.#failed.delete(lease);
     if (ports.length === 0) this.#wanted.delete(lease);
@@ -168,10 +168,6 @@ export class KernelPorts {
       return "";
     }
   }
-}
-
-function withReplicas(ports: readonly KernelPort[]): readonly KernelPort[] {
-  return ports.filter(({ replicas }) => replicas.length > 0);
 }
 
 /** Addresses that answer, of the lines of `conntrack -L`: the second `src` of each. */

@@ -72,10 +72,14 @@ export class PortRules {
     );
   }
 
-  /** The lease has exactly these ports; `known` are all chains of the table. */
+  /**
+   * The lease has exactly these ports; `known` are all chains of the table. Those without replicas are left to the program
+   * that listens, and the connections that they have go on counting: a tenant decides when a replica is ready.
+   */
   lease(lease: string, ports: readonly KernelPort[], known: readonly string[]): string {
-    const wanted = new Map(ports.map((port) => [chainName({ lease, ...port }), port]));
-    const keys = new Set(ports.map(portKey));
+    const carried = withReplicas(ports);
+    const wanted = new Map(carried.map((port) => [chainName({ lease, ...port }), port]));
+    const keys = new Set(carried.map(portKey));
     const chains = known.flatMap((name) => portChain(name) ?? []);
     // A port that belonged to another lease is taken from it.
     const gone = chains.filter((chain) =>
@@ -84,7 +88,7 @@ export class PortRules {
     const hasLimits = known.includes(`l-${lease}`);
     return lines(
       ...gone.flatMap((chain) => this.#removal(chain)),
-      ...(ports.length > 0 && !hasLimits ? this.#limitChain(lease) : []),
+      ...(carried.length > 0 && !hasLimits ? this.#limitChain(lease) : []),
       ...[...wanted].flatMap(([name, port]) => this.#portChain(lease, name, port)),
       ...(ports.length === 0 && hasLimits ? this.#limitRemoval(lease) : []),
     );
@@ -164,6 +168,10 @@ export function portKey({ proto, hostPort }: Pick<PortChain, "proto" | "hostPort
 
 export function chainName({ lease, proto, hostPort }: PortChain): string {
   return `p-${lease}-${proto}-${hostPort}`;
+}
+
+export function withReplicas(ports: readonly KernelPort[]): readonly KernelPort[] {
+  return ports.filter(({ replicas }) => replicas.length > 0);
 }
 
 function lines(...all: readonly string[]): string {
