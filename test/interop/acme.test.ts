@@ -80,7 +80,7 @@ test.skipIf(peer === undefined)("a host name gets a certificate, which the ingre
     ...{ clock: systemClock, random: Math.random, log: silentLogger },
   });
   cleanups.push(() => keeper.close());
-  await keeper.want("lease", [HOST]);
+  await keeper.want({ lease: "lease", owner: "tenant" }, [HOST]);
   const path = join(kept, `${HOST}.pem`);
   await waitFor(async () => statSync(path, { throwIfNoEntry: false }) !== undefined, "the certificate", {
     timeoutMs: 30_000,

@@ -108,6 +108,7 @@ describe("keeping certificates", () => {
   const B = "b.example.com";
   const C = "c.example.com";
   const NAMES = [HOST, B, C];
+  const lease = (name: string, owner = name) => ({ lease: name, owner });
   let first: readonly HostCertificateText[] = [];
   let renewed: readonly HostCertificateText[] = [];
   beforeAll(async () => {
@@ -125,12 +126,18 @@ describe("keeping certificates", () => {
   /** An authority that can be told to refuse. */
   function keeping(change: { readonly isPrompt?: boolean; readonly covered?: readonly string[] } = {}) {
     const asked: string[] = [];
-    const state = { refuses: new Set<string>(), gives: undefined as string | undefined, busyMs: 0 };
+    const state = {
+      refuses: new Set<string>(),
+      gives: undefined as string | undefined,
+      busyMs: 0,
+      during: async () => {},
+    };
     const issuer: Issuer = {
       isPrompt: change.isPrompt ?? false,
       issue: async (host) => {
         const made = asked.includes(host) ? renewed : first;
         asked.push(host);
+        await state.during();
         const text = made[NAMES.indexOf(state.gives ?? host)];
         if (state.busyMs > 0) throw new AuthorityBusy("too many", state.busyMs);
         if (state.refuses.has(host) || text === undefined) throw new Error("the authority refuses");
@@ -147,8 +154,8 @@ describe("keeping certificates", () => {
 
   it("asks for each new host once it has settled, one at a time", async () => {
     const { keeper, asked, clock, kept } = keeping();
-    await keeper.want("one", [HOST, B, "localhost"]);
-    await keeper.want("two", [HOST]);
+    await keeper.want(lease("one"), [HOST, B, "localhost"]);
+    await keeper.want(lease("two"), [HOST]);
     await clock.advance(KEEPING.settle - 1);
     expect(asked).toEqual([]);
     await clock.advance(1);
@@ -162,17 +169,17 @@ describe("keeping certificates", () => {
 
   it("has asked an authority of its own before it returns", async () => {
     const { keeper, asked, kept } = keeping({ isPrompt: true });
-    await Promise.all([keeper.want("one", [HOST]), keeper.want("two", [B])]);
+    await Promise.all([keeper.want(lease("one"), [HOST]), keeper.want(lease("two"), [B])]);
     expect([asked.length, readdirSync(kept).length]).toEqual([2, 2]);
     await keeper.close();
   });
 
   it("renews when a third of the time is left, also after a start", async () => {
     const { keeper, open, asked, clock } = keeping({ isPrompt: true });
-    await keeper.want("one", [HOST]);
+    await keeper.want(lease("one"), [HOST]);
     await keeper.close();
     const next = open();
-    await next.want("one", [HOST]);
+    await next.want(lease("one"), [HOST]);
     await clock.advance(59 * DAY_MS);
     expect(asked).toHaveLength(1);
     await clock.advance(2 * DAY_MS);
@@ -183,7 +190,7 @@ describe("keeping certificates", () => {
   it("asks again after a failure, later each time, and others first", async () => {
     const { keeper, asked, state, clock } = keeping();
     state.refuses.add(HOST);
-    await keeper.want("one", [HOST]);
+    await keeper.want(lease("one"), [HOST]);
     await clock.advance(KEEPING.settle);
     await clock.advance(KEEPING.again.first - 1);
     expect(asked).toEqual([HOST]);
@@ -192,7 +199,7 @@ describe("keeping certificates", () => {
     expect(asked).toEqual([HOST, HOST]);
     // Both are due at the same moment.
     await clock.advance(KEEPING.again.first - KEEPING.settle);
-    await keeper.want("two", [B]);
+    await keeper.want(lease("two"), [B]);
     await clock.advance(KEEPING.settle);
     expect(asked).toEqual([HOST, HOST, B]);
     await clock.advance(KEEPING.apart);
@@ -202,7 +209,7 @@ describe("keeping certificates", () => {
 
   it("tries more often before a certificate in use ends, and counts its host name as failing", async () => {
     const { keeper, asked, state, clock } = keeping();
-    await keeper.want("one", [HOST]);
+    await keeper.want(lease("one"), [HOST]);
     expect(keeper.counts()).toEqual({ ok: 0, waiting: 1, failing: 0 });
     await clock.advance(KEEPING.settle);
     expect(keeper.counts()).toEqual({ ok: 1, waiting: 0, failing: 0 });
@@ -223,8 +230,8 @@ describe("keeping certificates", () => {
   it("leaves an authority that is busy alone, for all hosts and at most for a day", async () => {
     const { keeper, asked, state, clock } = keeping();
     state.busyMs = 400 * DAY_MS;
-    await keeper.want("one", [HOST]);
-    await keeper.want("two", [B]);
+    await keeper.want(lease("one"), [HOST]);
+    await keeper.want(lease("two"), [B]);
     await clock.advance(KEEPING.settle);
     expect(asked).toEqual([HOST]);
     state.busyMs = 0;
@@ -239,18 +246,65 @@ describe("keeping certificates", () => {
 
   it("lets no lease with many names keep the others waiting", async () => {
     const { keeper, asked, clock } = keeping();
-    await keeper.want("one", [HOST, B, "d.example.com", "e.example.com"]);
-    await keeper.want("two", [C]);
+    await keeper.want(lease("one"), [HOST, B, "d.example.com", "e.example.com"]);
+    await keeper.want(lease("two"), [C]);
     await clock.advance(KEEPING.settle);
     await clock.advance(KEEPING.apart);
     expect(asked).toEqual([HOST, C]);
     await keeper.close();
   });
 
+  it("counts what a tenant has had over all of his leases, also those that are gone", async () => {
+    const { keeper, asked, clock } = keeping();
+    await keeper.want(lease("one", "alice"), [HOST]);
+    await clock.advance(KEEPING.settle);
+    keeper.drop("one");
+    await keeper.want(lease("two", "alice"), [B]);
+    await keeper.want(lease("three", "carol"), [C]);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, C]);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, C, B]);
+    await keeper.close();
+  });
+
+  it("asks no sooner for a name that failed when its lease gives it up and takes it again", async () => {
+    const { keeper, asked, state, clock } = keeping();
+    state.refuses.add(HOST);
+    await keeper.want(lease("one"), [HOST]);
+    await clock.advance(KEEPING.settle);
+    for (let n = 0; n < 5; n++) {
+      await keeper.want(lease("one"), []);
+      await keeper.want(lease("one"), [HOST]);
+      await clock.advance(KEEPING.apart);
+    }
+    keeper.drop("one");
+    await keeper.want(lease("two"), [HOST]);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST]);
+    await clock.advance(KEEPING.again.first);
+    expect(asked).toEqual([HOST, HOST]);
+    await keeper.close();
+  });
+
+  it("notes the failure of a name that is given up while it is asked for", async () => {
+    const { keeper, asked, state, clock } = keeping();
+    state.refuses.add(HOST);
+    state.during = async () => {
+      await keeper.want(lease("one"), []);
+      await keeper.want(lease("one"), [HOST]);
+    };
+    await keeper.want(lease("one"), [HOST]);
+    await clock.advance(KEEPING.settle);
+    await clock.advance(KEEPING.again.first - KEEPING.apart);
+    expect(asked).toEqual([HOST]);
+    await keeper.close();
+  });
+
   it("forgets the certificate of a host that nobody has any more once it would have to be renewed", async () => {
     const { keeper, clock, kept } = keeping({ isPrompt: true });
-    await keeper.want("one", [HOST]);
-    await keeper.want("two", [B]);
+    await keeper.want(lease("one"), [HOST]);
+    await keeper.want(lease("two"), [B]);
     keeper.drop("one");
     await clock.advance(59 * DAY_MS);
     expect(readdirSync(kept).sort()).toEqual([`${HOST}.pem`, `${B}.pem`]);
@@ -262,7 +316,7 @@ describe("keeping certificates", () => {
   it("does not ask again and again for one that ends at once", async () => {
     const { keeper, asked, clock } = keeping({ isPrompt: true });
     await clock.advance(89 * DAY_MS);
-    await keeper.want("one", [HOST]);
+    await keeper.want(lease("one"), [HOST]);
     expect(asked).toHaveLength(1);
     await clock.advance(KEEPING.again.first);
     expect(asked).toHaveLength(2);
@@ -272,7 +326,7 @@ describe("keeping certificates", () => {
   it("keeps nothing that is for another name", async () => {
     const { keeper, state, clock, kept } = keeping();
     state.gives = B;
-    await keeper.want("one", [HOST]);
+    await keeper.want(lease("one"), [HOST]);
     await clock.advance(KEEPING.settle);
     expect(readdirSync(kept)).toEqual([]);
     await keeper.close();
@@ -280,9 +334,9 @@ describe("keeping certificates", () => {
 
   it("asks for nothing that others keep, nor for hosts that are no longer served", async () => {
     const { keeper, asked, clock } = keeping({ covered: [HOST] });
-    await keeper.want("one", [HOST, B]);
-    await keeper.want("one", [HOST]);
-    await keeper.want("two", [C]);
+    await keeper.want(lease("one"), [HOST, B]);
+    await keeper.want(lease("one"), [HOST]);
+    await keeper.want(lease("two"), [C]);
     keeper.drop("two");
     await clock.advance(DAY_MS);
     expect(asked).toEqual([]);

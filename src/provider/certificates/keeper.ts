@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, errorText, type Logger, makePrivateDirectory, replaceFile } from "../../util/index.ts";
+import { type Clock, errorText, type Logger, makePrivateDirectory, replaceFile, smallest } from "../../util/index.ts";
 import { type HostCertificate, readCertificate } from "../ingress/index.ts";
 import { AuthorityBusy, type Issuer } from "./issuer.ts";
 
@@ -21,6 +21,8 @@ export const KEEPING = {
   renewShare: 1 / 3,
   /** Random part of a wait, so that not all names are renewed at once. */
   jitter: 0.1,
+  /** Orders count against their tenant for as long as authorities count them. */
+  counted: 180 * MINUTE_MS,
   /** How often the times are checked. */
   look: 60 * MINUTE_MS,
 } as const;
@@ -41,9 +43,15 @@ export interface KeeperOptions {
   readonly log: Logger;
 }
 
+/** A lease, and the account whose orders are counted together. */
+export interface CertificateHolder {
+  readonly lease: string;
+  readonly owner: string;
+}
+
 interface Kept {
-  /** Leases that have the host. */
-  readonly leases: Set<string>;
+  /** Owners of the leases that have the host, by lease. */
+  readonly leases: Map<string, string>;
   /** When to ask for a certificate. */
   due: number;
   failures: number;
@@ -73,9 +81,11 @@ function restAfter(left: number): number {
 export class CertificateKeeper {
   readonly #options: KeeperOptions;
   readonly #hosts = new Map<string, Kept>();
-  /** Orders for hosts of each lease. */
-  readonly #orders = new Map<string, number>();
+  /** Orders for hosts of each owner: with those of a lease alone, a new lease would be as if it had never had any. */
+  readonly #orders = new Map<string, { readonly count: number; readonly at: number }>();
   readonly #stop = new AbortController();
+  /** The host that is asked for now. */
+  #ordering: string | undefined;
   #next = 0;
   #swept: number;
   #cancel: (() => void) | undefined;
@@ -88,17 +98,17 @@ export class CertificateKeeper {
   }
 
   /** The lease has exactly these host names from now on. */
-  async want(lease: string, hosts: readonly string[]): Promise<void> {
+  async want(holder: CertificateHolder, hosts: readonly string[]): Promise<void> {
+    const { lease } = holder;
     const wanted = new Set(hosts.filter(isPublicName));
     for (const host of this.#ofLease(lease)) if (!wanted.has(host)) this.#leave(lease, host);
-    for (const host of wanted) this.#enter(lease, host);
+    for (const host of wanted) this.#enter(holder, host);
     if (this.#options.issuer.isPrompt) await this.#work();
     this.#schedule();
   }
 
   drop(lease: string): void {
     for (const host of this.#ofLease(lease)) this.#leave(lease, host);
-    this.#orders.delete(lease);
   }
 
   /** Nothing is written any more when it resolves. */
@@ -111,7 +121,8 @@ export class CertificateKeeper {
   /** How many host names there are, for those who watch. */
   counts(): CertificateCounts {
     const counts = { ok: 0, waiting: 0, failing: 0 };
-    for (const [host, { failures, until }] of this.#hosts) {
+    for (const [host, { leases, failures, until }] of this.#hosts) {
+      if (leases.size === 0) continue;
       if (failures > 0) counts.failing += 1;
       else if (until > 0 || this.#options.isCovered(host)) counts.ok += 1;
       else counts.waiting += 1;
@@ -123,23 +134,33 @@ export class CertificateKeeper {
     return [...this.#hosts].filter(([, { leases }]) => leases.has(lease)).map(([host]) => host);
   }
 
+  /** A name that failed is remembered until its wait is over, so that giving it up and taking it again is no new try. */
   #leave(lease: string, host: string): void {
     const kept = this.#hosts.get(host);
     kept?.leases.delete(lease);
-    if (kept?.leases.size === 0) this.#hosts.delete(host);
+    if (kept?.leases.size === 0 && kept.failures === 0 && host !== this.#ordering) this.#hosts.delete(host);
   }
 
-  #enter(lease: string, host: string): void {
+  #enter({ lease, owner }: CertificateHolder, host: string): void {
+    const { clock, issuer } = this.#options;
+    this.#forget(clock.now());
     const kept = this.#hosts.get(host);
     if (kept !== undefined) {
-      kept.leases.add(lease);
+      kept.leases.set(lease, owner);
       return;
     }
-    const { clock, issuer } = this.#options;
     const held = this.#read(host);
     const settle = issuer.isPrompt ? 0 : this.#vary(KEEPING.settle);
     const due = Math.max(held === undefined ? 0 : this.#renewal(held), clock.now() + settle);
-    this.#hosts.set(host, { leases: new Set([lease]), due, failures: 0, until: held?.notAfter ?? 0 });
+    this.#hosts.set(host, { leases: new Map([[lease, owner]]), due, failures: 0, until: held?.notAfter ?? 0 });
+  }
+
+  /** Failures of names that nobody has any more, and orders that authorities no longer count. */
+  #forget(now: number): void {
+    for (const [host, { leases, due }] of this.#hosts) {
+      if (leases.size === 0 && due <= now && host !== this.#ordering) this.#hosts.delete(host);
+    }
+    for (const [owner, { at }] of this.#orders) if (now - at >= KEEPING.counted) this.#orders.delete(owner);
   }
 
   /** One host after the other; a call that comes meanwhile is part of it. */
@@ -162,13 +183,14 @@ export class CertificateKeeper {
   }
 
   /**
-   * Names that failed come last, then those of leases that have had many orders: a tenant with hundreds of names keeps
-   * nobody else waiting.
+   * Names that failed come last, then those of tenants who have had many orders: one with hundreds of names keeps nobody
+   * else waiting.
    */
   #mostUrgent(now: number): readonly [string, Kept] | undefined {
     let chosen: readonly [string, Kept] | undefined;
     for (const each of this.#hosts) {
-      if (each[1].due <= now && (chosen === undefined || this.#isBefore(each[1], chosen[1]))) chosen = each;
+      const [, { leases, due }] = each;
+      if (leases.size > 0 && due <= now && (chosen === undefined || this.#isBefore(each[1], chosen[1]))) chosen = each;
     }
     return chosen;
   }
@@ -179,10 +201,8 @@ export class CertificateKeeper {
   }
 
   #turn({ leases }: Kept): number {
-    return [...leases].reduce(
-      (least, lease) => Math.min(least, this.#orders.get(lease) ?? 0),
-      Number.POSITIVE_INFINITY,
-    );
+    const counts = [...leases.values()].map((owner) => this.#orders.get(owner)?.count ?? 0);
+    return smallest(counts, Number.POSITIVE_INFINITY);
   }
 
   async #obtain(host: string, kept: Kept): Promise<void> {
@@ -192,7 +212,8 @@ export class CertificateKeeper {
       return;
     }
     this.#next = clock.now() + this.#vary(KEEPING.apart);
-    for (const lease of kept.leases) this.#orders.set(lease, (this.#orders.get(lease) ?? 0) + 1);
+    this.#countOrder(kept);
+    this.#ordering = host;
     const limit = new AbortController();
     const cancel = clock.after(KEEPING.order, () => limit.abort(new Error("the authority took too long")));
     try {
@@ -212,6 +233,16 @@ export class CertificateKeeper {
       });
     } finally {
       cancel();
+      this.#ordering = undefined;
+      if (kept.leases.size === 0 && kept.failures === 0) this.#hosts.delete(host);
+    }
+  }
+
+  #countOrder({ leases }: Kept): void {
+    const at = this.#options.clock.now();
+    this.#forget(at);
+    for (const owner of new Set(leases.values())) {
+      this.#orders.set(owner, { count: (this.#orders.get(owner)?.count ?? 0) + 1, at });
     }
   }
 
@@ -297,8 +328,9 @@ export class CertificateKeeper {
     const { clock } = this.#options;
     this.#cancel?.();
     this.#cancel = undefined;
-    if (this.#stop.signal.aborted || this.#hosts.size === 0) return;
-    const first = [...this.#hosts.values()].reduce((least, { due }) => Math.min(least, due), Number.POSITIVE_INFINITY);
+    const times = [...this.#hosts.values()].flatMap(({ leases, due }) => (leases.size === 0 ? [] : [due]));
+    if (this.#stop.signal.aborted || times.length === 0) return;
+    const first = smallest(times, Number.POSITIVE_INFINITY);
     const wait = Math.min(Math.max(first, this.#next) - clock.now(), KEEPING.look);
     this.#cancel = clock.after(Math.max(wait, 0), () => {
       this.#cancel = undefined;

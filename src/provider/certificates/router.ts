@@ -31,7 +31,7 @@ export function certifiedRouter(router: LeaseRouter, options: CertifiedRouterOpt
     async route(id, services, loopback) {
       // This machine's own authority signs before the first request; others need the routes first.
       await keeper?.want(
-        formatLeaseId(id),
+        { lease: formatLeaseId(id), owner: id.owner },
         services.flatMap(({ hosts }) => hosts),
       );
       looked = Number.NEGATIVE_INFINITY;
