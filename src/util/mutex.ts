@@ -9,6 +9,23 @@ export class Mutex {
   }
 }
 
+/** Runs the tasks of each name one after the other; those of different names do not wait for one another. */
+export class Mutexes {
+  readonly #names = new Map<string, { readonly mutex: Mutex; tasks: number }>();
+
+  async run<T>(name: string, task: () => T | Promise<T>): Promise<T> {
+    const known = this.#names.get(name) ?? { mutex: new Mutex(), tasks: 0 };
+    this.#names.set(name, known);
+    known.tasks++;
+    try {
+      return await known.mutex.run(task);
+    } finally {
+      known.tasks--;
+      if (known.tasks === 0) this.#names.delete(name);
+    }
+  }
+}
+
 /** Runs at most `limit` tasks at once, the others wait in order. */
 export class Semaphore {
   #free: number;
@@ -27,6 +44,39 @@ export class Semaphore {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free++;
       else next();
+    }
+  }
+}
+
+interface TurnOwner {
+  readonly slots: Semaphore;
+  /** Tasks that run or wait. */
+  tasks: number;
+}
+
+/**
+ * Runs at most `each` tasks of one owner at once, and `all` of all owners: an owner with many tasks waits for its own,
+ * and others do not wait for it.
+ */
+export class Turns {
+  readonly #each: number;
+  readonly #all: Semaphore;
+  readonly #owners = new Map<string, TurnOwner>();
+
+  constructor({ each, all }: { readonly each: number; readonly all: number }) {
+    this.#each = each;
+    this.#all = new Semaphore(all);
+  }
+
+  async run<T>(name: string, task: () => Promise<T>): Promise<T> {
+    const owner = this.#owners.get(name) ?? { slots: new Semaphore(this.#each), tasks: 0 };
+    this.#owners.set(name, owner);
+    owner.tasks++;
+    try {
+      return await owner.slots.run(() => this.#all.run(task));
+    } finally {
+      owner.tasks--;
+      if (owner.tasks === 0) this.#owners.delete(name);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Logger, Semaphore } from "../../../util/index.ts";
+import type { Logger, Turns } from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { EventLog, HostData } from "../shared/index.ts";
@@ -31,8 +31,8 @@ export interface DriverContext {
   readonly users: LeaseUsers;
   readonly gpus: Gpus;
   readonly init: EngineInit;
-  /** Limits how many containers are made or started at once. */
-  readonly starts: Semaphore;
+  /** Limits how many containers are made or started at once, for each tenant and for all. */
+  readonly starts: Turns;
   /** What tenants must not read of the host. */
   readonly host: HostData;
   readonly log: Logger;

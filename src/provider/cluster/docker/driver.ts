@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errorText, Mutex, makePrivateDirectory, Semaphore, SvcError } from "../../../util/index.ts";
+import { errorText, Mutexes, makePrivateDirectory, SvcError, Turns } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
@@ -79,8 +79,9 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
   await images.open();
   const kernelPorts = await openKernelPorts(settings, naming);
   const { carrier } = settings;
-  const health = new EngineHealth(log);
+  const health = new EngineHealth(log, () => api.ping());
   const { models, folders } = settings.gpus;
+  const { parallelStarts } = settings.limits;
   const gpus = new Gpus({ api, health, naming, log, models, folders });
   const driver = new Driver({
     api,
@@ -99,7 +100,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     users: new LeaseUsers(settings.userNamespaces, log),
     init: new EngineInit(log),
     host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
-    starts: new Semaphore(settings.limits.parallelStarts),
+    starts: new Turns({ each: parallelStarts, all: 2 * parallelStarts }),
   });
   await driver.start();
   return driver;
@@ -122,7 +123,8 @@ class Driver implements DockerDriver {
   readonly #context: DriverContext;
   readonly #leases = new Map<string, Lease>();
   readonly #watch: EngineWatch;
-  readonly #deploys = new Mutex();
+  /** One deployment of a lease at a time. */
+  readonly #deploys = new Mutexes();
   readonly #watchers = new Set<(id: LeaseKey) => void>();
   #timers: NodeJS.Timeout[] = [];
 
@@ -178,7 +180,7 @@ class Driver implements DockerDriver {
   }
 
   deploy(spec: LeaseSpec): Promise<void> {
-    return this.#answer(() => this.#deploys.run(() => this.#deploy(spec)));
+    return this.#answer(() => this.#deploys.run(leaseNamespace(spec.id), () => this.#deploy(spec)));
   }
 
   teardown(id: LeaseKey): Promise<void> {

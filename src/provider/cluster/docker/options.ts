@@ -92,9 +92,9 @@ export interface DockerLimits {
   /** Timers and waiting signals of one user, over all containers; by default as many as this process may allow. */
   readonly signals: number;
   readonly logBytes: number;
-  /** Engine calls at once that create or start a container. */
+  /** Engine calls at once that create or start a container: of one tenant, and of all together twice as many. */
   readonly parallelStarts: number;
-  /** Layers weighed and images loaded at once. */
+  /** Layers weighed and images loaded at once; half of them for one tenant. */
   readonly parallelLoads: number;
   /** Bytes of disk that an image may take, packed and unpacked. */
   readonly imageBytes: bigint;

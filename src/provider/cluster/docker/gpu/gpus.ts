@@ -19,8 +19,8 @@ import { CDI_FOLDERS, readSpecs } from "./specs.ts";
 const HIDES_ALL = { NVIDIA_VISIBLE_DEVICES: "void" } as const;
 
 export interface GpuOptions {
-  readonly api: EngineApi;
-  readonly health: EngineHealth;
+  readonly api: Pick<EngineApi, "listLabelled" | "info">;
+  readonly health: Pick<EngineHealth, "kind">;
   readonly naming: Naming;
   readonly log: Logger;
   /** What the operator says of models, by device or kind. */
@@ -48,6 +48,12 @@ export interface GpuOwner {
   readonly index: number;
 }
 
+/** Names of devices that containers of the replica have, and those of others. */
+interface DevicesInUse {
+  readonly own: ReadonlySet<string>;
+  readonly others: ReadonlySet<string>;
+}
+
 /** The part of the create call that gives a container its devices. */
 export type GpuConfig = Pick<NonNullable<ContainerCreateOptions["HostConfig"]>, "Devices" | "DeviceRequests">;
 
@@ -64,7 +70,9 @@ export interface TakenGpus {
  */
 export class Gpus {
   readonly #options: GpuOptions;
-  readonly #turns = new Mutex();
+  readonly #picks = new Mutex();
+  /** Devices of containers that the engine is making. */
+  readonly #promised = new Set<string>();
   #said = "";
   #forced: Readonly<Record<string, string>> = {};
 
@@ -98,12 +106,17 @@ export class Gpus {
   }
 
   /**
-   * Picks free devices and makes the container that carries them; one at a time, so that no two containers get the same.
-   * Throws one sentence where there are not enough.
+   * Picks free devices and makes the container that carries them. They are picked for one at a time, so that no two
+   * containers get the same. Throws one sentence where there are not enough.
    */
   async take(owner: GpuOwner, need: GpuNeed, make: (taken: TakenGpus) => Promise<string>): Promise<string> {
     if (need.units === 0) return make({ config: {}, labels: {} });
-    return this.#turns.run(async () => make(this.#taken(await this.#pick(owner, need))));
+    const names = await this.#picks.run(() => this.#promise(owner, need));
+    try {
+      return await make(this.#taken(names));
+    } finally {
+      for (const name of names) this.#promised.delete(name);
+    }
   }
 
   /** Removes what was written for the engine. */
@@ -111,8 +124,16 @@ export class Gpus {
     this.#alias(new Map());
   }
 
-  async #pick(owner: GpuOwner, { units, wishes }: GpuNeed): Promise<string[]> {
+  /** What was promised when the engine is asked may have no container yet in its answer. */
+  async #promise(owner: GpuOwner, need: GpuNeed): Promise<string[]> {
+    const promised = [...this.#promised];
     const { own, others } = await this.#inUse(owner);
+    const names = await this.#pick(need, { own, others: new Set([...others, ...promised]) });
+    for (const name of names) this.#promised.add(name);
+    return names;
+  }
+
+  async #pick({ units, wishes }: GpuNeed, { own, others }: DevicesInUse): Promise<string[]> {
     const free = (await this.devices()).filter(
       (each) => !others.has(each.name) && isWantedGpu({ ...each, count: 1n }, wishes),
     );
@@ -125,7 +146,7 @@ export class Gpus {
     throw clusterErrors.refused(`${units} GPUs of one kind wanted, but fewer are free on this host`);
   }
 
-  async #inUse(owner: GpuOwner): Promise<{ readonly own: ReadonlySet<string>; readonly others: ReadonlySet<string> }> {
+  async #inUse(owner: GpuOwner): Promise<DevicesInUse> {
     const own = new Set<string>();
     const others = new Set<string>();
     for (const { labels } of await this.#options.api.listLabelled(LABEL.gpus)) {

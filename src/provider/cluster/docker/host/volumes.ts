@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText, Mutex } from "../../../../util/index.ts";
+import { errorText, Mutexes } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import type { VolumeSizeEnforcement } from "../options.ts";
 import type { VolumePlan } from "../replica/plan.ts";
@@ -26,7 +26,8 @@ export class Volumes {
   readonly #root: string;
   readonly #enforcement: VolumeSizeEnforcement;
   readonly #isThin: boolean;
-  readonly #mutex = new Mutex();
+  /** One step at a time for each lease: what keeps a volume busy holds up nobody else. */
+  readonly #leases = new Mutexes();
   #probed: Promise<string | undefined> | undefined;
 
   /** Thin images take the room that they use: for operators who promise more than the disk holds. */
@@ -51,7 +52,7 @@ export class Volumes {
 
   /** Makes (first time) and mounts the volume; returns the host folder for the container. */
   ensure(key: VolumeKey): Promise<string> {
-    return this.#mutex.run(async () => {
+    return this.#leases.run(key.namespace, async () => {
       const mount = this.#path(key, "mnt");
       await mkdir(mount, { recursive: true, mode: 0o700 });
       if (this.#enforcement === "loop") await this.#mountImage(key, mount);
@@ -65,7 +66,7 @@ export class Volumes {
 
   /** A small file beside the volumes for programs to read; it is removed with the replica of that name. */
   writeFile(namespace: string, name: string, text: string): Promise<string> {
-    return this.#mutex.run(async () => {
+    return this.#leases.run(namespace, async () => {
       const path = join(this.#root, namespace, name);
       await mkdir(join(this.#root, namespace), { recursive: true, mode: 0o700 });
       await writeFile(path, text, { mode: 0o644 });
@@ -88,15 +89,15 @@ export class Volumes {
   }
 
   /** Takes all mounts away and keeps the data. */
-  unmountAll(): Promise<void> {
-    return this.#mutex.run(async () => {
-      for (const lease of await list(this.#root)) {
-        const mounts = (await list(join(this.#root, lease))).filter((name) => name.endsWith(".mnt"));
-        for (const mount of mounts.map((name) => join(this.#root, lease, name))) {
-          if (await isMounted(mount)) await unmount(mount);
-        }
-      }
-    });
+  async unmountAll(): Promise<void> {
+    for (const lease of await list(this.#root)) await this.#leases.run(lease, () => this.#unmount(lease));
+  }
+
+  async #unmount(lease: string): Promise<void> {
+    const mounts = (await list(join(this.#root, lease))).filter((name) => name.endsWith(".mnt"));
+    for (const mount of mounts.map((name) => join(this.#root, lease, name))) {
+      if (await isMounted(mount)) await unmount(mount);
+    }
   }
 
   /** Unmounts and deletes the volumes of one replica. */
@@ -155,7 +156,7 @@ export class Volumes {
   }
 
   #remove(namespace: string, wanted: (name: string) => boolean): Promise<void> {
-    return this.#mutex.run(async () => {
+    return this.#leases.run(namespace, async () => {
       const folder = join(this.#root, namespace);
       const names = (await list(folder)).filter(wanted);
       for (const name of names.filter((entry) => entry.endsWith(".mnt"))) {

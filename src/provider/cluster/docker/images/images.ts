@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ManifestCredentials } from "../../../../sdl/index.ts";
-import { errorText, type Logger, Semaphore } from "../../../../util/index.ts";
+import { errorText, type Logger, Semaphore, Turns } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { type ImageReference, parseReference } from "../../shared/index.ts";
 import type { EngineApi } from "../api/api.ts";
@@ -14,7 +14,6 @@ import { type ImagePlan, planImage } from "./manifest.ts";
 import { RegistryNetwork } from "./network.ts";
 import { type ImageRecord, ImageRecords } from "./records.ts";
 import { Repository } from "./registry.ts";
-import { Turns } from "./turns.ts";
 
 /** The engine's repository for images that providers put there; no lease can name it. */
 export const IMAGE_NAMES = "localhost/svc-images/";
@@ -35,6 +34,21 @@ export interface PullOptions {
   /** Called before the image goes into the engine; throws where its lease has no room for it. */
   readonly claim: (image: WeighedImage) => void;
   /** Ends the pull with its lease. */
+  readonly signal: AbortSignal;
+}
+
+/** Where layers come from, and for whom. */
+interface LayerSource {
+  readonly image: string;
+  readonly repository: Repository;
+  readonly tenant: string;
+  readonly signal: AbortSignal;
+}
+
+interface LoadSource {
+  readonly source: string;
+  readonly bytes: bigint;
+  readonly tenant: string;
   readonly signal: AbortSignal;
 }
 
@@ -60,7 +74,7 @@ export class Images {
   readonly #records: ImageRecords;
   readonly #turns = new Turns(PULLS);
   /** What costs processor and disk: weighing layers and loading images. */
-  readonly #work: Semaphore;
+  readonly #work: Turns;
   /** Bytes that pulls in progress will still take. */
   #reserved = 0n;
 
@@ -70,7 +84,8 @@ export class Images {
     this.#network = new RegistryNetwork({ log, ...settings.registries });
     this.#blobs = new Blobs(join(settings.stateDir, "images", "layers"), settings.limits.layerCacheBytes);
     this.#records = new ImageRecords(join(settings.stateDir, "images", "loaded"), log);
-    this.#work = new Semaphore(settings.limits.parallelLoads);
+    const { parallelLoads } = settings.limits;
+    this.#work = new Turns({ each: Math.ceil(parallelLoads / 2), all: parallelLoads });
   }
 
   async open(): Promise<void> {
@@ -186,7 +201,7 @@ export class Images {
     throw new EngineFailure("refused", `image ${image} does not exist on this machine; build or import it first`);
   }
 
-  async #fetch(reference: ImageReference, { credentials, claim, signal }: PullOptions): Promise<string> {
+  async #fetch(reference: ImageReference, { owner: tenant, credentials, claim, signal }: PullOptions): Promise<string> {
     const login = credentials ?? undefined;
     const repository = new Repository(this.#network, reference, { login, signal });
     const plan = await planImage(repository, reference.full, await this.#architecture());
@@ -205,11 +220,13 @@ export class Images {
     try {
       return await this.#blobs.using(files, async () => {
         const bytes = await this.#withRoom(packed, reference, () =>
-          this.#layers(plan, files, { image: reference.full, repository, signal }),
+          this.#layers(plan, files, { image: reference.full, repository, tenant, signal }),
         );
         claim({ config: plan.config.digest, bytes: Number(bytes) });
         // Engines put what they are sent aside before they unpack it.
-        return this.#withRoom(bytes + packed, reference, () => this.#load(plan, files, { source, bytes, signal }));
+        return this.#withRoom(bytes + packed, reference, () =>
+          this.#load(plan, files, { source, bytes, tenant, signal }),
+        );
       });
     } finally {
       await this.#blobs.trim();
@@ -227,11 +244,7 @@ export class Images {
   async #layers(
     plan: ImagePlan,
     files: readonly string[],
-    {
-      image,
-      repository,
-      signal,
-    }: { readonly image: string; readonly repository: Repository; readonly signal: AbortSignal },
+    { image, repository, tenant, signal }: LayerSource,
   ): Promise<bigint> {
     const { imageBytes } = this.#options.settings.limits;
     const slots = new Semaphore(PARALLEL_LAYERS);
@@ -248,7 +261,7 @@ export class Images {
         );
       const weigh = async (): Promise<bigint> => {
         const most = imageBytes - total;
-        const { diffId, bytes } = await this.#work.run(() => measureLayer(file, { image, most, signal: stop }));
+        const { diffId, bytes } = await this.#work.run(tenant, () => measureLayer(file, { image, most, signal: stop }));
         // Engines know an image by its configuration: with other layers it would become another's image.
         if (diffId === plan.diffIds[index]) return bytes;
         throw clusterErrors.imageInvalid(`image ${image}: a layer is not the one that its configuration names`);
@@ -278,14 +291,14 @@ export class Images {
   async #load(
     plan: ImagePlan,
     layers: readonly string[],
-    { source, bytes, signal }: { readonly source: string; readonly bytes: bigint; readonly signal: AbortSignal },
+    { source, bytes, tenant, signal }: LoadSource,
   ): Promise<string> {
     const { api } = this.#options;
     const config = plan.config.digest;
     const tag = this.#tag(config);
     const own = await this.#idOf(tag);
     const foreign = own === undefined && (await this.#idOf(config)) !== undefined;
-    await this.#work.run(() => api.loadImage(imageArchive({ config: plan.config, layers, tag }), signal));
+    await this.#work.run(tenant, () => api.loadImage(imageArchive({ config: plan.config, layers, tag }), signal));
     const imageId = await api.imageId(tag);
     const before = this.#records.get(config);
     this.#records.save({

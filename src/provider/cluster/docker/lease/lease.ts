@@ -32,6 +32,8 @@ export class Lease {
   readonly #changes = new EventEmitter();
   /** Observed at least once by this process. */
   #seen = false;
+  /** The last pass got no answer of the engine, whatever that says about others. */
+  #unanswered = false;
   #running = false;
   #again = false;
   #stopped = false;
@@ -115,7 +117,10 @@ export class Lease {
   }
 
   status(): LeaseHealth {
-    const { health, services } = leaseHealth(this.state, this.#seen && this.#context.health.reachable);
+    const { health, services } = leaseHealth(
+      this.state,
+      this.#seen && !this.#unanswered && this.#context.health.reachable,
+    );
     return {
       health,
       services: services.map((service) => withoutHost(service, (text) => this.#context.host.hide(text))),
@@ -175,6 +180,7 @@ export class Lease {
       this.#wakeAt(wakeAt);
     } catch (error) {
       this.#context.health.observe(error);
+      this.#unanswered = isUnreachable(error);
       const text = errorText(error);
       if (!isUnreachable(error)) {
         this.#context.log.warn("lease could not be reconciled", { lease: this.state.namespace, err: text });
@@ -234,6 +240,7 @@ export class Lease {
     const labels = { [LABEL.home]: this.#context.naming.prefix, [LABEL.namespace]: state.namespace };
     const units = await observeContainers(this.#context.api, labels);
     this.#context.health.answered();
+    this.#unanswered = false;
     const present = units.filter((unit) => !state.leaving.has(unit.id));
     const { gone, lookAt } = await this.#processes.lost(present, Date.now());
     for (const unit of gone) await replaceLost(state, unit);

@@ -56,7 +56,7 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
   const { context } = state;
   const { id, history } = input;
   try {
-    await context.starts.run(() => context.api.start(id));
+    await context.starts.run(state.spec.id.owner, () => context.api.start(id));
     history.stopped = false;
     history.killed = false;
     const note = `${input.replica} started`;

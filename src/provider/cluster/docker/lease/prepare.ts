@@ -39,7 +39,7 @@ export async function makeContainer(state: LeaseState, target: NewReplica): Prom
   const layer = prepareLayer(state, target);
   // If one of the two fails, somebody must still wait for the other.
   layer.catch(() => {});
-  const id = await context.starts.run(() => createContainer(state, target));
+  const id = await context.starts.run(state.spec.id.owner, () => createContainer(state, target));
   await layer;
   if (isSized(state)) await sizeLayer(state, target, id);
   return id;
