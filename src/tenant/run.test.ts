@@ -122,6 +122,28 @@ describe("a deployment", () => {
     expect(leases[0]?.price.amount).toBe("10");
   });
 
+  test("a provider with whom another tenant has the host name gets no lease", async () => {
+    open({ p1: { price: "1", delay: 1, taken: "www.example.org" }, p2: { price: "10", delay: 1 } });
+    fixture.write({ host: "www.example.org" });
+    const { leases } = await fixture.deploy();
+    expect(leases.map(({ provider }) => provider)).toEqual([fixture.key("p2").address]);
+    expect(fixture.notes.join("")).toMatch(/gets no lease: "www.example.org": hostname not available here/);
+  });
+
+  test("no lease is made when no bidder can have the host name, and the name and the remedy are told", async () => {
+    open({ p1: { price: "1", delay: 1, taken: "www.example.org" } });
+    fixture.write({ host: "www.example.org" });
+    const refused = fixture.deploy();
+    await expect(refused).rejects.toMatchObject({
+      message: expect.stringContaining('group anywhere: "www.example.org": hostname not available here'),
+      hint: expect.stringMatching(
+        /^use another host name; then svc deploy .* tries again, svc deploy close --dseq \d+/,
+      ),
+    });
+    const [dseq = 0n] = await fixture.active();
+    expect(await fixture.tenantMarket().leases(dseq)).toEqual([]);
+  });
+
   test("nothing is sent when the user does not confirm", async () => {
     open();
     const questions = { confirm: async () => false };

@@ -42,16 +42,19 @@ export interface FileOptions {
   readonly env?: string;
   readonly count?: number;
   readonly groups?: readonly string[];
+  /** Host name of the service. */
+  readonly host?: string;
 }
 
 /** A deployment file of one web service in each group. */
-function sdlText({ price = 1000, env = "A=1", count = 1, groups = ["anywhere"] }: FileOptions = {}): string {
+function sdlText({ price = 1000, env = "A=1", count = 1, groups = ["anywhere"], host }: FileOptions = {}): string {
+  const accept = host === undefined ? "" : `accept: ["${host}"], `;
   const pricing = groups.map((name) => `    ${name}: { pricing: { small: { denom: utoken, amount: ${price} } } }`);
   const places = groups.map((name) => `    ${name}: { profile: small, count: ${count} }`);
   return [
     'version: "2.0"',
     "services:",
-    `  web: { image: "localhost/sample:1", env: ["${env}"], expose: [{ port: 80, as: 8080, to: [{ global: true }] }] }`,
+    `  web: { image: "localhost/sample:1", env: ["${env}"], expose: [{ port: 80, as: ${host === undefined ? 8080 : 80}, ${accept}to: [{ global: true }] }] }`,
     "profiles:",
     "  compute:",
     "    small: { resources: { cpu: { units: 0.1 }, memory: { size: 32Mi }, storage: { size: 64Mi } } }",
@@ -105,6 +108,8 @@ export interface ProviderPlan {
   readonly refusal?: string;
   /** Why its gateway cannot be used. */
   readonly away?: string;
+  /** A host name of another tenant. */
+  readonly taken?: string;
   /** It will not bid later either. */
   readonly isFinal?: boolean;
 }
@@ -237,6 +242,11 @@ export class DeployFixture {
         return { kind: "taken" };
       },
       status: async (lease) => this.status(lease),
+      hostsRefusal: async (_, hosts) => {
+        const { taken } = this.plans.get(name) ?? {};
+        if (taken === undefined || !hosts.includes(taken)) return undefined;
+        return { reason: `"${taken}": hostname not available here`, remedy: "use another host name" };
+      },
       refusal: async () => {
         const { refusal: reason, isFinal = false } = this.plans.get(name) ?? {};
         return reason === undefined ? undefined : { reason, isFinal };

@@ -126,6 +126,14 @@ export class GatewayClient {
     return readOrderStatus(await this.#get(path, { scope: "status", id: { dseq } }));
   }
 
+  /** Resolves if a lease of our order could have these host names at the provider now; rejects with the refusal. */
+  async checkHosts({ dseq, gseq, oseq }: OrderKey, hosts: readonly string[]): Promise<void> {
+    const path = `/order/${dseq}/${gseq}/${oseq}/hostnames`;
+    const body = JSON.stringify({ hostnames: hosts });
+    const request = { method: "POST" as const, path, body, timeoutMs: this.#timeoutMs };
+    await this.#exchange(request, { scope: "send-manifest", id: { dseq } });
+  }
+
   /** Lines of all replicas; with `follow` for as long as the lease lives, across lost connections. */
   logs(lease: LeaseKey, request: LogRequest): AsyncIterable<GatewayLogLine> {
     const open = (tail: number) =>

@@ -84,6 +84,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [ingressErrors.tooManyHosts, 422, "too_many_hostnames"],
     [ingressErrors.notMovable, 400, "hostname_not_movable"],
     [ingressErrors.askedTooOften, 429, "too_many_requests"],
+    [ingressErrors.hostUnavailable, 422, "hostname_unavailable"],
   ],
   cluster: [
     [clusterErrors.unreachable, 503, "cluster_unreachable"],

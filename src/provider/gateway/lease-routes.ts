@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import type { TokenScope } from "../../crypto/index.ts";
 import { decodeManifest, type Manifest, manifestJson } from "../../sdl/index.ts";
 import { errorText, fromUtf8, SvcError } from "../../util/index.ts";
@@ -5,7 +6,7 @@ import { type LeaseKey, type OrderNumbers, readJson } from "../../wire/index.ts"
 import { type LeaseService, leaseErrors } from "../leases/index.ts";
 import type { Access, Grant } from "./access/authorizer.ts";
 import { gatewayErrors } from "./errors.ts";
-import { readLogParameters, readShellParameters, readStreamParameters } from "./parameters.ts";
+import { hostNames, readBody, readLogParameters, readShellParameters, readStreamParameters } from "./parameters.ts";
 import { readIds } from "./paths.ts";
 import type { GatewaySources } from "./sources.ts";
 import { sendEvents, sendLogs } from "./streams/feeds.ts";
@@ -92,6 +93,19 @@ export const TENANT_ROUTES: readonly TenantRoute[] = [
       const answer = sources.order({ owner: grant.owner, dseq, gseq, oseq });
       if (answer === undefined) throw gatewayErrors.notFound("the order");
       return answer;
+    },
+  },
+  {
+    method: "POST",
+    path: "/order/:dseq/:gseq/:oseq/hostnames",
+    scope: "send-manifest",
+    async answer({ grant: { owner }, ids, body }, { leases, sources }) {
+      const { dseq, gseq = 0, oseq = 0 } = ids;
+      // Proofs cost questions to the DNS: they are for those who have paid for an order.
+      if (sources.order({ owner, dseq, gseq, oseq }) === undefined) throw gatewayErrors.notFound("the order");
+      const { hostnames } = readBody(v.strictObject({ hostnames: hostNames }), body);
+      await leases.checkHosts({ owner, dseq, gseq }, hostnames);
+      return { available: hostnames };
     },
   },
 ];

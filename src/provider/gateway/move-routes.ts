@@ -1,10 +1,8 @@
 import * as v from "valibot";
 import type { TokenScope } from "../../crypto/index.ts";
-import { fromUtf8 } from "../../util/index.ts";
-import { readJson } from "../../wire/index.ts";
 import type { LeaseService } from "../leases/index.ts";
 import type { Admission } from "./access/authorizer.ts";
-import { gatewayErrors } from "./errors.ts";
+import { hostNames, readBody } from "./parameters.ts";
 import { readIds } from "./paths.ts";
 
 /** A request whose body names the leases that it is about. */
@@ -19,13 +17,11 @@ interface MoveRoute {
   answer(request: MoveRequest, leases: LeaseService): Promise<object>;
 }
 
-/** What a move is about at most; no lease has more host names. */
-const names = v.pipe(v.array(v.pipe(v.string(), v.maxLength(255))), v.minLength(1), v.maxLength(100));
 /** Numbers of deployments may be beyond those that JSON holds exactly. */
 const number = v.pipe(v.union([v.pipe(v.number(), v.safeInteger()), v.string()]), v.transform(String));
 const destination = { destination_dseq: number, destination_gseq: v.optional(number, "1") };
-const hostMove = v.strictObject({ hostnames_to_migrate: names, ...destination });
-const endpointMove = v.strictObject({ endpoints_to_migrate: names, ...destination });
+const hostMove = v.strictObject({ hostnames_to_migrate: hostNames, ...destination });
+const endpointMove = v.strictObject({ endpoints_to_migrate: hostNames, ...destination });
 
 /** Requests that move something from one deployment to another of the same owner. */
 export const MOVE_ROUTES: readonly MoveRoute[] = [
@@ -33,7 +29,7 @@ export const MOVE_ROUTES: readonly MoveRoute[] = [
     path: "/hostname/migrate",
     scope: "hostname-migrate",
     async answer({ admission: { owner, permit }, body }, leases) {
-      const { hostnames_to_migrate: hosts, ...to } = read(hostMove, body);
+      const { hostnames_to_migrate: hosts, ...to } = readBody(hostMove, body);
       return { transferred: await leases.migrateHosts({ owner, hosts, permit, ...destinationOf(to) }) };
     },
   },
@@ -41,7 +37,7 @@ export const MOVE_ROUTES: readonly MoveRoute[] = [
     path: "/endpoint/migrate",
     scope: "ip-migrate",
     async answer({ admission: { owner, permit }, body }, leases) {
-      const { endpoints_to_migrate: endpoints, ...to } = read(endpointMove, body);
+      const { endpoints_to_migrate: endpoints, ...to } = readBody(endpointMove, body);
       return { transferred: await leases.migrateEndpoints({ owner, endpoints, permit, ...destinationOf(to) }) };
     },
   },
@@ -50,20 +46,4 @@ export const MOVE_ROUTES: readonly MoveRoute[] = [
 function destinationOf(to: { readonly destination_dseq: string; readonly destination_gseq: string }) {
   const { dseq, gseq = 0 } = readIds({ dseq: to.destination_dseq, gseq: to.destination_gseq, oseq: "1" });
   return { dseq, gseq };
-}
-
-function read<T extends v.GenericSchema>(schema: T, body: Uint8Array): v.InferOutput<T> {
-  const result = v.safeParse(schema, parsed(body));
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  const path = issue?.path?.map(({ key }) => String(key)).join(".") ?? "";
-  throw gatewayErrors.body(path === "" ? "the body is not an object" : `field ${path}`);
-}
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return readJson(fromUtf8(body));
-  } catch (cause) {
-    throw gatewayErrors.body("the body is not readable JSON", { cause });
-  }
 }

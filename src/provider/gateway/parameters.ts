@@ -1,3 +1,6 @@
+import * as v from "valibot";
+import { fromUtf8 } from "../../util/index.ts";
+import { readJson } from "../../wire/index.ts";
 import { gatewayErrors } from "./errors.ts";
 
 const MAX_TAIL = 1_000_000;
@@ -118,4 +121,24 @@ function readServices(text: string | null): string[] {
     throw gatewayErrors.badRequest("service must be names of services separated by single commas");
   }
   return names;
+}
+
+/** Names that a request is about at most; no lease has more host names. */
+export const hostNames = v.pipe(v.array(v.pipe(v.string(), v.maxLength(255))), v.minLength(1), v.maxLength(100));
+
+/** The body as the schema has it; throws one sentence about the first thing that is not. */
+export function readBody<T extends v.GenericSchema>(schema: T, body: Uint8Array): v.InferOutput<T> {
+  const result = v.safeParse(schema, parsed(body));
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const path = issue?.path?.map(({ key }) => String(key)).join(".") ?? "";
+  throw gatewayErrors.body(path === "" ? "the body is not an object" : `field ${path}`);
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return readJson(fromUtf8(body));
+  } catch (cause) {
+    throw gatewayErrors.body("the body is not readable JSON", { cause });
+  }
 }

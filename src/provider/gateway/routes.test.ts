@@ -193,6 +193,23 @@ describe.each(["certificate", "token"] as const)("a tenant with a %s", (kind) =>
     });
     await expect(client.orderStatus(gateway.lease(78n))).rejects.toMatchObject({ status: 404 });
   });
+
+  it("is told before there is a lease whether its order could have host names", async () => {
+    const gateway = await open();
+    const other = { ...gateway.lease(1n), owner: "svc1other" };
+    gateway.world.registry.claim(other, ["taken.example.org"]);
+    const client = gateway.client(gateway.credential(kind));
+    const order = gateway.lease(77n);
+    await client.checkHosts(order, ["free.example.org"]);
+    await expect(client.checkHosts(order, ["free.example.org", "taken.example.org"])).rejects.toMatchObject({
+      status: 422,
+      reason: "hostname_unavailable",
+      message: expect.stringContaining('"taken.example.org"'),
+      hint: expect.stringContaining("another host name"),
+    });
+    await expect(client.checkHosts(order, [])).rejects.toMatchObject({ status: 422, reason: "invalid_body" });
+    await expect(client.checkHosts(gateway.lease(78n), ["free.example.org"])).rejects.toMatchObject({ status: 404 });
+  });
 });
 
 describe("bad requests", () => {

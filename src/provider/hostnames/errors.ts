@@ -23,4 +23,5 @@ export const ingressErrors = defineErrors("ingress", {
     "the DNS was asked too often whether host names are yours",
     "write the records that the provider asked for, and try again in a minute",
   ],
+  hostUnavailable: [12, "hostname not available here", "use another host name or another provider"],
 });

@@ -19,6 +19,15 @@ export interface OwnershipOptions {
   readonly onLost: (holder: Claimant, host: string) => void;
 }
 
+/** Another account that has the name. */
+interface Found {
+  readonly rival: string | undefined;
+  /** Its domain is the claimant's by now. */
+  readonly yields: boolean;
+}
+
+type Judge = (host: string, find: () => Promise<Found>) => Promise<void>;
+
 /**
  * Proofs of host names that tenants bring along. What is an owner's already, in use or resting, needs no proof; what is another's
  * changes hands only if the DNS names the new owner and no longer the old one.
@@ -34,31 +43,53 @@ export class HostOwnership {
 
   /** Resolves if the claimant may have the names as far as their domains are concerned; rejects with the reason. */
   async establish(claimant: Claimant, hosts: readonly string[]): Promise<void> {
-    const { registry, prover } = this.#options;
+    const { registry, onLost } = this.#options;
+    await this.#examine(claimant, hosts, async (host, find) => {
+      const { rival, yields } = await find();
+      if (rival === undefined || !yields) return;
+      const holder = registry.forfeit(host, rival);
+      if (holder !== undefined) onLost(holder, host);
+    });
+  }
+
+  /**
+   * Whether the claimant could have the names now, before he pays for a lease: changes nothing. The refusal does not say
+   * who has a name, nor whether it is in use.
+   */
+  async check(claimant: Claimant, hosts: readonly string[]): Promise<void> {
+    await this.#examine(claimant, hosts, async (host, find) => {
+      const { rival, yields } = await find();
+      if (rival !== undefined && !yields) throw ingressErrors.hostUnavailable(`"${host}"`);
+    });
+  }
+
+  /** Calls back for each name that is not yet the claimant's. */
+  async #examine(claimant: Claimant, hosts: readonly string[], judge: Judge): Promise<void> {
+    const { registry } = this.#options;
     const names = registry.foreign(claimant, hosts);
     if (names.length > HOST_LIMITS.perLease) {
       throw ingressErrors.tooManyHosts(`${names.length} host names, at most ${HOST_LIMITS.perLease}`);
     }
-    if (prover === undefined) return;
     // A few at a time, and none after a failure: a tenant with slow name servers must not keep others waiting.
     for (let at = 0; at < names.length; at += HOST_LIMITS.together) {
       const some = names.slice(at, at + HOST_LIMITS.together);
-      await Promise.all(some.map((name) => this.#places.run(() => this.#prove(prover, name, claimant.owner))));
+      const judged = some.map((name) => judge(name, () => this.#places.run(() => this.#find(name, claimant.owner))));
+      await Promise.all(judged);
     }
   }
 
-  async #prove(prover: HostProver, host: string, owner: string): Promise<void> {
-    const { registry, onLost, clock = systemClock } = this.#options;
+  /** Who else has the name, and whether he would lose it to the owner. Rejects where the owner may not have it. */
+  async #find(host: string, owner: string): Promise<Found> {
+    const { registry, prover, clock = systemClock } = this.#options;
+    if (prover === undefined) return { rival: registry.ownerOf(host), yields: false };
     if (!this.#asked.take(owner, clock.now())) throw ingressErrors.askedTooOften(`"${host}"`);
     const proof = await prover.prove(host, owner);
     if (proof === "unknown") throw ingressErrors.dnsAway(`"${host}"`);
     if (proof === "no") throw ingressErrors.hostUnproven(`"${host}"`, { hint: this.#remedy(host, owner) });
     const rival = registry.ownerOf(host);
-    if (rival === undefined || rival === owner) return;
+    if (rival === undefined || rival === owner) return { rival: undefined, yields: false };
     // A missing answer takes no name away from anybody.
-    if ((await prover.prove(host, rival)) !== "no") return;
-    const holder = registry.forfeit(host, rival);
-    if (holder !== undefined) onLost(holder, host);
+    return { rival, yields: (await prover.prove(host, rival)) === "no" };
   }
 
   #remedy(host: string, owner: string): string {

@@ -141,6 +141,34 @@ it("gives a name to the new holder of its domain, and only when the old one is n
   expect(registry.allows(lease(ALICE, 1n), HOST)).toBe(false);
 });
 
+it("tells before a lease whether its names could be had, changes nothing and names nobody", async () => {
+  const says: Record<string, Proof> = { [BOB]: "yes", [ALICE]: "yes" };
+  const { ownership, registry, lost } = contest(says);
+  const check = (owner: string) => ownership.check(lease(owner, 2n), [HOST]);
+  const [inUse] = await Promise.allSettled([check(BOB)]);
+  registry.release(lease(ALICE, 1n));
+  const [resting] = await Promise.allSettled([check(BOB)]);
+  expect(inUse).toMatchObject({ reason: { message: `"${HOST}": hostname not available here` } });
+  expect(resting).toEqual(inUse);
+  await check(ALICE);
+  says[ALICE] = "no";
+  await check(BOB);
+  expect([lost, registry.ownerOf(HOST)]).toEqual([[], ALICE]);
+  says[BOB] = "no";
+  await expect(check(BOB)).rejects.toThrow(/no DNS record proves/);
+});
+
+it("takes the first tenant with a name for its owner where nothing is proven", async () => {
+  const registry = new HostRegistry();
+  registry.claim(lease(ALICE, 1n), [HOST]);
+  const ownership = new HostOwnership({ registry, prover: undefined, aliasOf, onLost: () => {} });
+  await ownership.check(lease(BOB, 2n), ["other.example.org"]);
+  await ownership.check(lease(ALICE, 2n), [HOST]);
+  await expect(ownership.check(lease(BOB, 2n), [HOST])).rejects.toThrow(/not available here/);
+  // A manifest is told by the registry, once the lease is there.
+  await ownership.establish(lease(BOB, 2n), [HOST]);
+});
+
 it("ends the rest of a name whose domain has a new holder", async () => {
   const { ownership, registry } = contest({ [BOB]: "yes" });
   registry.release(lease(ALICE, 1n));

@@ -216,6 +216,11 @@ export class LeaseService {
     }
   }
 
+  /** Whether a lease of the order could have these host names now; rejects with the reason, and changes nothing. */
+  async checkHosts(order: Pick<LeaseKey, "owner" | "dseq" | "gseq">, hosts: readonly string[]): Promise<void> {
+    await this.#ownership.check(order, hosts);
+  }
+
   /** Moves host names between deployments of an owner, one wish of his at a time. */
   async migrateHosts(move: HostMove): Promise<readonly string[]> {
     const key = `${move.owner}/hosts`;

@@ -15,7 +15,7 @@ import { bidTable } from "./bid-table.ts";
 import { bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
 import { lowest } from "./lowest.ts";
 import { offersOf } from "./offers.ts";
-import { reachable } from "./reachable.ts";
+import { type Reached, reachable } from "./reachable.ts";
 import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts";
 import { bidWindow } from "./window.ts";
 
@@ -59,15 +59,24 @@ async function choose(
   if (acceptable.length === 0) throw deployErrors.noBids(`group ${group}`);
   const { choose: ask } = request.questions ?? {};
   const isAsked = request.policy.choice.kind === "ask" && ask !== undefined;
-  const reached = await reachable(session, acceptable, isAsked ? acceptable.length : 1);
-  const [best] = reached;
-  if (best === undefined) {
-    const hint = `svc deploy ${shellWord(request.file)} tries again, svc deploy close --dseq ${dseq} returns the deposit`;
-    throw deployErrors.noBids(`group ${group}: no bidder's gateway answers`, { hint });
-  }
+  const reached = await reachable(session, { group, offers: acceptable }, isAsked ? acceptable.length : 1);
+  const [best] = reached.offers;
+  if (best === undefined) throw nobodyReached(session, { dseq, group }, reached);
   if (!isAsked) return best.bid;
   progress.waiting("");
-  return unlessInterrupted(() => ask(group, reached), request.signal);
+  return unlessInterrupted(() => ask(group, reached.offers), request.signal);
+}
+
+/** Nothing but the order was paid for. */
+function nobodyReached(
+  { request }: Session,
+  { dseq, group }: { readonly dseq: bigint; readonly group: string },
+  { hosts: [refusal] }: Reached,
+): Error {
+  const again = `svc deploy ${shellWord(request.file)} tries again, svc deploy close --dseq ${dseq} returns the deposit`;
+  if (refusal === undefined) return deployErrors.noBids(`group ${group}: no bidder's gateway answers`, { hint: again });
+  const hint = refusal.remedy === undefined ? again : `${refusal.remedy}; then ${again}`;
+  return deployErrors.noBids(`group ${group}: ${refusal.reason}`, { hint });
 }
 
 /** Bids for these groups, those that the policy refuses included, once each group has one to take. */

@@ -53,6 +53,16 @@ export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecor
         throw error;
       }
     },
+    async hostsRefusal(order, hosts) {
+      try {
+        await (await gatewayOf(options, provider)).checkHosts(order, hosts);
+        return undefined;
+      } catch (error) {
+        // Whatever may pass, and providers that do not know the question, is left to the manifest.
+        const outcome = manifestOutcome(error);
+        return outcome.kind === "refused" ? outcome : undefined;
+      }
+    },
     async refusal(order) {
       try {
         const { phase, reason, final: isFinal = false } = await (await gatewayOf(options, provider)).orderStatus(order);

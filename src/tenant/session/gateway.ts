@@ -59,8 +59,16 @@ export interface TenantGateway {
   sendManifest(dseq: bigint, manifest: Manifest): Promise<ManifestOutcome>;
   /** Undefined while the provider has no manifest for the lease. Rejects when the provider cannot be asked. */
   status(lease: LeaseKey): Promise<LeaseState | undefined>;
+  /** Why a lease of the order would not get the host names; undefined if it would, or where the provider cannot say. */
+  hostsRefusal(order: OrderKey, hosts: readonly string[]): Promise<HostsRefusal | undefined>;
   /** Why the provider does not bid on an order, if it says so. */
   refusal(order: OrderKey): Promise<BidRefusal | undefined>;
+}
+
+export interface HostsRefusal {
+  readonly reason: string;
+  /** What to do about it, in the provider's words. */
+  readonly remedy?: string;
 }
 
 export interface BidRefusal {
