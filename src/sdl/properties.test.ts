@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMap, parseDocument, visit } from "yaml";
 import { anyText, runs } from "../../test/support/runs.ts";
+import { YAML_PIECES } from "../../test/support/yaml-pieces.ts";
 import { GroupSpecSchema } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { SdlError } from "./errors.ts";
 import { loadSdl } from "./load.ts";
@@ -24,38 +25,7 @@ const file = fc.constantFrom(...FILES);
 const edit = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.nat(12),
-  insert: fc.oneof(
-    fc.string({ maxLength: 6 }),
-    fc.constantFrom(
-      "\n",
-      "  ",
-      ": ",
-      "- ",
-      "[",
-      "{",
-      "}",
-      "&a ",
-      "*a",
-      "<<: ",
-      "!!x ",
-      "---\n",
-      "null",
-      "'",
-      '"',
-      "|\n",
-    ),
-    fc.constantFrom(
-      "0",
-      "-1",
-      "1e9",
-      "99999999999999999999",
-      "true",
-      "__proto__: 1\n",
-      "constructor",
-      "\u2028",
-      "\u0000",
-    ),
-  ),
+  insert: fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom(...YAML_PIECES)),
 });
 
 function apply(text: string, { at, length, insert }: { at: number; length: number; insert: string }): string {

@@ -1,4 +1,5 @@
 import type { Rng } from "../../../test/support/rng.ts";
+import { YAML_PIECES } from "../../../test/support/yaml-pieces.ts";
 
 /** Deployment files as nobody writes them by mistake: at limits, past them, and with what parsers stumble over. */
 
@@ -163,37 +164,12 @@ export function oddFile(rng: Rng): string {
   return JSON.stringify(file);
 }
 
-const INSERTS = [
-  "\n",
-  "  ",
-  ": ",
-  "- ",
-  "[",
-  "{",
-  "}",
-  "&a ",
-  "*a",
-  "<<: ",
-  "!!x ",
-  "---\n",
-  "null",
-  "'",
-  '"',
-  "|\n",
-  "0",
-  "-1",
-  "1e9",
-  "true",
-  "\u2028",
-  "\u0000",
-];
-
 /** A text with a few of its characters replaced. */
 export function edited(text: string, rng: Rng): string {
   let changed = text;
   for (let i = rng.below(3); i >= 0; i--) {
     const at = rng.below(changed.length + 1);
-    const insert = INSERTS[rng.below(INSERTS.length)] ?? "";
+    const insert = YAML_PIECES[rng.below(YAML_PIECES.length)] ?? "";
     changed = changed.slice(0, at) + insert + changed.slice(at + rng.below(8));
   }
   return changed;
