@@ -28,6 +28,12 @@ function forge(header: string, payload: string): string {
 const HEADER = '{"alg":"ES256K","typ":"JWT"}';
 const forgeClaims = (change: object): string => forge(HEADER, JSON.stringify({ ...claims, ...change }));
 
+/** Permissions for so many providers, or for one of that name so many times. */
+function granular(count: number, name?: string, more = {}) {
+  const permissions = Array.from({ length: count }, (_, n) => ({ provider: name ?? `p${n}`, access: "full", ...more }));
+  return { access: "granular", permissions };
+}
+
 describe("tokens", () => {
   test("a genuine token gives its claims", async () => {
     const token = await signToken(claims, sign);
@@ -62,6 +68,12 @@ describe("tokens", () => {
     ["an expiry that is not an integer", () => forgeClaims({ exp: 1e300 }), 3],
     ["a scoped access without scope", () => forgeClaims({ leases: { access: "scoped" } }), 3],
     ["expiry before begin", () => forgeClaims({ exp: now - 1 }), 3],
+    ["a provider with two permissions", () => forgeClaims({ leases: granular(2, "svc1provider") }), 3],
+    ["thousands of permissions", () => forgeClaims({ leases: granular(200) }), 3],
+    ["full access to a provider and a list", () => forgeClaims({ leases: granular(1, "p", { scope: ["logs"] }) }), 3],
+    ["full access with a scope beside it", () => forgeClaims({ leases: { access: "full", scope: ["logs"] } }), 3],
+    ["an expiry beyond safe integers", () => forgeClaims({ exp: 2 ** 53 }), 3],
+    ["the algorithm of another curve", () => forge('{"alg":"ES256"}', JSON.stringify(claims)), 2],
     ["another audience", () => forgeClaims({ aud: "svc1other" }), 5],
     ["two hours of life", () => forgeClaims({ exp: now + 7200 }), 8],
     ["two hours of life by an early begin", () => forgeClaims({ iat: now - 7000, nbf: now - 7000 }), 8],
