@@ -25,9 +25,14 @@ const SUFFIX = { PathInContainer: "svc", CgroupPermissions: "rwm" } as const;
  */
 export function aliasSpecs(prefix: string, specs: readonly CdiSpec[]): Map<string, CdiSpec> {
   const files = new Map<string, CdiSpec>();
+  const described = new Set<string>();
   specs.forEach((spec, at) => {
     const kind = aliasKind(prefix, spec.kind);
-    const devices = spec.devices.flatMap((device) => [
+    // Of one name the first counts; engines give out no device that two files of one folder describe.
+    const fresh = spec.devices.filter(({ name }) => !described.has(`${kind}=${name}`));
+    if (fresh.length === 0) return;
+    for (const { name } of fresh) described.add(`${kind}=${name}`);
+    const devices = fresh.flatMap((device) => [
       device,
       { ...device, name: `${device.name}:${SUFFIX.PathInContainer}:${SUFFIX.CgroupPermissions}` },
     ]);

@@ -42,7 +42,7 @@ function gpuDevice(kind: string, device: CdiDevice, { named, detected }: ModelSo
   const name = `${kind}=${device.name}`;
   const byDriver = nodesOf(device).flatMap((path) => detected.get(path) ?? []);
   const model = named.get(name) ?? named.get(kind) ?? byDriver[0] ?? UNKNOWN_MODEL;
-  return { name, vendor: kind.split(".")[0] ?? "", ...modelOf(model) };
+  return { name, vendor: kind.split(/[./]/)[0] ?? "", ...modelOf(model) };
 }
 
 /** Devices that neither contain another one nor are a second name of one. */

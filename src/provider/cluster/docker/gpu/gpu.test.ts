@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -70,6 +70,65 @@ describe("descriptions of devices", () => {
   });
 });
 
+describe("descriptions that lie", () => {
+  const MANY = 50_000;
+
+  /** What is read of one file of this text. */
+  async function read(text: string, name = "x.json") {
+    const folder = mkdtempSync(join(dir, "lie-"));
+    writeFileSync(join(folder, name), text);
+    return readSpecs([folder]);
+  }
+
+  // A label lists the devices of a container between commas: such a name would be free while it is in use.
+  it.each(["a,b", "a=b", "", "a b", "../0", "-", "0:", "x".repeat(300), "K\u212a"])(
+    "name no device %j",
+    async (name) => {
+      const { specs, faults } = await read(JSON.stringify(spec("v.com/gpu", device("0"), device(name))));
+      expect(specs).toEqual([]);
+      expect(faults).toEqual([expect.stringMatching(/x\.json: .*name of a device/)]);
+    },
+  );
+
+  it.each(["gpu", "/gpu", "v.com/gpu/x", "v,w/gpu", "v.com/", "1.com/gpu", "v.com/gpu=0"])(
+    "have no kind %j",
+    async (kind) => {
+      const { specs, faults } = await read(JSON.stringify(spec(kind, device("0"))));
+      expect(specs).toEqual([]);
+      expect(faults).toEqual([expect.stringMatching(/x\.json: .*kind of the devices/)]);
+    },
+  );
+
+  it.each(["constructor", "__proto__", "toString"])("may use a name of the language: %s", async (word) => {
+    const kind = word === "__proto__" ? "v.com/gpu" : `${word}/gpu`;
+    const name = word === "__proto__" ? "a__proto__b" : word;
+    const { specs, faults } = await read(JSON.stringify(spec(kind, device(name, "/dev/x"))));
+    expect(faults).toEqual([]);
+    const [found] = gpuDevices(specs, NONE);
+    expect(found).toEqual({ name: `${kind}=${name}`, vendor: kind.split(/[./]/)[0], model: "unknown" });
+  });
+
+  it("describe no more devices than a machine has", async () => {
+    const devices = Array.from({ length: MANY }, (_, n) => device(`${n}`, `/dev/x${n}`));
+    const { specs, faults } = await read(JSON.stringify({ ...spec("v.com/gpu"), devices }));
+    expect(specs).toHaveLength(0);
+    expect(faults).toEqual([expect.stringMatching(/more than \d+ devices/)]);
+  });
+
+  it("are no bombs of references, and no files that never end", async () => {
+    const levels = Array.from({ length: 30 }, (_, n) => `a${n}: &a${n} [${n === 0 ? "x" : `*a${n - 1}, *a${n - 1}`}]`);
+    const bomb = await read(`cdiVersion: "0.5.0"\nkind: v.com/gpu\ndevices: []\n${levels.join("\n")}\n`, "x.yaml");
+    expect([bomb.specs.length, bomb.faults.length]).toEqual([0, 1]);
+    const folder = mkdtempSync(join(dir, "links-"));
+    symlinkSync("/dev/zero", join(folder, "a.json"));
+    symlinkSync("b.json", join(folder, "b.json"));
+    symlinkSync("none", join(folder, "c.json"));
+    mkdirSync(join(folder, "d.json"));
+    const { specs, faults } = await readSpecs([folder]);
+    expect([specs.length, faults.length]).toEqual([0, 4]);
+  });
+});
+
 describe("models of GPUs", () => {
   it.each([
     ["NVIDIA A100-SXM4-80GB", "a100/80Gi/sxm"],
@@ -126,6 +185,22 @@ describe("descriptions for Podman", () => {
     expect(alias?.devices[1]?.containerEdits).toEqual({ deviceNodes: [{ path: "/dev/nvidia0" }] });
     // Its own aliases are no further devices.
     expect(gpuDevices(alias === undefined ? [] : [alias], NONE)).toEqual([]);
+  });
+
+  it("describe a device of two folders once: engines give out none that two files of one folder describe", () => {
+    const files = aliasSpecs("svc-x", [
+      spec("v.com/gpu", device("0", "/dev/new")),
+      spec("v.com/gpu", device("0", "/dev/old"), device("1", "/dev/one")),
+      spec("v.com/gpu", device("1", "/dev/other")),
+      spec("w.com/gpu", device("0", "/dev/w")),
+    ]);
+    const described = [...files.values()].flatMap(({ kind, devices }) => devices.map(({ name }) => `${kind}=${name}`));
+    expect(new Set(described).size).toBe(described.length);
+    expect([...files.values()].map(({ devices }) => devices[0]?.containerEdits?.deviceNodes?.[0]?.path)).toEqual([
+      "/dev/new",
+      "/dev/one",
+      "/dev/w",
+    ]);
   });
 
   it("are replaced, and removed when nothing is to be described", () => {

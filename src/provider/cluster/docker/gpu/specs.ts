@@ -8,6 +8,24 @@ import { errorText, readFileText } from "../../../../util/index.ts";
 export const CDI_FOLDERS: readonly string[] = ["/etc/cdi", "/var/run/cdi"];
 
 const MAX_SPEC_BYTES = 4 << 20;
+/** Devices of one file; vendors describe a device up to three times. */
+const MAX_DEVICES = 1_024;
+const MAX_NAME = 128;
+
+// As the Container Device Interface has them. Labels of containers and requests to engines put `,` and `=` between names.
+const kind = v.pipe(
+  v.string(),
+  v.maxLength(MAX_NAME, `the kind of the devices has at most ${MAX_NAME} characters`),
+  v.regex(
+    /^[a-z](?:[\w.-]*[a-z\d])?\/[a-z](?:[\w-]*[a-z\d])?$/i,
+    "the kind of the devices is not of the form vendor.com/class",
+  ),
+);
+const deviceName = v.pipe(
+  v.string(),
+  v.maxLength(MAX_NAME, `the name of a device has at most ${MAX_NAME} characters`),
+  v.regex(/^[a-z\d](?:[\w.:-]*[a-z\d])?$/i, "the name of a device has other characters than CDI allows"),
+);
 
 const Edits = v.looseObject({
   deviceNodes: v.nullish(v.array(v.looseObject({ path: v.string(), hostPath: v.nullish(v.string()) }))),
@@ -15,8 +33,11 @@ const Edits = v.looseObject({
 
 const Spec = v.looseObject({
   cdiVersion: v.string(),
-  kind: v.string(),
-  devices: v.array(v.looseObject({ name: v.string(), containerEdits: v.nullish(Edits) })),
+  kind,
+  devices: v.pipe(
+    v.array(v.looseObject({ name: deviceName, containerEdits: v.nullish(Edits) })),
+    v.maxLength(MAX_DEVICES, `it describes more than ${MAX_DEVICES} devices`),
+  ),
   containerEdits: v.nullish(v.looseObject({})),
 });
 
