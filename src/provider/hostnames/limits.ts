@@ -6,8 +6,9 @@ export const HOST_LIMITS = {
   resting: 10_000,
   /** Milliseconds for all queries about one name. */
   proofMs: 5_000,
-  /** Names that are checked at once: of one manifest, and of all tenants together. */
+  /** Names that are checked at once: of one manifest, of one owner, and of all tenants together. */
   together: 4,
+  ownerLookups: 8,
   lookups: 32,
   /** Names that are checked for one owner at once, and refilled per second. */
   ownerBurst: 200,

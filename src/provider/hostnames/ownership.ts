@@ -1,4 +1,4 @@
-import { type Clock, RateLimit, Semaphore, systemClock } from "../../util/index.ts";
+import { type Clock, RateLimit, systemClock, Turns } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { ingressErrors } from "./errors.ts";
 import { HOST_LIMITS } from "./limits.ts";
@@ -34,7 +34,7 @@ type Judge = (host: string, find: () => Promise<Found>) => Promise<void>;
  */
 export class HostOwnership {
   readonly #options: OwnershipOptions;
-  readonly #places = new Semaphore(HOST_LIMITS.lookups);
+  readonly #places = new Turns({ each: HOST_LIMITS.ownerLookups, all: HOST_LIMITS.lookups });
   readonly #asked = new RateLimit(HOST_LIMITS.ownerBurst, HOST_LIMITS.ownerPerSecond);
 
   constructor(options: OwnershipOptions) {
@@ -73,7 +73,8 @@ export class HostOwnership {
     // A few at a time, and none after a failure: a tenant with slow name servers must not keep others waiting.
     for (let at = 0; at < names.length; at += HOST_LIMITS.together) {
       const some = names.slice(at, at + HOST_LIMITS.together);
-      const judged = some.map((name) => judge(name, () => this.#places.run(() => this.#find(name, claimant.owner))));
+      const { owner } = claimant;
+      const judged = some.map((name) => judge(name, () => this.#places.run(owner, () => this.#find(name, owner))));
       await Promise.all(judged);
     }
   }

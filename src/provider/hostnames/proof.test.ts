@@ -211,3 +211,24 @@ it("refuses more names than a lease may have before the DNS is asked", async () 
   await expect(ownership.establish(lease(BOB, 2n), names)).rejects.toThrow(/too many host names/);
   expect(asked).toEqual([]);
 });
+
+it("keeps the places for questions of others free of an owner whose name servers never answer", async () => {
+  const held: string[] = [];
+  const prover: HostProver = {
+    prove(host, owner) {
+      if (owner !== BOB) return Promise.resolve("yes");
+      held.push(host);
+      return new Promise(() => {});
+    },
+  };
+  const ownership = new HostOwnership({ registry: new HostRegistry(), prover, aliasOf, onLost: () => {} });
+  for (let dseq = 0n; dseq < BigInt(HOST_LIMITS.lookups); dseq++) {
+    void ownership.establish(
+      lease(BOB, dseq),
+      ["a", "b"].map((each) => `${each}${dseq}.example.org`),
+    );
+  }
+  await ownership.establish(lease(ALICE, 1n), [HOST]);
+  expect(held).toHaveLength(HOST_LIMITS.ownerLookups);
+  expect(HOST_LIMITS.ownerLookups).toBeLessThan(HOST_LIMITS.lookups / 2);
+});

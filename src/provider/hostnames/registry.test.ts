@@ -38,7 +38,19 @@ describe("host registry", () => {
     for (const host of ["ingress.test", "x.ingress.test"]) {
       expect(() => registry.claim(ALICE, [host])).toThrow(/belongs to the provider/);
     }
-    for (const host of ["", "a b", "-x.com", "x.com:80", "http://x.com", `${"a".repeat(64)}.com`, "ä.com"]) {
+    for (const host of [
+      "",
+      "a b",
+      "-x.com",
+      "x.com:80",
+      "http://x.com",
+      `${"a".repeat(64)}.com`,
+      "ä.com",
+      "\u212Aelvin.com",
+      "a。com",
+      "a..com",
+      "*.com",
+    ]) {
       expect(() => registry.check(ALICE, [host])).toThrow(/not a host name/);
     }
   });
