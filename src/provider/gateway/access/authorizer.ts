@@ -42,7 +42,7 @@ export interface Admission {
 
 /** Who asks for what anybody may know. */
 export interface Caller {
-  /** The account, or the address of the host where no credential was shown. */
+  /** The account, or the network of the host where no credential was shown. */
   readonly name: string;
   /** Rejects with the refusal when a credential that was shown is no longer good. */
   recheck(): Promise<void>;
@@ -120,8 +120,7 @@ export class Authorizer {
   async identify(request: CredentialCarrier): Promise<Caller> {
     const credential = findCredential(request);
     const { now } = this.#options;
-    const name =
-      credential === undefined ? `${request.socket.remoteAddress}` : (await this.#examine(credential, request)).owner;
+    const name = credential === undefined ? networkOfCaller(request) : (await this.#examine(credential, request)).owner;
     if (!this.#rate.take(name, now())) throw gatewayErrors.tooMany();
     if (credential === undefined) return { name, recheck: async () => {} };
     return { name, recheck: async () => void (await this.#authenticate(credential)) };
@@ -131,8 +130,8 @@ export class Authorizer {
    * A credential that is none costs a signature check or a question to the node: one network has only so many. What is good, or
    * cannot be judged because the node is away, is given back.
    */
-  async #examine(credential: Credential, { socket }: CredentialCarrier): Promise<Principal> {
-    const network = networkOf(`${socket.remoteAddress}`.replace(/^::ffff:(?=\d+\.)/i, ""));
+  async #examine(credential: Credential, request: CredentialCarrier): Promise<Principal> {
+    const network = networkOfCaller(request);
     if (!this.#failures.take(network, this.#options.now()))
       throw gatewayErrors.tooMany("too many credentials from your network were refused");
     try {
@@ -163,4 +162,9 @@ export class Authorizer {
     if (gseq === undefined || oseq === undefined) return undefined;
     return { owner, dseq, gseq, oseq, provider: this.#options.provider };
   }
+}
+
+/** A home has more IPv6 addresses than there are limits. */
+function networkOfCaller({ socket }: CredentialCarrier): string {
+  return networkOf(`${socket.remoteAddress}`.replace(/^::ffff:(?=\d+\.)/i, ""));
 }
