@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { loadSdl } from "../../sdl/index.ts";
+import { type LoadedSdl, loadSdl } from "../../sdl/index.ts";
+import type { LeaseKey } from "../../wire/index.ts";
 import { untilOk } from "../cluster/contract/conformance/index.ts";
 import { clusterErrors } from "../cluster/index.ts";
 import { onChain, sampleDeployment, sampleFile } from "../testing/deployment.ts";
@@ -19,7 +20,10 @@ afterEach(async () => {
 });
 
 async function send(world: LeaseHarness, id = leaseOf(1n), ...leasedIps: readonly string[]) {
-  const loaded = sampleDeployment({ leasedIps, count: leasedIps.length + 1 });
+  return give(world, id, sampleDeployment({ leasedIps, count: leasedIps.length + 1 }));
+}
+
+async function give(world: LeaseHarness, id: LeaseKey, loaded: LoadedSdl) {
   world.chain.win(id, onChain(loaded));
   await world.service.manifestReceived(id.owner, id.dseq, loaded.manifest);
   await untilOk(world.driver, id);
@@ -222,5 +226,22 @@ describe("leased addresses that move", () => {
     ]);
     expect(asked).toEqual([2n, 1n]);
     expect(world.driver.addresses.holderOf(TENANT, "game")?.dseq).toBe(1n);
+  });
+
+  it("pass host names that move the other way", async () => {
+    const world = open();
+    const hosts = ["shop.example.org"];
+    const ids = [leaseOf(1n), leaseOf(2n)] as const;
+    const loaded = sampleDeployment({ leasedIps: ["game"], hosts });
+    for (const id of ids) await give(world, id, loaded);
+    await move(world, 2n, ["game"]);
+    const names = { owner: TENANT, dseq: 2n, gseq: 1, hosts, permit: async () => {} };
+    expect(await Promise.all([world.service.migrateHosts(names), move(world, 1n, ["game"])])).toEqual([
+      hosts,
+      ["game"],
+    ]);
+    for (const id of ids) await world.service.leaseClosed(id, 9n);
+    await world.pass(60_000);
+    expect([world.service.records(), world.cluster.holdings.size]).toEqual([[], 0]);
   });
 });

@@ -134,14 +134,12 @@ export class LeaseMachine {
     return this.#serial.run(task);
   }
 
-  /** Moves host names here, and resolves when they lead here. */
-  takeHosts(move: () => void): Promise<void> {
-    return this.#serial.run(async () => {
-      if (this.#stopped || this.#record.phase === "closing") throw leaseErrors.closing();
-      move();
-      this.#lookAtHosts();
-      await this.#publish();
-    });
+  /** Moves host names here, and resolves when they lead here. Called while the lease is held. */
+  async takeHosts(move: () => void): Promise<void> {
+    if (this.#stopped || this.#record.phase === "closing") throw leaseErrors.closing();
+    move();
+    this.#lookAtHosts();
+    await this.#publish();
   }
 
   async #settleHosts(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ManifestGroup, ManifestService } from "../../sdl/index.ts";
-import type { DeploymentKey, LeaseKey } from "../../wire/index.ts";
+import { type DeploymentKey, formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { type ClusterAddresses, endpointNames, type LeaseHealth } from "../cluster/index.ts";
 import { type HostRegistry, ingressErrors, normalHost } from "../hostnames/index.ts";
 import { leaseErrors } from "./errors.ts";
@@ -45,7 +45,7 @@ export async function moveHosts(move: HostMove, { registry, machines, status }: 
   const sources = machines.filter((machine) => machine !== destination && holdsOne(machine, hosts, registry));
   for (const source of sources) await move.permit(source.id);
   checkReady(destination, hosts, await status(id));
-  await holdAll(sources, () => destination.takeHosts(() => registry.move(id, hosts)));
+  await holdAll([...sources, destination], () => destination.takeHosts(() => registry.move(id, hosts)));
   for (const source of sources) await source.settleHosts();
   return hosts.filter((host) => registry.holds(id, host));
 }
@@ -134,8 +134,11 @@ function checkAvailable(services: readonly ManifestService[], health: LeaseHealt
   }
 }
 
-/** Runs the task while nothing else happens to any of the leases. */
+/**
+ * Runs the task while nothing else happens to any of the leases. They are held in one order, whatever moves: host names
+ * that move one way and addresses that move the other way would else wait for each other for ever.
+ */
 function holdAll(machines: readonly LeaseMachine[], task: () => Promise<void>): Promise<void> {
-  const [first, ...others] = machines;
-  return first === undefined ? task() : first.hold(() => holdAll(others, task));
+  const inOrder = [...machines].sort((a, b) => (formatLeaseId(a.id) < formatLeaseId(b.id) ? -1 : 1));
+  return inOrder.reduceRight<() => Promise<void>>((inner, machine) => () => machine.hold(inner), task)();
 }
