@@ -30,16 +30,18 @@ interface Favour {
 
 /** How often it is looked whether waiting bids keep others out. */
 const LOOK_MS = 2_000;
-/** Orders for which that is tried at a time. */
+/** Orders for which that is tried at a time; the next ones are tried at the next look. */
 const MAX_TRIES = 16;
 /** Waiting bids of others do not stand in the way of the rest. */
-const RELIEVED: ReadonlySet<Obstacle> = new Set(["capacity", "money"]);
+export const RELIEVED: ReadonlySet<Obstacle> = new Set(["capacity", "money"]);
 
 /** Withdraws bids that nobody takes where they keep the orders of others out. */
 export class Relief {
   readonly #options: ReliefOptions;
   #timer: NodeJS.Timeout | undefined;
   #favour: Favour | undefined;
+  /** Waiting orders that were tried in vain since one was helped: so those that nothing helps are in nobody's way. */
+  #passed = 0;
   #stopped = false;
 
   constructor(options: ReliefOptions) {
@@ -89,10 +91,13 @@ export class Relief {
     const { log, withdraw } = this.#options;
     if (this.#favour?.tracked.phase === "refused" && this.#favour.withdrawn.some(isWithdrawing)) return;
     this.#favour = undefined;
-    for (const tracked of waiting.slice(0, MAX_TRIES)) {
+    const first = this.#passed < waiting.length ? this.#passed : 0;
+    this.#passed = first + MAX_TRIES;
+    for (const tracked of waiting.slice(first, this.#passed)) {
       const withdrawn = this.#standInTheWay(tracked);
       if (withdrawn === undefined) continue;
       this.#favour = { tracked, withdrawn };
+      this.#passed = 0;
       for (const each of withdrawn) {
         log.info("withdrawing bid, another order waits for its room", { order: each.text, other: tracked.text });
         withdraw(each);
@@ -102,11 +107,11 @@ export class Relief {
   }
 
   /** The fewest bids that would have to go; undefined if none may, or if that would not help. */
-  #standInTheWay({ id, rows = [], obstacle }: Tracked): readonly Tracked[] | undefined {
+  #standInTheWay({ id, rows = [], obstacle, depositsMissing = 1 }: Tracked): readonly Tracked[] | undefined {
     const { inventory, bids, now, patience } = this.#options;
     const open = givingWay(bids(), id.owner, { now: now(), patience }).map(({ tracked }) => tracked);
     // Each bid gives back a deposit.
-    if (obstacle === "money") return fewest(open, () => true);
+    if (obstacle === "money") return fewest(open, ({ length }) => length >= depositsMissing);
     return fewest(open, (some) => inventory.wouldFit(rows, new Set(some.map(({ text }) => text))));
   }
 }

@@ -8,6 +8,7 @@ import {
   type IntCoin,
   isOneOf,
   type Logger,
+  largest,
   Semaphore,
   sumCoins,
 } from "../../util/index.ts";
@@ -30,7 +31,7 @@ import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
 import { bidsByOwner, PATIENCE, type Patience, sizeOf } from "./giving-way.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
-import { type OpenBid, Relief } from "./relief.ts";
+import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
 import { type Ending, OUTCOMES, type Tracked } from "./tracked.ts";
 
 /**
@@ -70,6 +71,12 @@ export interface OrderOptions {
   readonly meter?: Meter;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+}
+
+/** The balance of a coin of which there is too little for a bid. */
+interface Shortage extends IntCoin {
+  /** Deposits that would have to come back before there is enough; Infinity if no number of them does. */
+  readonly deposits: number;
 }
 
 /** A waiting order is checked less and less often: the interval stays the same after this many doublings. */
@@ -284,11 +291,16 @@ export class OrderService {
       );
       return undefined;
     }
-    await this.#judge(tracked, order);
-    if (this.#left(tracked)) return undefined;
-    // A waiting order is checked often, and reported once.
-    log[tracked.looks === 0 ? "info" : "debug"]("requesting reservation", { order: tracked.text });
-    await timed(this.#meter, "reserving", () => this.#reserve(tracked, rows));
+    try {
+      await this.#judge(tracked, order);
+      if (this.#left(tracked)) return undefined;
+      // A waiting order is checked often, and reported once.
+      log[tracked.looks === 0 ? "info" : "debug"]("requesting reservation", { order: tracked.text });
+      await timed(this.#meter, "reserving", () => this.#reserve(tracked, rows));
+    } catch (error) {
+      if (error instanceof Refusal && RELIEVED.has(error.obstacle)) await this.#checkWorth(tracked, order);
+      throw error;
+    }
     if (this.#left(tracked)) return undefined;
     tracked.phase = "bidding";
     const price = await timed(this.#meter, "pricing", () => this.#price(tracked.id.owner, order.spec));
@@ -329,6 +341,12 @@ export class OrderService {
     const closed = await obstacle?.();
     if (closed !== undefined) throw new Refusal(closed, "cluster");
     await this.#checkOffer(spec);
+  }
+
+  /** Nobody's bid gives way to an order that would get none anyway. */
+  async #checkWorth(tracked: Tracked, { id, spec }: OrderRecord): Promise<void> {
+    tracked.quote ??= await this.#price(id.owner, spec);
+    await this.#checkPlace(id, tracked.quote);
   }
 
   /** A full order takes only a bid that is cheaper than its dearest, which ends with it. */
@@ -412,6 +430,7 @@ export class OrderService {
     const { deposit, fee, keep } = this.#options;
     const short = await this.#shortage(() => this.#spending.add(tracked));
     if (short === undefined) return;
+    tracked.depositsMissing = short.deposits;
     const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
     const kept = keep === undefined ? "" : `, and ${formatCoin(keep)} stay on the account`;
     throw new Refusal(`the provider has ${formatCoin(short)}, ${both}${kept}: fund the provider's account`, "money");
@@ -422,7 +441,7 @@ export class OrderService {
    * in the same turn. Bids on their way count as paid. A balance that was asked for before one of them came into a
    * block may not show it: it is asked for again.
    */
-  async #shortage(take: () => void = () => {}): Promise<IntCoin | undefined> {
+  async #shortage(take: () => void = () => {}): Promise<Shortage | undefined> {
     const { chain, deposit, fee, keep } = this.#options;
     for (let tries = 0; ; tries++) {
       const before = this.#settled;
@@ -437,14 +456,20 @@ export class OrderService {
   }
 
   /** The first coin of which one more bid, beside those on their way, would leave too little. */
-  #firstShort(balances: ReadonlyMap<string, bigint>): IntCoin | undefined {
+  #firstShort(balances: ReadonlyMap<string, bigint>): Shortage | undefined {
     const { deposit, fee, keep } = this.#options;
     const bids = BigInt(this.#spending.size + 1);
     const coins = [deposit, fee].map(({ denom, amount }) => ({ denom, amount: amount * bids }));
-    const short = sumCoins(keep === undefined ? coins : [...coins, keep]).find(
-      ({ denom, amount }) => (balances.get(denom) ?? 0n) < amount,
+    const short = sumCoins(keep === undefined ? coins : [...coins, keep])
+      .map(({ denom, amount }) => ({ denom, missing: amount - (balances.get(denom) ?? 0n) }))
+      .filter(({ missing }) => missing > 0n);
+    const [first] = short;
+    if (first === undefined) return undefined;
+    const deposits = largest(
+      short.map((each) => depositsFor(each, { deposit, fee })),
+      1,
     );
-    return short === undefined ? undefined : { denom: short.denom, amount: balances.get(short.denom) ?? 0n };
+    return { denom: first.denom, amount: balances.get(first.denom) ?? 0n, deposits };
   }
 
   /** Orders that wait for money are checked again when it arrives; one query serves them all. */
@@ -618,6 +643,17 @@ export class OrderService {
 function refusedBid(error: Rejected): Refusal {
   const isFinal = error.codespace === "market" && !isOneOf([marketErrors.tooManyBids], error);
   return new Refusal(`the chain refused the bid: ${error.message}`, isFinal ? "final" : "moment");
+}
+
+/** How many withdrawn bids make up for what is missing: each gives back its deposit and costs a fee. */
+function depositsFor(
+  { denom, missing }: { readonly denom: string; readonly missing: bigint },
+  { deposit, fee }: Pick<OrderOptions, "deposit" | "fee">,
+): number {
+  const gain = deposit.amount - (fee.denom === deposit.denom ? fee.amount : 0n);
+  if (denom !== deposit.denom || gain <= 0n) return Number.POSITIVE_INFINITY;
+  // Rounded up.
+  return Number((missing + gain - 1n) / gain);
 }
 
 function entryOf(tracked: Tracked): OrderEntry {

@@ -31,6 +31,10 @@ export interface Tracked {
   looks: number;
   /** What it needs, once it was looked at. */
   rows?: readonly RowNeed[];
+  /** How many deposits of other bids have to come back before a bid can be paid; Infinity if no number of them is enough. */
+  depositsMissing?: number;
+  /** The price that it would get, as it was when others' bids first stood in its way. */
+  quote?: Dec;
   /** Since when its bid waits for the tenant, in milliseconds since 1970. */
   openSince: number;
 }
