@@ -48,6 +48,8 @@ function responseOf(request: ClientRequest, body: string | undefined): Promise<I
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
     request.on("error", (cause) => reject(unreachable(cause)));
+    // A switch to another protocol ends the request with neither.
+    request.once("close", () => reject(unreachable(new Error("the answer broke off"))));
     request.end(body);
   });
 }

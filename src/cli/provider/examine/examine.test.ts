@@ -4,6 +4,7 @@ import { createServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runCli } from "../../../../test/cli/run.ts";
 import { certificatePath, makeCertificate, writeCertificateFile } from "../../../certs/index.ts";
@@ -271,6 +272,15 @@ describe("svc provider verify", () => {
     ["talks nonsense", (response) => response.end("<html>")],
     ["sends another shape", (response) => response.end('{"address":7,"cluster":null}')],
     ["nests without end", (response) => response.end("[".repeat(100_000))],
+    [
+      "sends a compressed bomb",
+      (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(64 << 20))),
+    ],
+    ["speaks another protocol", (response) => response.writeHead(101, { connection: "upgrade", upgrade: "x" }).end()],
+    ["announces more than it sends", (response) => response.writeHead(200, { "content-length": 1e12 }).end("{")],
+    ["sends endless headers", (response) => response.writeHead(200, { x: "a".repeat(1 << 20) }).end("{}")],
+    ["has more leases than numbers", (response) => response.end('{"address":"","cluster":{"leases":1e999}}')],
+    ["has a lease less than none", (response) => response.end('{"address":"","cluster":{"leases":-1}}')],
     [
       "answers without end",
       (response) => {

@@ -36,7 +36,10 @@ export function dnsCheck(facts: ChainFacts): Check {
   };
 }
 
-const statusSchema = v.object({ address: v.string(), cluster: v.object({ leases: v.number() }) });
+const statusSchema = v.object({
+  address: v.string(),
+  cluster: v.object({ leases: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) }),
+});
 export type PublicStatus = v.InferOutput<typeof statusSchema>;
 
 /** The gateway's public status, over a connection whose certificate is that of the chain. */
