@@ -190,9 +190,12 @@ function distinct(names: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-/** `.example.com` means the domain and everything below it. */
+/** `.example.com`, like the `*.example.com` of certificates, means the domain and everything below it. */
 function matches(rule: string, host: string): boolean {
-  const name = rule.toLowerCase();
+  const name = rule
+    .toLowerCase()
+    .replace(/\.$/, "")
+    .replace(/^\*(?=\.)/, "");
   return name.startsWith(".") ? host.endsWith(name) || host === name.slice(1) : host === name;
 }
 
