@@ -244,4 +244,31 @@ describe("leased addresses that move", () => {
     await world.pass(60_000);
     expect([world.service.records(), world.cluster.holdings.size]).toEqual([[], 0]);
   });
+
+  it("are taken from no lease that the credential was not asked about, nor are host names", async () => {
+    const world = open();
+    const hosts = ["shop.example.org"];
+    const loaded = sampleDeployment({ leasedIps: ["game"], hosts });
+    for (const dseq of [1n, 2n, 3n]) await give(world, leaseOf(dseq), loaded);
+    await move(world, 1n, ["game"]);
+    const asked: bigint[] = [];
+    const wish = { owner: TENANT, gseq: 1, permit: async ({ dseq }: LeaseKey) => void asked.push(dseq) };
+    const { status } = world.driver;
+    // The first lease ends while the destination is looked at, and the second one is its heir.
+    world.driver.status = async (id) => {
+      await world.service.leaseClosed(leaseOf(1n), 9n);
+      await world.pass(0);
+      return status.call(world.driver, id);
+    };
+    const moves = await Promise.allSettled([
+      world.service.migrateEndpoints({ ...wish, dseq: 3n, endpoints: ["game"] }),
+      world.service.migrateHosts({ ...wish, dseq: 3n, hosts }),
+    ]);
+    expect(moves).toMatchObject(
+      [1, 2].map(() => ({ reason: { message: expect.stringMatching(/already being moved/) } })),
+    );
+    expect(new Set(asked)).toEqual(new Set([1n, 3n]));
+    expect(world.driver.addresses.heldBy(leaseOf(2n))).toEqual(["game"]);
+    expect(world.registry.holds(leaseOf(2n), hosts[0] ?? "")).toBe(true);
+  });
 });

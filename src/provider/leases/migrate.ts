@@ -29,7 +29,8 @@ interface EndpointParts extends Omit<MoveParts, "registry"> {
 
 export interface MoveParts {
   readonly registry: HostRegistry;
-  readonly machines: readonly LeaseMachine[];
+  /** All leases of now. */
+  machines(): readonly LeaseMachine[];
   status(id: LeaseKey): Promise<LeaseHealth>;
 }
 
@@ -38,14 +39,18 @@ export interface MoveParts {
  * must be ready, and its route takes the place of the old one. Returns the names that lead there now.
  */
 export async function moveHosts(move: HostMove, { registry, machines, status }: MoveParts): Promise<string[]> {
-  const destination = findDestination(move, machines);
+  const destination = findDestination(move, machines());
   const { id } = destination;
   await move.permit(id);
   const hosts = namesToMove(move, destination, registry);
-  const sources = machines.filter((machine) => machine !== destination && holdsOne(machine, hosts, registry));
+  const findSources = () => machines().filter((each) => each !== destination && holdsOne(each, hosts, registry));
+  const sources = findSources();
   for (const source of sources) await move.permit(source.id);
   checkReady(destination, hosts, await status(id));
-  await holdAll([...sources, destination], () => destination.takeHosts(() => registry.move(id, hosts)));
+  await holdAll([...sources, destination], () => {
+    if (hasOthers(findSources(), sources)) throw leaseErrors.moving();
+    return destination.takeHosts(() => registry.move(id, hosts));
+  });
   for (const source of sources) await source.settleHosts();
   return hosts.filter((host) => registry.holds(id, host));
 }
@@ -58,19 +63,20 @@ export async function moveEndpoints(
   move: EndpointMove,
   { addresses, machines, status }: EndpointParts,
 ): Promise<string[]> {
-  const destination = findDestination(move, machines);
+  const destination = findDestination(move, machines());
   const { id } = destination;
   await move.permit(id);
   const endpoints = [...new Set(move.endpoints)];
   for (const each of endpoints) checkEndpoint(each, destination, addresses);
   const isSource = (machine: LeaseMachine): boolean =>
     machine !== destination && addresses.heldBy(machine.id).some((each) => endpoints.includes(each));
-  const sources = machines.filter(isSource);
+  const sources = machines().filter(isSource);
   for (const source of sources) await move.permit(source.id);
   const uses = ({ expose }: ManifestService) => expose.some(({ ip }) => endpoints.includes(ip));
   checkAvailable(groupOf(destination).services.filter(uses), await status(id));
   await holdAll([...sources, destination], () => {
     if (destination.record.phase === "closing") throw leaseErrors.closing();
+    if (hasOthers(machines().filter(isSource), sources)) throw leaseErrors.addressesMoving();
     return addresses.move(id, endpoints);
   });
   return endpoints.filter((each) => addresses.heldBy(id).includes(each));
@@ -132,6 +138,11 @@ function checkAvailable(services: readonly ManifestService[], health: LeaseHealt
     const seen = health.services.find((each) => each.name === name);
     if ((seen?.available ?? 0) === 0) throw leaseErrors.notReady(`service "${name}"`);
   }
+}
+
+/** Whether a lease has got what is to move since the credential was asked about those that had it: an heir, for one. */
+function hasOthers(now: readonly LeaseMachine[], before: readonly LeaseMachine[]): boolean {
+  return now.some((each) => !before.includes(each));
 }
 
 /**

@@ -230,7 +230,7 @@ export class LeaseService {
       const { registry } = this.#context;
       return await moveHosts(move, {
         registry,
-        machines: [...this.#machines.values()],
+        machines: () => [...this.#machines.values()],
         status: (id) => this.#look(id),
       });
     } finally {
@@ -247,7 +247,7 @@ export class LeaseService {
       const { addresses } = this.#context.driver;
       return await moveEndpoints(move, {
         addresses,
-        machines: [...this.#machines.values()],
+        machines: () => [...this.#machines.values()],
         status: (id) => this.#look(id),
       });
     } finally {
