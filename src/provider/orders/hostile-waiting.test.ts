@@ -170,6 +170,18 @@ test("as many bids give way as deposits are missing", async () => {
   expect([market.withdrawn, market.bids.has(text)]).toEqual([honest, true]);
 });
 
+test("bids give way for their deposits as soon as those are all that is missing", async () => {
+  market = new Market(GAS);
+  const honest = await honestBids();
+  Object.assign(market.balances, { utoken: 0n, ugas: 5n });
+  const text = await market.order("svc1other", 1n, { cpu: 1n });
+  await vi.advanceTimersByTimeAsync(HOUR);
+  expect(market.withdrawn).toEqual([]);
+  market.balances.ugas = 1_000n;
+  await vi.advanceTimersByTimeAsync(HOUR);
+  expect([market.withdrawn, market.bids.has(text)]).toEqual([honest.slice(0, 1), true]);
+});
+
 test("orders that nothing helps keep nobody else from the room of bids", async () => {
   market = new Market();
   const held = await honestBids();

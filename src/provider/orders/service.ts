@@ -476,14 +476,12 @@ export class OrderService {
   #awaitMoney(): void {
     if (this.#stopped || this.#moneyTimer !== undefined) return;
     this.#moneyTimer = setTimeout(async () => {
-      const isShort = await this.#shortage().then(
-        (short) => short !== undefined,
-        () => true,
-      );
+      const short = await this.#shortage().catch(() => "unknown" as const);
       this.#moneyTimer = undefined;
       const waiting = this.#refused(new Set<Obstacle>(["money"]));
       if (this.#stopped || waiting.length === 0) return;
-      if (isShort) return this.#awaitMoney();
+      if (typeof short === "object") for (const tracked of waiting) tracked.depositsMissing = short.deposits;
+      if (short !== undefined) return this.#awaitMoney();
       for (const tracked of waiting) this.#check(tracked);
     }, this.#options.retryMs);
   }
