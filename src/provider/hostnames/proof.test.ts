@@ -232,3 +232,21 @@ it("keeps the places for questions of others free of an owner whose name servers
   expect(held).toHaveLength(HOST_LIMITS.ownerLookups);
   expect(HOST_LIMITS.ownerLookups).toBeLessThan(HOST_LIMITS.lookups / 2);
 });
+
+it("gives a name to one of two new holders whose proofs come at once, and takes it from neither", async () => {
+  const CAROL = "svc1carol";
+  const says: Record<string, Proof> = { [BOB]: "yes", [CAROL]: "yes" };
+  const { ownership, registry, lost } = contest(says);
+  const move = async (owner: string) => {
+    await ownership.establish(lease(owner, 2n), [HOST]);
+    return registry.claim(lease(owner, 2n), [HOST]);
+  };
+  const moves = await Promise.allSettled([move(BOB), move(CAROL)]);
+  expect(moves.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(lost).toEqual([`${ALICE}/1 ${HOST}`]);
+  expect(registry.ownerOf(HOST)).toBe(BOB);
+  // The old holder, whom the DNS names again, gets nothing back while it names the new one as well.
+  says[ALICE] = "yes";
+  await ownership.establish(lease(ALICE, 3n), [HOST]);
+  expect(() => registry.claim(lease(ALICE, 3n), [HOST])).toThrow(/in use/);
+});
