@@ -49,14 +49,15 @@ function gpuDevice(kind: string, device: CdiDevice, { named, detected }: ModelSo
 function singles(devices: readonly CdiDevice[]): CdiDevice[] {
   const sorted = devices.toSorted((a, b) => byNumber(a.name, b.name));
   const apart = sorted.filter(({ name }) => name !== ALL);
-  return (apart.length === 0 ? sorted : apart).filter((device, i, all) => {
-    const nodes = new Set(nodesOf(device));
-    return !all.some((other, k) => {
-      const others = nodesOf(other);
-      const isWithin = others.length > 0 && others.every((path) => nodes.has(path));
-      return isWithin && (others.length < nodes.size || k < i);
+  const all = (apart.length === 0 ? sorted : apart).map((device) => ({ device, nodes: nodesOf(device) }));
+  const found = all.filter(({ nodes }, i) => {
+    const own = new Set(nodes);
+    return !all.some(({ nodes: others }, k) => {
+      const isWithin = others.length > 0 && others.every((path) => own.has(path));
+      return isWithin && (others.length < own.size || k < i);
     });
   });
+  return found.map(({ device }) => device);
 }
 
 function nodesOf({ containerEdits }: CdiDevice): string[] {
