@@ -4,18 +4,31 @@ import { strangerAddress } from "./large.ts";
 
 const EACH = 1_000_000n;
 
+/** An account with what it has. */
+export interface Holder {
+  readonly address: string;
+  readonly coins: readonly { readonly denom: string; readonly amount: string }[];
+}
+
 /** Puts so many accounts with coins of their own before those that are there. */
-export function addStrangers({ app_state }: GenesisFile, count: number): void {
+export function addStrangers(genesis: GenesisFile, count: number): void {
+  addHolders(
+    genesis,
+    Array.from({ length: count }, (_, i) => ({ address: strangerAddress(i), coins: [coin(EACH)] })),
+  );
+}
+
+/** Puts accounts before those that are there; the chain numbers them after those, in their order. */
+export function addHolders({ app_state }: GenesisFile, holders: readonly Holder[]): void {
   const { auth, bank } = app_state;
-  const addresses = Array.from({ length: count }, (_, i) => strangerAddress(i));
-  const accounts = addresses.map((address, i) => ({
+  const accounts = holders.map(({ address }, i) => ({
     "@type": "/sdk.auth.v1beta1.BaseAccount",
     address,
     pub_key: null,
     account_number: `${1_000 + i}`,
     sequence: "0",
   }));
-  const balances = addresses.map((address) => ({ address, coins: [coin(EACH)] }));
+  const balances = holders.map(({ address, coins }) => ({ address, coins }));
   app_state.auth = { ...auth, accounts: [...listOf(auth?.accounts), ...accounts] };
   // Without a supply, it is the sum of the balances.
   app_state.bank = { ...bank, supply: [], balances: [...listOf(bank?.balances), ...balances] };
