@@ -269,7 +269,7 @@ export class Lease {
     for (const unit of this.state.units) {
       const history = this.state.historyOf(unit);
       const { ready, reason } = await readinessOf(unit, this.#context.settings.timing.minRunning);
-      if (history.stopped) continue;
+      if (history.stopped || history.preparing) continue;
       if (ready !== history.ready) changed = true;
       history.ready = ready;
       history.reason = reason;

@@ -55,6 +55,8 @@ interface StartInput {
 export async function startContainer(state: LeaseState, input: StartInput): Promise<void> {
   const { context } = state;
   const { id, history } = input;
+  history.preparing = true;
+  history.ready = false;
   try {
     await context.starts.run(state.spec.id.owner, () => context.api.start(id));
     history.stopped = false;
@@ -75,6 +77,8 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     ) {
       await context.api.remove(id).catch(ignoreNotFound);
     }
+  } finally {
+    history.preparing = false;
   }
 }
 

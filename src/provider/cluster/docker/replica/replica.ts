@@ -19,6 +19,8 @@ export class ReplicaHistory {
   error: string | undefined;
   /** The driver stopped it itself; it may be started again at once. */
   stopped = false;
+  /** It runs, perhaps, and what belongs to its start is not done: redirected ports are not there yet. */
+  preparing = false;
   /** The tenant asked for its next start. */
   requested = false;
   /** Somebody sent it a signal from outside the container. */
