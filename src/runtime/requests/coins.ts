@@ -33,7 +33,7 @@ export function readCoins(coins: readonly CoinMessage[]): IntCoin[] {
     const before = read[i - 1];
     if (before === undefined || before.denom < coin.denom) return;
     const problem = before.denom === coin.denom ? `${coin.denom} appears twice` : "not sorted by denomination";
-    throw sdkErrors.invalidCoins(`${formatCoins(read)}: ${problem}`);
+    throw sdkErrors.invalidCoins(`${formatCoins(read).slice(0, 200)}: ${problem}`);
   });
   return read;
 }

@@ -1,0 +1,72 @@
+import { create } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { testKey } from "../../src/testing/index.ts";
+import { freePorts } from "../../src/testing/ports.ts";
+import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { AttackedNode } from "./lib/attacked-node.ts";
+import { strangerAddress } from "./lib/large.ts";
+import { besiege } from "./lib/siege.ts";
+import { ask, callText, type Door } from "./lib/sockets.ts";
+
+/** Names of 30 letters, so that a list of all takes a good part of a transaction. */
+const MANY = Array.from({ length: 2_000 }, (_, i) => `z${`${i}`.padStart(29, "0")}`);
+/** More than any refusal has to say. */
+const MAX_REFUSAL = 3_000;
+const GAS = 30_000_000n;
+
+let node: AttackedNode;
+let rest: Door;
+beforeAll(async () => {
+  const [port = 0] = await freePorts(1);
+  rest = { host: "127.0.0.1", port };
+  const { address } = testKey("mallory");
+  node = await AttackedNode.start({
+    flags: ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`],
+    editGenesis: ({ app_state }) => {
+      const balances = Array.isArray(app_state.bank?.balances) ? app_state.bank.balances : [];
+      const held = balances.find((each) => each.address === address);
+      held.coins.push(...coins(MANY, "1000000"));
+      app_state.bank = { ...app_state.bank, supply: [], balances };
+    },
+  });
+});
+afterAll(() => node?.close());
+
+const coins = (denoms: readonly string[], amount = "1") => denoms.map((denom) => ({ denom, amount }));
+const get = (path: string) => ask(rest, path, undefined, { kept: 1_000_000 });
+const check = async (tx: Uint8Array) =>
+  (await ask(node.door, "/", callText("check_tx", { tx: Buffer.from(tx).toString("base64") }))).text;
+
+function send(denoms: readonly string[], amount = "1") {
+  const fromAddress = node.key("mallory").address;
+  return create(MsgSendSchema, { fromAddress, toAddress: strangerAddress(1), amount: coins(denoms, amount) });
+}
+
+it("all denominations go in one transfer, and are listed in pages", async () => {
+  await node.mustSend("mallory", [send(MANY)], { gas: GAS });
+  const path = `/cosmos/bank/v1beta1/balances/${strangerAddress(1)}`;
+  const found = [];
+  for (let offset = 0; offset < MANY.length; offset += 100) {
+    const { text } = await get(`${path}?pagination.limit=100&pagination.offset=${offset}`);
+    found.push(...JSON.parse(text).balances);
+  }
+  expect(found).toEqual(coins(MANY));
+});
+
+it("refusals do not repeat the whole list", async () => {
+  const wrong = node.sign("mallory", [send([...MANY].reverse())], { gas: GAS });
+  node.unsign("mallory");
+  const text = await check(wrong);
+  expect(text).toContain("not sorted by denomination");
+  expect(text.length).toBeLessThan(MAX_REFUSAL);
+});
+
+it("keep no block waiting, nor others", async () => {
+  const { address } = node.key("mallory");
+  const paths = [`balances/${address}`, `spendable_balances/${address}`, "supply"].flatMap((path) =>
+    ["limit=0", "limit=1000000", "offset=1900", "limit=1000000&pagination.reverse=true"].map(
+      (page) => `/cosmos/bank/v1beta1/${path}?pagination.${page}`,
+    ),
+  );
+  await besiege(node, () => Promise.all(paths.map(get)));
+});
