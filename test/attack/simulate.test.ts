@@ -20,13 +20,13 @@ function manyAtOnce(call: string): Promise<unknown> {
 }
 
 describe("strangers who have messages run in somebody's name", () => {
-  it("stop no block with a spec of 89 kB and 300 pairs of pause and start", async () => {
-    const call = simulateCall(
-      node.key("alice"),
-      pausedAndStarted(node.key("alice").address, { bytes: 89_000, pairs: 300 }),
-    );
+  it.each([
+    { bytes: 89_000, refusal: "more than 4096 items of field endpoints" },
+    { bytes: 15_000, refusal: "a simulation takes at most 256 messages, not 601" },
+  ])("stop no block with a spec of $bytes bytes and 300 pairs of pause and start", async ({ bytes, refusal }) => {
+    const call = simulateCall(node.key("alice"), pausedAndStarted(node.key("alice").address, { bytes, pairs: 300 }));
     const { text } = await ask(node.door, "/", call);
-    expect(text).toContain("a simulation takes at most 256 messages, not 601");
+    expect(text).toContain(refusal);
     await besiege(node, () => manyAtOnce(call), LIMITS);
   });
 
