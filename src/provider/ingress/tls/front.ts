@@ -7,7 +7,6 @@ import type { Certificates } from "./certificates.ts";
 import { HandshakeGate } from "./handshakes.ts";
 import { PROTOCOLS, TLS_OPTIONS } from "./options.ts";
 
-/** A handshake that takes longer is broken off; milliseconds. */
 const HANDSHAKE_MS = 10_000;
 
 export interface FrontOptions {
@@ -16,6 +15,8 @@ export interface FrontOptions {
   readonly counts: ClientCounts;
   /** Receives connections after their handshakes; `servername` and `alpnProtocol` are those of the client. */
   readonly serve: (socket: TLSSocket) => void;
+  /** A handshake that takes longer is broken off; milliseconds, ten seconds unless given. */
+  readonly handshakeMs?: number;
 }
 
 /**
@@ -29,12 +30,12 @@ export class TlsFront {
   readonly #handshakes: HandshakeGate;
   readonly #sockets = new Set<Socket>();
 
-  constructor({ certificates, clients, counts, serve }: FrontOptions) {
+  constructor({ certificates, clients, counts, serve, handshakeMs = HANDSHAKE_MS }: FrontOptions) {
     this.#handshakes = new HandshakeGate(clients);
     this.#tls = createServer({
       ...TLS_OPTIONS,
       ALPNProtocols: [...PROTOCOLS],
-      handshakeTimeout: HANDSHAKE_MS,
+      handshakeTimeout: handshakeMs,
       SNICallback: (name, done) => done(null, certificates.context(normalHost(name) ?? "")),
     });
     this.#tls.on("secureConnection", (socket) => {
