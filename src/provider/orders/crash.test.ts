@@ -7,7 +7,7 @@ import { MsgCloseBidSchema, MsgCreateBidSchema } from "../../wire/gen/svc/market
 import { decodeMessage, formatOrderId, type OrderKey } from "../../wire/index.ts";
 import { openInventory, reconcileReservations } from "../inventory/index.ts";
 import { Outbox, type OutboxChain, type OutMessage, type SignRequest, type TxVerdict } from "../outbox/index.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
+import { PLAIN_OFFER, sampleDeployment } from "../testing/deployment.ts";
 import { TENANT, PROVIDER as US } from "../testing/leases.ts";
 import { Mortal } from "../testing/mortal.ts";
 import { type OrderChain, OrderService } from "./service.ts";
@@ -69,14 +69,7 @@ class Market {
     },
     openBidPrices: async () => [],
     marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
-    offer: async () => ({
-      attributes: [],
-      signedBy: () => [],
-      tenantAttributes: [],
-      gpus: false,
-      leasedIps: false,
-      leastMemory: 0n,
-    }),
+    offer: async () => PLAIN_OFFER,
     balance: async () => this.balance,
     activeLeases: async () =>
       [...this.bids].flatMap(([dseq, { state }]) =>

@@ -6,6 +6,7 @@ import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v
 import { formatOrderId, type OrderKey } from "../../wire/index.ts";
 import { groupNeeds, Inventory } from "../inventory/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
+import { PLAIN_OFFER } from "../testing/deployment.ts";
 import { OrderService } from "./service.ts";
 
 /** Tenants whose waiting orders are to have the provider withdraw bids of others for nothing, or keep it from doing so. */
@@ -65,14 +66,7 @@ class Market {
         bid: async () => undefined,
         openBidPrices: async () => this.others.map(parseDec),
         marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
-        offer: async () => ({
-          attributes: [],
-          signedBy: () => [],
-          tenantAttributes: [],
-          gpus: false,
-          leasedIps: true,
-          leastMemory: 6n << 20n,
-        }),
+        offer: async () => ({ ...PLAIN_OFFER, leasedIps: true, leastMemory: 6n << 20n }),
         balance: async (denom) => this.balances[denom] ?? 0n,
       },
       inventory,

@@ -7,6 +7,7 @@ import { MsgCloseBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { decodeMessage, formatOrderId, type OrderKey } from "../../wire/index.ts";
 import { Inventory } from "../inventory/index.ts";
 import { type OutMessage, Rejected, type SendOptions, Withdrawn } from "../outbox/index.ts";
+import { PLAIN_OFFER } from "../testing/deployment.ts";
 import { OrderService } from "./service.ts";
 
 const US = "svc1provider";
@@ -141,14 +142,7 @@ function setUp() {
       },
       openBidPrices: async () => [],
       marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
-      offer: async () => ({
-        attributes: [],
-        signedBy: () => [],
-        tenantAttributes: [],
-        gpus: false,
-        leasedIps: false,
-        leastMemory: 0n,
-      }),
+      offer: async () => PLAIN_OFFER,
       balance: async () => 1_000_000_000n,
     },
     inventory,

@@ -1,5 +1,6 @@
 import type { DeploymentRecord } from "../../client/index.ts";
 import { type LoadedSdl, loadSdl } from "../../sdl/index.ts";
+import type { Offer } from "../orders/filters.ts";
 
 export interface SampleOptions {
   readonly image?: string;
@@ -70,3 +71,13 @@ export function onChain(loaded: LoadedSdl): DeploymentRecord {
     escrow: undefined,
   };
 }
+
+/** What a provider that announces nothing has to offer. */
+export const PLAIN_OFFER: Offer = {
+  attributes: [],
+  signedBy: () => [],
+  tenantAttributes: [],
+  gpus: false,
+  leasedIps: false,
+  leastMemory: 0n,
+};
