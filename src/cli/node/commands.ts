@@ -8,7 +8,7 @@ const START_FLAGS: readonly FlagSpec[] = Object.values(NODE_SETTINGS);
 
 const VESTING_FLAGS: readonly FlagSpec[] = [
   { name: "vesting-amount", value: "<coins>", summary: "coins of the account that are locked at first" },
-  { name: "vesting-start-time", value: "<seconds>", summary: "when they begin to come free, in seconds since 1970" },
+  { name: "vesting-start-time", value: "<seconds>", summary: "when they begin to vest, in seconds since 1970" },
   { name: "vesting-end-time", value: "<seconds>", summary: "when all are free, in seconds since 1970" },
 ];
 

@@ -20,7 +20,7 @@ export interface EscrowRecord {
   readonly balance: bigint;
   /** Earned by providers so far. */
   readonly transferred: bigint;
-  /** Height at which the money ends; 0 while nothing is paid. */
+  /** Height at which the funds run out; 0 while nothing is paid. */
   readonly exhaustsAt: bigint;
 }
 

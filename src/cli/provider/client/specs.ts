@@ -94,7 +94,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "migrate-hostnames",
     args: "<hostname...>",
-    summary: "Lead host names of your own to another deployment of yours at the same provider, without a request lost",
+    summary: "Move your own host names to another of your deployments at the same provider, without losing a request",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider migrate-hostnames www.example.com --dseq 1234 --from alice",
     load: async () => (await import("./migrate.ts")).migrateHostnames,
@@ -102,7 +102,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "migrate-endpoints",
     args: "<endpoint...>",
-    summary: "Give leased addresses of your own to another deployment of yours at the same provider",
+    summary: "Move your leased IP addresses to another of your deployments at the same provider",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider migrate-endpoints public --dseq 1234 --from alice",
     load: async () => (await import("./migrate.ts")).migrateEndpoints,

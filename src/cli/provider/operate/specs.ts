@@ -32,7 +32,7 @@ export const PROVIDER_OPERATOR_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "drain",
-    summary: "Let this home's provider take no new leases while its leases keep running",
+    summary: "Stop this home's provider from taking new leases; its leases keep running",
     flags: [
       { name: "undo", summary: "take new leases again" },
       { name: "wait", summary: "wait until the last lease has ended" },

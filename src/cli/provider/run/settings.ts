@@ -285,7 +285,7 @@ export const BIDS = {
   bidPriceIpScale: {
     name: "bid-price-ip-scale",
     value: "<price>",
-    summary: "price per block and leased ip",
+    summary: "price per block and leased IP address",
     default: "0",
     parse: asText,
   },
@@ -359,7 +359,8 @@ export const LEASES = {
   deploymentHostnameProof: {
     name: "deployment-hostname-proof",
     value: "<require|first-come>",
-    summary: "who gets a host name of his own: the tenant whom the DNS names, or the first who asks for it",
+    summary:
+      "who gets a host name outside the ingress domain: the tenant that its DNS names, or the first to ask for it",
     choices: ["require", "first-come"],
     default: "require",
     parse: asText,
@@ -373,7 +374,7 @@ export const LEASES = {
   deploymentHostnameQuarantine: {
     name: "deployment-hostname-quarantine",
     value: "<duration>",
-    summary: "time for which a host name that a tenant gave up is kept for him",
+    summary: "how long a host name that a tenant gave up stays reserved for that tenant",
     default: "24h",
     parse: asDurationOrNone,
   },
@@ -455,7 +456,7 @@ export const LEASES = {
   gatewayGrpcListenAddress: {
     name: "gateway-grpc-listen-address",
     value: "<host:port>",
-    summary: "where the gateway tells the status over gRPC, for example 0.0.0.0:8444 (default: nowhere)",
+    summary: "where the gateway serves the status over gRPC, for example 0.0.0.0:8444 (default: nowhere)",
     parse: optional(parseListenAddress),
   },
   metricsListener: {

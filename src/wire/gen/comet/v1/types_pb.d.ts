@@ -175,7 +175,7 @@ export declare type Data = Message<"comet.v1.Data"> & {
 export declare const DataSchema: GenMessage<Data>;
 
 /**
- * Of misbehaviour; its content is not looked at.
+ * Of misbehaviour; its content is not examined.
  *
  * @generated from message comet.v1.Evidence
  */

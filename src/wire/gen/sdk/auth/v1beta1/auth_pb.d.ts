@@ -569,7 +569,7 @@ export declare const Query: GenService<{
     output: typeof Bech32PrefixResponseSchema;
   },
   /**
-   * The family gives both directions one path, and its servers answer only the other one there.
+   * Other chains give both directions one path, and answer only the other direction there.
    *
    * @generated from rpc sdk.auth.v1beta1.Query.AddressBytesToString
    */

@@ -126,7 +126,7 @@ export declare type MsgMultiSendResponse = Message<"sdk.bank.v1beta1.MsgMultiSen
 export declare const MsgMultiSendResponseSchema: GenMessage<MsgMultiSendResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message sdk.bank.v1beta1.MsgUpdateParams
  */
@@ -161,7 +161,7 @@ export declare type MsgUpdateParamsResponse = Message<"sdk.bank.v1beta1.MsgUpdat
 export declare const MsgUpdateParamsResponseSchema: GenMessage<MsgUpdateParamsResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed. It changes some entries of the parameters and leaves the others.
+ * Only the chain itself sends it, when a proposal that contains it has passed. It changes some entries of the parameters and leaves the others.
  *
  * @generated from message sdk.bank.v1beta1.MsgSetSendEnabled
  */

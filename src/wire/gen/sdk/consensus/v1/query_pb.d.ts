@@ -40,7 +40,7 @@ export declare type QueryParamsResponse = Message<"sdk.consensus.v1.QueryParamsR
 export declare const QueryParamsResponseSchema: GenMessage<QueryParamsResponse>;
 
 /**
- * What the engine asks of blocks; the chain may change it.
+ * Limits that the engine sets for blocks; the chain may change them.
  *
  * @generated from message sdk.consensus.v1.ConsensusParams
  */

@@ -12,7 +12,7 @@ import type { ABCIParams, BlockParams, EvidenceParams, ValidatorParams } from ".
 export declare const file_sdk_consensus_v1_tx: GenFile;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message sdk.consensus.v1.MsgUpdateParams
  */

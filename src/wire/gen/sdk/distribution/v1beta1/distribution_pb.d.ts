@@ -165,7 +165,7 @@ export declare type ValidatorHistoricalRewards = Message<"sdk.distribution.v1bet
   cumulativeRewardRatio: DecCoin[];
 
   /**
-   * Who still counts from the period: delegations, slashes, the present period.
+   * What still refers to the period: delegations, slashes, the present period.
    *
    * @generated from field: uint32 reference_count = 2;
    */
@@ -200,7 +200,7 @@ export declare type ValidatorCurrentRewards = Message<"sdk.distribution.v1beta1.
 export declare const ValidatorCurrentRewardsSchema: GenMessage<ValidatorCurrentRewards>;
 
 /**
- * Where a delegation counts its rewards from.
+ * Where the rewards of a delegation start to count.
  *
  * @generated from message sdk.distribution.v1beta1.DelegatorStartingInfo
  */

@@ -12,7 +12,7 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 export declare const file_sdk_evidence_v1beta1_tx: GenFile;
 
 /**
- * Evidence that somebody brings; the chain takes the kinds that it has a handler for.
+ * Evidence that an account submits; the chain accepts the kinds for which it has a handler.
  *
  * @generated from message sdk.evidence.v1beta1.MsgSubmitEvidence
  */

@@ -12,7 +12,7 @@ import type { Tx } from "../../tx/v1beta1/tx_pb.js";
 export declare const file_sdk_genutil_v1beta1_genutil: GenFile;
 
 /**
- * The transactions by which the first validators of a chain come into being.
+ * The transactions that create the first validators of a chain.
  *
  * @generated from message sdk.genutil.v1beta1.GenesisState
  */

@@ -235,7 +235,7 @@ export declare type MsgDepositResponse = Message<"sdk.gov.v1.MsgDepositResponse"
 export declare const MsgDepositResponseSchema: GenMessage<MsgDepositResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message sdk.gov.v1.MsgUpdateParams
  */

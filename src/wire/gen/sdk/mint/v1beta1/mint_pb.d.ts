@@ -58,7 +58,7 @@ export declare const ParamsSchema: GenMessage<Params>;
  */
 export declare type Minter = Message<"sdk.mint.v1beta1.Minter"> & {
   /**
-   * New coins of a year as part of all there are.
+   * New coins of a year as a fraction of the supply.
    *
    * @generated from field: string inflation = 1;
    */

@@ -12,7 +12,7 @@ import type { Params } from "./mint_pb.js";
 export declare const file_sdk_mint_v1beta1_tx: GenFile;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message sdk.mint.v1beta1.MsgUpdateParams
  */

@@ -40,7 +40,7 @@ export declare type MsgUnjailResponse = Message<"sdk.slashing.v1beta1.MsgUnjailR
 export declare const MsgUnjailResponseSchema: GenMessage<MsgUnjailResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message sdk.slashing.v1beta1.MsgUpdateParams
  */

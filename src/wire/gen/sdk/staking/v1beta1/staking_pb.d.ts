@@ -556,14 +556,14 @@ export declare type GenesisState = Message<"sdk.staking.v1beta1.GenesisState"> &
   redelegations: Redelegation[];
 
   /**
-   * The state is of a chain that ran: nothing has to be set up for it.
+   * The state was exported from a running chain: nothing has to be set up for it.
    *
    * @generated from field: bool exported = 8;
    */
   exported: boolean;
 
   /**
-   * Number that the last unbonding or redelegation got.
+   * Number of the latest unbonding or redelegation.
    *
    * @generated from field: uint64 last_unbonding_id = 9;
    */

@@ -442,7 +442,7 @@ export declare const OrderBySchema: GenEnum<OrderBy>;
  */
 export declare const Service: GenService<{
   /**
-   * Runs a transaction without committing it and tells the gas it used.
+   * Runs a transaction without committing it and reports the gas that it used.
    *
    * @generated from rpc sdk.tx.v1beta1.Service.Simulate
    */

@@ -39,7 +39,7 @@ export declare type MsgCreateVestingAccount = Message<"sdk.vesting.v1beta1.MsgCr
   endTime: bigint;
 
   /**
-   * All coins come free at the end, none before.
+   * All coins vest at the end, none before.
    *
    * @generated from field: bool delayed = 5;
    */

@@ -51,7 +51,7 @@ export declare type BaseVestingAccount = Message<"sdk.vesting.v1beta1.BaseVestin
 export declare const BaseVestingAccountSchema: GenMessage<BaseVestingAccount>;
 
 /**
- * Coins come free evenly between two times.
+ * Coins vest evenly between two times.
  *
  * @generated from message sdk.vesting.v1beta1.ContinuousVestingAccount
  */
@@ -74,7 +74,7 @@ export declare type ContinuousVestingAccount = Message<"sdk.vesting.v1beta1.Cont
 export declare const ContinuousVestingAccountSchema: GenMessage<ContinuousVestingAccount>;
 
 /**
- * All coins come free at one time.
+ * All coins vest at one time.
  *
  * @generated from message sdk.vesting.v1beta1.DelayedVestingAccount
  */
@@ -115,7 +115,7 @@ export declare type Period = Message<"sdk.vesting.v1beta1.Period"> & {
 export declare const PeriodSchema: GenMessage<Period>;
 
 /**
- * Coins come free at the end of each period.
+ * Coins vest at the end of each period.
  *
  * @generated from message sdk.vesting.v1beta1.PeriodicVestingAccount
  */
@@ -157,7 +157,7 @@ export declare type GenesisState = Message<"sdk.vesting.v1beta1.GenesisState"> &
 export declare const GenesisStateSchema: GenMessage<GenesisState>;
 
 /**
- * Coins never come free; they can be staked.
+ * Coins never vest; they can be staked.
  *
  * @generated from message sdk.vesting.v1beta1.PermanentLockedAccount
  */

@@ -293,7 +293,7 @@ export declare type QueryProvidersResponse = Message<"svc.audit.v1beta1.QueryPro
 export declare const QueryProvidersResponseSchema: GenMessage<QueryProvidersResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message svc.audit.v1beta1.MsgUpdateParams
  */

@@ -34,7 +34,7 @@ export declare type Attribute = Message<"svc.base.v1beta1.Attribute"> & {
 export declare const AttributeSchema: GenMessage<Attribute>;
 
 /**
- * Auditors whose signature over the attributes a tenant requires.
+ * Auditors that must have signed the attributes of a provider, as a tenant requires.
  *
  * @generated from message svc.base.v1beta1.SignedBy
  */
@@ -375,7 +375,7 @@ export enum Closed_Reason {
   provider_deleted = 20003,
 
   /**
-   * A cheaper bid took its place in an order that had as many bids as it may have.
+   * A cheaper bid took its place in an order that had the maximum number of bids.
    *
    * @generated from enum value: outbid = 20004;
    */

@@ -310,7 +310,7 @@ export declare type QueryCertificatesResponse = Message<"svc.cert.v1beta1.QueryC
 export declare const QueryCertificatesResponseSchema: GenMessage<QueryCertificatesResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message svc.cert.v1beta1.MsgUpdateParams
  */

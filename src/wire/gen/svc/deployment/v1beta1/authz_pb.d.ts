@@ -12,7 +12,7 @@ import type { Coin } from "../../../sdk/base/v1beta1/coin_pb.js";
 export declare const file_svc_deployment_v1beta1_authz: GenFile;
 
 /**
- * Allows deposits into deployments up to a limit: those that create one, and those that are added to one.
+ * Allows deposits into deployments up to a limit, when they are created and later.
  *
  * @generated from message svc.deployment.v1beta1.DepositDeploymentAuthorization
  */

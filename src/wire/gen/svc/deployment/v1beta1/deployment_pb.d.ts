@@ -258,7 +258,7 @@ export enum Group_State {
 export declare const Group_StateSchema: GenEnum<Group_State>;
 
 /**
- * Bounds of one replica, totals of one group, and how long its parts may be; quantities in thousandths of a core and
+ * Limits on one replica, on the totals of a group and on the lengths of its parts; quantities in thousandths of a core and
  * bytes.
  *
  * @generated from message svc.deployment.v1beta1.Limits
@@ -377,7 +377,7 @@ export declare type Limits = Message<"svc.deployment.v1beta1.Limits"> & {
   unitAttributesMax: number;
 
   /**
-   * Characters of a key; a pattern has a star more.
+   * Characters of a key; the star of a pattern does not count.
    *
    * @generated from field: uint32 attribute_key_max = 21;
    */
@@ -446,7 +446,7 @@ export declare type Params = Message<"svc.deployment.v1beta1.Params"> & {
   minSponsorDeposits: Coin[];
 
   /**
-   * A closed deployment and all its records leave the state after so many blocks, 1 to 1000000000.
+   * A closed deployment and all its records leave the state after this many blocks, 1 to 1000000000.
    *
    * @generated from field: int64 retention_blocks = 13;
    */
@@ -570,7 +570,7 @@ export declare type GenesisState = Message<"svc.deployment.v1beta1.GenesisState"
   spent: DeploymentID[];
 
   /**
-   * Blocks of the chains before this one, whose deployments it has: their numbers count from there.
+   * Blocks of the earlier chains whose deployments this one took over: new numbers count from there.
    *
    * @generated from field: int64 number_base = 6;
    */

@@ -178,14 +178,14 @@ export declare const QueryPrunedRequestSchema: GenMessage<QueryPrunedRequest>;
  */
 export declare type QueryPrunedResponse = Message<"svc.deployment.v1beta1.QueryPrunedResponse"> & {
   /**
-   * No deployment of this number is in the state, and none will ever be again: nothing of it is in force.
+   * No deployment has this number, and none ever will: whatever had it is no longer in force.
    *
    * @generated from field: bool pruned = 1;
    */
   pruned: boolean;
 
   /**
-   * Of the state that says so.
+   * Height of the state that says so.
    *
    * @generated from field: int64 height = 2;
    */
@@ -220,7 +220,7 @@ export declare type QueryParamsResponse = Message<"svc.deployment.v1beta1.QueryP
   params?: Params | undefined;
 
   /**
-   * New deployments take the height and this as their number. It is 0 but for a chain that goes on with the state of others.
+   * A new deployment takes the height plus this as its number. 0 except on a chain that continues the state of others.
    *
    * @generated from field: int64 number_base = 2;
    */

@@ -37,7 +37,7 @@ export declare type MsgCreateDeployment = Message<"svc.deployment.v1beta1.MsgCre
   deposit?: Coin | undefined;
 
   /**
-   * Whose money it is; empty means the owner. Anybody else has granted the owner the authorization of deposits.
+   * Who pays the deposit; empty means the owner. Anybody else must have granted the owner a deposit authorization.
    *
    * @generated from field: string depositor = 5;
    */
@@ -258,7 +258,7 @@ export declare type MsgStartGroupResponse = Message<"svc.deployment.v1beta1.MsgS
 export declare const MsgStartGroupResponseSchema: GenMessage<MsgStartGroupResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message svc.deployment.v1beta1.MsgUpdateParams
  */

@@ -120,7 +120,7 @@ export declare type Account = Message<"svc.escrow.v1beta1.Account"> & {
   rateTotal?: DecCoin | undefined;
 
   /**
-   * Height at which the money ends at this rate; 0 while nothing is paid.
+   * Height at which the funds run out at this rate; 0 while nothing is paid.
    *
    * @generated from field: int64 exhausts_at = 9;
    */
@@ -278,7 +278,7 @@ export declare type Params = Message<"svc.escrow.v1beta1.Params"> & {
   maxEndblockRecords: number;
 
   /**
-   * A notice is given this many blocks before the money of a deployment ends.
+   * A notice is given this many blocks before the funds of a deployment run out.
    *
    * @generated from field: int64 low_balance_blocks = 2;
    */
@@ -297,7 +297,7 @@ export declare type Params = Message<"svc.escrow.v1beta1.Params"> & {
 export declare const ParamsSchema: GenMessage<Params>;
 
 /**
- * An account whose end failed and is tried again.
+ * An account that could not be closed; the chain tries again.
  *
  * @generated from message svc.escrow.v1beta1.GenesisRetry
  */
@@ -516,7 +516,7 @@ export declare type QueryParamsResponse = Message<"svc.escrow.v1beta1.QueryParam
 export declare const QueryParamsResponseSchema: GenMessage<QueryParamsResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message svc.escrow.v1beta1.MsgUpdateParams
  */

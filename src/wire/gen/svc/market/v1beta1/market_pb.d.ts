@@ -373,7 +373,7 @@ export declare type Params = Message<"svc.market.v1beta1.Params"> & {
 export declare const ParamsSchema: GenMessage<Params>;
 
 /**
- * An order whose expiry failed and is tried again.
+ * An order that could not be closed when it expired; the chain tries again.
  *
  * @generated from message svc.market.v1beta1.GenesisRetry
  */

@@ -239,7 +239,7 @@ export declare type MsgWithdrawLeasesResponse = Message<"svc.market.v1beta1.MsgW
 export declare const MsgWithdrawLeasesResponseSchema: GenMessage<MsgWithdrawLeasesResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message svc.market.v1beta1.MsgUpdateParams
  */

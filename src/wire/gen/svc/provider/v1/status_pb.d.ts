@@ -2,7 +2,7 @@
 // @generated from file svc/provider/v1/status.proto (package svc.provider.v1, syntax proto3)
 /* eslint-disable */
 
-// What a provider's gateway tells anybody of it, at once and as it changes. None of it names a tenant.
+// The public status of a provider, as its gateway serves it. Nothing in it names a tenant.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -257,7 +257,7 @@ export declare const ReservationsMetricSchema: GenMessage<ReservationsMetric>;
  */
 export declare type BidEngineStatus = Message<"svc.provider.v1.BidEngineStatus"> & {
   /**
-   * Orders at work.
+   * Orders that it is working on.
    *
    * @generated from field: uint32 orders = 1;
    */
@@ -324,7 +324,7 @@ export declare const ProviderRPC: GenService<{
     output: typeof StatusSchema;
   },
   /**
-   * Tells the status at once and whenever it changes.
+   * Sends the status at once and whenever it changes.
    *
    * @generated from rpc svc.provider.v1.ProviderRPC.StreamStatus
    */

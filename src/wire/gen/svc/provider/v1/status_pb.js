@@ -2,7 +2,7 @@
 // @generated from file svc/provider/v1/status.proto (package svc.provider.v1, syntax proto3)
 /* eslint-disable */
 
-// What a provider's gateway tells anybody of it, at once and as it changes. None of it names a tenant.
+// The public status of a provider, as its gateway serves it. Nothing in it names a tenant.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_empty, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";

@@ -318,7 +318,7 @@ export declare type QueryProviderResponse = Message<"svc.provider.v1beta1.QueryP
 export declare const QueryProviderResponseSchema: GenMessage<QueryProviderResponse>;
 
 /**
- * Sent by the chain itself, when a proposal with it has passed.
+ * Only the chain itself sends it, when a proposal that contains it has passed.
  *
  * @generated from message svc.provider.v1beta1.MsgUpdateParams
  */

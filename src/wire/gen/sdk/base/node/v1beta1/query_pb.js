@@ -2,7 +2,7 @@
 // @generated from file sdk/base/node/v1beta1/query.proto (package sdk.base.node.v1beta1, syntax proto3)
 /* eslint-disable */
 
-// What a node says of its own settings and its state.
+// Settings and state that a node reports about itself.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../../google/api/annotations_pb.js";

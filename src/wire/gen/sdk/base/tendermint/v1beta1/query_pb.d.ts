@@ -2,7 +2,7 @@
 // @generated from file sdk/base/tendermint/v1beta1/query.proto (package sdk.base.tendermint.v1beta1, syntax proto3)
 /* eslint-disable */
 
-// What a REST gateway tells of its node.
+// What a node reports about itself and its blocks.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -623,7 +623,7 @@ export declare const Service: GenService<{
     output: typeof GetValidatorSetByHeightResponseSchema;
   },
   /**
-   * A query of the application by its path, for stored values and their proofs; rpcs are asked by their own names.
+   * A query of the application by its path, for stored values and their proofs; rpcs are called by their own names.
    *
    * @generated from rpc sdk.base.tendermint.v1beta1.Service.ABCIQuery
    */
