@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, openSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, openSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
 import {
   type DockerDriver,
@@ -15,6 +15,7 @@ import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
 import { killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
 import { execFileSync } from "../support/bounded.ts";
 import { ROOT } from "../support/index.ts";
+import { programArchive } from "./program-archive.ts";
 
 /** How the folders of Docker's daemons begin. */
 export const DOCKER_FOLDER = "svc-docker-";
@@ -54,7 +55,7 @@ export class DockerEngine {
     const args = [
       ...["--data-root", folder("data"), "--exec-root", folder("run"), "--pidfile", folder("dockerd.pid")],
       ...["--host", `unix://${this.socket}`, "--exec-opt", "native.cgroupdriver=cgroupfs"],
-      ...["--bridge", "none", "--iptables=false", "--ip6tables=false", "--ip-forward=false"],
+      ...["--bridge", "none", "--iptables=false", "--ip6tables=false"],
     ];
     this.#daemon = spawn("dockerd", args, { env: { ...process.env, PATH: PATHS }, stdio: ["ignore", log, log] });
     for (let attempt = 0; ; attempt++) {
@@ -67,8 +68,24 @@ export class DockerEngine {
 
   /** Runs Docker's own command on it. */
   docker(...args: readonly string[]): string {
+    return this.#docker(args);
+  }
+
+  #docker(args: readonly string[], input?: Buffer): string {
     const env = { ...process.env, PATH: PATHS };
-    return execFileSync("docker", ["--host", `unix://${this.socket}`, ...args], { encoding: "utf8", env });
+    return execFileSync("docker", ["--host", `unix://${this.socket}`, ...args], { encoding: "utf8", env, input });
+  }
+
+  /** The sample image with a program of this machine and its libraries in it. */
+  async sampleWith(path: string): Promise<string> {
+    const name = `localhost/svc-sample-${basename(path)}:latest`;
+    const archive = await programArchive(path, this.folder);
+    const made = this.docker("create", this.image).trim();
+    this.#docker(["cp", "-", `${made}:/`], readFileSync(archive));
+    this.docker("commit", made, name);
+    this.docker("rm", made);
+    rmSync(archive);
+    return name;
   }
 
   /** A driver on it; each is the same provider. */

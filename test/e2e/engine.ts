@@ -12,6 +12,7 @@ import {
   openDockerDriver,
 } from "../../src/provider/cluster/docker/index.ts";
 import { commandLine, killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
+import { programArchive } from "./program-archive.ts";
 
 const run = promisify(execFile);
 
@@ -115,7 +116,7 @@ export class TestEngine {
   /** An image of one dynamically linked program of this machine with its libraries. */
   async programImage(path: string): Promise<string> {
     const name = `localhost/svc-program-${basename(path)}:latest`;
-    const archive = await this.#programArchive(path);
+    const archive = await programArchive(path, this.folder);
     await this.podman("import", archive, name);
     rmSync(archive);
     return name;
@@ -124,7 +125,7 @@ export class TestEngine {
   /** The sample image with such a program in it. */
   async sampleWith(path: string): Promise<string> {
     const name = `localhost/svc-sample-${basename(path)}:latest`;
-    const archive = await this.#programArchive(path);
+    const archive = await programArchive(path, this.folder);
     const made = (await this.podman("create", this.image)).trim();
     await run("tar", ["-xf", archive, "-C", (await this.podman("mount", made)).trim()]);
     await this.podman("umount", made);
@@ -132,14 +133,6 @@ export class TestEngine {
     await this.podman("rm", made);
     rmSync(archive);
     return name;
-  }
-
-  async #programArchive(path: string): Promise<string> {
-    const { stdout } = await run("ldd", [path]);
-    const libraries = [...stdout.matchAll(/\/\S+(?= \(0x)/g)].map((match) => match[0]);
-    const archive = join(this.folder, "program.tar");
-    await run("tar", ["--dereference", "--absolute-names", "-cf", archive, path, ...libraries]);
-    return archive;
   }
 
   /** A driver on a state folder of its own name; the same name is the same provider. */

@@ -22,8 +22,7 @@ import { silentLogger } from "../../../src/util/index.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
 import { longestAcceptQueue } from "../../support/accept-queue.ts";
 import { buildOnce, MAIN } from "../../support/build.ts";
-import { describeWithEngine } from "../../support/containers.ts";
-import { TestEngine } from "../engine.ts";
+import { ENGINES, type HostileEngine } from "./engines.ts";
 import { hostileRegistry } from "./hostile-registry.ts";
 import { seenMeanwhile } from "./neighbour.ts";
 
@@ -154,173 +153,180 @@ if (!isTimerLimitRaised)
   console.info("timers: tenants share the host's limit here, because this process may not raise it");
 const SHARED_HERE = SHARED.filter(({ name }) => isTimerLimitRaised || name !== "timers");
 
-describeWithEngine("a tenant who uses up everything", () => {
-  let engine: TestEngine;
-  let driver: DockerDriver;
-  let plane: PlaneLink;
-  let stateDir = "";
-  let hostile: LeaseKey;
-  let neighbourly: LeaseKey;
-  let hostileImages: Awaited<ReturnType<typeof hostileRegistry>>;
-  let url = "";
-  let port = 0;
-  let usual = Number.NaN;
+for (const { engineName, describeOnIt, start } of ENGINES) {
+  describeOnIt(`a tenant who uses up everything on ${engineName}`, () => {
+    let engine: HostileEngine;
+    let driver: DockerDriver;
+    let plane: PlaneLink;
+    let stateDir = "";
+    let hostile: LeaseKey;
+    let neighbourly: LeaseKey;
+    let hostileImages: Awaited<ReturnType<typeof hostileRegistry>>;
+    let url = "";
+    let port = 0;
+    let usual = Number.NaN;
 
-  beforeAll(async () => {
-    engine = await TestEngine.start();
-    const image = await engine.sampleWith("/usr/bin/perl");
-    hostileImages = await hostileRegistry(IMAGE, engine.folder);
-    const [ingressPort = 0, nodePort = 0] = await freePorts(2);
-    port = nodePort;
-    stateDir = join(engine.folder, "plane");
-    plane = await openPlane(stateDir, ingressPort);
-    driver = await engine.driver("provider", {
-      registries: { allowed: [{ host: hostileImages.registry.host, plain: true }] },
-      limits: { imageBytes: BigInt(IMAGE) },
-      carrier: plane.carrier,
+    beforeAll(async () => {
+      engine = await start();
+      const image = await engine.sampleWith("/usr/bin/perl");
+      hostileImages = await hostileRegistry(IMAGE, engine.folder);
+      const [ingressPort = 0, nodePort = 0] = await freePorts(2);
+      port = nodePort;
+      stateDir = join(engine.folder, "plane");
+      plane = await openPlane(stateDir, ingressPort);
+      driver = await engine.driver({
+        registries: { allowed: [{ host: hostileImages.registry.host, plain: true }] },
+        limits: { imageBytes: BigInt(IMAGE) },
+        carrier: plane.carrier,
+      });
+      const neighbour = sampleSpec([sampleService(image)]);
+      neighbourly = neighbour.id;
+      const attacker = sampleSpec([attackerService(image)], {
+        ports: [{ service: "web", port: 80, externalPort: 9000, proto: "TCP", hostPort: nodePort }],
+      });
+      hostile = attacker.id;
+      await driver.deploy(neighbour);
+      await driver.deploy(attacker);
+      await untilOk(driver, neighbour.id);
+      await untilOk(driver, hostile);
+      const router = plane.router(driver.routing);
+      const { httpOptions: options } = sampleExpose();
+      for (const [lease, host] of [[neighbour.id, HOST] as const, [hostile, "attacker.localhost"] as const]) {
+        await router.route(lease, [{ target: { lease, service: "web", port: 80, options }, hosts: [host] }], {});
+      }
+      url = `http://${HOST}:${ingressPort}/`;
+      usual = (await seenMeanwhile(url, () => new Promise((resolve) => setTimeout(resolve, 1_000)))).p95;
     });
-    const neighbour = sampleSpec([sampleService(image)]);
-    neighbourly = neighbour.id;
-    const attacker = sampleSpec([attackerService(image)], {
-      ports: [{ service: "web", port: 80, externalPort: 9000, proto: "TCP", hostPort: nodePort }],
+    afterAll(async () => {
+      await plane?.close();
+      if (stateDir !== "") await endPlane(stateDir);
+      hostileImages?.registry.stop();
+      await engine?.destroy();
     });
-    hostile = attacker.id;
-    await driver.deploy(neighbour);
-    await driver.deploy(attacker);
-    await untilOk(driver, neighbour.id);
-    await untilOk(driver, hostile);
-    const router = plane.router(driver.routing);
-    const { httpOptions: options } = sampleExpose();
-    for (const [lease, host] of [[neighbour.id, HOST] as const, [hostile, "attacker.localhost"] as const]) {
-      await router.route(lease, [{ target: { lease, service: "web", port: 80, options }, hosts: [host] }], {});
+
+    /** Bytes of the host's disk that the engine and the provider take. */
+    async function onDisk(): Promise<number> {
+      // Files go while it looks, which it complains of.
+      const { stdout } = await run("du", ["-sx", "--block-size=1", engine.folder]).catch((error) => error);
+      return Number(String(stdout).split("\t")[0]);
     }
-    url = `http://${HOST}:${ingressPort}/`;
-    usual = (await seenMeanwhile(url, () => new Promise((resolve) => setTimeout(resolve, 1_000)))).p95;
-  });
-  afterAll(async () => {
-    await plane?.close();
-    if (stateDir !== "") await endPlane(stateDir);
-    hostileImages?.registry.stop();
-    await engine?.destroy("provider");
-  });
 
-  /** Bytes of the host's disk that the engine and the provider take. */
-  async function onDisk(): Promise<number> {
-    // Files go while it looks, which it complains of.
-    const { stdout } = await run("du", ["-sx", "--block-size=1", engine.folder]).catch((error) => error);
-    return Number(String(stdout).split("\t")[0]);
-  }
+    /** The neighbour is served all the time, in processes that are not this one, and never waits for the attack to end. */
+    async function beside(name: string, work: () => Promise<unknown>): Promise<void> {
+      const seen = await seenMeanwhile(url, work);
+      expect(seen.wrong, `the neighbour while ${name} is used up`).toEqual([]);
+      const times = (seen.p95 / usual).toFixed(1);
+      expect(seen.p95, `the neighbour's p95 while ${name} is used up`).toBeLessThan(
+        SLOWER * Math.max(usual, STEADY_MS),
+      );
+      console.info(`${name}: neighbour p95 ${seen.p95.toFixed(1)} ms of ${seen.answers} requests, ${times} times`);
+    }
 
-  /** The neighbour is served all the time, in processes that are not this one, and never waits for the attack to end. */
-  async function beside(name: string, work: () => Promise<unknown>): Promise<void> {
-    const seen = await seenMeanwhile(url, work);
-    expect(seen.wrong, `the neighbour while ${name} is used up`).toEqual([]);
-    const times = (seen.p95 / usual).toFixed(1);
-    expect(seen.p95, `the neighbour's p95 while ${name} is used up`).toBeLessThan(SLOWER * Math.max(usual, STEADY_MS));
-    console.info(`${name}: neighbour p95 ${seen.p95.toFixed(1)} ms of ${seen.answers} requests, ${times} times`);
-  }
+    for (const { name, program, most, least } of ATTACKS) {
+      it(`has no more of ${name} than was ordered`, async () => {
+        await untilOk(driver, hostile);
+        const before = await onDisk();
+        let told = "";
+        await beside(name, async () => {
+          const command = ["/usr/bin/perl", "-e", program];
+          // Where memory ends, the kernel takes the program or the whole container.
+          const done = execute(driver, hostile, { service: "web", command }).catch(() => undefined);
+          told = (await done)?.stdout.trim() ?? "";
+        });
+        if (told !== "" || least !== undefined) {
+          expect(told).toMatch(/^\d+$/);
+          expect(Number(told)).toBeLessThanOrEqual(most);
+          expect(Number(told)).toBeGreaterThanOrEqual(least ?? 0);
+        }
+        expect((await onDisk()) - before).toBeLessThan(MOST_ON_DISK);
+        await untilOk(driver, hostile);
+      });
+    }
 
-  for (const { name, program, most, least } of ATTACKS) {
-    it(`has no more of ${name} than was ordered`, async () => {
-      await untilOk(driver, hostile);
+    for (const { name, take, need, user } of SHARED_HERE) {
+      it(`takes no ${name} from its neighbour`, async () => {
+        await untilOk(driver, hostile);
+        const perl = (program: string) => ["/usr/bin/perl", "-e", program];
+        const asUser = (program: string) => ["su", user ?? "", "-c", `exec /usr/bin/perl -e '${program}'`];
+        const command = user === undefined ? perl : asUser;
+        const request = { service: "web", replica: 0, tty: false, stdin: false };
+        const program = `setpgrp(0,0); $|=1; ${take}; print "held\\n"; sleep(1000)`;
+        await beside(name, async () => {
+          const session = await driver.exec(hostile, { ...request, command: command(program) });
+          try {
+            for await (const { data } of session.output) if (String(Buffer.from(data)).includes("held")) break;
+            const had = await execute(driver, neighbourly, {
+              service: "web",
+              command: command(`${need}; print "had"`),
+            });
+            expect(had).toMatchObject({ stdout: "had", stderr: "" });
+          } finally {
+            session.kill();
+            await session.exitCode;
+          }
+        });
+        await untilOk(driver, hostile);
+      });
+    }
+
+    it("has no more of the disk by pulls of images than limits say, and keeps nobody from deploying", async () => {
+      const { registry, images } = hostileImages;
       const before = await onDisk();
-      let told = "";
-      await beside(name, async () => {
-        const command = ["/usr/bin/perl", "-e", program];
-        // Where memory ends, the kernel takes the program or the whole container.
-        const done = execute(driver, hostile, { service: "web", command }).catch(() => undefined);
-        told = (await done)?.stdout.trim() ?? "";
-      });
-      if (told !== "" || least !== undefined) {
-        expect(told).toMatch(/^\d+$/);
-        expect(Number(told)).toBeLessThanOrEqual(most);
-        expect(Number(told)).toBeGreaterThanOrEqual(least ?? 0);
-      }
-      expect((await onDisk()) - before).toBeLessThan(MOST_ON_DISK);
-      await untilOk(driver, hostile);
-    });
-  }
-
-  for (const { name, take, need, user } of SHARED_HERE) {
-    it(`takes no ${name} from its neighbour`, async () => {
-      await untilOk(driver, hostile);
-      const perl = (program: string) => ["/usr/bin/perl", "-e", program];
-      const asUser = (program: string) => ["su", user ?? "", "-c", `exec /usr/bin/perl -e '${program}'`];
-      const command = user === undefined ? perl : asUser;
-      const request = { service: "web", replica: 0, tty: false, stdin: false };
-      const program = `setpgrp(0,0); $|=1; ${take}; print "held\\n"; sleep(1000)`;
-      await beside(name, async () => {
-        const session = await driver.exec(hostile, { ...request, command: command(program) });
-        try {
-          for await (const { data } of session.output) if (String(Buffer.from(data)).includes("held")) break;
-          const had = await execute(driver, neighbourly, { service: "web", command: command(`${need}; print "had"`) });
-          expect(had).toMatchObject({ stdout: "had", stderr: "" });
-        } finally {
-          session.kill();
-          await session.exitCode;
+      const services = images.map(({ name }) => sampleService(`${registry.host}/hostile/${name}:1`, { name }));
+      const spec = sampleSpec(services);
+      let most = 0;
+      let pulling = true;
+      const watch = async (): Promise<void> => {
+        while (pulling) {
+          most = Math.max(most, (await onDisk()) - before);
+          await new Promise((resolve) => setTimeout(resolve, 300));
         }
+      };
+      await beside("pulls of images", async () => {
+        const watched = watch();
+        await driver.deploy(spec);
+        const areRefused = ({ services }: LeaseHealth) => services.every(({ error }) => error !== undefined);
+        const told = await untilHealth(driver, spec.id, areRefused, "all images to be refused").finally(() => {
+          pulling = false;
+        });
+        await watched;
+        const errors = new Map(told.services.map(({ name, error }) => [name, error]));
+        for (const { name, told: sentence } of images) expect(errors.get(name), name).toMatch(sentence);
+        const honest = sampleSpec([sampleService(engine.image)]);
+        await driver.deploy(honest);
+        await untilOk(driver, honest.id);
+        await driver.teardown(honest.id);
       });
-      await untilOk(driver, hostile);
+      await driver.teardown(spec.id);
+      // A packed image and layers that are kept for the next one.
+      expect(most).toBeLessThan(2 * IMAGE + MOST_ON_DISK);
     });
-  }
 
-  it("has no more of the disk by pulls of images than limits say, and keeps nobody from deploying", async () => {
-    const { registry, images } = hostileImages;
-    const before = await onDisk();
-    const services = images.map(({ name }) => sampleService(`${registry.host}/hostile/${name}:1`, { name }));
-    const spec = sampleSpec(services);
-    let most = 0;
-    let pulling = true;
-    const watch = async (): Promise<void> => {
-      while (pulling) {
-        most = Math.max(most, (await onDisk()) - before);
-        await new Promise((resolve) => setTimeout(resolve, 300));
-      }
-    };
-    await beside("pulls of images", async () => {
-      const watched = watch();
-      await driver.deploy(spec);
-      const areRefused = ({ services }: LeaseHealth) => services.every(({ error }) => error !== undefined);
-      const told = await untilHealth(driver, spec.id, areRefused, "all images to be refused").finally(() => {
-        pulling = false;
+    for (const [name, where] of [
+      ["a node port", () => port],
+      ["the ingress", () => Number(new URL(url).port)],
+    ] as const) {
+      it(`has no more connections through ${name} than limits say`, async () => {
+        await untilOk(driver, hostile);
+        const open: Socket[] = [];
+        let closed = 0;
+        await beside(`connections through ${name}`, async () => {
+          for (let i = 0; i < IDLE; i++) {
+            // Another address than the neighbour's client has.
+            const socket = connect({ port: where(), host: "127.0.0.1", localAddress: "127.0.0.9" });
+            socket.on("error", () => {});
+            socket.once("close", () => closed++);
+            open.push(socket);
+            // More at once than may wait to be accepted would be connections that the other end does not know of.
+            if (open.length % AT_ONCE === 0) await Promise.all(open.slice(-AT_ONCE).map(isMade));
+          }
+          await expect.poll(() => closed, { timeout: 60_000 }).toBeGreaterThanOrEqual(IDLE - PER_ADDRESS);
+        });
+        for (const socket of open) socket.destroy();
       });
-      await watched;
-      const errors = new Map(told.services.map(({ name, error }) => [name, error]));
-      for (const { name, told: sentence } of images) expect(errors.get(name), name).toMatch(sentence);
-      const honest = sampleSpec([sampleService(engine.image)]);
-      await driver.deploy(honest);
-      await untilOk(driver, honest.id);
-      await driver.teardown(honest.id);
-    });
-    await driver.teardown(spec.id);
-    // A packed image and layers that are kept for the next one.
-    expect(most).toBeLessThan(2 * IMAGE + MOST_ON_DISK);
+    }
   });
-
-  for (const [name, where] of [
-    ["a node port", () => port],
-    ["the ingress", () => Number(new URL(url).port)],
-  ] as const) {
-    it(`has no more connections through ${name} than limits say`, async () => {
-      await untilOk(driver, hostile);
-      const open: Socket[] = [];
-      let closed = 0;
-      await beside(`connections through ${name}`, async () => {
-        for (let i = 0; i < IDLE; i++) {
-          // Another address than the neighbour's client has.
-          const socket = connect({ port: where(), host: "127.0.0.1", localAddress: "127.0.0.9" });
-          socket.on("error", () => {});
-          socket.once("close", () => closed++);
-          open.push(socket);
-          // More at once than may wait to be accepted would be connections that the other end does not know of.
-          if (open.length % AT_ONCE === 0) await Promise.all(open.slice(-AT_ONCE).map(isMade));
-        }
-        await expect.poll(() => closed, { timeout: 60_000 }).toBeGreaterThanOrEqual(IDLE - PER_ADDRESS);
-      });
-      for (const socket of open) socket.destroy();
-    });
-  }
-});
+}
 
 /** Resolves when a connection was accepted, or ended. */
 function isMade(socket: Socket): Promise<unknown> {

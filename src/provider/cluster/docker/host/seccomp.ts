@@ -85,6 +85,7 @@ export function seccompProfile(architecture: string = process.arch): object {
   const plain = [FAMILY.unix, FAMILY.inet, FAMILY.inet6].map((family) => allow(["socket"], [equals(0, family)]));
   return {
     defaultAction: "SCMP_ACT_ERRNO",
+    // Docker before 23 does not read this and answers EPERM.
     defaultErrnoRet: ENOSYS,
     // 32-bit calls pass several calls through one whose arguments cannot be judged: there are none.
     architectures:
