@@ -103,9 +103,9 @@ export function parseNetworks(texts: readonly string[]): BlockList {
   return list;
 }
 
-/** The texts that `parseNetworks` read, in normal form. */
+/** The texts that `parseNetworks` read, in normal form and sorted, because releases of Node.js order rules differently. */
 export function networkTexts(list: BlockList): string[] {
-  return list.rules.map((rule) => rule.replace(/^\w+: IPv[46] /i, "")).toReversed();
+  return list.rules.map((rule) => rule.replace(/^\w+: IPv[46] /i, "")).sort();
 }
 
 function addNetwork(list: BlockList, text: string): void {

@@ -61,8 +61,8 @@ test("a process whose copy keeps the pipes open is stopped, the copy with it", a
 
 test("a process that ends by itself is known to have ended, with its last words, while its copy lives on", async () => {
   const child = engine({ ENDS: "1" });
-  const copy = await copyOf(child);
   const words = child.waitFor(/last words/);
+  const copy = await copyOf(child);
   expect(await child.ended).toBe("exit code 3");
   expect(await words).toBe("last words");
   expect(readFileSync(join(folder, "log"), "utf8")).toContain("last words");
