@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { testNode } from "../../testing/index.ts";
-import { orderBurst } from "../testing/burst.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
+import { orderBurst } from "../testing/orders/burst.ts";
 
 const ORDERS = 40;
 /** Forty bids fit into a block, so two blocks would do. A busy machine misses some. */

@@ -9,7 +9,7 @@ export interface WaitingBid {
 
 /** For how long a bid keeps its room although others want it, in milliseconds. */
 export interface Patience {
-  /** For the only bid of its owner; n bids of one owner have an n-th of it each, */
+  /** For the only bid of its owner; n bids of one owner have an n-th of it each, and so has each bid while n owners wait, */
   readonly alone: number;
   /** but no less than this. */
   readonly least: number;
@@ -17,6 +17,14 @@ export interface Patience {
 
 /** Tenants need some blocks to take a bid. */
 export const PATIENCE: Patience = { alone: 60_000, least: 20_000 };
+
+/** When it is looked who gives way. */
+interface Moment {
+  readonly now: number;
+  readonly patience: Patience;
+  /** How many owners wait for what bids hold: where they are many, each bid has less time. */
+  readonly owners: number;
+}
 
 /** How many waiting bids each owner has. */
 export function bidsByOwner(bids: readonly Pick<WaitingBid, "owner">[]): ReadonlyMap<string, number> {
@@ -30,21 +38,17 @@ export function bidsByOwner(bids: readonly Pick<WaitingBid, "owner">[]): Readonl
  * an order costs its owner the gas alone, while a bid holds capacity and a deposit: so nobody keeps others out by orders whose bids
  * are never taken. Only owners with more open bids give way. A bid that gave way is not made again, so this ends by itself.
  */
-export function givingWay<T extends WaitingBid>(
-  bids: readonly T[],
-  owner: string,
-  { now, patience }: { readonly now: number; readonly patience: Patience },
-): T[] {
+export function givingWay<T extends WaitingBid>(bids: readonly T[], owner: string, moment: Moment): T[] {
   const counts = bidsByOwner(bids);
   const countOf = (each: WaitingBid): number => counts.get(each.owner) ?? 0;
   const own = counts.get(owner) ?? 0;
   return bids
-    .filter((each) => countOf(each) > own && now - each.since >= keeps(countOf(each), patience))
+    .filter((each) => countOf(each) > own && moment.now - each.since >= keeps(countOf(each), moment))
     .sort((a, b) => countOf(b) - countOf(a) || a.since - b.since);
 }
 
-function keeps(bids: number, { alone, least }: Patience): number {
-  return Math.max(alone / bids, least);
+function keeps(bids: number, { owners, patience: { alone, least } }: Moment): number {
+  return Math.max(alone / Math.max(bids, owners), least);
 }
 
 const MEBIBYTE = 1n << 20n;

@@ -20,6 +20,8 @@ export interface ReliefOptions {
   readonly withdraw: (tracked: Tracked) => void;
   /** Looks at an order again. */
   readonly check: (tracked: Tracked) => void;
+  /** Bids are being withdrawn for the order whose turn it was. */
+  readonly helped: () => void;
 }
 
 /** An order for which bids of others are being withdrawn. */
@@ -39,7 +41,8 @@ export const RELIEVED: ReadonlySet<Obstacle> = new Set(["capacity", "money"]);
 export class Relief {
   readonly #options: ReliefOptions;
   #timer: NodeJS.Timeout | undefined;
-  #favour: Favour | undefined;
+  /** In the order in which they were granted. */
+  #favours: readonly Favour[] = [];
   /** Waiting orders that were tried in vain since one was helped: so those that nothing helps are in nobody's way. */
   #passed = 0;
   #stopped = false;
@@ -60,13 +63,13 @@ export class Relief {
     }, LOOK_MS);
   }
 
-  /** What withdrawn bids held is for the order that they were withdrawn for, before anybody else asks for it. */
+  /** What withdrawn bids held is for the orders that they were withdrawn for, before anybody else asks for it. */
   released(): void {
-    if (this.#favour === undefined) return;
-    const { tracked, withdrawn } = this.#favour;
-    if (tracked.phase !== "refused" || !this.#keep(tracked, withdrawn)) return;
-    this.#favour = undefined;
-    this.#options.check(tracked);
+    const ready = this.#favours.filter(({ tracked, withdrawn }) => {
+      return tracked.phase === "refused" && this.#keep(tracked, withdrawn);
+    });
+    this.#favours = this.#favours.filter((each) => each.tracked.phase === "refused" && !ready.includes(each));
+    for (const { tracked } of ready) this.#options.check(tracked);
   }
 
   /** Whether the order can be looked at again; room is kept for it until then. */
@@ -86,33 +89,60 @@ export class Relief {
     clearTimeout(this.#timer);
   }
 
-  /** For the first of these orders for which it helps; for one at a time. */
+  /** For the first of these orders for which it helps. */
   #relieve(waiting: readonly Tracked[]): void {
-    const { log, withdraw } = this.#options;
-    if (this.#favour?.tracked.phase === "refused" && this.#favour.withdrawn.some(isWithdrawing)) return;
-    this.#favour = undefined;
+    this.#favours = this.#favours.filter(
+      ({ tracked, withdrawn }) => tracked.phase === "refused" && withdrawn.some(isWithdrawing),
+    );
+    const owners = new Set(waiting.map(({ id }) => id.owner)).size;
+    // Until one may give way nobody was tried in vain, and turns stay as they are.
+    if (this.#mayGiveWay("", owners).length === 0) return;
     const first = this.#passed < waiting.length ? this.#passed : 0;
     this.#passed = first + MAX_TRIES;
     for (const tracked of waiting.slice(first, this.#passed)) {
-      const withdrawn = this.#standInTheWay(tracked);
-      if (withdrawn === undefined) continue;
-      this.#favour = { tracked, withdrawn };
-      this.#passed = 0;
-      for (const each of withdrawn) {
-        log.info("withdrawing bid, another order waits for its room", { order: each.text, other: tracked.text });
-        withdraw(each);
-      }
-      return;
+      if (this.#favours.some((each) => each.tracked === tracked)) continue;
+      const withdrawn = this.#standInTheWay(tracked, owners);
+      if (withdrawn !== undefined) this.#favour({ tracked, withdrawn });
+    }
+  }
+
+  #favour(favour: Favour): void {
+    const { log, withdraw, helped } = this.#options;
+    this.#favours = [...this.#favours, favour];
+    this.#passed = 0;
+    helped();
+    for (const each of favour.withdrawn) {
+      log.info("withdrawing bid, another order waits for its room", { order: each.text, other: favour.tracked.text });
+      withdraw(each);
     }
   }
 
   /** The fewest bids that would have to go; undefined if none may, or if that would not help. */
-  #standInTheWay({ id, rows = [], obstacle, depositsMissing = 1 }: Tracked): readonly Tracked[] | undefined {
-    const { inventory, bids, now, patience } = this.#options;
-    const open = givingWay(bids(), id.owner, { now: now(), patience }).map(({ tracked }) => tracked);
-    // Each bid gives back a deposit.
-    if (obstacle === "money") return fewest(open, ({ length }) => length >= depositsMissing);
-    return fewest(open, (some) => inventory.wouldFit(rows, new Set(some.map(({ text }) => text))));
+  #standInTheWay(tracked: Tracked, owners: number): readonly Tracked[] | undefined {
+    const open = this.#mayGiveWay(tracked.id.owner, owners);
+    return tracked.obstacle === "money" ? this.#enoughDeposits(tracked, open) : this.#enoughRoom(tracked, open);
+  }
+
+  #mayGiveWay(owner: string, owners: number): readonly Tracked[] {
+    const { bids, now, patience } = this.#options;
+    return givingWay(bids(), owner, { now: now(), patience, owners }).map(({ tracked }) => tracked);
+  }
+
+  /** Each bid gives back a deposit: what is missing is missing once, however many orders wait for it. */
+  #enoughDeposits({ depositsMissing = 1 }: Tracked, open: readonly Tracked[]): readonly Tracked[] | undefined {
+    const isFirst = !this.#favours.some(({ tracked }) => tracked.obstacle === "money");
+    const missing = isFirst || !Number.isFinite(depositsMissing) ? depositsMissing : 1;
+    return fewest(open, ({ length }) => length >= missing);
+  }
+
+  /** Room that is being made for others is theirs. */
+  #enoughRoom({ rows = [] }: Tracked, open: readonly Tracked[]): readonly Tracked[] | undefined {
+    const making = this.#favours.filter(({ tracked }) => tracked.obstacle !== "money");
+    const wanted = [...making.flatMap(({ tracked }) => tracked.rows ?? []), ...rows];
+    const leaving = making.flatMap(({ withdrawn }) => withdrawn).filter(isWithdrawing);
+    return fewest(open, (some) =>
+      this.#options.inventory.wouldFit(wanted, new Set([...leaving, ...some].map(({ text }) => text))),
+    );
   }
 }
 

@@ -27,12 +27,14 @@ import {
   withdrawBidMessage,
 } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
+import { Chances } from "./chances.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
 import { bidsByOwner, PATIENCE, type Patience, sizeOf } from "./giving-way.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
 import { type Ending, OUTCOMES, type Tracked } from "./tracked.ts";
+import { Turns } from "./turns.ts";
 
 /**
  * What the orders query on the chain. Calls reject if it cannot be queried; undefined means a definite "does not
@@ -97,6 +99,14 @@ const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "with
 const AWAIT_ROOM: ReadonlySet<Obstacle> = new Set(["capacity", "size"]);
 /** The order has a bid of ours. */
 const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
+/** Room is kept for a bid on the order. */
+const TAKES_ROOM: ReadonlySet<OrderPhase> = new Set(["bidding", "open", "withdrawing"]);
+/** Ends of a bid that its tenant could have had, and that nobody took. */
+const WASTED: ReadonlySet<Ending> = new Set([
+  "order closed",
+  "bid timeout",
+  "bid withdrawn: others waited for its room",
+]);
 /** The chain's reason for the end of a bid whose place a cheaper one took. */
 const OUTBID = Closed_Reason[Closed_Reason.outbid];
 const ROOM_SETTLES_MS = 50;
@@ -117,6 +127,10 @@ export class OrderService {
   #moneyTimer: NodeJS.Timeout | undefined;
   #roomTimer: NodeJS.Timeout | undefined;
   readonly #relief: Relief;
+  readonly #chances = new Chances();
+  readonly #turns = new Turns();
+  /** Orders that came while room was just found: those that wait for it come first. */
+  readonly #arrived: Tracked[] = [];
   /** A burst of orders asks the chain a few questions at a time. */
   readonly #looks = new Semaphore(LOOKS_AT_ONCE);
 
@@ -133,6 +147,7 @@ export class OrderService {
       bids: () => this.#openBids(),
       withdraw: (tracked) => this.#withdraw(tracked, "bid withdrawn: others waited for its room"),
       check: (tracked) => this.#check(tracked),
+      helped: () => this.#turns.taken(),
     });
   }
 
@@ -172,7 +187,9 @@ export class OrderService {
     // Many leases may end in one block: one check serves them all.
     this.#roomTimer ??= setTimeout(() => {
       this.#roomTimer = undefined;
-      for (const tracked of this.#refused(AWAIT_ROOM)) this.#check(tracked);
+      const next = [...this.#refused(AWAIT_ROOM), ...this.#arrived.splice(0)];
+      this.#turns.taken();
+      for (const tracked of next) this.#check(tracked);
     }, ROOM_SETTLES_MS);
   }
 
@@ -254,7 +271,8 @@ export class OrderService {
     const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text, phase: "checking", ...seen };
     this.#orders.set(tracked.text, tracked);
     this.#forgetOldest();
-    this.#check(tracked);
+    if (this.#roomTimer === undefined) this.#check(tracked);
+    else this.#arrived.push(tracked);
   }
 
   #check(tracked: Tracked): void {
@@ -486,15 +504,17 @@ export class OrderService {
     }, this.#options.retryMs);
   }
 
-  /** Orders that wait for something: first those of owners with the fewest open bids, of these the smallest. */
+  /** Orders that wait for something, those whose turn it is first. */
   #refused(obstacles: ReadonlySet<Obstacle>): Tracked[] {
-    const counts = bidsByOwner(this.#openBids());
-    const countOf = ({ id }: Tracked): number => counts.get(id.owner) ?? 0;
-    return [...this.#orders.values()]
+    const open = bidsByOwner(this.#openBids());
+    const waiting = [...this.#orders.values()]
       .filter(({ phase, obstacle }) => phase === "refused" && obstacles.has(obstacle ?? "moment"))
-      .map((tracked) => ({ tracked, count: countOf(tracked), size: sizeOf(tracked.rows ?? []) }))
-      .sort((a, b) => a.count - b.count || a.size - b.size)
-      .map(({ tracked }) => tracked);
+      .map((tracked) => {
+        const { id, rows = [], detectedAt } = tracked;
+        const chances = (open.get(id.owner) ?? 0) + this.#chances.of(id.owner);
+        return { tracked, chances, size: sizeOf(rows), detectedAt };
+      });
+    return this.#turns.sort(waiting).map(({ tracked }) => tracked);
   }
 
   #openBids(): OpenBid[] {
@@ -584,6 +604,7 @@ export class OrderService {
       if (tracked.phase !== "won") this.#meter.count("orderComplete", { result: "lease-won" });
       tracked.phase = "won";
     }
+    this.#chances.taken(id.owner);
     this.#options.inventory.promote(text);
     this.#options.onWon(id);
   }
@@ -598,6 +619,7 @@ export class OrderService {
   #finish(tracked: Tracked, phase: "lost" | "closed", reason: Ending): void {
     clearTimeout(tracked.timer);
     if (HAS_BID.has(tracked.phase)) this.#meter.count("orderComplete", { result: OUTCOMES[reason] });
+    if (TAKES_ROOM.has(tracked.phase) && WASTED.has(reason)) this.#chances.wasted(tracked.id.owner);
     tracked.phase = phase;
     tracked.reason = reason;
     this.release(tracked.id);

@@ -1,9 +1,9 @@
-import { ChainClient, followBlocks, sendTx, type TxSigner } from "../../client/index.ts";
-import { NATIVE_DENOM } from "../../util/index.ts";
-import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
-import { type Any, packAny } from "../../wire/index.ts";
-import { marketEvents } from "../orders/index.ts";
-import { sampleDeployment } from "./deployment.ts";
+import { ChainClient, followBlocks, sendTx, type TxSigner } from "../../../client/index.ts";
+import { NATIVE_DENOM } from "../../../util/index.ts";
+import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { type Any, packAny } from "../../../wire/index.ts";
+import { marketEvents } from "../../orders/index.ts";
+import { sampleDeployment } from "../deployment.ts";
 
 export interface BurstOptions {
   /** Address of the node. */
