@@ -10,6 +10,12 @@ export const HOST_LIMITS = {
   together: 4,
   ownerLookups: 8,
   lookups: 32,
+  /** A check that takes longer than so many milliseconds goes on beside as many others as these, of all owners and of one. */
+  quickMs: 1_000,
+  slowLookups: 32,
+  ownerSlowLookups: 4,
+  /** Owners whose name servers are known to be silent. */
+  rememberedOwners: 5_000,
   /** Names that are checked for one owner at once, and refilled per second. */
   ownerBurst: 200,
   ownerPerSecond: 1,

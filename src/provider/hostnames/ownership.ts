@@ -1,7 +1,8 @@
-import { type Clock, RateLimit, systemClock, Turns } from "../../util/index.ts";
+import { type Clock, RateLimit, systemClock } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { ingressErrors } from "./errors.ts";
 import { HOST_LIMITS } from "./limits.ts";
+import { LookupPlaces } from "./places.ts";
 import { CHALLENGE_LABEL, type HostProver } from "./proof.ts";
 import type { HostRegistry } from "./registry.ts";
 
@@ -34,11 +35,12 @@ type Judge = (host: string, find: () => Promise<Found>) => Promise<void>;
  */
 export class HostOwnership {
   readonly #options: OwnershipOptions;
-  readonly #places = new Turns({ each: HOST_LIMITS.ownerLookups, all: HOST_LIMITS.lookups });
+  readonly #places: LookupPlaces;
   readonly #asked = new RateLimit(HOST_LIMITS.ownerBurst, HOST_LIMITS.ownerPerSecond);
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
+    this.#places = new LookupPlaces(options.clock);
   }
 
   /** Resolves if the claimant may have the names as far as their domains are concerned; rejects with the reason. */
@@ -74,23 +76,24 @@ export class HostOwnership {
     for (let at = 0; at < names.length; at += HOST_LIMITS.together) {
       const some = names.slice(at, at + HOST_LIMITS.together);
       const { owner } = claimant;
-      const judged = some.map((name) => judge(name, () => this.#places.run(owner, () => this.#find(name, owner))));
+      const find = (name: string) => this.#places.run(owner, (signal) => this.#find(name, owner, signal));
+      const judged = some.map((name) => judge(name, () => find(name)));
       await Promise.all(judged);
     }
   }
 
   /** Who else has the name, and whether he would lose it to the owner. Rejects where the owner may not have it. */
-  async #find(host: string, owner: string): Promise<Found> {
+  async #find(host: string, owner: string, signal: AbortSignal): Promise<Found> {
     const { registry, prover, clock = systemClock } = this.#options;
     if (prover === undefined) return { rival: registry.ownerOf(host), yields: false };
     if (!this.#asked.take(owner, clock.now())) throw ingressErrors.askedTooOften(`"${host}"`);
-    const proof = await prover.prove(host, owner);
+    const proof = await prover.prove(host, owner, signal);
     if (proof === "unknown") throw ingressErrors.dnsAway(`"${host}"`);
     if (proof === "no") throw ingressErrors.hostUnproven(`"${host}"`, { hint: this.#remedy(host, owner) });
     const rival = registry.ownerOf(host);
     if (rival === undefined || rival === owner) return { rival: undefined, yields: false };
     // A missing answer takes no name away from anybody.
-    return { rival, yields: (await prover.prove(host, rival)) === "no" };
+    return { rival, yields: (await prover.prove(host, rival, signal)) === "no" };
   }
 
   #remedy(host: string, owner: string): string {

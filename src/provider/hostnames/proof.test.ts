@@ -250,3 +250,14 @@ it("gives a name to one of two new holders whose proofs come at once, and takes 
   await ownership.establish(lease(ALICE, 3n), [HOST]);
   expect(() => registry.claim(lease(ALICE, 3n), [HOST])).toThrow(/in use/);
 });
+
+it("knows nothing once it was told to stop", async () => {
+  const { open, asked } = dns({ [CHALLENGE]: "silence" });
+  const stop = new AbortController();
+  const proof = dnsProver({ aliasOf, open, limitMs: 1_000_000 }).prove(HOST, ALICE, stop.signal);
+  stop.abort();
+  expect(await proof).toBe("unknown");
+  const { length } = asked;
+  expect(await dnsProver({ aliasOf, open }).prove(HOST, ALICE, stop.signal)).toBe("unknown");
+  expect(asked).toHaveLength(length);
+});

@@ -6,7 +6,8 @@ export type Proof = "yes" | "no" | "unknown";
 
 /** Tells whether the holder of a domain has said that an account may use a name of it. */
 export interface HostProver {
-  prove(host: string, owner: string): Promise<Proof>;
+  /** The signal ends the questions: what was not answered by then says nothing. */
+  prove(host: string, owner: string, signal?: AbortSignal): Promise<Proof>;
 }
 
 /** The label before a host name, at which a TXT record names the account. */
@@ -41,9 +42,12 @@ export function dnsProver({
   limitMs = HOST_LIMITS.proofMs,
 }: DnsProverOptions): HostProver {
   return {
-    async prove(host, owner) {
+    async prove(host, owner, signal) {
+      if (signal?.aborted === true) return "unknown";
       const lookups = open();
-      const limit = setTimeout(() => lookups.cancel(), limitMs);
+      const cancel = (): void => lookups.cancel();
+      const limit = setTimeout(cancel, limitMs);
+      signal?.addEventListener("abort", cancel);
       try {
         const alias = aliasOf(owner);
         const proofs = await Promise.all([
@@ -62,6 +66,7 @@ export function dnsProver({
         return proofs.includes("unknown") ? "unknown" : "no";
       } finally {
         clearTimeout(limit);
+        signal?.removeEventListener("abort", cancel);
       }
     },
   };

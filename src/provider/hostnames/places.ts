@@ -1,0 +1,118 @@
+import { type Clock, Recent, systemClock } from "../../util/index.ts";
+import { HOST_LIMITS } from "./limits.ts";
+
+interface Waiter {
+  readonly owner: string;
+  readonly enter: () => void;
+}
+
+/** Places of one kind: so many in all, and so many of one owner. */
+class Lane {
+  readonly #all: number;
+  readonly #each: number;
+  readonly #owners = new Map<string, number>();
+  #taken = 0;
+
+  constructor(all: number, each: number) {
+    this.#all = all;
+    this.#each = each;
+  }
+
+  taken(owner: string): number {
+    return this.#owners.get(owner) ?? 0;
+  }
+
+  isOpen(owner: string): boolean {
+    return this.#taken < this.#all && this.taken(owner) < this.#each;
+  }
+
+  enter(owner: string): void {
+    this.#taken += 1;
+    this.#owners.set(owner, this.taken(owner) + 1);
+  }
+
+  leave(owner: string): void {
+    const left = this.taken(owner) - 1;
+    this.#taken -= 1;
+    if (left > 0) this.#owners.set(owner, left);
+    else this.#owners.delete(owner);
+  }
+}
+
+/**
+ * Places for questions to the DNS. Silent name servers cost whoever runs them nothing, and accounts are free: a question
+ * without an answer soon goes on in a place of another kind, or is given up if all of those are taken, and owners whose questions are
+ * answered come before those whose are not. So nobody waits for the silence of many others.
+ */
+export class LookupPlaces {
+  readonly #clock: Clock;
+  readonly #quick = new Lane(HOST_LIMITS.lookups, HOST_LIMITS.ownerLookups);
+  readonly #slow = new Lane(HOST_LIMITS.slowLookups, HOST_LIMITS.ownerSlowLookups);
+  readonly #silences = new Recent<string, number>(HOST_LIMITS.rememberedOwners);
+  readonly #waiting = new Set<Waiter>();
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** The question has to end soon after its signal. */
+  async run<T>(owner: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    await this.#enter(owner);
+    const stop = new AbortController();
+    let leave = () => this.#leave(owner);
+    const cancel = this.#clock.after(HOST_LIMITS.quickMs, () => {
+      this.#silences.set(owner, this.#silencesOf(owner) + 1);
+      leave = this.#slowDown(owner, stop);
+      this.#leave(owner);
+    });
+    try {
+      return await ask(stop.signal);
+    } finally {
+      cancel();
+      leave();
+    }
+  }
+
+  /** Gives the question one of the other places, or ends it; returns what gives that place back. */
+  #slowDown(owner: string, stop: AbortController): () => void {
+    if (this.#slow.isOpen(owner)) {
+      this.#slow.enter(owner);
+      return () => this.#slow.leave(owner);
+    }
+    stop.abort();
+    return () => {};
+  }
+
+  #enter(owner: string): Promise<void> {
+    return new Promise((enter) => {
+      this.#waiting.add({ owner, enter });
+      this.#admit();
+    });
+  }
+
+  #leave(owner: string): void {
+    this.#quick.leave(owner);
+    this.#admit();
+  }
+
+  /** First come owners with the fewest silent servers, of these those who have the fewest places. */
+  #admit(): void {
+    let first: Waiter | undefined;
+    for (const each of this.#waiting) {
+      if (!this.#quick.isOpen(each.owner)) continue;
+      if (first === undefined || this.#rank(each.owner) < this.#rank(first.owner)) first = each;
+    }
+    if (first === undefined) return;
+    this.#waiting.delete(first);
+    this.#quick.enter(first.owner);
+    first.enter();
+  }
+
+  #rank(owner: string): number {
+    return this.#silencesOf(owner) * HOST_LIMITS.lookups + this.#quick.taken(owner);
+  }
+
+  #silencesOf(owner: string): number {
+    return this.#silences.get(owner) ?? 0;
+  }
+}
