@@ -10,7 +10,9 @@ import {
   untilHealth,
   untilOk,
 } from "../../src/provider/cluster/contract/conformance/index.ts";
+import type { LeaseHealth } from "../../src/provider/cluster/contract/index.ts";
 import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
+import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
@@ -59,7 +61,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
   });
 
   afterAll(async () => {
-    await engine.destroy("provider", "small", "strange", "usual");
+    await engine.destroy("provider", "small", "strange", "thrifty", "usual");
     registry.kill();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -122,6 +124,45 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     expect(await engine.podman("images", "--format", "{{.Repository}}")).not.toContain("svc-images");
     expect(await engine.podman("images", "--format", "{{.Repository}}")).toContain(`${host}/team/app`);
   });
+
+  it("a tenant who updates again and again holds no more images of the disk than a lease may have", async () => {
+    const versions = ["a", "b", "c", "d"];
+    for (const version of versions) await pushVersion(version);
+    const thrifty = await engine.driver("thrifty", {
+      ...OPEN,
+      // Two versions of 8 MiB beside one another, not three.
+      limits: { leaseImageBytes: 24n << 20n },
+      registries: allowed(),
+    });
+    const service = (version: string) =>
+      sampleService(`${host}/team/app:${version}`, { credentials: credentials(), env: [`VERSION=${version}`] });
+    const spec = sampleSpec([service("a")]);
+    const held: number[] = [];
+    for (const [index, version] of versions.entries()) {
+      await thrifty.deploy({ ...spec, group: { ...spec.group, services: [service(version)] }, generation: index + 1 });
+      const isUpdated = ({ services: [web] }: LeaseHealth) => web?.generation === index + 1 && web.updated === 1;
+      await untilHealth(thrifty, spec.id, isUpdated, `version ${version}`);
+      const names = await engine.podman("images", "--noheading", "--format", "{{.Repository}}");
+      held.push(names.split("\n").filter((name) => name === `localhost/svc-images/${thriftyPrefix()}`).length);
+    }
+    expect(held).toEqual([1, 2, 2, 2]);
+    await thrifty.purge();
+  });
+
+  const thriftyPrefix = () => defaultPrefix(join(engine.folder, "thrifty"));
+
+  /** The sample image with 8 MiB that no other version has. */
+  async function pushVersion(version: string): Promise<void> {
+    const file = join(engine.folder, version);
+    writeFileSync(file, Buffer.alloc(8 << 20, version));
+    const made = (await engine.podman("create", engine.image)).trim();
+    await engine.podman("cp", file, `${made}:/`);
+    await engine.podman("commit", "--quiet", made, `${host}/team/app:${version}`);
+    await engine.podman("rm", made);
+    await engine.podman("push", "--quiet", "--creds", `tenant:${PASSWORD}`, `${host}/team/app:${version}`);
+    await engine.podman("rmi", `${host}/team/app:${version}`);
+    rmSync(file);
+  }
 
   it("a runtime that the engine does not know keeps the provider from bidding", async () => {
     const strange = await engine.driver("strange", { runtime: "strange" });

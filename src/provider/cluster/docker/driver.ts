@@ -75,6 +75,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     log,
     room: () => imageRoom(disk),
     isTight: () => isDiskTight(disk),
+    live: () => driver.liveImages(),
   });
   await images.open();
   const kernelPorts = await openKernelPorts(settings, naming);
@@ -139,6 +140,11 @@ class Driver implements DockerDriver {
       connected: () => this.#connected(),
       event: (event) => this.#event(event),
     });
+  }
+
+  /** Images that leases have or are about to have, by the engine's id or the digest of their configuration. */
+  liveImages(): ReadonlySet<string> {
+    return new Set([...this.#leases.values()].flatMap((lease) => lease.images));
   }
 
   async start(): Promise<void> {
@@ -321,7 +327,7 @@ class Driver implements DockerDriver {
     await api.ping();
     await firewall.probe();
     if (lease !== undefined) return lease.deploy(spec);
-    const record = { spec, images: {}, failed: {}, closing: false };
+    const record = { spec, images: {}, earlier: [], failed: {}, closing: false };
     await journal.save(record);
     const fresh = new Lease(this.#context, record);
     this.#leases.set(namespace, fresh);
@@ -371,8 +377,7 @@ class Driver implements DockerDriver {
   async #collectImages(): Promise<void> {
     const { health, images } = this.#context;
     if (!health.reachable) return;
-    const pins = [...this.#leases.values()].flatMap(({ state }) => Object.values(state.record.images));
-    await images.collect(new Set(pins.map(({ imageId }) => imageId)));
+    await images.collect();
   }
 
   async #checkLayers(): Promise<void> {

@@ -17,7 +17,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function record(): LeaseRecord {
   const spec = sampleSpec([sampleService("docker.io/library/app:1")], { hosts: new Map([["web", ["a.test"]]]) });
-  return { spec, images: { web: { reference: "r", imageId: "i", generation: 1 } }, failed: {}, closing: false };
+  return {
+    spec,
+    images: { web: { reference: "r", imageId: "i", generation: 1 } },
+    earlier: ["h"],
+    failed: {},
+    closing: false,
+  };
 }
 
 describe("journal of leases", () => {

@@ -9,6 +9,8 @@ export interface LeaseRecord {
   readonly spec: LeaseSpec;
   /** Content id of the image per service, as pulled for this lease. */
   readonly images: Readonly<Record<string, ImagePin>>;
+  /** Content ids of images that services had before and that may still be on the disk, the oldest first. */
+  readonly earlier: readonly string[];
   /** Configuration per service whose roll-out failed and was undone. */
   readonly failed: Readonly<Record<string, FailedRollout>>;
   /** Set before the first thing of the lease is removed. */
@@ -92,16 +94,24 @@ interface StoredSpec extends Omit<LeaseSpec, "id" | "hosts"> {
   readonly hosts: readonly (readonly [string, readonly string[]])[];
 }
 
+interface StoredRecord extends Omit<LeaseRecord, "spec" | "earlier"> {
+  readonly format: number;
+  readonly spec: StoredSpec;
+  readonly earlier?: readonly string[];
+}
+
 export function decode(text: string): LeaseRecord {
   const [body = "", sum = "", ...more] = text.split("\n");
   // Older releases wrote no checksum; a truncated file fails in `JSON.parse`, another format in the check below.
   if (sum !== "" && (sum !== checksum(body) || more.join("") !== "")) throw new Error("its checksum is another");
-  const stored = JSON.parse(body) as Omit<LeaseRecord, "spec"> & { format: number; spec: StoredSpec };
+  const stored = JSON.parse(body) as StoredRecord;
   if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
-  const { spec, images, failed, closing } = stored;
+  // Older releases did not note the images of before.
+  const { spec, images, earlier = [], failed, closing } = stored;
   return {
     spec: { ...spec, id: { ...spec.id, dseq: BigInt(spec.id.dseq) }, hosts: new Map(spec.hosts) },
     images,
+    earlier,
     failed,
     closing,
   };

@@ -9,6 +9,8 @@ import { EngineFailure, engineFailure } from "./failure.ts";
 export interface ContainerState {
   readonly id: string;
   readonly name: string;
+  /** Id of its image. */
+  readonly imageId: string;
   readonly labels: Labels;
   /** The engine's word for its state: `created`, `running`, `exited`, ... */
   readonly status: string;
@@ -407,6 +409,7 @@ function containerState(info: Docker.ContainerInspectInfo & { SizeRw?: number })
   return {
     id: info.Id,
     name: info.Name.replace(/^\//, ""),
+    imageId: info.Image,
     labels: info.Config.Labels ?? {},
     status: state.Status,
     running: state.Running,

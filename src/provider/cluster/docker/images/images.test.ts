@@ -65,6 +65,7 @@ async function openImages({ options = {}, allowed = [], room, isTight }: Opening
     settings,
     log: silentLogger,
     room: async () => room,
+    live: () => new Set(),
     ...(isTight === undefined ? {} : { isTight: async () => isTight() }),
   });
   await images.open();
@@ -75,7 +76,7 @@ function pullOptions(overrides: Partial<PullOptions> = {}): PullOptions {
   return {
     owner: "svc1tenant",
     credentials: null,
-    claim: () => {},
+    claim: async () => {},
     signal: new AbortController().signal,
     ...overrides,
   };
@@ -99,7 +100,10 @@ describe("an image", () => {
     registry.addImage("team/app", "1", [BASE, APP]);
     const images = await openImages();
     const weighed: WeighedImage[] = [];
-    const id = await images.pull(`${registry.host}/team/app:1`, pullOptions({ claim: (each) => weighed.push(each) }));
+    const id = await images.pull(
+      `${registry.host}/team/app:1`,
+      pullOptions({ claim: async (each) => void weighed.push(each) }),
+    );
     expect([...engine.names]).toEqual([[`localhost/svc-images/svc-test:${id.slice(7)}`, id]]);
     const [files] = engine.loaded;
     expect([files?.get("0.tar"), files?.get("1.tar")]).toEqual([gzipSync(BASE), gzipSync(APP)]);
@@ -614,7 +618,7 @@ describe("room on the disk", () => {
 
   it("ends with the lease: a claim that is refused loads nothing", async () => {
     registry.addImage("team/app", "1", [APP]);
-    const claim = () => {
+    const claim = async () => {
       throw new Error("too much for this lease");
     };
     expect(await refusal(await openImages(), `${registry.host}/team/app:1`, { claim })).toMatch(

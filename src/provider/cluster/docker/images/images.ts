@@ -31,8 +31,8 @@ export interface PullOptions {
   /** The tenant. */
   readonly owner: string;
   readonly credentials: ManifestCredentials | null;
-  /** Called before the image goes into the engine; throws where its lease has no room for it. */
-  readonly claim: (image: WeighedImage) => void;
+  /** Called before the image goes into the engine; rejects where its lease has no room for it. */
+  readonly claim: (image: WeighedImage) => Promise<void>;
   /** Ends the pull with its lease. */
   readonly signal: AbortSignal;
 }
@@ -60,6 +60,8 @@ export interface ImagesOptions {
   readonly room: () => Promise<bigint | undefined>;
   /** Whether the engine's disk is so full that unused images should go. */
   readonly isTight?: () => Promise<boolean>;
+  /** Images that leases have or are about to have, by the engine's id or the digest of their configuration. */
+  readonly live: () => ReadonlySet<string>;
 }
 
 /**
@@ -103,6 +105,18 @@ export class Images {
     return this.#records.ofImage(imageId);
   }
 
+  /** What an image takes that is on the disk only because leases of this provider wanted it. */
+  heldFor(imageId: string): WeighedImage | undefined {
+    const record = this.#records.ofImage(imageId);
+    return record?.foreign === true ? undefined : record;
+  }
+
+  /** Removes an image at once, unless a lease has it or a container runs from it. */
+  async discard(imageId: string): Promise<void> {
+    const record = this.#records.ofImage(imageId);
+    if (record !== undefined && !this.#isLive(record)) await this.#remove(record);
+  }
+
   /** Bytes of layers that are kept and can go at any time. */
   keptBytes(): Promise<bigint> {
     return this.#blobs.bytes();
@@ -126,15 +140,14 @@ export class Images {
   }
 
   /**
-   * Removes images that no lease has had for a while, or at once where the disk is tight. `live`: ids that leases have. Only our
-   * own names are taken off: the engine keeps what others have named, and what has containers.
+   * Removes images that no lease has had for a while, or at once where the disk is tight. Only our own names are taken off: the engine keeps what others have named, and what has containers.
    */
-  async collect(live: ReadonlySet<string>): Promise<void> {
+  async collect(): Promise<void> {
     const { settings, isTight } = this.#options;
-    await this.#noteUse(live);
+    await this.#noteUse();
     const tight = (await isTight?.()) === true;
     if (tight) await this.#blobs.trim(0n);
-    for (const record of this.#idle(live)) {
+    for (const record of this.#idle(GRACE_MS)) {
       if (!(await this.#stillTight(tight)) && Date.now() - record.used < settings.timing.imageKeep) break;
       await this.#remove(record);
     }
@@ -142,7 +155,7 @@ export class Images {
 
   /** Removes every image that this provider put on the engine, and all layers. */
   async purge(): Promise<void> {
-    await this.#noteUse(new Set());
+    await this.#noteUse();
     for (const record of this.#records.all()) await this.#remove(record);
     await this.#blobs.trim(0n);
   }
@@ -151,17 +164,22 @@ export class Images {
     return tight && (await this.#options.isTight?.()) === true;
   }
 
-  /** Those that no lease has, the longest unused first. */
-  #idle(live: ReadonlySet<string>): ImageRecord[] {
-    const idle = this.#records.all().filter(({ imageId, used }) => !live.has(imageId) && Date.now() - used >= GRACE_MS);
+  /** Those that no lease has had for this long, the longest unused first. */
+  #idle(graceMs: number): ImageRecord[] {
+    const idle = this.#records.all().filter((record) => !this.#isLive(record) && Date.now() - record.used >= graceMs);
     return idle.toSorted((a, b) => a.used - b.used);
   }
 
+  #isLive({ imageId, config }: ImageRecord): boolean {
+    const live = this.#options.live();
+    return live.has(imageId) || live.has(config);
+  }
+
   /** Images that leases have are in use now; one on the engine whose record was lost gets a new one. */
-  async #noteUse(live: ReadonlySet<string>): Promise<void> {
+  async #noteUse(): Promise<void> {
     const { api } = this.#options;
     for (const record of this.#records.all()) {
-      if (live.has(record.imageId) && Date.now() - record.used >= GRACE_MS / 2) {
+      if (this.#isLive(record) && Date.now() - record.used >= GRACE_MS / 2) {
         this.#records.save({ ...record, used: Date.now() });
       }
     }
@@ -208,7 +226,7 @@ export class Images {
     const source = `${reference.registry}/${repository.path}@${plan.manifest}`;
     const known = await this.#known(plan.config.digest, source);
     if (known !== undefined) {
-      claim(known);
+      await claim(known);
       this.#records.save({ ...known, used: Date.now() });
       return known.imageId;
     }
@@ -222,7 +240,7 @@ export class Images {
         const bytes = await this.#withRoom(packed, reference, () =>
           this.#layers(plan, files, { image: reference.full, repository, tenant, signal }),
         );
-        claim({ config: plan.config.digest, bytes: Number(bytes) });
+        await claim({ config: plan.config.digest, bytes: Number(bytes) });
         // Engines put what they are sent aside before they unpack it.
         return this.#withRoom(bytes + packed, reference, () =>
           this.#load(plan, files, { source, bytes, tenant, signal }),
@@ -316,15 +334,23 @@ export class Images {
   async #withRoom<T>(bytes: bigint, { full }: ImageReference, task: () => Promise<T>): Promise<T> {
     this.#reserved += bytes;
     try {
-      // Layers kept for the next image are removed before an image is refused.
-      if (!(await this.#hasRoom())) await this.#blobs.trim(0n);
-      if (!(await this.#hasRoom())) {
+      if (!(await this.#hasRoom()) && !(await this.#cleared())) {
         throw clusterErrors.noRoom(`image ${full} needs ${bytes >> 20n} MiB of disk; deploy at another provider`);
       }
       return await task();
     } finally {
       this.#reserved -= bytes;
     }
+  }
+
+  /** Layers kept for the next image go before an image is refused, then images that no lease has; tells whether that was enough. */
+  async #cleared(): Promise<boolean> {
+    await this.#blobs.trim(0n);
+    for (const record of this.#idle(0)) {
+      if (await this.#hasRoom()) return true;
+      await this.#remove(record);
+    }
+    return this.#hasRoom();
   }
 
   async #hasRoom(): Promise<boolean> {

@@ -6,6 +6,8 @@ import type { WeighedImage } from "../images/images.ts";
 import { LEASE_VOLUMES } from "../images/limits.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
 import type { ServicePlan } from "../replica/plan.ts";
+import { makeRoomForImage } from "./image-quota.ts";
+import { withoutGone, withPin } from "./pins.ts";
 import type { LeaseState } from "./state.ts";
 
 /** The pin of a service's image, if it is the one that the wanted generation asks for. */
@@ -14,16 +16,6 @@ export function validPin(record: LeaseRecord, plan: ServicePlan): ImagePin | und
   const pin = record.images[plan.name];
   if (pin?.reference !== reference.full) return undefined;
   return pin.generation === record.spec.generation || reference.pinned ? pin : undefined;
-}
-
-/** Refuses images that take more than `most` bytes together. Those that services share count once. */
-export function checkLeaseImages(images: readonly WeighedImage[], most: bigint): void {
-  const bytes = new Map(images.map((image) => [image.config, BigInt(image.bytes)]));
-  const total = [...bytes.values()].reduce((sum, each) => sum + each, 0n);
-  if (total <= most) return;
-  throw clusterErrors.imageTooLarge(
-    `the images of the lease take ${total >> 20n} MiB, this provider has ${most >> 20n} MiB for them; use smaller ones`,
-  );
 }
 
 /** What one image declares, and how many replicas of any image its lease has. */
@@ -101,6 +93,12 @@ export class LeaseImages {
     });
   }
 
+  /** Images that services have or are about to have. */
+  inUse(): readonly string[] {
+    const pins = Object.values(this.#state.record.images).map(({ imageId }) => imageId);
+    return [...pins, ...[...this.#claims.values()].map(({ config }) => config)];
+  }
+
   /** Ends pulls that are under way. */
   stop(): void {
     this.#ended.abort();
@@ -121,7 +119,8 @@ export class LeaseImages {
     try {
       const imageId = await this.#fetch(plan);
       const pin = { reference, imageId, generation: attempt.generation };
-      await this.#state.update((record) => ({ ...record, images: { ...record.images, [name]: pin } }));
+      const isThere = (id: string) => this.#state.context.images.heldFor(id) !== undefined;
+      await this.#state.update((record) => withoutGone(withPin(record, name, pin), isThere));
       this.#state.event({ type: "Normal", reason: "Pulled", note: `image ${reference} is here`, service: name });
       this.#state.errors.delete(name);
       attempt.failures = 0;
@@ -147,12 +146,20 @@ export class LeaseImages {
   }
 
   /** The image that a service had before goes with it, and does not count. */
-  #claim(service: string, image: WeighedImage): void {
+  async #claim(service: string, image: WeighedImage): Promise<void> {
     const { images, settings } = this.#state.context;
-    const pins = Object.entries(this.#state.record.images).filter(([name]) => name !== service);
-    const others = pins.flatMap(([, { imageId }]) => images.weightOf(imageId) ?? []);
-    checkLeaseImages([...others, ...this.#claims.values(), image], settings.limits.leaseImageBytes);
+    const { record, units } = this.#state;
+    const pins = Object.entries(record.images);
+    const others = pins.flatMap(([name, { imageId }]) => (name === service ? [] : (images.weightOf(imageId) ?? [])));
+    const pinned = pins.flatMap(([name, { imageId }]) => (name === service ? [imageId] : []));
+    const running = units.flatMap((unit) => (unit.service === service ? [unit.imageId] : []));
     this.#claims.set(service, image);
+    await makeRoomForImage(images, {
+      wanted: [...others, ...this.#claims.values()],
+      earlier: record.earlier,
+      leaving: new Set([...pinned, ...running]),
+      most: settings.limits.leaseImageBytes,
+    });
   }
 
   #failed(service: string, attempt: Attempt, error: unknown): void {

@@ -12,6 +12,7 @@ import { Processes } from "../replica/processes.ts";
 import { LeaseImages } from "./images.ts";
 import { NodePorts } from "./node-ports.ts";
 import { accountKill, applyRedirects, evict, removeContainer, replaceLost } from "./operations.ts";
+import { withSpec } from "./pins.ts";
 import { reconcileService } from "./service-pass.ts";
 import { LeaseState } from "./state.ts";
 import { leaseHealth, readyPort, withoutHost } from "./status.ts";
@@ -64,9 +65,14 @@ export class Lease {
     return this.state.record.closing;
   }
 
+  /** Images that it has or is about to have, by the engine's id or the digest of their configuration. */
+  get images(): readonly string[] {
+    return this.#images.inUse();
+  }
+
   /** Durable when it resolves; the engine follows in the background. */
   async deploy(spec: LeaseSpec): Promise<void> {
-    await this.state.update((record) => ({ ...record, spec, failed: {} }));
+    await this.state.update((record) => withSpec(record, spec));
     this.state.errors.clear();
     this.poke();
   }

@@ -77,6 +77,7 @@ describe("ends of programs", () => {
     health: "",
     addresses: new Map(),
     imageVolumes: [],
+    imageId: "",
     upper: undefined,
   });
 
