@@ -7,6 +7,7 @@ import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts"
 import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/objects.ts";
 import { INSTALL } from "../../src/provider/cluster/kubernetes/install/kinds.ts";
 import {
+  GPU_LABEL,
   ingressObjects,
   KIND,
   leaseObjects,
@@ -15,6 +16,8 @@ import {
   routeObjects,
   type Wanted,
 } from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import { nodeGpus } from "../../src/provider/cluster/kubernetes/view/nodes.ts";
+import { gpuName } from "../../src/provider/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { hostileNames, SETTINGS, shop } from "../support/kubernetes-leases.ts";
@@ -116,6 +119,38 @@ test.skipIf(peer === undefined)("settings of operators are taken", async () => {
   const found = await api.find(KIND.deployment, place);
   expect(found).toMatchObject({ spec: { replicas: 0, template: { spec: { runtimeClassName: "gvisor" } } } });
 });
+
+test.skipIf(peer === undefined)(
+  "the graphics processors of nodes are counted as their kubelets report them",
+  async () => {
+    const A100 = { vendor: "nvidia", model: "a100", ram: "80Gi", interface: "sxm" };
+    const T4 = { vendor: "nvidia", model: "t4" };
+    await node("two-a100", A100, { "nvidia.com/gpu": "2" });
+    await node("one-t4", T4, { "nvidia.com/gpu": "1" });
+    // Neither a label without a processor nor a processor that no label names is offered.
+    await node("none-left", T4, { "nvidia.com/gpu": "0" });
+    await node("unnamed", {}, { "nvidia.com/gpu": "4" });
+    const found = await nodeGpus(api);
+    expect(new Set(found.map((gpu) => `${gpu.count} ${gpuName(gpu)}`))).toEqual(
+      new Set(["2 nvidia/a100/80Gi/sxm", "1 nvidia/t4"]),
+    );
+  },
+);
+
+/** Puts a node on the server as its kubelet and a driver of its devices would. */
+async function node(name: string, gpu: Partial<Record<keyof typeof GPU_LABEL, string>>, allocatable: object) {
+  const keys = ["vendor", "model", "ram", "interface"] as const;
+  const labels = Object.fromEntries(
+    keys.flatMap((key) => (gpu[key] === undefined ? [] : [[GPU_LABEL[key], gpu[key]]])),
+  );
+  const object = { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
+  const made = await bed.call("POST", "/api/v1/nodes", { type: "application/json", object });
+  expect(made.status, made.text).toBe(201);
+  const status = { capacity: allocatable, allocatable };
+  const patch = { type: "application/merge-patch+json", object: { status } };
+  const told = await bed.call("PATCH", `/api/v1/nodes/${name}/status`, patch);
+  expect(told.status, told.text).toBe(200);
+}
 
 test.skipIf(peer === undefined)("host names become objects for the cluster's ingress", async () => {
   const target = {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readFileText, replaceFile } from "../../../../util/index.ts";
-import type { CdiSpec } from "./specs.ts";
+import { type CdiSpec, MAX_DEVICES } from "./specs.ts";
 
 /** Where engines read descriptions that are made at run time. */
 export const ALIAS_FOLDER = "/var/run/cdi";
@@ -26,18 +26,20 @@ const SUFFIX = { PathInContainer: "svc", CgroupPermissions: "rwm" } as const;
 export function aliasSpecs(prefix: string, specs: readonly CdiSpec[]): Map<string, CdiSpec> {
   const files = new Map<string, CdiSpec>();
   const described = new Set<string>();
-  specs.forEach((spec, at) => {
+  for (const spec of specs) {
     const kind = aliasKind(prefix, spec.kind);
     // Of one name the first counts; engines give out no device that two files of one folder describe.
     const fresh = spec.devices.filter(({ name }) => !described.has(`${kind}=${name}`));
-    if (fresh.length === 0) return;
     for (const { name } of fresh) described.add(`${kind}=${name}`);
     const devices = fresh.flatMap((device) => [
       device,
       { ...device, name: `${device.name}:${SUFFIX.PathInContainer}:${SUFFIX.CgroupPermissions}` },
     ]);
-    files.set(`${prefix}-${at}.json`, { ...spec, kind, devices });
-  });
+    // A file with all of them twice could be larger than one that is read.
+    for (let at = 0; at < devices.length; at += MAX_DEVICES) {
+      files.set(`${prefix}-${files.size}.json`, { ...spec, kind, devices: devices.slice(at, at + MAX_DEVICES) });
+    }
+  }
   return files;
 }
 

@@ -1,6 +1,6 @@
 import type { GpuCapacity, GpuModel } from "../../contract/index.ts";
 import { modelOf, UNKNOWN_MODEL } from "./models.ts";
-import type { CdiDevice, CdiSpec } from "./specs.ts";
+import { type CdiDevice, type CdiSpec, GPU_CLASS } from "./specs.ts";
 
 /** A graphics processor of this machine that a container can be given. */
 export interface GpuDevice extends Omit<GpuCapacity, "count"> {
@@ -16,7 +16,6 @@ export interface ModelSources {
   readonly detected: ReadonlyMap<string, GpuModel>;
 }
 
-const CLASS = "gpu";
 /** The name under which vendors describe all of a machine's devices together. */
 const ALL = "all";
 
@@ -27,7 +26,7 @@ const ALL = "all";
 export function gpuDevices(specs: readonly CdiSpec[], sources: ModelSources): GpuDevice[] {
   const kinds = new Map<string, Map<string, CdiDevice>>();
   for (const { kind, devices } of specs) {
-    if (kind.split("/")[1] !== CLASS) continue;
+    if (kind.split("/")[1] !== GPU_CLASS) continue;
     const known = kinds.get(kind) ?? new Map<string, CdiDevice>();
     for (const device of devices) if (!known.has(device.name)) known.set(device.name, device);
     kinds.set(kind, known);

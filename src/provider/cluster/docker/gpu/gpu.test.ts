@@ -61,6 +61,29 @@ describe("descriptions of devices", () => {
     expect(gpuDevices([spec("v.com/gpu", device("0"), device("1"))], NONE)).toHaveLength(2);
   });
 
+  it("that two files of one folder have are given out by no engine: they are not offered, and both files are named", async () => {
+    const [etc, run] = [mkdtempSync(join(dir, "etc-")), mkdtempSync(join(dir, "run-"))];
+    const write = (folder: string, name: string, ...devices: string[]) => {
+      const described = spec("v.com/gpu", ...devices.map((each) => device(each, `/dev/${each}`)));
+      writeFileSync(join(folder, name), JSON.stringify(described));
+    };
+    write(etc, "a.json", "0", "1", "2");
+    write(etc, "b.json", "0", "1", "3");
+    // What the other folder says of such a device does not help.
+    write(run, "a.json", "0", "2", "4");
+    const { specs, faults } = await readSpecs([etc, run]);
+    expect(gpuDevices(specs, NONE).map(({ name }) => name)).toEqual(["2", "3", "4"].map((each) => `v.com/gpu=${each}`));
+    const files = `${join(etc, "a.json")} and ${join(etc, "b.json")}`;
+    expect(faults).toEqual([expect.stringContaining(`${files} both describe v.com/gpu=0, v.com/gpu=1`)]);
+  });
+
+  it("of other classes than GPUs may be described as they like", async () => {
+    const folder = mkdtempSync(join(dir, "nic-"));
+    for (const name of ["a.json", "b.json"])
+      writeFileSync(join(folder, name), JSON.stringify(spec("v.com/nic", device("0"))));
+    expect((await readSpecs([folder])).faults).toEqual([]);
+  });
+
   it("of one name: the first counts", () => {
     const found = gpuDevices(
       [spec("v.com/gpu", device("0", "/dev/new")), spec("v.com/gpu", device("0", "/dev/old"))],
@@ -113,6 +136,13 @@ describe("descriptions that lie", () => {
     const { specs, faults } = await read(JSON.stringify({ ...spec("v.com/gpu"), devices }));
     expect(specs).toHaveLength(0);
     expect(faults).toEqual([expect.stringMatching(/more than \d+ devices/)]);
+  });
+
+  it("describe no device twice", async () => {
+    const { specs, faults } = await read(
+      JSON.stringify(spec("v.com/gpu", device("0", "/dev/a"), device("0", "/dev/b"))),
+    );
+    expect([specs, faults]).toEqual([[], [expect.stringMatching(/x\.json: .*one device twice/)]]);
   });
 
   it("are no bombs of references, and no files that never end", async () => {
@@ -201,6 +231,17 @@ describe("descriptions for Podman", () => {
       "/dev/one",
       "/dev/w",
     ]);
+  });
+
+  it("of as many devices as a file may describe are files that may be read", async () => {
+    const folder = mkdtempSync(join(dir, "many-"));
+    const names = Array.from({ length: 1_024 }, (_, n) => `${n}`);
+    const files = aliasSpecs("svc-x", [spec("a.com/gpu", ...names.map((each) => device(each, `/dev/x${each}`)))]);
+    writeAliases(folder, "svc-x", files);
+    const { specs, faults } = await readSpecs([folder]);
+    expect(faults).toEqual([]);
+    const described = new Set(specs.flatMap(({ devices }) => devices.map(({ name }) => name)));
+    expect(names.filter((each) => !described.has(each) || !described.has(`${each}:svc:rwm`))).toEqual([]);
   });
 
   it("are replaced, and removed when nothing is to be described", () => {

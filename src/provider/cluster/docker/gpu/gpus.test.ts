@@ -6,6 +6,8 @@ import { silentLogger } from "../../../../util/index.ts";
 import { LABEL, type Labels, Naming } from "../labels.ts";
 import { Gpus, type TakenGpus } from "./gpus.ts";
 
+const INFO = { cpus: 1, memory: 1, root: "/", runtimes: [], mapsUsers: false, takesCdi: true };
+
 /** Two devices, on an engine whose containers are `made`. */
 function twoDevices() {
   const folder = mkdtempSync(join(tmpdir(), "svc-gpus-"));
@@ -13,8 +15,7 @@ function twoDevices() {
   const devices = ["0", "1"].map((name) => ({ name, containerEdits: { deviceNodes: [{ path: `/dev/x${name}` }] } }));
   writeFileSync(join(folder, "x.json"), JSON.stringify({ cdiVersion: "0.5.0", kind: "x.com/gpu", devices }));
   const made: { id: string; labels: Labels }[] = [];
-  const info = { cpus: 1, memory: 1, root: "/", runtimes: [], mapsUsers: false, takesCdi: true };
-  const api = { listLabelled: async () => [...made], info: async () => info };
+  const api = { listLabelled: async () => [...made], info: async () => INFO };
   const health = { kind: "docker" };
   const gpus = new Gpus({
     api,
@@ -49,4 +50,27 @@ it("waits for no container of another lease that the engine is still making, and
   fail(new Error("the engine hangs"));
   // What the engine did not make is free again.
   await expect.poll(() => take("three", async ({ labels }) => labels[LABEL.gpus] ?? "").catch(() => "")).toBe(first);
+});
+
+it("says once that two files describe one device, and offers the others", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-gpus-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const write = (file: string, ...names: string[]) => {
+    const devices = names.map((name) => ({ name, containerEdits: { deviceNodes: [{ path: `/dev/x${name}` }] } }));
+    writeFileSync(join(folder, file), JSON.stringify({ cdiVersion: "0.5.0", kind: "x.com/gpu", devices }));
+  };
+  write("a.json", "0", "1");
+  write("b.json", "0");
+  const warned: unknown[] = [];
+  const gpus = new Gpus({
+    api: { listLabelled: async () => [], info: async () => INFO },
+    health: { kind: "docker" },
+    naming: new Naming("svc-t"),
+    log: { ...silentLogger, warn: (_, fields) => void warned.push(fields?.err) },
+    models: new Map(),
+    folders: [folder],
+  });
+  for (let looks = 0; looks < 3; looks++)
+    expect((await gpus.devices()).map(({ name }) => name)).toEqual(["x.com/gpu=1"]);
+  expect(warned).toEqual([expect.stringContaining("both describe x.com/gpu=0")]);
 });
