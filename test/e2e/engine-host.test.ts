@@ -19,11 +19,12 @@ import {
 import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
-import type { ClusterEvent, LeaseSpec } from "../../src/provider/cluster/index.ts";
+import type { ClusterEvent, LeaseHealth, LeaseSpec } from "../../src/provider/cluster/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
 import { execFileSync } from "../support/bounded.ts";
+import { waitFor } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();
@@ -429,6 +430,50 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilOk(driver, id);
       expect((await eventsOf(id)).filter((entry) => entry.reason === "UpdateFailed")).toHaveLength(1);
       leases.push(id);
+    });
+  });
+
+  describe("an update that never becomes ready", () => {
+    const podNames = () => containers("{{.Names}}");
+    /** It runs on, and nothing listens on its port. */
+    const idle = (env = "VERSION=2") =>
+      scriptService(engine.image, "sleep 1000", { env: [env], expose: [sampleExpose()] });
+
+    async function untilUndone(id: LeaseKey): Promise<LeaseHealth> {
+      const isUndone = ({ services: [web] }: LeaseHealth) => /undone/.test(web?.error ?? "");
+      return untilHealth(driver, id, isUndone, "the undoing");
+    }
+
+    it("runs beside the old version for a while, then only that goes on, and says so", async () => {
+      await open({ timing: { progressDeadline: 4_000 } });
+      const { id } = await deploy([sampleService(engine.image)]);
+      await untilOk(driver, id);
+      const [old = ""] = await podNames();
+      const update = { ...sampleSpec([idle()]), id, generation: 2 };
+      await driver.deploy(update);
+      await waitFor(async () => (await podNames()).length === 2, "the new one beside the old one");
+      const told = await untilUndone(id);
+      expect(told.services[0]?.error).toMatch(/generation 2 failed and was undone: nothing listens on port 80 yet/);
+      expect(told.services[0]).toMatchObject({ available: 1, updated: 0 });
+      await waitFor(async () => (await podNames()).length === 1, "the new one to go");
+      expect(await podNames()).toEqual([old]);
+      expect((await fetch(`http://${driver.routing.backends(id, "web", 80)[0]}/`)).status).toBe(200);
+      expect((await eventsOf(id)).filter(({ reason }) => reason === "UpdateFailed")).toHaveLength(1);
+      // A restarted daemon does not begin it again; another manifest is another try.
+      await driver.close();
+      await open({ timing: { progressDeadline: 4_000 } });
+      await driver.deploy(update);
+      await untilUndone(id);
+      await untilOk(driver, id);
+      expect(await podNames()).toEqual([old]);
+      await driver.deploy({ ...sampleSpec([sampleService(engine.image, { env: ["VERSION=3"] })]), id, generation: 3 });
+      await untilHealth(
+        driver,
+        id,
+        ({ services: [web] }) => web?.updated === 1 && web.error === undefined,
+        "generation 3",
+      );
+      await waitFor(async () => !(await podNames()).includes(old), "the old one to go");
     });
   });
 

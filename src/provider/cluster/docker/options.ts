@@ -79,6 +79,8 @@ export interface DockerTiming {
   readonly stopGrace: number;
   /** An update that had to stop the old replica first is undone when the new one is not ready by then. */
   readonly rolloutDeadline: number;
+  /** Any other update, with whose new replica the old one runs on, is undone when the new one is not ready by then. */
+  readonly progressDeadline: number;
   /** A replica without TCP ports counts as ready after running this long. */
   readonly minRunning: number;
   readonly patience: EnginePatience;
@@ -136,6 +138,7 @@ const DEFAULT_TIMING: DockerTiming = {
   imageCheck: 300_000,
   stopGrace: 30_000,
   rolloutDeadline: 60_000,
+  progressDeadline: 600_000,
   minRunning: 1_000,
   patience: { call: 60_000, work: 120_000 },
 };

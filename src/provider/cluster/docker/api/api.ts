@@ -21,6 +21,7 @@ export interface ContainerState {
   readonly oomKilled: boolean;
   readonly error: string;
   /** Milliseconds since the epoch. */
+  readonly createdAt: number;
   readonly startedAt: number;
   /** The engine's text for it, which identifies the exit. */
   readonly finishedAt: string;
@@ -417,6 +418,7 @@ function containerState(info: Docker.ContainerInspectInfo & { SizeRw?: number })
     exitCode: state.ExitCode,
     oomKilled: state.OOMKilled,
     error: state.Error,
+    createdAt: Date.parse(info.Created),
     startedAt: Date.parse(state.StartedAt),
     finishedAt: state.FinishedAt,
     ports: publishedPorts(info.NetworkSettings.Ports),

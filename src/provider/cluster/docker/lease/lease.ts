@@ -72,8 +72,9 @@ export class Lease {
 
   /** Durable when it resolves; the engine follows in the background. */
   async deploy(spec: LeaseSpec): Promise<void> {
+    const isAnother = spec.generation !== this.spec.generation;
     await this.state.update((record) => withSpec(record, spec));
-    this.state.errors.clear();
+    if (isAnother) this.state.beginAnew();
     this.poke();
   }
 

@@ -26,6 +26,13 @@ describe("images that a lease had before", () => {
     expect([images, earlier]).toEqual([{ web: pin("a") }, ["b"]]);
   });
 
+  it("leave an update that failed alone until there is another manifest", () => {
+    const failed = { web: { config: "c", error: "it was not ready in time" } };
+    const before = { ...record({}), failed };
+    expect(withSpec(before, before.spec).failed).toEqual(failed);
+    expect(withSpec(before, { ...before.spec, generation: before.spec.generation + 1 }).failed).toEqual({});
+  });
+
   it("are forgotten when they are gone", () => {
     const before = { ...record({}), earlier: ["a", "b"] };
     expect(withoutGone(before, (id) => id === "b").earlier).toEqual(["b"]);

@@ -1,11 +1,15 @@
 import type { LeaseSpec } from "../../contract/index.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
 
-/** The record with another specification: what services had that are gone, the lease had before. */
+/**
+ * The record with another specification: what services had that are gone, the lease had before. An update that failed is tried
+ * again by another manifest only, not by a daemon that begins again and deploys what it knows.
+ */
 export function withSpec(record: LeaseRecord, spec: LeaseSpec): LeaseRecord {
   const names = new Set(spec.group.services.map(({ name }) => name));
   const images = Object.fromEntries(Object.entries(record.images).filter(([name]) => names.has(name)));
-  return { ...withImages(record, images), spec, failed: {} };
+  const failed = spec.generation === record.spec.generation ? record.failed : {};
+  return { ...withImages(record, images), spec, failed };
 }
 
 /** The record with another image of a service. */

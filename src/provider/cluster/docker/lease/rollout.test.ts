@@ -7,6 +7,7 @@ const unit = (id: string, overrides: Partial<Unit> = {}): Unit => ({
   running: true,
   ready: true,
   failing: false,
+  overdue: false,
   ...overrides,
 });
 const RULES: SlotRules = { stopFirst: false, abandoned: false, creatable: true, mayReplace: true };
@@ -28,6 +29,16 @@ describe("what to do about a replica", () => {
     expect(decide({ current: unit("new"), olds: [unit("old")] })).toEqual(["remove old"]);
   });
 
+  it("ends with one of the two when the new one is not ready in time: the old one, unless that does not run", () => {
+    const late = unit("new", { ready: false, overdue: true });
+    expect(decide({ current: late, olds: [unit("old")] })).toEqual(["abandon new", "keep old"]);
+    expect(decide({ current: late, olds: [unit("old", { ready: false })] })).toEqual(["abandon new", "keep old"]);
+    const ended = unit("old", { ready: false, running: false, failing: true });
+    expect(decide({ current: late, olds: [ended] })).toEqual(["keep new", "remove old"]);
+    expect(decide({ current: unit("new", { overdue: true }), olds: [unit("old")] })).toEqual(["remove old"]);
+    expect(decide({ current: late, olds: [] })).toEqual(["keep new"]);
+  });
+
   it("waits for its turn and keeps the old where there is no image or the roll-out failed before", () => {
     for (const rules of [{ mayReplace: false }, { creatable: false }, { abandoned: true }]) {
       expect(decide({ current: undefined, olds: [unit("old")] }, rules)).toEqual(["keep old"]);
@@ -47,7 +58,12 @@ describe("what to do about a replica", () => {
   });
 
   it("never removes or stops the last ready container unless something takes its place", () => {
-    const flags = fc.record({ running: fc.boolean(), ready: fc.boolean(), failing: fc.boolean() });
+    const flags = fc.record({
+      running: fc.boolean(),
+      ready: fc.boolean(),
+      failing: fc.boolean(),
+      overdue: fc.boolean(),
+    });
     const units = flags.map((value) => ({ ...value, ready: value.ready && value.running }));
     const slots = fc.record({ current: fc.option(units, { nil: undefined }), olds: fc.array(units, { maxLength: 4 }) });
     const rules = fc.record({

@@ -5,6 +5,8 @@ export interface Unit {
   readonly ready: boolean;
   /** It ended by itself at least once, or was not ready in time. */
   readonly failing: boolean;
+  /** It had the time to become ready that an update has. */
+  readonly overdue: boolean;
 }
 
 /** All containers of one replica index. */
@@ -38,7 +40,7 @@ export interface SlotRules {
 /**
  * What to do next about one replica. Level-triggered: it depends only on the current state, so a daemon that was killed
  * between any two actions continues where it was. The old replica goes when the new one is ready, never before, except
- * that with a volume it is stopped (not removed) for the new one to start.
+ * that with a volume it is stopped (not removed) for the new one to start. One that is not ready in time goes itself.
  */
 export function decideSlot(slot: Slot, rules: SlotRules): Action[] {
   const { current, olds } = slot;
@@ -63,8 +65,14 @@ function startReplacement(best: Unit, rules: SlotRules): Action[] {
 
 function duringReplacement(current: Unit, best: Unit, rules: SlotRules): Action[] {
   if (current.ready) return [remove(best)];
-  if (!rules.stopFirst) return [keep(current), keep(best)];
+  if (!rules.stopFirst) return besideTheOld(current, best);
   return current.failing ? [{ kind: "abandon", id: current.id }] : [keep(current)];
+}
+
+/** Two replicas take twice what is paid for, so that one of them goes in the end: the new one, where the old one runs. */
+function besideTheOld(current: Unit, best: Unit): Action[] {
+  if (!current.overdue) return [keep(current), keep(best)];
+  return best.running ? [{ kind: "abandon", id: current.id }, keep(best)] : [keep(current), remove(best)];
 }
 
 /** The old container to fall back on: a ready one, else a running one, else the newest. */

@@ -80,7 +80,13 @@ function unitOf(state: LeaseState, unit: Observed): Unit {
   const late = unit.running && Date.now() - unit.startedAt > state.context.settings.timing.rolloutDeadline;
   const ready = unit.running && history.ready;
   const failing = !history.stopped && (history.failures > 0 || (late && !ready));
-  return { id: unit.id, running: unit.running, ready, failing };
+  return { id: unit.id, running: unit.running, ready, failing, overdue: Date.now() > readyBy(state, unit) };
+}
+
+/** By when a replica beside an old one has to be ready. A daemon that begins again gives it no further time. */
+function readyBy(state: LeaseState, unit: Observed): number {
+  const since = Math.min(unit.createdAt, state.historyOf(unit).since);
+  return since + state.context.settings.timing.progressDeadline;
 }
 
 interface StepInput {
@@ -139,10 +145,10 @@ function wake(
   }
   const pull = images.nextTry(plan.name);
   if (pull !== undefined) times.push(pull);
-  if (plan.stopFirst) {
-    const deadline = state.context.settings.timing.rolloutDeadline;
-    for (const unit of units)
-      if (unit.running && !state.historyOf(unit).ready) times.push(unit.startedAt + deadline + 1);
+  const { rolloutDeadline } = state.context.settings.timing;
+  for (const unit of units.filter((each) => !state.historyOf(each).ready)) {
+    if (!plan.stopFirst) times.push(readyBy(state, unit) + 1);
+    else if (unit.running) times.push(unit.startedAt + rolloutDeadline + 1);
   }
   const later = times.filter((time) => time > Date.now());
   return later.length === 0 ? {} : { wakeAt: smallest(later, Number.POSITIVE_INFINITY) };

@@ -72,15 +72,25 @@ export class LeaseState {
     return this.history(unit.service, unit.index, unit.config);
   }
 
+  /** A manifest is a new try: what earlier ones that no longer run suffered does not count against it. */
+  beginAnew(): void {
+    this.errors.clear();
+    this.#forget(() => true);
+  }
+
   event(input: EventInput): void {
     if (!this.#gone) recordEvent(this.context, this.spec, input);
   }
 
   /** Forgets what belongs to configurations that are gone. */
   prune(): void {
+    this.#forget((history) => history.failures === 0);
+  }
+
+  #forget(isOld: (history: ReplicaHistory) => boolean): void {
     const live = new Set(this.units.map((unit) => `${unit.service}/${unit.index}/${unit.config}`));
     for (const [key, history] of this.#histories) {
-      if (!live.has(key) && history.failures === 0) this.#histories.delete(key);
+      if (!live.has(key) && isOld(history)) this.#histories.delete(key);
     }
   }
 }

@@ -13,6 +13,8 @@ export class ReplicaHistory {
   #accounted = "";
   #nextStart = 0;
 
+  /** When this process first had to do with it, milliseconds since the epoch. */
+  readonly since = Date.now();
   /** Starts after the first one. */
   restarts = 0;
   /** Last fault, for the tenant; cleared when the replica becomes ready. */

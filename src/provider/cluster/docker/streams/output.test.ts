@@ -78,6 +78,7 @@ describe("ends of programs", () => {
     addresses: new Map(),
     imageVolumes: [],
     imageId: "",
+    createdAt: 0,
     upper: undefined,
   });
 
