@@ -44,7 +44,7 @@ export function consensusParamsProblems({ block, evidence, validator }: Consensu
     [unknown !== undefined, `validator.pub_key_types: ${JSON.stringify(unknown?.slice(0, 40))} is not a known type`],
     [
       pubKeyTypes.length > 0 && !pubKeyTypes.includes("ed25519"),
-      "validator.pub_key_types must have ed25519: the keys of the validators are of this type",
+      "validator.pub_key_types must include ed25519, the type of the validators' keys",
     ],
     [new Set(pubKeyTypes).size < pubKeyTypes.length, "validator.pub_key_types names a type twice"],
   ];

@@ -161,7 +161,7 @@ describe("a state of other modules", () => {
     block(begun({ one: {} }, { database }), 1n);
     expect(() => appWith({ one: {}, two: {} }, { database })).toThrow(
       "the state is of auth 1, bank 1, consensus 1, feegrant 1, one 1; this program has auth 1, bank 1, consensus 1, feegrant 1, one 1, two 1: " +
-        "the state was made by a program with other modules",
+        "the state was written by a version of svc with other modules",
     );
     expect(() => appWith({ one: { version: 2 } }, { database })).toThrow(
       "this program has auth 1, bank 1, consensus 1, feegrant 1, one 2:",

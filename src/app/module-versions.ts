@@ -5,8 +5,8 @@ import { defineErrors, fromUtf8, toUtf8 } from "../util/index.ts";
 export const moduleSetErrors = defineErrors("modules", {
   otherSet: [
     1,
-    "the state was made by a program with other modules",
-    "start the version of svc that made it, or move data/ away and begin a new chain",
+    "the state was written by a version of svc with other modules",
+    "start the version of svc that wrote it, or move data/ away and start a new chain",
   ],
   noMigration: [2, "the state cannot be migrated to this version"],
 });

@@ -164,7 +164,7 @@ class Fields {
   text(name: string, maybeEmpty = false): string {
     const value = this.value[name];
     if (typeof value !== "string" || (value === "" && !maybeEmpty))
-      throw new Error(`${this.#path}${name} must be a text`);
+      throw new Error(`${this.#path}${name} must be a string`);
     return value;
   }
 
@@ -184,7 +184,7 @@ class Fields {
   texts(name: string): string[] {
     const value: unknown = this.value[name];
     if (!Array.isArray(value) || value.some((each) => typeof each !== "string"))
-      throw new Error(`${this.#path}${name} must be a list of texts`);
+      throw new Error(`${this.#path}${name} must be a list of strings`);
     return value;
   }
 

@@ -185,7 +185,9 @@ describe("the service of transactions", () => {
     const broadcast = (i: number) =>
       ask(Tx.method.broadcastTx, { txBytes: toUtf8(`k${i}=1`), mode: BroadcastMode.BLOCK });
     const answers = Array.from({ length: 101 }, (_, i) => broadcast(i));
-    expect((await answers.at(-1))?.answer.log).toContain("code = ResourceExhausted desc = 100 clients wait");
+    expect((await answers.at(-1))?.answer.log).toContain(
+      "code = ResourceExhausted desc = 100 clients are already waiting",
+    );
     await vi.advanceTimersByTimeAsync(10_000);
     expect((await answers[0])?.answer.log).toContain("code = DeadlineExceeded desc = timed out waiting for tx");
     vi.useRealTimers();

@@ -3,14 +3,14 @@ import { defineErrors } from "../util/index.ts";
 /** Errors of a node's home and start. */
 export const nodeErrors = defineErrors("node", {
   badKey: [1, "the key file cannot be used"],
-  openKey: [2, "others can read the key file"],
+  openKey: [2, "other users can read the key file"],
   noGenesis: [3, "there is no genesis file", "run svc init <moniker> first"],
   accountExists: [4, "the genesis file already has the account"],
   started: [5, "the chain has started", "send tokens with svc tx bank send"],
   invalidGenesis: [6, "invalid genesis file"],
   genesisExists: [
     7,
-    "the home is initialised already",
+    "the home is already initialised",
     "use another --home, or --overwrite to write a new genesis file",
   ],
   badChainId: [8, "invalid chain id", "write 3 to 50 letters, digits, dots, dashes or underscores, such as svc-1"],
@@ -24,23 +24,23 @@ export const nodeErrors = defineErrors("node", {
   genesisInUse: [
     12,
     "its genesis file cannot be replaced",
-    "use another --home; or move data/ away, and a new chain begins with the same keys",
+    "use another --home; or move data/ away to start a new chain with the same keys",
   ],
-  cannotRollBack: [13, "the last block cannot be taken back", "start the node; or restore a backup of the whole home"],
-  badGenesisTx: [14, "it is not the transaction of a genesis validator", "make it again with svc gentx"],
-  noGenesisTxs: [15, "there are no transactions of genesis validators"],
+  cannotRollBack: [13, "the last block cannot be rolled back", "start the node; or restore a backup of the whole home"],
+  badGenesisTx: [14, "it is not a genesis transaction", "make it again with svc gentx"],
+  noGenesisTxs: [15, "there are no genesis transactions"],
   noSnapshot: [17, "no snapshot can be taken of this height"],
   cannotRestore: [
     18,
     "the validator would vote twice",
-    "dump the snapshot again where the validator last ran: an archive holds the blocks up to its last one",
+    "dump the snapshot again where the validator last ran, so that the archive holds its last block",
   ],
   heightNotKept: [19, "the state of this height is not kept"],
   ownJailed: [
     20,
     "the validator of this home would be jailed, and the new chain would have no blocks",
-    "add its operator to --jail-allowed-addrs: svc query staking validators tells it",
+    "add its operator to --jail-allowed-addrs: svc query staking validators shows it",
   ],
-  twoGenesisTxs: [21, "a validator begins with one transaction", "remove one of the files from the folder"],
+  twoGenesisTxs: [21, "a validator has one genesis transaction", "remove one of the files from the folder"],
   badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

@@ -292,11 +292,11 @@ describe("a node", () => {
     const whole = readGenesisText(home);
     await (await startOnce()).stop();
     writeFileSync(paths.genesis, whole.replace('"5000000"', '"6000000"').replace('"5000000"', '"6000000"'));
-    await expect(start()).rejects.toThrow("the genesis file is not the one that this chain began with");
+    await expect(start()).rejects.toThrow("the genesis file is not the one that this chain started with");
     writeFileSync(paths.genesis, JSON.stringify(JSON.parse(whole)));
     await (await start()).stop();
     chmodSync(paths.validatorKey, 0o644);
-    await expect(start()).rejects.toThrow("others can read the key file");
+    await expect(start()).rejects.toThrow("other users can read the key file");
     chmodSync(paths.validatorKey, 0o600);
     writeFileSync(paths.nodeKey, "{}");
     await expect(start()).rejects.toThrow("the key file cannot be used");
@@ -375,13 +375,13 @@ describe("export", () => {
     expect(exportGenesis(home, 12n)).toBe(then);
     expect(exportGenesis(home, 14n)).toBe(exportGenesis(home));
     expect(exportGenesis(home)).not.toBe(then);
-    const [, lowest = ""] = /the heights (\d+) to 14/.exec(refusal(0n)) ?? [];
+    const [, lowest = ""] = /heights (\d+) to 14/.exec(refusal(0n)) ?? [];
     const kept = BigInt(lowest);
     expect(kept).toBeGreaterThan(1n);
     expect(JSON.parse(exportGenesis(home, kept)).initial_height).toBe(`${kept + 1n}`);
     for (const height of [0n, 1n, kept - 1n, 15n, 2n ** 63n, 2n ** 64n - 1n])
       expect(refusal(height)).toBe(
-        `${height}: the state of this height is not kept; this node keeps the heights ${kept} to 14`,
+        `${height}: the state of this height is not kept; this node keeps heights ${kept} to 14`,
       );
   });
 
@@ -412,7 +412,7 @@ describe("export", () => {
     const { base } = node.engine.blocks;
     await node.stop();
     expect(base).toBeGreaterThan(1n);
-    expect(refusal(base - 1n)).toContain(`this node keeps the heights ${base} to 8`);
+    expect(refusal(base - 1n)).toContain(`this node keeps heights ${base} to 8`);
     expect(JSON.parse(exportGenesis(home, base)).initial_height).toBe(`${base + 1n}`);
   });
 

@@ -20,7 +20,7 @@ export function isFatal(error: unknown): boolean {
 export class BlockItemFailure extends Error {
   constructor(item: string, height: bigint, cause: unknown) {
     const text = `${item} of block ${height} failed, and no block is made without it: ${errorText(cause)}`;
-    super(`${text}; start a version of svc in which this is mended`, { cause });
+    super(`${text}; start a version of svc in which this is fixed`, { cause });
     this.name = "BlockItemFailure";
   }
 }

@@ -278,7 +278,7 @@ describe("state store", () => {
     expect(() => StateStore.open(database, NAMES)).toThrow(
       expect.objectContaining({
         message: "the data directory has format 1: the state has the form of another version of svc",
-        hint: expect.stringContaining("start the version of svc that made it"),
+        hint: expect.stringContaining("start the version of svc that wrote it"),
       }),
     );
   });

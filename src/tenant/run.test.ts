@@ -179,7 +179,7 @@ describe("what can go wrong", () => {
     await expect(fixture.deploy({ timeoutMs: 60_000 })).rejects.toMatchObject({
       codespace: "deploy",
       code: 1,
-      message: "waited 60 s, nobody has bid: no bid to take",
+      message: "waited 60 s, nobody has bid: no bid to accept",
       hint: expect.stringContaining("svc deploy close --dseq"),
     });
     const told = fixture.notes.filter((note) => note.includes("nobody has bid"));
@@ -193,7 +193,7 @@ describe("what can go wrong", () => {
     open({ p1: { price: "12", refusal, isFinal: true }, p2: { price: "1", refusal: "no room", isFinal: true } });
     const begun = fixture.clock.now();
     await expect(fixture.deploy({ timeoutMs: 600_000 })).rejects.toMatchObject({
-      message: expect.stringMatching(/^every provider refuses order\/\S+ for good: no bid to take$/),
+      message: expect.stringMatching(/^every provider refuses order\/\S+ for good: no bid to accept$/),
       hint: expect.stringContaining("svc deploy close --dseq"),
     });
     expect(fixture.clock.now() - begun).toBeLessThanOrEqual(2 * BLOCK_MS);
@@ -248,7 +248,7 @@ describe("what can go wrong", () => {
 
   test("no provider at all", async () => {
     open({});
-    await expect(fixture.deploy({ timeoutMs: 30_000 })).rejects.toThrow("no bid to take");
+    await expect(fixture.deploy({ timeoutMs: 30_000 })).rejects.toThrow("no bid to accept");
     expect(fixture.notes.join("")).toContain("no provider is registered");
   });
 
@@ -258,7 +258,7 @@ describe("what can go wrong", () => {
     await expect(fixture.deploy({ policy, timeoutMs: 600_000 })).rejects.toMatchObject({
       message:
         "there is one bid, the cheapest at 10utoken per block, above --max-price 9.5utoken, and nobody else bids: " +
-        "no bid to take",
+        "no bid to accept",
       hint: expect.stringContaining("with a higher --max-price"),
     });
     expect(fixture.clock.now()).toBeLessThan(60_000);
@@ -291,7 +291,7 @@ describe("what can go wrong", () => {
     open({ p1: { price: "5", delay: 1, away: "the server is not the provider" } });
     const [dseq] = [fixture.chain.height];
     await expect(fixture.deploy()).rejects.toMatchObject({
-      message: "group anywhere: no bidder's gateway answers: no bid to take",
+      message: "group anywhere: no bidder's gateway answers: no bid to accept",
       hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
     });
     expect(await fixture.tenantMarket().leases((await fixture.active())[0] ?? 0n)).toEqual([]);
@@ -324,7 +324,7 @@ describe("what can go wrong", () => {
     const small = { denom: "utoken", amount: 4_999_999n };
     await expect(fixture.deploy({ deposit: small })).rejects.toMatchObject({
       message:
-        "--deposit 4999999utoken is less than 5000000utoken: the chain takes no less for a deployment: " +
+        "--deposit 4999999utoken is less than 5000000utoken: the chain accepts no less for a deployment: " +
         "the deposit is too small",
       hint: "write --deposit 5000000utoken or leave it out",
     });
@@ -332,7 +332,7 @@ describe("what can go wrong", () => {
     const short = { denom: "utoken", amount: 8_999_999n };
     await expect(fixture.deploy({ deposit: short })).rejects.toMatchObject({
       message:
-        "--deposit 8999999utoken is less than 9000000utoken: a lease starts with the money for 100 blocks, " +
+        "--deposit 8999999utoken is less than 9000000utoken: a lease needs funds for 100 blocks at its start, " +
         "at most 90000utoken each: the deposit is too small",
       hint: expect.stringContaining("or lower the amounts under pricing in the file"),
     });
@@ -382,7 +382,7 @@ describe("what can go wrong", () => {
     open();
     fixture.outcome = { kind: "refused", reason: "the image is not allowed here" };
     await expect(fixture.deploy()).rejects.toMatchObject({
-      message: expect.stringContaining("the image is not allowed here: a provider did not take the manifest"),
+      message: expect.stringContaining("the image is not allowed here: a provider did not accept the manifest"),
       hint: expect.stringContaining(`change ${fixture.file} and send it with svc deploy update`),
     });
     fixture.outcome = { kind: "taken" };
@@ -394,7 +394,7 @@ describe("what can go wrong", () => {
     open();
     fixture.outcome = { kind: "refused", reason: "not your host name", remedy: 'add the DNS record a TXT "b"' };
     await expect(fixture.deploy()).rejects.toMatchObject({
-      message: expect.stringContaining("not your host name: a provider did not take the manifest"),
+      message: expect.stringContaining("not your host name: a provider did not accept the manifest"),
       hint: expect.stringMatching(/^add the DNS record a TXT "b"; then svc deploy .+ sends the manifest again, and /),
     });
     const active = await fixture.active();
@@ -425,7 +425,7 @@ describe("what can go wrong", () => {
     };
     const { dseq } = await fixture.deploy();
     expect(fixture.notes.filter((text) => text.includes("older deployment"))).toEqual([
-      `${host} leads to an older deployment of yours: svc provider migrate-hostnames ${host} --dseq ${dseq} leads it here\n`,
+      `${host} belongs to an older deployment of yours: svc provider migrate-hostnames ${host} --dseq ${dseq} migrates it\n`,
     ]);
   });
 
@@ -440,8 +440,8 @@ describe("what can go wrong", () => {
     };
     const { dseq } = await fixture.deploy();
     expect(fixture.notes.filter((text) => text.includes("leased address"))).toEqual([
-      `the leased address game is that of an older deployment of yours: svc provider migrate-endpoints game --dseq ${dseq} moves it here\n`,
-      "the leased address 203.0.113.2 (voice) does not lead here yet\n",
+      `leased address game belongs to an older deployment of yours: svc provider migrate-endpoints game --dseq ${dseq} migrates it\n`,
+      "leased address 203.0.113.2 (voice) does not route here yet\n",
     ]);
   });
 
@@ -487,6 +487,6 @@ describe("what can go wrong", () => {
     fixture.plans.set("p1", { price: "10", delay: 1 });
     await fixture.deploy();
     expect(await fixture.all()).toHaveLength(1);
-    expect(fixture.notes.join("")).toContain("was begun before and is continued");
+    expect(fixture.notes.join("")).toContain("was started before and is continued");
   });
 });

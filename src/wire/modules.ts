@@ -26,7 +26,7 @@ export const MODULES: readonly ModuleRow[] = [
   { module: "gov", Query: "Proposals, deposits and votes", Msg: "Submit proposals, deposit on them and vote" },
   { module: "market", Query: "Orders, bids and leases", Msg: "Bid on orders, accept bids, close leases" },
   { module: "mint", Query: "Minting and inflation" },
-  { module: "params", Query: "Parameters by subspace and key, of releases before 0.47" },
+  { module: "params", Query: "Parameters by subspace and key, for releases before 0.47" },
   { module: "provider", Msg: "Register and change your provider", Query: "Providers" },
   { module: "slashing", Query: "Slashing and jailing of validators", Msg: "Unjail your validator" },
   {

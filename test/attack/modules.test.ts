@@ -41,7 +41,7 @@ describe("the state of a program with other modules", () => {
     const before = rewriteSet(home, change);
     const started = await runSvc(node.node.process.args, { home });
     expect(started.code).toBe(1);
-    expect(started.stderr).toContain("the state was made by a program with other modules");
+    expect(started.stderr).toContain("the state was written by a version of svc with other modules");
     for (const name of Object.keys(JSON.parse(before))) expect(started.stderr).toContain(name);
     rewriteSet(home, (set) => {
       for (const name of Object.keys(set)) delete set[name];

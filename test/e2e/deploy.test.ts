@@ -150,7 +150,7 @@ describeWithEngine("svc deploy", () => {
     const { code, stderr } = await runSvc(["deploy", file, "-y", ...tenant]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/nobody has bid on .*\n.*our price .* is above .*\n +-> raise the amount under pricing/);
-    expect(stderr).toMatch(/^Error: every provider refuses order\/\S+ for good: no bid to take$/m);
+    expect(stderr).toMatch(/^Error: every provider refuses order\/\S+ for good: no bid to accept$/m);
     const [, dseq = ""] = /svc deploy close --dseq (\d+)/.exec(stderr) ?? [];
     await svcOk(["deploy", "close", dseq, "-y", ...tenant]);
   });
@@ -161,7 +161,7 @@ describeWithEngine("svc deploy", () => {
     const { code, stderr } = await runSvc(["deploy", file, "--max-price", "0.000001utoken", "-y", ...tenant]);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^Error: there is one bid, the cheapest at .* above --max-price 0.000001utoken, and nobody else bids: no bid to take$/m,
+      /^Error: there is one bid, the cheapest at .* above --max-price 0.000001utoken, and nobody else bids: no bid to accept$/m,
     );
     const [, dseq = ""] = /svc deploy close --dseq (\d+)/.exec(stderr) ?? [];
     await svcOk(["deploy", "close", dseq, "-y", ...tenant]);
@@ -173,7 +173,7 @@ describeWithEngine("svc deploy", () => {
     const log = join(localnet.fixture.folder, "interrupted.log");
     const args = ["deploy", file, "--bid", address, "-y", ...tenant];
     const running = await SvcProcess.start(args, { log });
-    await running.line(/there is one bid, none of svc1/);
+    await running.line(/there is one bid, none from svc1/);
     expect(await running.stop()).toBe(130);
     expect(running.output).toMatch(/deployment \d+ stays as it is/);
     const [, dseq = ""] = /deployment (\d+) stays/.exec(running.output) ?? [];

@@ -258,7 +258,7 @@ described("pass", () => {
     expect(await inPass().ok(["keys", "list", "-n"])).toBe("apart\n");
     // The directory is of the time before the store was initialised.
     const unseen = await new Client(session).run(["keys", "show", "k"]);
-    expect(unseen.stderr).toContain("keys of --keyring-backend file are in");
+    expect(unseen.stderr).toContain("also has keys of --keyring-backend file");
   });
 
   test("no secret is in the arguments of the program", async () => {

@@ -103,7 +103,7 @@ function stateAt({ block, past, state }: QuerySources, asked: bigint): PastState
     throw sdkErrors.invalidHeight("cannot query with height in the future; please provide a valid height");
   const found = past.at(asked);
   if (found !== undefined) return found;
-  throw notKept(asked, block.height, `this node keeps the heights from ${past.lowest() ?? block.height} on`);
+  throw notKept(asked, block.height, `this node keeps heights from ${past.lowest() ?? block.height} onwards`);
 }
 
 /** The words by which clients of the ecosystem recognise that a height was pruned. */
@@ -130,7 +130,7 @@ function readRaw(sources: QuerySources, query: AppQuery): Pick<AppQueryResult, "
   if (state.prove === undefined) throw sdkErrors.notSupported("proofs of stored values");
   const { lowestProven = sources.block?.height ?? height } = state;
   if (height < lowestProven)
-    throw notKept(height, sources.block?.height ?? height, `this node proves the heights from ${lowestProven} on`);
+    throw notKept(height, sources.block?.height ?? height, `this node can prove heights from ${lowestProven} onwards`);
   const { value, ops } = state.prove(name, data, height);
   return { value: value ?? NOTHING, proofOps: ops, height };
 }

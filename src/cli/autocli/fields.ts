@@ -40,9 +40,9 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   id: "id of the payment",
   price: "price per block for the whole group, for example 0.5utoken",
   deposit: "deposit, for example 5000000utoken (default: the chain's minimum)",
-  reason: "why the provider ends it (default: unspecified)",
+  reason: "why the provider closes it (default: unspecified)",
   reopen: "open a new order for the group at once",
-  ids: "leases; all active ones when left out",
+  ids: "leases (default: all active ones)",
   denom: "denomination",
 };
 

@@ -56,7 +56,12 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = grouped(GLOBAL_HEADING, [
     default: "info",
   },
   // Logs have no colours; scripts pass this flag to tools whose logs do.
-  { name: "log_no_color", alias: "log-no-color", summary: "print logs without colours, as always", hidden: true },
+  {
+    name: "log_no_color",
+    alias: "log-no-color",
+    summary: "print logs without colours (they never have any)",
+    hidden: true,
+  },
   { name: "trace", summary: "print a full stack trace on errors" },
 ]);
 
@@ -81,13 +86,13 @@ export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
   {
     name: "keyring-service",
     value: "<name>",
-    summary: "tool under whose name os, kwallet and pass keep keys",
+    summary: "name under which os, kwallet and pass store keys",
     default: "svc",
   },
   {
     name: "keyring-kdf",
     value: "<strength>",
-    summary: "cost of guessing the passphrase of new files of the file keyring",
+    summary: "how costly it is to guess the passphrase of new keyring files",
     choices: KEYRING_KDFS,
     default: "standard",
   },
@@ -143,15 +148,15 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       summary: "account that pays the fee from an allowance it granted",
     },
     { name: "memo", alias: "note", value: "<text>", summary: "text sent with the transaction" },
-    { name: "timeout-height", value: "<n>", summary: "last block in which the transaction may commit" },
+    { name: "timeout-height", value: "<n>", summary: "last block that may include the transaction" },
     {
       name: "timeout-duration",
       value: "<duration>",
-      summary: "how long the transaction may commit, such as 5m; for chains since release 0.53",
+      summary: "how long the transaction stays valid, such as 5m; for chains of release 0.53 or later",
     },
     {
       name: "unordered",
-      summary: "send without a sequence, needs --timeout-duration; for chains since release 0.53",
+      summary: "send without a sequence; needs --timeout-duration and a chain of release 0.53 or later",
     },
     BROADCAST_MODE_FLAG,
     { name: "yes", short: "y", summary: "do not ask before broadcasting" },

@@ -24,7 +24,7 @@ export function setConfig(home: string, change: ConfigChange): void {
   const { values, profiles } = readBack(before, after, path);
   const found = (change.profile === undefined ? values : profiles.get(change.profile))?.get(change.key.name) ?? "";
   if (found !== change.value) {
-    throw commandError(`${path} is written in a form that cannot be changed here`, { hint: "edit it by hand" });
+    throw commandError(`${path} has a form that svc config cannot change`, { hint: "edit it by hand" });
   }
   writePrivate(path, after);
 }

@@ -42,7 +42,7 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
   },
   {
     name: "bech32-prefix",
-    summary: "start of addresses",
+    summary: "prefix of addresses",
     ofNetwork: true,
     isFlag: false,
     parse: pattern(/^[a-z][a-z0-9]{0,31}$/, "is not a prefix of lower-case letters and digits, such as cosmos"),
@@ -59,14 +59,14 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
   { name: "denom", summary: "denomination of fees", ofNetwork: true, isFlag: false, parse: parseDenom },
   {
     name: "namespace",
-    summary: "first word of names of messages",
+    summary: "first word of message names",
     ofNetwork: true,
     isFlag: false,
     parse: oneOf(["sdk", "cosmos"]),
   },
   {
     name: "amino-names",
-    summary: "names of messages that amino-json signs: older before release 0.46 of the family",
+    summary: "amino names of messages: older for chains before release 0.46",
     ofNetwork: true,
     isFlag: false,
     parse: oneOf(["current", "older"]),

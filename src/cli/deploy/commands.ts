@@ -37,7 +37,7 @@ export function restartCommand(input: CommandInput): Promise<void> {
       const gateway = await tenant.gateway(provider);
       await gateway.restart(lease.id, service);
     }
-    io.out(`${service} is being started again; see how it goes: svc deploy ps\n`);
+    io.out(`${service} is restarting; follow it with: svc deploy ps\n`);
   });
 }
 
@@ -94,7 +94,7 @@ function printDeployed({ flags, io }: CommandInput, result: DeployResult): void 
     return;
   }
   const total = result.steps.reduce((sum, { ms }) => sum + ms, 0);
-  io.err(`deployment ${result.dseq} runs, after ${(total / 1000).toFixed(1)} s\n`);
+  io.err(`deployment ${result.dseq} is running after ${(total / 1000).toFixed(1)} s\n`);
   io.out(addressLines(result));
 }
 

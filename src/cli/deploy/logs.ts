@@ -61,7 +61,7 @@ async function printLines(
 ) {
   await tellIdle(tenant, { lease, provider }, { services: args, say: (text) => io.err(`${cleanLine(text)}\n`) });
   const gateway = await tenant.gateway(provider);
-  const onRetry = ({ message }: Error): void => io.err(`${cleanLine(message)}; connecting again\n`);
+  const onRetry = ({ message }: Error): void => io.err(`${cleanLine(message)}; reconnecting\n`);
   const request = { services: [...args], follow: flags.bool("follow"), ...wishes, signal: tenant.signal, onRetry };
   for await (const line of gateway.logs(lease.id, request)) {
     io.out(`${printLine(line, `[${cleanLine(line.name)}]`, flags)}\n`);

@@ -58,7 +58,7 @@ describe("the command line", () => {
     expect((await runCli(["deploy"])).err).toContain("missing required argument 'file'");
     const help = await runCli(["deploy", "--help"]);
     expect(help.out).toContain("Usage: svc deploy <file> [flags]");
-    expect(help.out).toContain("End a deployment");
+    expect(help.out).toContain("Close a deployment");
     expect((await runCli(["deploy", "--new", "update", "--help"])).out).toContain("Usage: svc deploy update <file>");
   });
 

@@ -12,7 +12,7 @@ const DSEQ_FLAG: FlagSpec = {
 const TIMEOUT_FLAG: FlagSpec = {
   name: "timeout",
   value: "<duration>",
-  summary: "longest wait for bids, and again for the services to be ready",
+  summary: "maximum wait for bids, and then for the services to be ready",
   default: "5m",
 };
 
@@ -39,7 +39,7 @@ const SHORT_FORMS: readonly CommandSpec[] = [
   },
   {
     name: "close",
-    summary: "End a deployment: pay what is due, return the rest",
+    summary: "Close a deployment: pay what is due and return the rest",
     args: "[dseq]",
     flags: [DSEQ_FLAG, ...SEND_FLAGS],
     example: "svc deploy close 1234 --from alice",
@@ -47,14 +47,14 @@ const SHORT_FORMS: readonly CommandSpec[] = [
   },
   {
     name: "ps",
-    summary: "List deployments with services, addresses, price and money left",
+    summary: "List deployments with services, addresses, price and remaining funds",
     flags: ASK_FLAGS,
     example: "svc deploy ps --from alice",
     load: async () => (await import("./commands.ts")).psCommand,
   },
   {
     name: "logs",
-    summary: "Show what the containers write",
+    summary: "Show the logs of the containers",
     args: "[service]",
     flags: [
       DSEQ_FLAG,
@@ -68,7 +68,7 @@ const SHORT_FORMS: readonly CommandSpec[] = [
   },
   {
     name: "restart",
-    summary: "Start the replicas of a service again, one after the other",
+    summary: "Restart the replicas of a service, one after the other",
     args: "<service>",
     flags: [DSEQ_FLAG, ...ASK_FLAGS],
     example: "svc deploy restart web --from alice",
@@ -100,12 +100,12 @@ export const DEPLOY: CommandSpec = {
     {
       name: "bid",
       value: "<cheapest|provider>",
-      summary: "bid to take (default: ask, or cheapest without a terminal)",
+      summary: "bid to accept (default: ask, or cheapest without a terminal)",
     },
     { name: "max-price", value: "<price>", summary: "highest price of a group per block, for example 10utoken" },
     { name: "bid-window", value: "<blocks>", summary: "blocks to wait after the first bid", default: "2" },
-    { name: "deposit", value: "<coin>", summary: "money to begin with (default: the chain's minimum)" },
-    { name: "new", summary: "make another deployment from a file that already has one" },
+    { name: "deposit", value: "<coin>", summary: "deposit (default: the chain's minimum)" },
+    { name: "new", summary: "create another deployment from a file that already has one" },
     TIMEOUT_FLAG,
     ...SEND_FLAGS,
   ],

@@ -193,9 +193,9 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "migrate",
     args: "[old-dir]",
-    summary: "Rewrite all records in one form: the current one, or the one that tools before protobuf read",
+    summary: "Rewrite all key records in one format: the current one, or the one that older tools read",
     flags: [
-      { name: "to", value: "<form>", summary: "form of the records", choices: ["proto", "amino"], default: "proto" },
+      { name: "to", value: "<form>", summary: "format of the records", choices: ["proto", "amino"], default: "proto" },
       ...FLAGS,
     ],
     example: "svc keys migrate --keyring-backend file",

@@ -192,7 +192,7 @@ export async function keysThere(keyring: Keyring, { home, keyringDir, keyringSer
   const where = inFiles ? `in ${keyringDir ?? home}` : `of ${keyringService ?? KEYRING_SERVICE}`;
   const place = `the keyring ${where} (--keyring-backend ${keyring.backend})`;
   if (keyring.backend === "os" && existsSync(join(keyringDir ?? home, "keyring-file")))
-    return `${place} does not have it; keys of --keyring-backend file are in ${keyringDir ?? home} as well`;
+    return `${place} does not have it; ${keyringDir ?? home} also has keys of --keyring-backend file`;
   if (keyring.backend !== "test") return `${place} is listed by: svc keys list`;
   const names = (await keyring.list(() => undefined)).map(({ name }) => name);
   if (names.length > 0) return `${place} holds ${names.join(", ")}`;

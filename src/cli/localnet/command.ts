@@ -18,7 +18,7 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   if (deploy !== undefined) loadSdlFile(deploy);
   const clusterconfig = givenConfiguration(flags);
   if (clusterconfig !== undefined && flags.given("cluster-engine"))
-    throw usageError("--clusterconfig and --cluster-engine exclude each other");
+    throw usageError("--clusterconfig and --cluster-engine cannot be used together");
   const stop = new AbortController();
   const wish = stopRequested();
   void wish.received.then(() => stop.abort());

@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<string, string>> = {
   certificate: "tenant certificate",
   order: "order on the chain",
   bid: "bid received",
-  lease: "lease made",
+  lease: "lease created",
   manifest: "manifest accepted",
   ready: "services ready",
   "first-200": "first 200",

@@ -115,7 +115,7 @@ export class Localnet {
       clusterconfig === undefined
         ? ["container engine ready", () => this.#startEngine()]
         : ["cluster found", () => this.#findCluster(clusterconfig)],
-      ["chain home made", () => this.#makeHome()],
+      ["chain home created", () => this.#makeHome()],
       ["node up", () => this.#startNode()],
       ["provider registered", () => this.#register()],
       ["provider up", () => this.#startProvider()],
@@ -142,7 +142,7 @@ export class Localnet {
     await this.#claim();
     const kind = clusterKind({ orchestrator: true });
     const { version } = await kind.find(config);
-    this.#steps.say(`leases run on Kubernetes ${version}, by ${config}`);
+    this.#steps.say(`leases run on Kubernetes ${version} (${config})`);
     const lacking = await kind.installation?.lacks(config);
     if (lacking === undefined) return;
     this.#steps.say(`${lacking}: installing what a provider needs there ...`);
@@ -167,7 +167,7 @@ export class Localnet {
     const service = this.#engine?.service;
     void service?.ended.then(async (how) => {
       if (this.#isStopping) return;
-      this.#steps.say(`the container engine ended (${how}); starting it again ...`);
+      this.#steps.say(`the container engine stopped (${how}); restarting it ...`);
       try {
         this.#engine = await startPodman(runDir);
         if (this.#isStopping) await this.#stopEngine();
@@ -329,7 +329,7 @@ export class Localnet {
   async #stop(): Promise<void> {
     if (this.#cleanups.length > 1) this.#steps.say("stopping ...");
     for (const { what, run } of this.#cleanups.toReversed()) {
-      await run().catch((error: unknown) => this.#steps.say(`${what} not stopped: ${errorText(error)}`));
+      await run().catch((error: unknown) => this.#steps.say(`could not stop ${what}: ${errorText(error)}`));
     }
   }
 

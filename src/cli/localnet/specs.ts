@@ -34,7 +34,7 @@ const LOCALNET: CommandSpec = {
       name: "clusterconfig",
       alias: "kubeconfig",
       value: "<file>",
-      summary: "configuration file of a Kubernetes cluster that runs leases in place of a container engine",
+      summary: "configuration file of a Kubernetes cluster that runs leases instead of a container engine",
     },
     OUTPUT_FLAG,
   ],

@@ -9,13 +9,13 @@ const START_FLAGS: readonly FlagSpec[] = Object.values(NODE_SETTINGS);
 const VESTING_FLAGS: readonly FlagSpec[] = [
   { name: "vesting-amount", value: "<coins>", summary: "coins of the account that are locked at first" },
   { name: "vesting-start-time", value: "<seconds>", summary: "when they begin to vest, in seconds since 1970" },
-  { name: "vesting-end-time", value: "<seconds>", summary: "when all are free, in seconds since 1970" },
+  { name: "vesting-end-time", value: "<seconds>", summary: "when all have vested, in seconds since 1970" },
 ];
 
 const GENTX_FLAGS: readonly FlagSpec[] = [
   ...CREATE_FLAGS.filter(({ name }) => name !== "amount"),
-  { name: "ip", value: "<address>", summary: "address of the node for others (default: that of this machine)" },
-  { name: "p2p-port", value: "<n>", summary: "port of the node for others", default: "26656" },
+  { name: "ip", value: "<address>", summary: "address at which other nodes reach it (default: that of this machine)" },
+  { name: "p2p-port", value: "<n>", summary: "port at which other nodes reach it", default: "26656" },
   { name: "node-id", value: "<id>", summary: "name of the node in its network (default: that of the home)" },
   { name: "gas", value: "<n>", summary: "gas limit", default: "200000" },
   { name: "fees", value: "<coins>", summary: "fees of the transaction" },
@@ -86,16 +86,16 @@ const SNAPSHOTS: readonly CommandSpec[] = [
   {
     name: "load",
     args: "<archive_file>",
-    summary: "Bring a snapshot from an archive into the home",
+    summary: "Load a snapshot from an archive into the home",
     example: "svc snapshots load 1000-1.tar.gz",
     load: async () => (await import("./snapshots.ts")).snapshotsLoad,
   },
   {
     name: "restore",
     args: "<height> <format>",
-    summary: "Make a snapshot of the home its state; the home must have none",
+    summary: "Restore the home's state from a snapshot in it; the home must have no state",
     flags: [
-      { name: "trust-height", value: "<n>", summary: "height of a block that you know" },
+      { name: "trust-height", value: "<n>", summary: "height of a block that you trust" },
       { name: "trust-hash", value: "<hash>", summary: "hash of that block" },
     ],
     example: "svc snapshots restore 1000 1",
@@ -133,14 +133,14 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "gentx",
     args: "<key> <amount>",
-    summary: "Write the transaction by which an operator's validator joins the first block",
+    summary: "Write the genesis transaction that creates an operator's validator",
     flags: [...GENTX_FLAGS, ...KEYRING_FLAGS],
     example: "svc gentx alice 1000000utoken --keyring-backend test",
     load: async () => (await import("./gentx.ts")).gentx,
   },
   {
     name: "collect-gentxs",
-    summary: "Put the transactions of all validators into the genesis file",
+    summary: "Add the genesis transactions of all validators to the genesis file",
     flags: [
       { name: "gentx-dir", value: "<dir>", summary: "directory of the files (default: config/gentx of the home)" },
     ],
@@ -169,7 +169,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "rollback",
-    summary: "Take the last block back; the node must be stopped, and makes the block again when it starts",
+    summary: "Roll back the last block; the node must be stopped, and makes the block again when it starts",
     flags: [{ name: "hard", summary: "remove the block as well, so that another one takes its place" }],
     example: "svc rollback --hard",
     load: async () => (await import("./rollback.ts")).rollbackState,
@@ -202,11 +202,16 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     flags: [
       { name: "v", alias: "validator-count", value: "<n>", summary: "number of validators", default: "4" },
       { name: "output-dir", short: "o", value: "<dir>", summary: "directory of the homes", default: "./mytestnet" },
-      { name: "node-dir-prefix", value: "<name>", summary: "name of each home before its number", default: "node" },
+      {
+        name: "node-dir-prefix",
+        value: "<name>",
+        summary: "prefix of the name of each home, before its number",
+        default: "node",
+      },
       {
         name: "starting-ip-address",
         value: "<address>",
-        summary: "address of the first node; each further one has the next",
+        summary: "address of the first node; each further node gets the next one",
         default: "192.168.0.1",
       },
       { ...KEYRING_BACKEND_FLAG, default: "test" },

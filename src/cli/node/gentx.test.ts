@@ -127,7 +127,7 @@ describe("gentx and collect-gentxs", () => {
       [JSON.stringify({ ...tx, nonsense: 1 }), /a\.json/],
       ["x".repeat(16 << 20), /a\.json/],
       // A copy of the other file.
-      [good, /a\.json and .*gentx-\w+\.json both make svcvaloper1\w+: a validator begins with one transaction/],
+      [good, /a\.json and .*gentx-\w+\.json both create svcvaloper1\w+: a validator has one genesis transaction/],
     ];
     for (const [text, fault] of wrong) {
       writeFileSync(bad, text);
@@ -185,8 +185,8 @@ describe("add-genesis-account with locked coins", () => {
     await refused(/--vesting-end-time is missing/, ...locked(...amount));
     await refused(/--vesting-amount is missing/, ...locked(...end));
     await refused(/must be before end_time/, ...locked(...amount, "--vesting-start-time", "2000000000", ...end));
-    await refused(/101utoken are more than/, ...locked("--vesting-amount", "101utoken", ...end));
-    await refused(/1stake are more than/, ...locked("--vesting-amount", "1stake", ...end));
+    await refused(/101utoken is more than/, ...locked("--vesting-amount", "101utoken", ...end));
+    await refused(/1stake is more than/, ...locked("--vesting-amount", "1stake", ...end));
     await refused(/must be at most/, ...locked(...amount, "--vesting-end-time", "99999999999999"));
     await refused(/whole number/, ...locked(...amount, "--vesting-end-time", "tomorrow"));
     expect(genesis().app_state.auth.accounts).toEqual([]);

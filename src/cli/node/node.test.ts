@@ -92,12 +92,12 @@ describe("the commands of a node", () => {
     const { code, err: refused } = await svc("export", "--height", "999999");
     expect({ code, refused }).toEqual({
       code: 1,
-      refused: expect.stringContaining("this node keeps the heights 1 to"),
+      refused: expect.stringContaining("this node keeps heights 1 to"),
     });
     expect((await svc("export", "--height", "-2")).err).toContain('takes a whole number, not "-2"');
     expect(JSON.parse((await svc("export", "--for-zero-height")).out).initial_height).toBe("1");
     const jailing = ["export", "--jail-allowed-addrs", encodeAddress(new Uint8Array(20).fill(1), "valoper")];
-    expect((await svc(...jailing)).err).toContain("--jail-allowed-addrs goes with --for-zero-height");
+    expect((await svc(...jailing)).err).toContain("--jail-allowed-addrs needs --for-zero-height");
     expect(JSON.parse((await svc(...jailing, "--for-zero-height")).out).initial_height).toBe("1");
     expect((await svc("export", "--for-zero-height", "--jail-allowed-addrs", ALICE)).code).toBe(2);
   });

@@ -68,7 +68,10 @@ function readVesting(flags: Flags): GenesisVesting | undefined {
   const [start, end] = [flags.uint64("vesting-start-time"), flags.uint64("vesting-end-time")];
   if (amount.length > 0) {
     if (end > 0n) return { amount, start, end };
-    throw usageError("--vesting-end-time is missing", "give the second since 1970 at which all coins are free");
+    throw usageError(
+      "--vesting-end-time is missing",
+      "give the time when all coins have vested, in seconds since 1970",
+    );
   }
   if (start === 0n && end === 0n) return undefined;
   throw usageError("--vesting-amount is missing", "say which coins are locked, for example 1000utoken");
@@ -94,7 +97,7 @@ function readRestart(flags: Flags): Restart | undefined {
   const names = flags.text("jail-allowed-addrs");
   if (!flags.bool("for-zero-height")) {
     if (names === "") return undefined;
-    throw usageError("--jail-allowed-addrs goes with --for-zero-height", "give both, or neither");
+    throw usageError("--jail-allowed-addrs needs --for-zero-height", "give both, or neither");
   }
   if (names === "") return {};
   return { unjailed: inFlag(flags, "jail-allowed-addrs", () => names.split(",").map(readOperator)) };

@@ -69,7 +69,7 @@ describe("the commands for snapshots", () => {
     [["restore", "24"], 2, "format"],
     [["restore", "0", "1"], 2, "0 is not a height"],
     [["restore", "24", "one"], 2, "one is not a format"],
-    [["restore", "24", "1", "--trust-height", "3"], 2, "--trust-height and --trust-hash belong together"],
+    [["restore", "24", "1", "--trust-height", "3"], 2, "--trust-height and --trust-hash must be used together"],
     [["restore", "24", "1", "--trust-hash", "AB", "--trust-height", "3"], 2, "64 hexadecimal digits"],
     [["delete", "24", "2"], 1, "the snapshot does not exist"],
     [["dump", "99999999999999999999", "1"], 2, "is not a height"],

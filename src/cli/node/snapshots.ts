@@ -62,7 +62,10 @@ function trustedHeader(flags: Flags) {
   const height = flags.uint64("trust-height");
   if (hash === undefined && height === 0n) return undefined;
   if (hash === undefined || height === 0n)
-    throw usageError("--trust-height and --trust-hash belong together", "give the height of a block and its hash");
+    throw usageError(
+      "--trust-height and --trust-hash must be used together",
+      "give the height of a block and its hash",
+    );
   if (!/^[0-9a-fA-F]{64}$/.test(hash))
     throw usageError("--trust-hash: write the 64 hexadecimal digits of a block's hash");
   return { height, hash: fromHex(hash.toLowerCase()) };

@@ -304,7 +304,7 @@ describe("tx vesting", () => {
       "periods.0.length_seconds",
     ],
     ["a part of a second", { start_time: 1, periods: [{ ...period, length_seconds: 1.5 }] }, "whole number of seconds"],
-    ["nothing", { start_time: 1, periods: [{ ...period, coins: "0stake" }] }, "frees nothing"],
+    ["nothing", { start_time: 1, periods: [{ ...period, coins: "0stake" }] }, "vests nothing"],
     ["no coins", { start_time: 1, periods: [{ ...period, coins: "x" }] }, 'invalid coin "x"'],
     ["what is not known", { start_time: 1, periods: [{ ...period, more: 1 }] }, "more"],
   ])("a file of periods with %s is refused", async (_, json, text) => {

@@ -49,7 +49,7 @@ describe("commands one after the other, between two blocks", () => {
       ]),
     ];
     expect(hashes[0]?.err).toBe("");
-    expect(hashes[1]?.err).toBe("another transaction of the account was faster: signing with sequence 1\n");
+    expect(hashes[1]?.err).toBe("another transaction of the account has used the sequence: signing with sequence 1\n");
     for (const { txhash } of hashes) {
       const found = JSON.parse((await chain.run(["query", "wait-tx", txhash, "-o", "json"])).out);
       expect(found).toMatchObject({ code: 0, txhash });

@@ -70,7 +70,7 @@ describe("messages of types that are not known", () => {
     expect(good.out).toContain("\t\t\t[OK]");
     const bad = await check([...NUMBERS.slice(0, -1), "vec-2"]);
     expect(bad.code).toBe(1);
-    expect(bad.out).toContain("signature does not hold for account number 12, sequence 34 and chain vec-2");
+    expect(bad.out).toContain("signature is not valid for account number 12, sequence 34 and chain vec-2");
   });
 
   test("are named before they are broadcast, and refused unsigned", async () => {

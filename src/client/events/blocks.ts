@@ -69,7 +69,7 @@ async function checkNode(
   const status = await chain.node.status();
   if (status.chainId !== chainId) throw clientErrors.wrongChain(`the node serves ${status.chainId}, not ${chainId}`);
   if (status.latestHeight >= seen) return;
-  onProblem?.(new Error(`the node is at height ${status.latestHeight}, behind ${seen}, which it has shown before`));
+  onProblem?.(new Error(`the node is at height ${status.latestHeight}, behind ${seen}, which it has reported before`));
 }
 
 /** A block, or undefined while the chain has not reached it. */

@@ -197,7 +197,7 @@ describe("following blocks", () => {
     expect((await stream.next()).value?.height).toBe(3n);
     height = 1;
     const next = stream.next();
-    await until(() => problems.includes("the node is at height 1, behind 3, which it has shown before"));
+    await until(() => problems.includes("the node is at height 1, behind 3, which it has reported before"));
     height = 4;
     expect((await next).value?.height).toBe(4n);
     await stream.return();

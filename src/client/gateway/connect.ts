@@ -64,7 +64,7 @@ async function orDestroy<T>(socket: TLSSocket, check: Promise<T>): Promise<T> {
 async function checkSameServer(socket: TLSSocket, judged: Uint8Array): Promise<void> {
   const shown = socket.getPeerX509Certificate();
   if (shown === undefined || !equalBytes(shown.raw, judged)) {
-    throw gatewayClientErrors.wrongServer("it changed its certificate while it was asked about");
+    throw gatewayClientErrors.wrongServer("it changed its certificate while the old one was being checked");
   }
 }
 
@@ -122,7 +122,7 @@ async function checkServer(
   now: number,
 ): Promise<Uint8Array> {
   const shown = socket.getPeerX509Certificate();
-  if (shown === undefined) throw gatewayClientErrors.wrongServer("it shows no certificate");
+  if (shown === undefined) throw gatewayClientErrors.wrongServer("it presents no certificate");
   const certificate = readCertificate(shown.raw);
   if (certificate === undefined || certificate.commonName !== provider) {
     throw gatewayClientErrors.wrongServer(`its certificate does not belong to ${provider}`);

@@ -33,5 +33,5 @@ it.each([
 
 it("tells of an answer that breaks off", async () => {
   const halfway = (socket: Socket) => socket.write(`${HEAD}{"le`, () => socket.end());
-  await expect(ask(halfway, 60_000)).rejects.toThrow("the answer broke off: the provider cannot be reached");
+  await expect(ask(halfway, 60_000)).rejects.toThrow("the answer was cut off: the provider cannot be reached");
 });

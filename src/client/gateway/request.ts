@@ -49,7 +49,7 @@ function responseOf(request: ClientRequest, body: string | undefined): Promise<I
     request.once("response", resolve);
     request.on("error", (cause) => reject(unreachable(cause)));
     // A switch to another protocol ends the request with neither.
-    request.once("close", () => reject(unreachable(new Error("the answer broke off"))));
+    request.once("close", () => reject(unreachable(new Error("the answer was cut off"))));
     request.end(body);
   });
 }
@@ -77,7 +77,7 @@ export async function readText(response: IncomingMessage): Promise<string> {
       chunks.push(chunk);
     }
   } catch (cause) {
-    throw cause instanceof SvcError ? cause : unreachable(new Error("the answer broke off", { cause }));
+    throw cause instanceof SvcError ? cause : unreachable(new Error("the answer was cut off", { cause }));
   }
   return Buffer.concat(chunks).toString("utf8");
 }

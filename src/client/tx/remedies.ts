@@ -8,7 +8,7 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.invalidAddress.code, "copy the address again, whole and in lower case"],
   [sdkErrors.wrongPassword.code, "try again with the passphrase that it was encrypted with"],
   [sdkErrors.memoTooLarge.code, "shorten --memo"],
-  [sdkErrors.insufficientFunds.code, "look at the account: svc query bank balances <address>"],
+  [sdkErrors.insufficientFunds.code, "check the account: svc query bank balances <address>"],
   [
     sdkErrors.txInMempool.code,
     "it was already sent; to send the same again, wait for its block: svc query wait-tx <hash>",

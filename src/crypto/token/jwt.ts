@@ -12,7 +12,7 @@ export const jwtErrors = defineErrors("jwt", {
   audience: [5, "token is for another provider"],
   expired: [6, "token has expired", "make a new one; check that both clocks are right"],
   early: [7, "token is not valid yet", "check that both clocks are right"],
-  lifetime: [8, "token lives longer than one hour", "make one with a shorter lifetime"],
+  lifetime: [8, "token is valid for more than one hour", "make one with a shorter lifetime"],
   issuer: [9, "token was issued by another account"],
 });
 

@@ -207,7 +207,7 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
   }
   const begun = blocks.genesisHash;
   if (begun !== undefined && !equalBytes(begun, genesisHash(genesis))) {
-    throw wrongGenesis("the genesis file is not the one that this chain began with");
+    throw wrongGenesis("the genesis file is not the one that this chain started with");
   }
   // A vote above the next block means that the data is older than the key's use.
   const known = blocks.aheadHeight > blocks.height ? blocks.aheadHeight : blocks.height;
@@ -218,7 +218,7 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
 }
 
 function wrongGenesis(text: string): SvcError {
-  return new SvcError("engine", 5, text, { hint: "restore the genesis file, or begin a new chain in another --home" });
+  return new SvcError("engine", 5, text, { hint: "restore the genesis file, or start a new chain in another --home" });
 }
 
 function damaged(text: string): SvcError {

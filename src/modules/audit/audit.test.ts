@@ -341,6 +341,6 @@ test("records out of place or out of form are noticed", () => {
   set({ attributes: attributes({ region: "eu" }) });
   set({ attributes: attributes({ region: "eu" }) }, [bob.address, dave.address]);
   expect(brokenInvariants([module], ctx)).toEqual([
-    `audit/records: ${id} stands under ${bob.address} and ${dave.address}`,
+    `audit/records: ${id} is stored under ${bob.address} and ${dave.address}`,
   ]);
 });

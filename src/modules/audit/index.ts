@@ -30,7 +30,7 @@ function brokenRecord(keeper: AuditKeeper, ctx: Context): string | undefined {
   for (const [key, { owner, auditor, attributes, staleKeys }] of keeper.records.iterate(ctx.store(STORE))) {
     const id = `the signature of ${auditor} over ${owner}`;
     const [provider, signer] = key.map((bytes) => encodeAddress(bytes, "account"));
-    if (provider !== owner || signer !== auditor) return `${id} stands under ${provider} and ${signer}`;
+    if (provider !== owner || signer !== auditor) return `${id} is stored under ${provider} and ${signer}`;
     const keys = attributes.map((each) => each.key);
     const inOrder = keys.every((each, i) => i === 0 || (keys[i - 1] ?? "") < each);
     if (keys.length === 0 || !inOrder || staleKeys.length > 0) return `${id} is not in its stored form`;

@@ -47,14 +47,14 @@ function accountsAreWhole(keeper: AuthKeeper, ctx: Context): string | undefined 
   const isGiven = new Uint8Array(Number(next));
   let count = 0n;
   for (const [address, { number, isVesting = false }] of keeper.accounts.iterate(store)) {
-    if (number >= next) return `account number ${number} was never given`;
+    if (number >= next) return `account number ${number} was never assigned`;
     if (isGiven[Number(number)] === 1) return "two accounts have the same number";
     if (isVesting && !keeper.vesting.schedules.has(store, address))
       return `${encodeAddress(address)} has no vesting schedule`;
     isGiven[Number(number)] = 1;
     count += 1n;
   }
-  return count === next ? undefined : `${next} numbers were given to ${count} accounts`;
+  return count === next ? undefined : `${next} numbers were assigned to ${count} accounts`;
 }
 
 /** Module addresses have module accounts, which nobody can sign for. */

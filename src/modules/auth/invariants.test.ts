@@ -30,7 +30,7 @@ test.each<[string, (keeper: AuthKeeper, ctx: Context) => void, string]>([
   [
     "a number above the next one",
     (keeper, ctx) => keeper.set(ctx, { ...account(ALICE), number: 3n }),
-    "auth/accounts: account number 3 was never given",
+    "auth/accounts: account number 3 was never assigned",
   ],
   [
     "a number twice",
@@ -40,7 +40,7 @@ test.each<[string, (keeper: AuthKeeper, ctx: Context) => void, string]>([
   [
     "an account that is gone",
     (keeper, ctx) => keeper.accounts.delete(ctx.store("auth"), ALICE.bytes),
-    "auth/accounts: 3 numbers were given to 2 accounts",
+    "auth/accounts: 3 numbers were assigned to 2 accounts",
   ],
   [
     "a module without its account",

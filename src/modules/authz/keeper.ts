@@ -83,7 +83,7 @@ export class AuthzKeeper {
       );
     // The coins of a module's account belong to others: deposits, stakes, rewards.
     if (this.#bank.isBlocked(granter))
-      throw sdkErrors.unauthorized(`${encodeAddress(granter)} is the account of a module, which grants nothing`);
+      throw sdkErrors.unauthorized(`${encodeAddress(granter)} is a module account, which cannot grant`);
     this.#openAccount(ctx, grantee);
     if (this.messages.find(authorization.typeUrl) === undefined)
       throw sdkErrors.invalidType(`${authorization.typeUrl.slice(0, 128)} doesn't exist.`);

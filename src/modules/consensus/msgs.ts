@@ -28,6 +28,6 @@ function read(msg: MsgUpdateParams): ConsensusParams {
   const [problem] = consensusParamsProblems(params);
   if (problem !== undefined) throw errors.invalidParams(problem);
   if ((msg.abci?.voteExtensionsEnableHeight ?? 0n) !== 0n)
-    throw errors.invalidParams("abci.vote_extensions_enable_height must be 0: votes carry no extensions here");
+    throw errors.invalidParams("abci.vote_extensions_enable_height must be 0: this chain has no vote extensions");
   return params;
 }

@@ -330,7 +330,7 @@ describe("adding money", () => {
       chain.send(create(MsgDepositDeploymentSchema, { id, amount: coin(amount), depositor: from.address }), { from });
     const dust = send(carol, SPONSOR_MIN - 1n);
     expect(dust).toMatchObject({ codespace: "deployment", code: 20 });
-    expect(dust.log).toContain("999999utoken: the minimum of others than the owner is 1000000utoken");
+    expect(dust.log).toContain("999999utoken: the minimum for accounts other than the owner is 1000000utoken");
     expect(send(carol, SPONSOR_MIN).code).toBe(0);
     expect(send(alice, 1n).code).toBe(0);
   });

@@ -424,7 +424,7 @@ export class DeploymentKeeper {
     const minimum = this.getParams(ctx).minSponsorDeposits.find(({ denom }) => denom === deposit.denom);
     if (minimum === undefined || deposit.amount >= (tryParseInt(minimum.amount) ?? 0n)) return;
     throw errors.invalidDeposit(
-      `${formatCoin(deposit)}: the minimum of others than the owner is ${formatCoin(minimum)}`,
+      `${formatCoin(deposit)}: the minimum for accounts other than the owner is ${formatCoin(minimum)}`,
     );
   }
 

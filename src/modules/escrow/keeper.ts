@@ -244,7 +244,7 @@ export class EscrowKeeper {
     const { exhaustsAt } = after.account;
     if (exhaustsAt < ctx.height + terms.minBlocks)
       throw errors.accountOverdrawn(
-        `the money of ${id.scope} ${id.xid} would last ${exhaustsAt - ctx.height} blocks and must last ${terms.minBlocks}`,
+        `the funds of ${id.scope} ${id.xid} would last ${exhaustsAt - ctx.height} blocks and must last ${terms.minBlocks}`,
       );
     this.#save(ctx, after, ledger.account.exhaustsAt);
   }
@@ -482,7 +482,7 @@ export class EscrowKeeper {
     if (depositor === owner || deposits.some((each) => each.depositor === depositor)) return;
     const foreign = deposits.filter((each) => each.depositor !== owner).length;
     if (foreign >= MAX_FOREIGN_DEPOSITS)
-      throw errors.invalidDeposit(`the account already has ${foreign} deposits of others than its owner`);
+      throw errors.invalidDeposit(`the account already has ${foreign} deposits from accounts other than its owner`);
   }
 }
 

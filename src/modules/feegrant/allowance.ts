@@ -59,7 +59,7 @@ export function checkAllowance(any: Any | undefined, age: "new" | "stored"): Any
   if (inner === undefined) throw errors.noAllowance("allowance should not be empty");
   checkMessages(allowedMessages);
   if (read(inner).kind === "limited")
-    throw sdkErrors.invalidRequest("an allowance for some messages cannot stand in another one");
+    throw sdkErrors.invalidRequest("an allowance for some messages cannot be nested in another one");
   const ours = allowedMessages.map((url) => toNamespace(url, "sdk"));
   return pack({
     kind: "limited",

@@ -68,7 +68,7 @@ export class FeegrantKeeper {
     const [granter, grantee] = key;
     // The coins of a module's account belong to others: deposits, stakes, rewards.
     if (this.#bank.isBlocked(granter))
-      throw sdkErrors.unauthorized(`${encodeAddress(granter)} is the account of a module, which grants nothing`);
+      throw sdkErrors.unauthorized(`${encodeAddress(granter)} is a module account, which cannot grant`);
     if (this.allowances.has(store(ctx), key)) throw sdkErrors.invalidRequest("fee allowance already exists");
     const expiration = expirationOf(allowance);
     if (expiration !== undefined && expiration < ctx.block.time)

@@ -56,7 +56,7 @@ export function addDeposit(
   checkShare(ratio(params.minDepositRatio), least, coins);
   const name = encodeAddress(depositor);
   // The coins would mix with the deposits of others.
-  if (name === GOV_ACCOUNT) throw sdkErrors.unauthorized("governance makes no deposits");
+  if (name === GOV_ACCOUNT) throw sdkErrors.unauthorized("the governance account cannot make deposits");
   keeper.deps.bank.sendToModule(ctx, depositor, ACCOUNT, coins);
   const total = sumCoins(readCoins(proposal.totalDeposit), coins);
   const funded = {

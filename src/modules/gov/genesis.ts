@@ -71,7 +71,8 @@ function problems(keeper: GovKeeper, state: GenesisState): string[] {
   const byId = new Map(state.proposals.map((proposal) => [proposal.id, proposal]));
   const endedIds = new Set(state.ended.map(({ proposalId }) => proposalId));
   const voting = (id: bigint): void => {
-    if (byId.get(id)?.status !== ProposalStatus.VOTING_PERIOD) throw new Error(`proposal ${id} is not in its vote`);
+    if (byId.get(id)?.status !== ProposalStatus.VOTING_PERIOD)
+      throw new Error(`proposal ${id} is not in its voting period`);
   };
   return [
     ...paramsProblems(paramsOf(state)),

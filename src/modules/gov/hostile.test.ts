@@ -60,10 +60,10 @@ const HOSTILE: readonly (readonly [what: string, message: Any, reason: string])[
   [
     "a deposit",
     packAny(MsgDepositSchema, { proposalId: 2n, depositor: GOV, amount: coins(DEPOSIT) }),
-    "governance makes no deposits",
+    "the governance account cannot make deposits",
   ],
-  ["a proposal", inner, "governance makes no deposits"],
-  ["a proposal with a proposal", packAny(MsgSubmitProposalSchema, submit(GOV, [inner])), "makes no deposits"],
+  ["a proposal", inner, "the governance account cannot make deposits"],
+  ["a proposal with a proposal", packAny(MsgSubmitProposalSchema, submit(GOV, [inner])), "cannot make deposits"],
   [
     "the end of another proposal",
     packAny(MsgCancelProposalSchema, { proposalId: 2n, proposer: GOV }),

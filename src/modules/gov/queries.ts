@@ -112,7 +112,7 @@ export function presentTally(keeper: GovKeeper, ctx: Context, proposalId: bigint
   if (!isDone)
     throw new StatusError(
       "ResourceExhausted",
-      sdkErrors.invalidRequest("there are too many votes to count them in a query: wait for the end of the vote"),
+      sdkErrors.invalidRequest("there are too many votes to count in a query: wait for the end of the voting period"),
     );
   tally.close();
   return tally.result();

@@ -112,7 +112,7 @@ function readPrice(coin: DecCoin | undefined): DecimalCoin {
 function readReason(reason: Closed_Reason): Closed_Reason {
   if (reason === Closed_Reason.not_closed) return Closed_Reason.unspecified;
   if (reason < 10_000 || reason > 19_999 || Closed_Reason[reason] === undefined)
-    throw errors.invalidReason(`${reason} is not a reason of a provider`, {
+    throw errors.invalidReason(`${reason} is not a reason that a provider may give`, {
       hint: "give unstable, decommission, unspecified or manifest_timeout",
     });
   return reason;

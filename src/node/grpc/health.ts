@@ -23,7 +23,7 @@ export class HealthChecks {
   /** Sends the state at once, and again after the first block; then waits until the client disconnects. */
   async *watch(service: string, signal: AbortSignal): AsyncGenerator<{ status: Status }> {
     if (this.#watchers >= MAX_WATCHERS)
-      throw new ConnectError(`${MAX_WATCHERS} clients watch already`, Code.ResourceExhausted);
+      throw new ConnectError(`${MAX_WATCHERS} clients are already watching`, Code.ResourceExhausted);
     this.#watchers += 1;
     try {
       const first = this.#services.has(service) ? await this.#status() : Status.SERVICE_UNKNOWN;

@@ -106,7 +106,7 @@ export class GrpcServer {
 
   /** Ends all connections. */
   async close(): Promise<void> {
-    this.#shutdown.abort(new ConnectError("the node stops", Code.Unavailable));
+    this.#shutdown.abort(new ConnectError("the node is stopping", Code.Unavailable));
     this.#protocols.close();
     this.#calls.close();
     await closeServer(this.#server);
@@ -201,7 +201,7 @@ function sendUnknown(request: Request, response: Response): void {
 }
 
 function sendFull(request: Request, response: Response): void {
-  const text = `${MAX_CONVERSATIONS} clients talk already`;
+  const text = `${MAX_CONVERSATIONS} clients are already connected`;
   sendRefusal(request, response, {
     status: 503,
     plain: `503 ${text}; try again\n`,

@@ -81,5 +81,5 @@ function remaining<V extends { readonly pubKey: Uint8Array; readonly power: bigi
 
 function notKept(height: bigint, { base, height: last }: BlockStore, { lowestHeight }: StateStore): Error {
   const first = base > lowestHeight ? base : lowestHeight;
-  return nodeErrors.heightNotKept(`${height}`, { hint: `this node keeps the heights ${first} to ${last}` });
+  return nodeErrors.heightNotKept(`${height}`, { hint: `this node keeps heights ${first} to ${last}` });
 }

@@ -225,8 +225,8 @@ function vestingAccount(
   const beyond = original.find(({ denom, amount }) => amount > (coins.find((c) => c.denom === denom)?.amount ?? 0n));
   const problem =
     beyond === undefined
-      ? (scheduleProblem(schedule) ?? (end === 0n ? "the end is missing" : undefined))
-      : `${formatCoin(beyond)} are more than the account gets of them`;
+      ? (scheduleProblem(schedule) ?? (end === 0n ? "the end time is missing" : undefined))
+      : `${formatCoin(beyond)} is more than the account receives`;
   if (problem !== undefined) throw nodeErrors.badVesting(`${base.address}: ${problem}`);
   return vestingAny(base, { schedule, delegated: { free: [], vesting: [] } }, "sdk");
 }

@@ -96,7 +96,7 @@ function tryFiles(genesis: Genesis, files: readonly GenesisTxFile[]): void {
     const earlier = files.slice(0, error.index).find(({ tx }) => operatorOf(tx) === operatorOf(refused.tx));
     // One was copied, or made again without removing the other; the chain would speak of the account's sequence.
     if (earlier !== undefined)
-      throw nodeErrors.twoGenesisTxs(`${earlier.path} and ${refused.path} both make ${operatorOf(refused.tx)}`);
+      throw nodeErrors.twoGenesisTxs(`${earlier.path} and ${refused.path} both create ${operatorOf(refused.tx)}`);
     throw error.wrap(refused.path);
   }
 }

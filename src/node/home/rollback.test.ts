@@ -171,7 +171,7 @@ describe("taking the last block back", () => {
     for (let n = 0; n < 3; n++) engine.produceBlock();
     rollbackIn(database, { hard: true, signed });
     const kept = dump(database);
-    expect(() => rollbackIn(database, { hard: true, signed })).toThrow("the validator has voted on block 4 already");
+    expect(() => rollbackIn(database, { hard: true, signed })).toThrow("the validator has already voted on block 4");
     expect(dump(database)).toEqual(kept);
   });
 

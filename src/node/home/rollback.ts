@@ -41,9 +41,9 @@ export function rollbackIn(
     if (writes.length > 0) database.write(writes);
     return { height, appHash: state.appHash };
   }
-  if (blocks.base === height) throw nodeErrors.cannotRollBack(`block ${height} is the first one that is kept`);
+  if (blocks.base === height) throw nodeErrors.cannotRollBack(`block ${height} is the first one that the home has`);
   const voted = signed.load()?.height ?? 0n;
   if (voted > height)
-    throw nodeErrors.cannotRollBack(`the validator has voted on block ${voted} already, and must not do so again`);
+    throw nodeErrors.cannotRollBack(`the validator has already voted on block ${voted} and must not vote on it again`);
   return state.rollback(writes);
 }

@@ -34,7 +34,7 @@ export class CommitWaiters {
     if (this.#count >= MAX_WAITERS) {
       throw refuse(
         "ResourceExhausted",
-        `${MAX_WAITERS} clients wait for a commit already; use broadcast_tx_sync and ask for the transaction`,
+        `${MAX_WAITERS} clients are already waiting for a commit; use broadcast_tx_sync and query the transaction`,
       );
     }
     const key = toHex(hash);

@@ -57,7 +57,7 @@ it("tells that it is busy with a code that clients try again after", () => {
   }
   expect(queryFailure(refusal)).toMatchObject({
     info: "sdk/20",
-    log: expect.stringContaining("code = ResourceExhausted desc = this node has simulated as much as it may"),
+    log: expect.stringContaining("code = ResourceExhausted desc = this node has reached its limit of simulations"),
   });
 });
 

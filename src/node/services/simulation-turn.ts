@@ -33,11 +33,11 @@ export function simulationTurns(now: () => number = () => performance.now()): Si
 
 /** The code of a full mempool: the condition passes, and clients that know the code try again. */
 function busy(): StatusError {
-  const text = "this node has simulated as much as it may for now: try again in a second, or give the gas";
+  const text = "this node has reached its limit of simulations: try again in a second, or set the gas";
   return new StatusError("ResourceExhausted", sdkErrors.mempoolFull(text), text);
 }
 
 function tooLong(): StatusError {
-  const text = `the simulation took more than ${LONGEST_MS} ms: simulate fewer messages at a time, or give the gas`;
+  const text = `the simulation took more than ${LONGEST_MS} ms: simulate fewer messages at a time, or set the gas`;
   return new StatusError("ResourceExhausted", sdkErrors.invalidRequest(text), text);
 }

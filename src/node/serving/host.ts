@@ -153,7 +153,7 @@ export class ServingHost {
     if (this.#isStopped) return;
     if (performance.now() - this.#startedAt > STEADY_MS) this.#restartMs = RESTART_MS.first;
     const logger = this.#parts.logger.child({ module: "serving" });
-    logger.error("the serving thread ended, it is started again", { error, "in-ms": this.#restartMs });
+    logger.error("the serving thread ended and is restarted", { error, "in-ms": this.#restartMs });
     this.#restart = setTimeout(() => void this.#tryAgain(), this.#restartMs);
     this.#restartMs = Math.min(this.#restartMs * 2, RESTART_MS.most);
   }

@@ -75,7 +75,7 @@ export async function exportSnapshot(home: string, height?: bigint): Promise<Sna
     if (app.state.isEmpty || wanted < 1n) throw nodeErrors.noState();
     if (wanted >= last)
       throw nodeErrors.noSnapshot(
-        `the hash of height ${wanted} stands in block ${wanted + 1n}, and the last is ${last}`,
+        `the hash of height ${wanted} is in block ${wanted + 1n}, and the last block is ${last}`,
       );
     if (wanted < new BlockReader(database).base) throw nodeErrors.noSnapshot(`block ${wanted} is not kept`);
     const nothing = async () => {};

@@ -52,7 +52,7 @@ export class SnapshotTaker {
     const { snapshotInterval, logger, isBehind } = this.#parts;
     if (this.#isClosed || snapshotInterval === 0n || height % snapshotInterval !== 0n || isBehind()) return;
     if (this.#running !== undefined) {
-      logger.warn("no snapshot is taken: the one before is not done yet", { height });
+      logger.warn("no snapshot taken: the previous one is not finished", { height });
       return;
     }
     this.#running = this.#take(height).finally(() => {

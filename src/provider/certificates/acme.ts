@@ -37,7 +37,7 @@ Object.assign(axios.defaults, ANSWER, { acmeSettings: { retryMaxAttempts: 0 } })
 axios.interceptors.response.use((response) => {
   if (response.data?.type === NO_ACCOUNT) throw new UnknownAccount("the ACME server knows no account of this key");
   if (response.status !== 429 && response.status !== 503) return response;
-  throw new AuthorityBusy(`the ACME server has had enough for now (${response.status})`, waitOf(response.headers));
+  throw new AuthorityBusy(`the ACME server limits requests for now (${response.status})`, waitOf(response.headers));
 });
 
 /** Seconds or a date (RFC 9110 section 10.2.3). */

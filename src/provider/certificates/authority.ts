@@ -37,7 +37,7 @@ export async function openAuthority(folder: string, now: () => number = Date.now
   const opened = await readAuthority(x509, paths);
   if (opened.certificate.notAfter.getTime() <= now()) {
     throw new Error(
-      `the certificate of the authority ${paths.certificate} has ended: remove ${folder} to make another`,
+      `the certificate of the authority ${paths.certificate} has expired: remove ${folder} to make another`,
     );
   }
   return { isPrompt: true, issue: (host) => sign(opened, host, now()) };

@@ -51,11 +51,11 @@ describe("an authority of one's own", () => {
     expect(new X509Certificate(chain).verify(root.publicKey)).toBe(true);
   });
 
-  it("is refused without its key, with the key of another, and when it has ended", async () => {
+  it("is refused without its key, with the key of another, and when it has expired", async () => {
     await openAuthority(folder);
     await openAuthority(join(folder, "other"));
     const key = join(folder, AUTHORITY.key);
-    await expect(openAuthority(folder, () => Date.now() + 3_651 * DAY_MS)).rejects.toThrow("has ended");
+    await expect(openAuthority(folder, () => Date.now() + 3_651 * DAY_MS)).rejects.toThrow("has expired");
     writeFileSync(key, readFileText(join(folder, "other", AUTHORITY.key), { maxBytes: 10_000 }));
     await expect(openAuthority(folder)).rejects.toThrow("the key is that of another certificate");
     rmSync(key);

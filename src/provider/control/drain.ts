@@ -6,7 +6,7 @@ import { makePrivateDirectory } from "../../util/index.ts";
 const FILE = "drain";
 
 /** Why a provider that is drained does not bid. */
-export const DRAINING = "the operator drains this provider: it takes no new leases";
+export const DRAINING = "the operator is draining this provider: it takes no new leases";
 
 export function isDraining(stateDir: string): boolean {
   return existsSync(join(stateDir, FILE));

@@ -43,7 +43,7 @@ function comparePorts(hostUri: string, { config, log }: ProviderRequest): void {
   const { host, port } = config.gateway;
   const uri = URL.canParse(hostUri) ? new URL(hostUri) : undefined;
   if (uri === undefined || port === 0 || Number(uri.port || HTTPS_PORT) === port) return;
-  log.warn("tenants are sent to another port than the gateway's", {
+  log.warn("tenants are sent to a port that is not the gateway's", {
     host_uri: hostUri,
     gateway: `${host}:${port}`,
     remedy: `forward that port to ${port}, start with --gateway-listen-address ${host}:${uri.port || HTTPS_PORT}, or change host_uri with: svc tx provider update`,
@@ -73,7 +73,7 @@ async function publishedCertificate(
     const now = await untilAnswered(height, { log, signal });
     const record = await untilAnswered(() => chain.certificate(signer.address, serial), { log, signal });
     if (record !== undefined || now >= last) return record;
-    if (tries === 0) log.info("waiting for the certificate to come into a block", { serial });
+    if (tries === 0) log.info("waiting for a block to include the certificate", { serial });
     await sleep(growingPauseMs(0), signal);
   }
 }

@@ -25,7 +25,7 @@ interface KnownChain {
 export async function checkGenesis(request: ProviderRequest): Promise<void> {
   const { client, config, log } = request;
   const genesis = await client.node.genesisHash().catch((error: unknown) => {
-    log.warn("the node does not tell the genesis of the chain, so it is not compared", { err: errorText(error) });
+    log.warn("the node does not give the genesis of the chain, so it cannot be compared", { err: errorText(error) });
     return undefined;
   });
   if (genesis === undefined) return;
@@ -39,7 +39,7 @@ export async function checkGenesis(request: ProviderRequest): Promise<void> {
     if (known === undefined) rmSync(path, { recursive: true, force: true });
     saveJson(path, { chainId, genesis });
   } catch (error) {
-    log.warn("the genesis of the chain was not noted", { err: errorText(error) });
+    log.warn("the genesis of the chain could not be recorded", { err: errorText(error) });
   }
 }
 
@@ -61,11 +61,11 @@ async function checkNothingLeft(
 ): Promise<void> {
   const left = (await config.driver.adopt()).map(({ id }) => formatLeaseId(id));
   const change =
-    was.chainId === is.chainId ? `${is.chainId} has begun again` : `it was ${was.chainId}, not ${is.chainId}`;
+    was.chainId === is.chainId ? `${is.chainId} was started anew` : `it was ${was.chainId}, not ${is.chainId}`;
   if (left.length === 0) {
     log.warn("the chain has changed; no workloads of the former one are left", { change });
     return;
   }
   const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : "";
-  throw daemonErrors.otherGenesis(`${change}, and here run ${left.slice(0, NAMED).join(", ")}${more}`);
+  throw daemonErrors.otherGenesis(`${change}; still running here: ${left.slice(0, NAMED).join(", ")}${more}`);
 }

@@ -177,7 +177,7 @@ test("a gateway on another port than tenants are sent to is reported at start", 
   onTestFinished(() => provider.stop());
   expect(heard).toEqual([
     [
-      "tenants are sent to another port than the gateway's",
+      "tenants are sent to a port that is not the gateway's",
       "https://localhost:8443",
       `127.0.0.1:${gateway.port}`,
       `forward that port to ${gateway.port}, start with --gateway-listen-address 127.0.0.1:8443, or change host_uri with: svc tx provider update`,
@@ -210,12 +210,12 @@ test("a chain that began again is refused while workloads of the old one run, an
   const driver = cluster.open();
   await driver.deploy(workload);
   await expect(start(await startedNode())).rejects.toThrow(
-    `test-1 has begun again, and here run ${formatLeaseId(workload.id)}: the chain is not the one`,
+    `test-1 was started anew; still running here: ${formatLeaseId(workload.id)}: the chain is not the one`,
   );
   await driver.teardown(workload.id);
   const heard: string[] = [];
   await start(await startedNode(), heard);
-  expect(heard).toEqual(["the chain has changed; no workloads of the former one are left | test-1 has begun again"]);
+  expect(heard).toEqual(["the chain has changed; no workloads of the former one are left | test-1 was started anew"]);
   // What was noted is damaged: nothing can be compared, and it is noted again.
   writeFileSync(join(stateDir, "chain.json"), "{");
   await start(await startedNode());

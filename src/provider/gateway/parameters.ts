@@ -37,7 +37,7 @@ export function readLogParameters(url: string): LogParameters {
   const parameters = readParameters(url, ["follow", "tail", "service", "since", "previous"]);
   const stream = readStreamWishes(parameters);
   const previous = readSwitch(parameters, "previous") ?? false;
-  if (previous && stream.follow) throw gatewayErrors.badRequest("previous and follow exclude each other");
+  if (previous && stream.follow) throw gatewayErrors.badRequest("previous and follow cannot be used together");
   return { ...stream, since: readSince(parameters.get("since")), previous };
 }
 

@@ -17,10 +17,10 @@ export const ingressErrors = defineErrors("ingress", {
     "try again later, or use another host name",
   ],
   tooManyHosts: [9, "too many host names for one lease", "spread them over several deployments"],
-  notMovable: [10, "the hostname cannot move"],
+  notMovable: [10, "the hostname cannot be migrated"],
   askedTooOften: [
     11,
-    "the DNS was asked too often whether host names are yours",
+    "too many checks of your host names in the DNS",
     "write the records that the provider asked for, and try again in a minute",
   ],
   hostUnavailable: [12, "hostname not available here", "use another host name or another provider"],

@@ -222,7 +222,7 @@ describe("leased addresses that move", () => {
     ]);
     expect([one, two]).toMatchObject([
       { reason: { message: "not this one" } },
-      { reason: { message: expect.stringMatching(/already being moved/) } },
+      { reason: { message: expect.stringMatching(/already being migrated/) } },
     ]);
     expect(asked).toEqual([2n, 1n]);
     expect(world.driver.addresses.holderOf(TENANT, "game")?.dseq).toBe(1n);
@@ -265,7 +265,7 @@ describe("leased addresses that move", () => {
       world.service.migrateHosts({ ...wish, dseq: 3n, hosts }),
     ]);
     expect(moves).toMatchObject(
-      [1, 2].map(() => ({ reason: { message: expect.stringMatching(/already being moved/) } })),
+      [1, 2].map(() => ({ reason: { message: expect.stringMatching(/already being migrated/) } })),
     );
     expect(new Set(asked)).toEqual(new Set([1n, 3n]));
     expect(world.driver.addresses.heldBy(leaseOf(2n))).toEqual(["game"]);

@@ -165,7 +165,7 @@ export class LeaseMachine {
     const now = new Set([...Object.values(hosts).flat(), ...withheld]);
     const lost = before.filter((host) => !now.has(host));
     if (lost.length === 0) return;
-    const note = `${lost.join(", ")} no longer leads here: another tenant has proven that the name is his, or the provider blocks it`;
+    const note = `${lost.join(", ")} no longer routes here: another tenant has proved ownership of the name, or the provider blocks it`;
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameLost", note });
   }
 
@@ -215,11 +215,11 @@ export class LeaseMachine {
     leaseEvent(this.#context, this.id, { type: "Normal", reason: "ManifestReceived", note });
     const endpoints = withheldEndpoints(this.#record, addresses);
     if (endpoints.length > 0) {
-      const text = `${endpoints.join(", ")} still belongs to another deployment of yours; it moves when that one closes, or with: svc provider migrate-endpoints`;
+      const text = `${endpoints.join(", ")} still belongs to another deployment of yours; it migrates when that one closes, or with: svc provider migrate-endpoints`;
       leaseEvent(this.#context, this.id, { type: "Warning", reason: "EndpointWithheld", note: text });
     }
     if (withheld.length === 0) return;
-    const held = `${withheld.join(", ")} still belongs to another deployment of yours; it moves when that one closes, or with: svc provider migrate-hostnames`;
+    const held = `${withheld.join(", ")} still belongs to another deployment of yours; it migrates when that one closes, or with: svc provider migrate-hostnames`;
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameWithheld", note: held });
   }
 
@@ -445,7 +445,7 @@ function describeBad({ services }: LeaseHealth): string {
     const why = error === undefined ? "" : ` (${error})`;
     return `service ${name} has ${available} of ${total} replicas${why}`;
   });
-  return texts.join("; ") || "the lease does not work";
+  return texts.join("; ") || "the lease is unhealthy";
 }
 
 function minutes(milliseconds: number): string {

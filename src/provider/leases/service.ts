@@ -391,7 +391,7 @@ export class LeaseService {
     for (const machine of this.#machines.values()) {
       const { owner, dseq, gseq } = machine.id;
       if (owner !== holder.owner || dseq !== holder.dseq || gseq !== holder.gseq) continue;
-      this.#context.log.warn("a host name went to the tenant who has its domain", {
+      this.#context.log.warn("a host name went to the tenant who owns its domain", {
         lease: formatLeaseId(machine.id),
         host,
       });

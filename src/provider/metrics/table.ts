@@ -16,7 +16,7 @@ const QUANTITY = ["cpu", "memory", "storage", "gpu"] as const;
 export const COUNTERS = {
   shouldBid: {
     name: "provider_should_bid",
-    help: "Orders looked at: pass if they suit this provider, decline if not, fail if they could not be judged.",
+    help: "Orders examined: pass if they suit this provider, decline if not, fail if they could not be judged.",
     labels: { result: ["pass", "decline", "fail"] },
   },
   reservation: {
@@ -96,7 +96,7 @@ export const GAUGES = {
   },
   leasedIps: {
     name: "provider_leased_ips",
-    help: "IP addresses that leases can have as their own, and what is left of them beside all reservations.",
+    help: "IP addresses that leases can have, and how many are left beside all reservations.",
     labels: { state: ["offered", "left"] },
   },
   bidding: { name: "provider_bidding", help: "1 while nothing keeps this provider from bidding.", labels: {} },

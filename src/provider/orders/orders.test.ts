@@ -362,7 +362,7 @@ describe("orders", () => {
     expect(answers.balance).toBe(keep + bid - 1n);
     expect(sent).toHaveLength(3);
     expect(service.status().find(({ phase }) => phase === "refused")?.reason).toContain(
-      "2000000utoken stay on the account",
+      "2000000utoken stays in the account",
     );
     answers.balance += 1n;
     await expect.poll(() => sent.length).toBe(4);

@@ -450,7 +450,7 @@ export class OrderService {
     if (short === undefined) return;
     tracked.depositsMissing = short.deposits;
     const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
-    const kept = keep === undefined ? "" : `, and ${formatCoin(keep)} stay on the account`;
+    const kept = keep === undefined ? "" : `, and ${formatCoin(keep)} stays in the account`;
     throw new Refusal(`the provider has ${formatCoin(short)}, ${both}${kept}: fund the provider's account`, "money");
   }
 

@@ -25,7 +25,7 @@ export interface Tracked {
   obstacle?: Obstacle;
   price?: Dec;
   timer?: NodeJS.Timeout;
-  /** Why its bid is being taken back. */
+  /** Why its bid is being withdrawn. */
   ending?: Ending;
   /** Number of checks that ended in a temporary refusal. */
   looks: number;

@@ -254,7 +254,7 @@ export class PlaneLink {
     if (backends === undefined || this.#text(id) === before) return;
     this.#call("backends", backends).catch((error: unknown) => {
       // The plane is sent everything when it is back.
-      this.#options.log.debug("data plane not told", { err: errorText(error) });
+      this.#options.log.debug("data plane not updated", { err: errorText(error) });
     });
   }
 

@@ -61,7 +61,7 @@ export function scalePricing(scales: Scales): PricingStrategy {
     description: `scale: ${describe(scales)}`,
     async price({ rows }) {
       if (rows.some(({ gpu }) => gpu > 0n))
-        throw new Error("no pricing configured for GPUs: a price script can have one");
+        throw new Error("no pricing configured for GPUs: a price script can set one");
       const price = rows.reduce((sum, row) => sum + rowPrice(row, scales), 0n) + ipPrice(rows, scales);
       if (price === 0n) throw new Error("a bid of zero was produced");
       return price;

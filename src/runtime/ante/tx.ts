@@ -151,6 +151,6 @@ function payerOf({ authInfo }: DecodedTx, signers: readonly TxSigner[]): TxSigne
     authInfo.fee,
   );
   const payer = signers.find((each) => each.text === text);
-  if (payer === undefined) throw sdkErrors.noSignatures("nobody signs this transaction");
+  if (payer === undefined) throw sdkErrors.noSignatures("the transaction has no signer");
   return payer;
 }

@@ -169,7 +169,7 @@ export function unacceptableText(bids: readonly BidRecord[], { choice, maxPrice 
   if (cheapest === undefined) return undefined;
   const count = bids.length === 1 ? "there is one bid" : `there are ${bids.length} bids`;
   if (choice.kind === "provider" && !bids.some(({ id }) => id.provider === choice.address)) {
-    return `${count}, none of ${choice.address}`;
+    return `${count}, none from ${choice.address}`;
   }
   const limit = maxPrice === undefined ? "" : `, above --max-price ${formatDecCoin(maxPrice)}`;
   return `${count}, the cheapest at ${formatDecCoin(cheapest.price)} per block${limit}`;

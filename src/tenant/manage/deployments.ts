@@ -125,7 +125,7 @@ function waitingState(bids: readonly BidRecord[]): GroupLook {
   const take = `svc tx market lease create ${order} --provider ADDRESS`;
   return {
     text: bids.length === 1 ? "1 bid" : `${bids.length} bids`,
-    next: `take one with: ${take} (the bids: ${list})`,
+    next: `accept one with: ${take} (the bids: ${list})`,
   };
 }
 
@@ -140,7 +140,7 @@ async function look({ market, openGateway }: PsParts, lease: LeaseRecord): Promi
   const { provider: address } = lease.id;
   try {
     const provider = await market.provider(address);
-    if (provider === undefined) return { problems: [`${address} is not registered any more`] };
+    if (provider === undefined) return { problems: [`${address} is no longer registered`] };
     const state = await openGateway(provider).status(lease.id);
     if (state === undefined) return { lacksManifest: true, problems: [`${address} has no manifest`] };
     return { state, problems: troubles(address, state) };

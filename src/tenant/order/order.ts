@@ -43,7 +43,7 @@ export async function ensureOrder(session: Session): Promise<Placed> {
 }
 
 function tellResumption({ progress, request }: Session, { entry }: Begun): void {
-  const what = entry.step === "done" ? "exists already" : "was begun before and is continued";
+  const what = entry.step === "done" ? "exists already" : "was started before and is continued";
   progress.note(`deployment ${entry.dseq} of ${request.file} ${what} (--new makes another one)`);
 }
 
@@ -191,8 +191,8 @@ function tooSmall(
 ): Error {
   const isMinimum = decCeil(price.amount * startBlocks) < least.amount;
   const why = isMinimum
-    ? "the chain takes no less for a deployment"
-    : `a lease starts with the money for ${startBlocks} blocks, at most ${formatDecCoin(price)} each`;
+    ? "the chain accepts no less for a deployment"
+    : `a lease needs funds for ${startBlocks} blocks at its start, at most ${formatDecCoin(price)} each`;
   const lower = isMinimum ? "" : ", or lower the amounts under pricing in the file";
   return deployErrors.deposit(`--deposit ${formatCoin(deposit)} is less than ${formatCoin(least)}: ${why}`, {
     hint: `write --deposit ${formatCoin(least)} or leave it out${lower}`,

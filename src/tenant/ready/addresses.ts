@@ -65,14 +65,14 @@ function ownHosts(manifest: Manifest): ReadonlySet<string> {
 /** Names of the file that lead elsewhere; what the file does not ask for is none of the tenant's. */
 function tellWithheld({ lease, state }: Serving, own: ReadonlySet<string>, watch: ReadyWatch): void {
   for (const host of (state.withheld ?? []).filter((each) => own.has(each))) {
-    const move = `svc provider migrate-hostnames ${host} --dseq ${lease.id.dseq}`;
-    watch.tell(`${host} leads to an older deployment of yours: ${move} leads it here`);
+    const migrate = `svc provider migrate-hostnames ${host} --dseq ${lease.id.dseq}`;
+    watch.tell(`${host} belongs to an older deployment of yours: ${migrate} migrates it`);
   }
   for (const name of state.withheldEndpoints ?? []) {
-    const move = `svc provider migrate-endpoints ${name} --dseq ${lease.id.dseq}`;
-    watch.tell(`the leased address ${name} is that of an older deployment of yours: ${move} moves it here`);
+    const migrate = `svc provider migrate-endpoints ${name} --dseq ${lease.id.dseq}`;
+    watch.tell(`leased address ${name} belongs to an older deployment of yours: ${migrate} migrates it`);
   }
-  for (const address of state.unassigned ?? []) watch.tell(`the leased address ${address} does not lead here yet`);
+  for (const address of state.unassigned ?? []) watch.tell(`leased address ${address} does not route here yet`);
 }
 
 interface ServiceAddresses {
@@ -93,7 +93,7 @@ async function openAddresses(
   for (const [at, found] of tried.entries()) {
     const { hostname } = new URL(named[at] ?? "");
     if (typeof found === "string")
-      watch.tell(`${hostname} does not lead here yet: point its DNS record at the provider`);
+      watch.tell(`${hostname} does not resolve to the provider yet: point its DNS record there`);
   }
   return [...waited, ...tried.filter((found) => typeof found !== "string")];
 }

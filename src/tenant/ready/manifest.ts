@@ -20,7 +20,7 @@ export async function withProviders({ market }: Session, leases: readonly LeaseR
     leases.map(async (lease) => {
       const provider = await market.provider(lease.id.provider);
       if (provider === undefined) {
-        throw deployErrors.manifest(`provider ${lease.id.provider} is not registered on the chain any more`);
+        throw deployErrors.manifest(`provider ${lease.id.provider} is no longer registered on the chain`);
       }
       return { lease, provider };
     }),
@@ -36,7 +36,7 @@ export async function sendManifests(
   const { progress } = session;
   const sent = await Promise.all(leased.map((each) => sendManifest(session, each, onlyMissing)));
   const to = leased.map(({ provider }) => provider.hostUri).join(", ");
-  progress.done("manifest", sent.includes(true) ? `taken by ${to}` : `was taken by ${to} before`);
+  progress.done("manifest", sent.includes(true) ? `accepted by ${to}` : `was accepted by ${to} before`);
 }
 
 /** Returns whether the manifest had to be sent. */
@@ -46,13 +46,13 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
   const gateway = openGateway(provider);
   if (onlyMissing && (await hasManifest(session, { lease, provider }))) return false;
   const { manifest } = request.sdl;
-  progress.waiting(`${provider.hostUri} to take the manifest`);
+  progress.waiting(`${provider.hostUri} to accept the manifest`);
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     const outcome = await unlessInterrupted(() => gateway.sendManifest(lease.id.dseq, manifest), request.signal);
     if (outcome.kind === "taken") return true;
     if (outcome.kind === "refused" || clock.now() + pause > deadline)
       throw notTaken(session, { lease, provider }, outcome);
-    progress.waiting(`${provider.hostUri} to take the manifest: ${outcome.reason}`);
+    progress.waiting(`${provider.hostUri} to accept the manifest: ${outcome.reason}`);
     await sleep(clock, pause, request.signal);
   }
 }

@@ -101,8 +101,8 @@ function newestByGroup(leases: readonly LeaseRecord[]): readonly LeaseRecord[] {
 
 function leaseEnded({ id, state, closeReason }: LeaseRecord): Error {
   if (state === "insufficient_funds") {
-    const hint = `svc tx deployment deposit <amount> --dseq ${id.dseq} adds money, then run the same command again`;
-    return deployErrors.leaseEnded(`the money of deployment ${id.dseq} has ended`, { hint });
+    const hint = `svc tx deployment deposit <amount> --dseq ${id.dseq} adds funds, then run the same command again`;
+    return deployErrors.leaseEnded(`the funds of deployment ${id.dseq} have run out`, { hint });
   }
   const hint = "run the same command again for another lease, or close the deployment: svc deploy close";
   return deployErrors.leaseEnded(`provider ${id.provider} gave the reason "${closeReason}"`, { hint });

@@ -2,10 +2,10 @@ import { defineErrors } from "../../util/index.ts";
 
 /** What can go wrong between a deployment file and its containers. */
 export const deployErrors = defineErrors("deploy", {
-  noBids: [1, "no bid to take"],
+  noBids: [1, "no bid to accept"],
   notReady: [2, "the deployment is not ready"],
   leaseEnded: [3, "the lease has ended"],
-  manifest: [4, "a provider did not take the manifest"],
+  manifest: [4, "a provider did not accept the manifest"],
   changed: [5, "the deployment was made from another version of the file"],
   groupsChanged: [6, "groups cannot be changed"],
   noDeployment: [7, "no deployment to work on"],

@@ -99,7 +99,7 @@ describe("the compiled codec", () => {
   it.each([
     [FeeSchema, { gasLimit: -1n }, /Fee.gas_limit: -1 is not an integer/],
     [FeeSchema, { gasLimit: 2n ** 64n }, /Fee.gas_limit/],
-    [FeeSchema, { amount: [{ denom: "a", amount: 5 as never }] }, /Fee.amount: Coin.amount: 5 is not text/],
+    [FeeSchema, { amount: [{ denom: "a", amount: 5 as never }] }, /Fee.amount: Coin.amount: 5 is not a string/],
     [TxResponseSchema, { code: 1.5 }, /TxResponse.code: 1.5 is not an integer/],
     [TxResponseSchema, { code: 2 ** 32 }, /TxResponse.code/],
   ])("refuses a value that does not fit (%#)", (schema, init, why) => {

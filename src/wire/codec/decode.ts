@@ -118,7 +118,7 @@ class Run {
       const tag = reader.tag();
       const number = tag >>> 3;
       this.#rules.onField?.();
-      if (ordered && number < last) reader.fail(`field ${number} stands behind field ${last}`);
+      if (ordered && number < last) reader.fail(`field ${number} comes after field ${last}`);
       last = number;
       const plan = this.#isHidden(number) ? undefined : planOf(decoder, number);
       if (plan === undefined) {

@@ -48,7 +48,7 @@ const boolCodec: ScalarCodec = {
   isDefault: (value) => value === false,
   read(reader) {
     reader.varint();
-    if (reader.strict && (reader.low > 1 || reader.high !== 0)) reader.fail("a truth value is neither 0 nor 1");
+    if (reader.strict && (reader.low > 1 || reader.high !== 0)) reader.fail("a boolean is neither 0 nor 1");
     return reader.low !== 0 || reader.high !== 0;
   },
   write(writer, value) {
@@ -109,7 +109,7 @@ const stringCodec: ScalarCodec = {
   isDefault: (value) => value === "",
   read: (reader) => reader.takeString(),
   write(writer, value) {
-    if (typeof value !== "string") throw new Error(`${show(value)} is not text`);
+    if (typeof value !== "string") throw new Error(`${show(value)} is not a string`);
     const before = writer.written;
     writer.string(value);
     writer.uint32(writer.written - before);

@@ -123,7 +123,7 @@ describe("reading proto JSON", () => {
   });
 
   it.each([
-    ['{"memo":1}', "memo: a text was expected, not a number"],
+    ['{"memo":1}', "memo: a string was expected, not a number"],
     ['{"nope":1}', 'unknown field "nope" in sdk.tx.v1beta1.TxBody'],
     ['{"messages":{}}', "messages: a list was expected, not an object"],
     ['{"messages":[5]}', 'messages[0]: an object with "@type" was expected, not a number'],
@@ -135,7 +135,7 @@ describe("reading proto JSON", () => {
     ],
     [
       '{"messages":[{"@type":"/sdk.bank.v1beta1.MsgSend","amount":[{"amount":5}]}]}',
-      "messages[0].amount[0].amount: a text",
+      "messages[0].amount[0].amount: a string",
     ],
     ['{"timeout_height":"-1"}', "timeout_height: -1 is not between 0 and 18446744073709551615"],
     ['{"timeout_height":1.5}', "timeout_height: an integer was expected, not 1.5"],
@@ -219,8 +219,8 @@ describe("JSON text", () => {
     ["9007199254740993", "write it in quotes"],
     ["1e400", "write it in quotes"],
     ["[1,]", "a value was expected"],
-    ['{"a":1,}', "a text in double quotes was expected"],
-    ["{a:1}", "a text in double quotes was expected"],
+    ['{"a":1,}', "a string in double quotes was expected"],
+    ["{a:1}", "a string in double quotes was expected"],
     ["[1] 2", "something follows the value"],
     ['"a\nb"', "a line break, a control character"],
     ['"\\x"', "an unknown escape"],

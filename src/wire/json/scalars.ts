@@ -67,7 +67,7 @@ export function parseScalar(field: DescField, type: ScalarType, json: JsonValue)
   const range = INTEGER_RANGES.get(type);
   if (range !== undefined) return parseInteger(type, range, json);
   if (type === ScalarType.BOOL) return typeof json === "boolean" ? json : new Refusal("true or false was expected");
-  if (typeof json !== "string") return new Refusal(`a text was expected, not ${kindOf(json)}`);
+  if (typeof json !== "string") return new Refusal(`a string was expected, not ${kindOf(json)}`);
   return type === ScalarType.BYTES ? parseBytes(field, json) : parseText(field, json);
 }
 

@@ -84,11 +84,11 @@ class JsonReader {
 
   #string(): string {
     const token = this.#take(STRING);
-    if (token === undefined) this.#fail("a text in double quotes was expected");
+    if (token === undefined) this.#fail("a string in double quotes was expected");
     try {
       return JSON.parse(token) as string;
     } catch {
-      return this.#fail("the text holds a line break, a control character or an unknown escape");
+      return this.#fail("the string holds a line break, a control character or an unknown escape");
     }
   }
 

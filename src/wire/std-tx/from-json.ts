@@ -54,7 +54,7 @@ function readParts(value: JsonValue, names: Names): StdParts {
   const { msg = [], fee, signatures = [], memo = "", timeout_height: height = "0", ...others } = objectOf(value);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) fail(`unknown field ${JSON.stringify(unknown.slice(0, 64))}`);
-  if (typeof memo !== "string") fail("the memo is not a text");
+  if (typeof memo !== "string") fail("the memo is not a string");
   const messages = listOf(msg);
   if (messages.length === 0) fail("there are no messages");
   return {
@@ -104,7 +104,7 @@ function readSingle(type: string, value: JsonValue): SinglePublicKey {
   if (type === SECP256K1_NAME) return secp256k1PublicKey(base64Of(value));
   const key = type === ED25519_NAME ? base64Of(value) : undefined;
   if (key?.length === ED25519_BYTES) return { type: "ed25519", key };
-  return fail(`${JSON.stringify(type.slice(0, 64))} is no type of a key, or its length is another`);
+  return fail(`${JSON.stringify(type.slice(0, 64))} is not a type of key, or the length of the key is wrong`);
 }
 
 /** The JSON of protobuf for that of amino: names of fields, durations, and what an `Any` holds are different. */

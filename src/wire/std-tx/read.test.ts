@@ -89,7 +89,7 @@ describe("a StdTx in legacy amino", () => {
   });
 
   test.each([
-    ["", "no StdTx"],
+    ["", "not a StdTx"],
     ["KCgWqQ==", "no messages"],
     ["KCgWqQoEAQIDBA==", "unknown type 01020304"],
     ["KCgWqTAB", "unknown field 6"],

@@ -27,7 +27,7 @@ export function isStdTx(bytes: Uint8Array): boolean {
  * `timeout_height`, with the names of messages that are asked for. Throws `sdkErrors.txDecode`.
  */
 export function readStdTx(bytes: Uint8Array, names: AminoNames = "older"): JsonObject {
-  if (!isStdTx(bytes)) throw sdkErrors.txDecode("no StdTx in legacy amino");
+  if (!isStdTx(bytes)) throw sdkErrors.txDecode("not a StdTx in legacy amino");
   try {
     return readParts(bytes.subarray(PREFIX_LENGTH), names);
   } catch (error) {

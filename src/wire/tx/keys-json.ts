@@ -32,5 +32,5 @@ function singleFromAmino(json: JsonValue): SinglePublicKey {
 }
 
 function unknownForm(): Error {
-  return sdkErrors.invalidPubKey("JSON of no known public key");
+  return sdkErrors.invalidPubKey("it is not the JSON of a known type of public key");
 }

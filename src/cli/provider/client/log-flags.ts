@@ -10,17 +10,17 @@ export const LOG_FLAGS: readonly FlagSpec[] = [
   {
     name: "since",
     value: "<time>",
-    summary: "only lines since a time like 2026-01-31T12:00:00Z, or since so long ago, like 10m",
+    summary: "only lines after a time such as 2026-01-31T12:00:00Z, or of the past such as 10m",
   },
-  { name: "previous", summary: "lines of the run before the last start of each replica" },
-  { name: "timestamps", summary: "the time of each line in front of it" },
+  { name: "previous", summary: "lines of the previous run of each replica" },
+  { name: "timestamps", summary: "begin each line with its time" },
 ];
 
 /** The options that `LOG_FLAGS` set for the provider. */
 export function logWishes(flags: Flags, now: number = Date.now()): { since: Date | undefined; previous: boolean } {
   const previous = flags.bool("previous");
   if (previous && flags.bool("follow")) {
-    throw usageError("--previous and --follow exclude each other: the run before has ended");
+    throw usageError("--previous and --follow cannot be used together: the previous run has ended");
   }
   return { since: flags.given("since") ? sinceOf(flags.text("since"), now) : undefined, previous };
 }

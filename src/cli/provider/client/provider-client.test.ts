@@ -199,7 +199,7 @@ describe("provider lease-status and its kin", () => {
     const lease = await gateway.run(1n);
     const restarts = async () => (await gateway.world.driver.status(lease)).services[0]?.replicas[0]?.restarts;
     const before = (await restarts()) ?? 0;
-    expect((await svc("lease-restart", [], { service: "web" })).out).toBe("web is being started again\n");
+    expect((await svc("lease-restart", [], { service: "web" })).out).toBe("web is restarting\n");
     await vi.waitFor(async () => expect(await restarts()).toBe(before + 1), { timeout: 10_000 });
     await expect(svc("lease-restart", [], { service: "nope" })).rejects.toThrow(/it has web/);
     await expect(svc("lease-restart")).rejects.toThrow(/--service/);
@@ -209,7 +209,7 @@ describe("provider lease-status and its kin", () => {
     await gateway.run(1n, { hosts: ["www.example.org"] });
     await gateway.run(2n, { hosts: ["www.example.org"] });
     const { out } = await svc("migrate-hostnames", ["www.example.org"], { dseq: "2" });
-    expect(out).toBe("www.example.org leads to deployment 2 now\n");
+    expect(out).toBe("www.example.org now belongs to deployment 2\n");
     const json = await svc("migrate-hostnames", ["www.example.org"], { output: "json" });
     expect(JSON.parse(json.out)).toEqual({ transferred: ["www.example.org"] });
     await expect(svc("migrate-hostnames", ["shop.example.org"])).rejects.toThrow(
@@ -222,7 +222,7 @@ describe("provider lease-status and its kin", () => {
     await gateway.run(1n, { leasedIps: ["game"] });
     await gateway.run(2n, { leasedIps: ["game"] });
     const { out } = await svc("migrate-endpoints", ["game"], { dseq: "2" });
-    expect(out).toBe("the leased address game is that of deployment 2 now\n");
+    expect(out).toBe("leased address game now belongs to deployment 2\n");
     const status = JSON.parse((await svc("lease-status", [], { dseq: "2", output: "json" })).out);
     expect(status.ips.web).toMatchObject([{ IP: "203.0.113.1", ExternalPort: 5300, Endpoint: "game", Assigned: true }]);
     const json = await svc("migrate-endpoints", ["game"], { output: "json" });
@@ -245,14 +245,14 @@ describe("provider lease-status and its kin", () => {
   it("show a provider again after each change, where it tells of them", async () => {
     const given = { output: "json", from: "", watch: true };
     await expect(svc("status", [PROVIDER], given)).rejects.toMatchObject({
-      message: expect.stringContaining("names no port"),
+      message: expect.stringContaining("names no gRPC port"),
       hint: expect.stringContaining("--gateway-grpc-listen-address"),
     });
     await gateway.close();
     gateway = await GatewayHarness.open({ statusEvery: 10 }, { grpc: true });
     serveChain();
     const text = { out: "", err: "" };
-    const ended = expect(svc("status", [PROVIDER], given, text)).rejects.toThrow(/ends all streams/);
+    const ended = expect(svc("status", [PROVIDER], given, text)).rejects.toThrow(/is ending all streams/);
     await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?2\b/));
     gateway.sources.orderCount = () => 7;
     await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?7\b/));

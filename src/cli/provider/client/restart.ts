@@ -6,5 +6,5 @@ export async function leaseRestart(input: CommandInput): Promise<void> {
   const service = input.flags.need("service");
   const { session, lease, gateway } = await openLease(input);
   await withSession(session.chain, () => gateway.restart(lease, service));
-  input.io.out(`${service} is being started again\n`);
+  input.io.out(`${service} is restarting\n`);
 }

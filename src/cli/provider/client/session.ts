@@ -94,7 +94,7 @@ function noLease({ owner, dseq }: Pick<LeaseKey, "owner" | "dseq">, ended: reado
     const text = `the lease of deployment ${dseq} at ${last.id.provider} ended in block ${last.closedOn} (${last.closeReason})`;
     return commandError(text, { hint: `see its deployment: svc query deployment get ${of}` });
   }
-  const hint = `take a bid first: svc query market bid list ${of} --state open, then svc tx market lease create`;
+  const hint = `accept a bid first: svc query market bid list ${of} --state open, then svc tx market lease create`;
   return commandError(`deployment ${dseq} of ${owner} has no active lease`, { hint });
 }
 

@@ -86,7 +86,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "lease-restart",
-    summary: "Start the replicas of a service again, one after the other",
+    summary: "Restart the replicas of a service, one after the other",
     flags: [...LEASE_FLAGS, { name: "service", value: "<name>", summary: "the service" }],
     example: "svc provider lease-restart --service web --dseq 1234 --from alice",
     load: async () => (await import("./restart.ts")).leaseRestart,
@@ -94,7 +94,8 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "migrate-hostnames",
     args: "<hostname...>",
-    summary: "Move your own host names to another of your deployments at the same provider, without losing a request",
+    summary:
+      "Migrate your own host names to another of your deployments at the same provider, without losing a request",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider migrate-hostnames www.example.com --dseq 1234 --from alice",
     load: async () => (await import("./migrate.ts")).migrateHostnames,
@@ -102,7 +103,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "migrate-endpoints",
     args: "<endpoint...>",
-    summary: "Move your leased IP addresses to another of your deployments at the same provider",
+    summary: "Migrate your leased IP addresses to another of your deployments at the same provider",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider migrate-endpoints public --dseq 1234 --from alice",
     load: async () => (await import("./migrate.ts")).migrateEndpoints,

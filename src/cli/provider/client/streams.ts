@@ -15,7 +15,7 @@ export async function leaseLogs(input: CommandInput): Promise<number> {
   const { io } = session.context;
   const print = (line: GatewayLogLine): string =>
     printLine(line, `[${formatLeaseId(lease)}][${cleanLine(line.name)}]`, input.flags);
-  const onRetry = (reason: Error) => io.err(`log stream lost (${errorText(reason)}), connecting again\n`);
+  const onRetry = (reason: Error) => io.err(`log stream lost (${errorText(reason)}), reconnecting\n`);
   return withSession(session.chain, () =>
     stream(input, (signal) => gateway.logs(lease, { ...wanted(input), ...wishes, tail, signal, onRetry }), print),
   );

@@ -14,8 +14,8 @@ const TIMEOUT_MS = 15_000;
 export function watch(input: CommandInput, target: GatewayTarget, answer: unknown): Promise<number> {
   const port = portOf(answer);
   if (port === undefined)
-    throw gatewayClientErrors.badAnswer("/status names no port for changes", {
-      hint: "ask without --watch; the provider's operator opens the port with --gateway-grpc-listen-address",
+    throw gatewayClientErrors.badAnswer("/status names no gRPC port", {
+      hint: "leave out --watch; the provider's operator opens that port with --gateway-grpc-listen-address",
     });
   const { output, io } = createContext(input);
   return untilInterrupted(async (signal) => {

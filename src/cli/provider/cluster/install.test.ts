@@ -83,7 +83,7 @@ test.each([
   ["Shop", "is not the name of a namespace"],
   ["a".repeat(64), "is not the name of a namespace"],
   ["-a", "is not the name of a namespace"],
-  ["lease", "is kept for what describes leases"],
+  ["lease", "is reserved for the records of leases"],
 ])("the namespace %s is refused", async (name, text) => {
   const ran = await install("--dry-run", "--provider-namespace", name);
   expect(ran.code).toBe(2);

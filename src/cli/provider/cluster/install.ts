@@ -36,7 +36,7 @@ function spaceOf(flags: Flags): string {
   const label = flags.label("provider-namespace");
   if (!SPACE.test(name))
     throw usageError(`${label}: ${name} is not the name of a namespace; write one such as svc-provider`);
-  if (name === KEPT) throw usageError(`${label}: ${KEPT} is kept for what describes leases; choose another one`);
+  if (name === KEPT) throw usageError(`${label}: ${KEPT} is reserved for the records of leases; choose another one`);
   return name;
 }
 

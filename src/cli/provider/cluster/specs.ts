@@ -16,7 +16,7 @@ export const PROVIDER_CLUSTER: CommandSpec = {
         {
           name: "provider-namespace",
           value: "<name>",
-          summary: "namespace of the provider's account, and of the provider where it runs on the cluster",
+          summary: "namespace of the provider's service account, and of the provider if it runs on the cluster",
           default: "svc-provider",
         },
         { name: "dry-run", summary: "print the objects and change nothing; needs no cluster" },

@@ -60,7 +60,7 @@ export function certificateCheck(facts: ChainFacts, { home, provider, now }: Cer
       if (file === undefined) throw new Error(`there is none of ${address} in ${home}`);
       const { serial, notAfter } = parseCertificatePem(file.certificate);
       const days = Math.floor((notAfter - now() / 1000) / DAY_S);
-      if (days < CERTIFICATE_DAYS) throw new Fault(`it ends in ${days} days`, RENEW);
+      if (days < CERTIFICATE_DAYS) throw new Fault(`it expires in ${days} days`, RENEW);
       await checkPublished(facts, { address, serial, certificate: file.certificate });
       await checkName(facts, file.certificate);
       return `${serial}, valid for ${days} days`;

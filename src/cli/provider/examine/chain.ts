@@ -46,7 +46,7 @@ export async function asked<T>(answer: Promise<T>): Promise<T> {
     return await answer;
   } catch (error) {
     if (error instanceof Unknown || error instanceof Fault) throw error;
-    throw new Unknown(`the chain does not tell: ${errorText(error)}`);
+    throw new Unknown(`the chain cannot be queried: ${errorText(error)}`);
   }
 }
 
@@ -64,7 +64,10 @@ export function nodeCheck({ chain, status }: ChainFacts): Check {
       if (chainId !== wanted)
         throw new Fault(`it serves ${chainId}, not ${wanted}`, "name a node of your chain with --node");
       if (catchingUp)
-        throw new Fault(`it is catching up, at height ${latestHeight}`, "wait until it has, or name another one");
+        throw new Fault(
+          `it is catching up, at height ${latestHeight}`,
+          "wait until it has caught up, or name another one",
+        );
       return `${chainId} at height ${latestHeight}`;
     },
   };
@@ -78,10 +81,11 @@ export function clockCheck({ status }: ChainFacts, now: () => number): Check {
     async look() {
       const { latestTime } = await asked(status());
       const seconds = Math.round((now() - Date.parse(latestTime)) / 1000);
-      if (Number.isNaN(seconds)) throw new Unknown("the node tells no time");
+      if (Number.isNaN(seconds)) throw new Unknown("the node reports no time");
       if (seconds < -CLOCK_BEHIND_S) throw new Error(`it is ${-seconds} s behind the last block`);
       if (seconds > CLOCK_AHEAD_S) {
-        const fix = "if it is right, the node or the chain stands still; else set it: timedatectl set-ntp true";
+        const fix =
+          "if the clock is right, the node or the chain has stopped; otherwise set it: timedatectl set-ntp true";
         throw new Fault(`the last block is ${seconds} s old by this clock`, fix);
       }
       return `${seconds} s after the last block`;

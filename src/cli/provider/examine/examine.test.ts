@@ -62,7 +62,7 @@ describe("a name", () => {
   it("is shown with a few of its addresses", async () => {
     const addresses = Array.from({ length: 6 }, (_, i) => ({ address: `192.0.2.${i}` }));
     expect(await resolveName("p.example", async () => addresses.slice(0, 4))).toBe(
-      "p.example leads to 192.0.2.0, 192.0.2.1, 192.0.2.2, 192.0.2.3",
+      "p.example resolves to 192.0.2.0, 192.0.2.1, 192.0.2.2, 192.0.2.3",
     );
     expect(await resolveName("p.example", async () => addresses)).toMatch(/192\.0\.2\.3, \.\.\.$/);
   });
@@ -382,7 +382,7 @@ describe("svc provider check", () => {
     await ownCertificate(["elsewhere.example"]);
     expect(await finding()).toMatchObject({ detail: "it is not for 127.0.0.1" });
     await ownCertificate(["127.0.0.1"], 13);
-    expect(await finding()).toMatchObject({ detail: "it ends in 13 days" });
+    expect(await finding()).toMatchObject({ detail: "it expires in 13 days" });
     await ownCertificate(["127.0.0.1"], 14);
     expect(await finding()).toMatchObject({ state: "ok" });
     said.state = Certificate_State.revoked;
@@ -408,9 +408,12 @@ describe("svc provider check", () => {
       writeFileSync(join(folder, "shop.pem"), chain + key, { mode: 0o600 });
     };
     await put(75);
-    expect(await finding()).toMatchObject({ state: "ok", detail: "names: 1; the first certificate ends in 15 days" });
+    expect(await finding()).toMatchObject({
+      state: "ok",
+      detail: "names: 1; the first certificate expires in 15 days",
+    });
     await put(77);
-    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining("ends in 13 days") });
+    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining("expires in 13 days") });
     await put(91);
     expect(await finding()).toMatchObject({ state: "failed", fix: "renew it, or remove it" });
     chmodSync(join(folder, "shop.pem"), 0o644);
@@ -447,7 +450,10 @@ describe("svc provider check", () => {
       detail: "it does not bid: the operator drains it",
       fix: "svc provider drain --undo",
     });
-    expect(found["gateway port"]).toMatchObject({ state: "ok", detail: "127.0.0.1:1 is the running provider's" });
+    expect(found["gateway port"]).toMatchObject({
+      state: "ok",
+      detail: "127.0.0.1:1 is in use by the running provider",
+    });
   });
 
   it("says once that the node is away, and nothing untrue about the rest", async () => {

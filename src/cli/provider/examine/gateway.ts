@@ -18,7 +18,7 @@ export async function resolveName(host: string, resolve = bySystem): Promise<str
   if (host === "localhost" || host.endsWith(".localhost")) return `${host} is this machine`;
   const found = await resolve(host);
   const addresses = found.slice(0, SHOWN).map(({ address }) => address);
-  return `${host} leads to ${addresses.join(", ")}${found.length > SHOWN ? ", ..." : ""}`;
+  return `${host} resolves to ${addresses.join(", ")}${found.length > SHOWN ? ", ..." : ""}`;
 }
 
 /** Host of the address that the provider published. */
@@ -87,7 +87,7 @@ export function shownCertificateCheck(visit: Visit): Check {
     async look() {
       try {
         await visit();
-        return "the gateway shows the one on the chain";
+        return "the gateway presents the one on the chain";
       } catch (error) {
         if (isOneOf([gatewayClientErrors.wrongServer], error)) throw new Error(errorText(error));
         throw new Unknown("the gateway does not answer");
@@ -103,7 +103,7 @@ export const LEASES_APART = 2;
 export function answersCheck(facts: ChainFacts, visit: Visit): Check {
   return {
     name: "answers",
-    fix: "ask again in a minute; a provider that goes on to differ has lost leases or is another one",
+    fix: "try again in a minute; if the numbers still differ, the provider has lost leases or is another one",
     async look() {
       const { address } = await facts.record();
       const { status } = await visit().catch(() => {

@@ -28,7 +28,7 @@ export function gpuCheck({ kind, address }: GpuHolder, facts: GpuOffer): Check {
     fix: kind.orchestrator ? FIX.orchestrator : FIX.engine,
     async look() {
       const gpus = await kind.gpus(address).catch((error: unknown) => {
-        throw new Unknown(`the cluster does not tell: ${errorText(error)}`);
+        throw new Unknown(`the cluster cannot be queried: ${errorText(error)}`);
       });
       const { attributes } = await facts.record();
       const offered = attributes

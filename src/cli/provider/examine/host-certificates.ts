@@ -18,7 +18,7 @@ export interface HostCertificatesWish {
 export function hostCertificatesCheck({ folders, isKept, now }: HostCertificatesWish): Check {
   return {
     name: "host certificates",
-    fix: "repair the file that is named: until then the ingress does not present it",
+    fix: "repair the named file: until then the ingress does not present it",
     async look() {
       const certificates = new Certificates(folders);
       const [problem] = certificates.look().problems;
@@ -40,7 +40,7 @@ function none(folders: readonly string[], isKept: boolean): string {
 }
 
 function ending(left: number): string {
-  return left <= 0 ? "has ended" : `ends in ${Math.floor(left / DAY_MS)} days`;
+  return left <= 0 ? "has ended" : `expires in ${Math.floor(left / DAY_MS)} days`;
 }
 
 function renewal(isKept: boolean): string {

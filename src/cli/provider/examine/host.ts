@@ -18,12 +18,12 @@ export function runningCheck(running: Running): Check {
     fix: "start it: svc provider run",
     async look() {
       const state = await running();
-      if (state === undefined) throw new Error("it does not run");
+      if (state === undefined) throw new Error("it is not running");
       const [obstacle] = state.obstacles;
       if (obstacle !== undefined)
         throw new Fault(
           `it does not bid: ${obstacle}`,
-          state.draining ? "svc provider drain --undo" : "repair what the reason names",
+          state.draining ? "svc provider drain --undo" : "fix what the reason names",
         );
       return `it bids; ${leaseCount(state.leases)} since ${state.started_at}`;
     },
@@ -57,7 +57,7 @@ export function installationChecks({ kind, address }: ChosenKind): Check[] {
       fix: "svc provider cluster install",
       async look() {
         const lacking = await installation.lacks(address).catch((error: unknown) => {
-          throw new Unknown(`the cluster cannot be asked: ${errorText(error)}`);
+          throw new Unknown(`the cluster cannot be queried: ${errorText(error)}`);
         });
         if (lacking !== undefined) throw new Fault(lacking, "svc provider cluster install");
         return "kinds of objects, namespaces and rights are there";
@@ -96,7 +96,7 @@ export function portCheck({ name, host, port, option }: PortWish, running: Runni
     name,
     fix: `choose another one with ${option}`,
     async look() {
-      if ((await running()) !== undefined) return `${host}:${port} is the running provider's`;
+      if ((await running()) !== undefined) return `${host}:${port} is in use by the running provider`;
       await tryPort({ host, port, option });
       return `${host}:${port} is free`;
     },

@@ -29,7 +29,7 @@ function mark(folder: string, isOn: boolean): void {
     setDraining(folder, isOn);
   } catch (cause) {
     const hint = "run the command as the user of the provider";
-    throw commandError(`the wish could not be written: ${errorText(cause)}`, { hint, cause });
+    throw commandError(`the request could not be written: ${errorText(cause)}`, { hint, cause });
   }
 }
 

@@ -109,7 +109,7 @@ describe("svc provider orders", () => {
   it("needs a provider that runs", async () => {
     expect(await provider("orders")).toMatchObject({
       code: 1,
-      err: `Error: the provider of ${home} does not run\nHint: start it: svc provider run; name another home with --home\n`,
+      err: `Error: the provider of ${home} is not running\nHint: start it: svc provider run; name another home with --home\n`,
     });
     rmSync(folder, { recursive: true });
     expect((await provider("orders")).err).toContain(`no provider has ever run in ${home}`);
@@ -131,11 +131,11 @@ describe("svc provider why", () => {
   });
 
   it.each([
-    ["final", /another order/],
+    ["final", /will not bid/],
     ["size", /--overcommit-pct-cpu/],
     ["money", /fund/],
-    ["cluster", /repair/],
-    ["moment", /by itself/],
+    ["cluster", /fix what/],
+    ["moment", /will check the order again/],
   ] as const)("has a remedy for the obstacle %s", async (obstacle, remedy) => {
     await runs({ orders: [entry(7n, { phase: "refused", reason: "r", obstacle })] });
     expect((await provider("why", `${TENANT}/7/1/1`)).out).toMatch(remedy);
@@ -208,7 +208,10 @@ describe("svc provider drain", () => {
   });
 
   it("does not wait for a provider that does not run, nor wait and undo", async () => {
-    expect(await provider("drain", "--wait")).toMatchObject({ code: 1, err: expect.stringContaining("does not run") });
+    expect(await provider("drain", "--wait")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("is not running"),
+    });
     expect(await provider("drain", "--wait", "--undo")).toMatchObject({ code: 2 });
   });
 });

@@ -28,7 +28,7 @@ export function stateOfFolder(folder: string, home: string): Promise<ControlStat
 export async function runningState(home: string): Promise<ControlState> {
   const state = await stateOfHome(home);
   if (state !== undefined) return state;
-  throw commandError(`the provider of ${home} does not run`, {
+  throw commandError(`the provider of ${home} is not running`, {
     hint: "start it: svc provider run; name another home with --home",
   });
 }

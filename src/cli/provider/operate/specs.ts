@@ -8,7 +8,7 @@ const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
 export const PROVIDER_OPERATOR_COMMANDS: readonly CommandSpec[] = [
   {
     name: "orders",
-    summary: "List the orders that this home's provider knows, with the reason for each that it does not bid on",
+    summary: "List the orders that this home's provider knows, with the reason for each one without a bid",
     flags: [
       {
         name: "phase",
@@ -25,7 +25,7 @@ export const PROVIDER_OPERATOR_COMMANDS: readonly CommandSpec[] = [
   {
     name: "why",
     args: "<order>",
-    summary: "Say why this home's provider does not bid on an order, or what became of its bid",
+    summary: "Show why this home's provider does not bid on an order, or what became of its bid",
     flags: [NODE_FLAG, TEXT],
     example: "svc provider why svc1.../1234/1/1 --home ~/.svc",
     load: async () => (await import("./why.ts")).providerWhy,

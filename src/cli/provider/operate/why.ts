@@ -10,20 +10,20 @@ import { runningState } from "./running.ts";
 
 /** What ends each obstacle. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  final: "nothing gives this order a bid of this provider; another order may get one when attributes or prices change",
+  final: "this provider will not bid on this order; it may bid on another one when attributes or prices change",
   size: "the cluster is too small even when it is empty: enlarge it, or overcommit with --overcommit-pct-cpu, -mem and -storage",
   capacity: "the order gets a bid when enough leases end, or when the cluster grows",
   money: "fund the provider's account; the order gets a bid when the money has arrived",
-  cluster: "repair what the reason names; the order is looked at again by itself",
-  moment: "the order is looked at again by itself",
+  cluster: "fix what the reason names; the provider then checks the order again",
+  moment: "the provider will check the order again",
 };
 
 const PHASES: Readonly<Record<string, string>> = {
-  checking: "it is being looked at",
+  checking: "it is being checked",
   bidding: "a bid is on its way to the chain",
   open: "it has a bid of this provider; the tenant has not chosen yet",
-  withdrawing: "its bid is being taken back",
-  won: "the lease is with this provider",
+  withdrawing: "its bid is being withdrawn",
+  won: "this provider has the lease",
 };
 
 /** `svc provider why ORDER`. */

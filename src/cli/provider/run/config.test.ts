@@ -119,7 +119,7 @@ describe("the settings of a provider", () => {
     const email = { "ingress-acme-email": "operator@example.com" };
     expect(settings({ ...acme, ...email }).ingress.tls?.acme).toEqual({ directory, email: "operator@example.com" });
     expect(() => settings({ ...own, ...email })).toThrow("--ingress-acme-email needs --ingress-acme-directory");
-    expect(() => settings({ ...acme, "ingress-tls-authority": "/srv/ca" })).toThrow("exclude each other");
+    expect(() => settings({ ...acme, "ingress-tls-authority": "/srv/ca" })).toThrow("cannot be used together");
     expect(() => settings({ ...acme, "ingress-acme-directory": "http://acme.example/" })).toThrow("https://");
     expect(() => settings({ ...acme, "ingress-acme-email": "nobody" })).toThrow("operator@example.com");
     expect(() => settings({ "ingress-tls-listen-address": ":443" })).toThrow("needs certificates");

@@ -142,7 +142,7 @@ function readTls(read: Read): Pick<IngressConfig, "tls"> {
   const hasSource = sources.certificates.length > 0 || sources.authority !== undefined || sources.acme !== undefined;
   if (address === undefined) {
     if (!hasSource && !redirect) return {};
-    throw usageError("settings of TLS need --ingress-tls-listen-address, for example 0.0.0.0:443");
+    throw usageError("TLS settings need --ingress-tls-listen-address, for example 0.0.0.0:443");
   }
   if (hasSource) return { tls: { ...address, ...sources, redirect } };
   const ways = ["--ingress-tls-certificates", "--ingress-tls-authority", "--ingress-acme-directory"];
@@ -160,7 +160,7 @@ function readSources(read: Read): CertificateSources {
   const directory = read(LEASES.ingressAcmeDirectory);
   const email = read(LEASES.ingressAcmeEmail);
   if (authority !== undefined && directory !== undefined) {
-    throw usageError("--ingress-tls-authority and --ingress-acme-directory exclude each other");
+    throw usageError("--ingress-tls-authority and --ingress-acme-directory cannot be used together");
   }
   if (email !== undefined && directory === undefined) {
     throw usageError("--ingress-acme-email needs --ingress-acme-directory");

@@ -29,7 +29,7 @@ export async function providerEvict(input: CommandInput): Promise<number> {
       const here = (await driver.adopt()).map((lease) => formatLeaseId(lease.id));
       if (!here.includes(text)) {
         const hint = here.length === 0 ? "nothing is left here" : `here are: ${here.join(", ")}`;
-        throw commandError(`nothing of lease ${text} runs here`, { hint });
+        throw commandError(`no workload of lease ${text} runs here`, { hint });
       }
       await checkUnknown(context, id, state);
       const question = `remove containers and volumes of ${text} for good`;
@@ -65,7 +65,7 @@ async function checkUnknown(context: CliContext, id: LeaseKey, state: string): P
     if (known !== undefined && known.genesis !== (await chain.node.genesisHash())) return;
     const lease = await marketReader(chain.query).lease(id);
     if (lease?.state !== "active") return;
-    throw commandError(`the chain knows lease ${formatLeaseId(id)} as active`, {
+    throw commandError(`lease ${formatLeaseId(id)} is active on the chain`, {
       hint: "close it there first: svc tx market bid close",
     });
   } finally {

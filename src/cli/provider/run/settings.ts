@@ -59,7 +59,7 @@ export const CLUSTER = {
     name: "cluster-ingress",
     value: "<cluster|provider|forward>",
     summary:
-      "whose ingress serves host names on an orchestrator; the provider's must reach the addresses of pods, or forwards ports of pods through the API server",
+      "whose ingress serves host names on an orchestrator; the provider's own must reach pod addresses, or it forwards pod ports through the API server",
     choices: [...INGRESSES],
     default: "cluster",
     parse: asText,
@@ -113,7 +113,7 @@ export const CLUSTER = {
   clusterNodePorts: {
     name: "cluster-node-ports",
     value: "<process|kernel>",
-    summary: "what carries node ports: the data plane alone, or rules of the kernel in front of it",
+    summary: "what carries node ports: the data plane alone, or kernel rules in front of it",
     choices: ["process", "kernel"],
     default: "process",
     parse: asText,
@@ -122,7 +122,7 @@ export const CLUSTER = {
     name: "cluster-leased-ips",
     value: "<addresses>",
     summary:
-      "addresses that leases can have as their own on an orchestrator with a load balancer, such as 203.0.113.0/28,198.51.100.10-198.51.100.20",
+      "IP addresses to lease on an orchestrator with a load balancer, such as 203.0.113.0/28,198.51.100.10-198.51.100.20",
     default: "",
     parse: parseAddressPool,
   },
@@ -149,7 +149,7 @@ export const CLUSTER = {
   clusterAllowRegistries: {
     name: "cluster-allow-registries",
     value: "<hosts>",
-    summary: "registries that leases may use although they are in a private network; http://<host> for one without TLS",
+    summary: "registries that leases may use although they are on a private network; http://<host> for one without TLS",
     parse: parseRegistries,
   },
   clusterImageSize: {
@@ -169,14 +169,15 @@ export const CLUSTER = {
   clusterImageKeep: {
     name: "cluster-image-keep",
     value: "<duration>",
-    summary: "time after which an image that no lease has is removed",
+    summary: "time after which an image that no lease uses is removed",
     default: "24h",
     parse: asDuration,
   },
   clusterUserNamespaces: {
     name: "cluster-user-namespaces",
     value: "<none|lease>",
-    summary: "users of containers: those of the host, or of each lease its own, where engine and kernel can do that",
+    summary:
+      "users of containers: those of the host, or separate ones for each lease where engine and kernel support it",
     choices: ["none", "lease"],
     default: "none",
     parse: asText,
@@ -184,13 +185,13 @@ export const CLUSTER = {
   clusterRuntimeClass: {
     name: "cluster-runtime-class",
     value: "<name>",
-    summary: "runtime of the engine for leases, for example runsc; its own where none is named",
+    summary: "container runtime for leases, for example runsc (default: the engine's own)",
     parse: optional(asText),
   },
   clusterGpuModels: {
     name: "cluster-gpu-models",
     value: "<device:model>",
-    summary: "models of GPUs that the machine does not name, such as nvidia.com/gpu=0:a100/80Gi/sxm",
+    summary: "models of GPUs that the machine does not report, such as nvidia.com/gpu=0:a100/80Gi/sxm",
     default: "",
     parse: parseGpuModels,
   },
@@ -318,7 +319,7 @@ export const BIDS = {
   minimumBalance: {
     name: "minimum-balance",
     value: "<coin>",
-    summary: "amount that bids leave on the account (default: none)",
+    summary: "amount that bids leave in the account (default: none)",
     parse: optional(parseCoin),
   },
   bidTimeout: {
@@ -368,7 +369,7 @@ export const LEASES = {
   deploymentHostnameResolvers: {
     name: "deployment-hostname-resolvers",
     value: "<addresses>",
-    summary: "DNS servers that are asked for proofs of host names (default: those of this machine)",
+    summary: "DNS servers to query for proofs of host names (default: those of this machine)",
     parse: parseResolvers,
   },
   deploymentHostnameQuarantine: {
@@ -400,24 +401,25 @@ export const LEASES = {
   ingressTlsAuthority: {
     name: "ingress-tls-authority",
     value: "<folder>",
-    summary: "folder of an authority of your own that signs a certificate for every host name; made if there is none",
+    summary:
+      "folder of your own certificate authority, which signs a certificate for every host name; created if missing",
     parse: optional(asText),
   },
   ingressAcmeDirectory: {
     name: "ingress-acme-directory",
     value: "<url>",
-    summary: "ACME server that gives a certificate for every host name; with it you agree to its terms of service",
+    summary: "ACME server that issues a certificate for every host name; by using it you agree to its terms of service",
     parse: optional(parseDirectory),
   },
   ingressAcmeEmail: {
     name: "ingress-acme-email",
     value: "<address>",
-    summary: "where the ACME server may write to about certificates",
+    summary: "email address for notices of the ACME server",
     parse: optional(parseEmail),
   },
   ingressTlsRedirect: {
     name: "ingress-tls-redirect",
-    summary: "send requests without TLS to it, for host names that have a certificate",
+    summary: "redirect plain HTTP requests to HTTPS, for host names that have a certificate",
     parse: asSwitch,
   },
   ingressConnectionsPerAddress: {

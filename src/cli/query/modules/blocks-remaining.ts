@@ -51,7 +51,7 @@ async function deploymentAt(context: CliContext, chain: ChainClient, { owner, ds
 function remaining({ escrowAccount }: QueryDeploymentResponse, pace: BlockPace): JsonObject {
   const rate = BigInt(escrowAccount?.rateTotal?.amount || "0");
   if (escrowAccount === undefined || rate === 0n) {
-    throw commandError("leases for deployment do not exist", { hint: "nothing is paid until a bid is taken" });
+    throw commandError("leases for deployment do not exist", { hint: "nothing is paid until a bid is accepted" });
   }
   const { exhaustsAt, settledAt, balance } = escrowAccount;
   const blocks = exhaustsAt > pace.height ? exhaustsAt - pace.height : 0n;

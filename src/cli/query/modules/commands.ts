@@ -5,7 +5,7 @@ export const ESCROW: readonly CommandSpec[] = [
   {
     name: "blocks-remaining",
     args: "[id]",
-    summary: "Show how many blocks the money of a deployment lasts",
+    summary: "Show how many blocks the funds of a deployment will last",
     flags: [
       { name: "owner", value: "<address>", summary: "account that owns the deployment" },
       { name: "dseq", value: "<n>", summary: "number of the deployment" },

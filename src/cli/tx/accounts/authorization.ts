@@ -45,7 +45,7 @@ export function readAuthorization(kind: string, flags: Flags): Any {
   }
   const all = new Set([...KINDS.values()].flatMap((each) => each.flags));
   const stray = [...all].find((name) => flags.typed(name) && !found.flags.includes(name));
-  if (stray !== undefined) throw usageError(`--${stray} has no meaning for an authorization of kind ${kind}`);
+  if (stray !== undefined) throw usageError(`--${stray} does not apply to an authorization of kind ${kind}`);
   return found.read(flags);
 }
 

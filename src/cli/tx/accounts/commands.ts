@@ -23,7 +23,7 @@ const SPEND_LIMIT: FlagSpec = {
 const EXPIRATION: FlagSpec = {
   name: "expiration",
   value: "<time>",
-  summary: "when it ends: a time or seconds since 1970 (default: never)",
+  summary: "when it expires: a time or seconds since 1970 (default: never)",
 };
 
 /** Commands of the group `tx authz`. */
@@ -36,8 +36,8 @@ export const AUTHZ: readonly CommandSpec[] = [
       SPEND_LIMIT,
       { name: "allow-list", value: "<addresses>", summary: "accounts that may receive coins (default: any)" },
       { name: "msg-type", value: "<type-url>", summary: "type of the messages of a generic authorization" },
-      { name: "allowed-validators", value: "<addresses>", summary: "only validators that delegations may have" },
-      { name: "deny-validators", value: "<addresses>", summary: "validators that delegations may not have" },
+      { name: "allowed-validators", value: "<addresses>", summary: "only validators that may receive delegations" },
+      { name: "deny-validators", value: "<addresses>", summary: "validators that may not receive delegations" },
       EXPIRATION,
       ...TX_FLAGS,
     ],
@@ -49,7 +49,7 @@ export const AUTHZ: readonly CommandSpec[] = [
   {
     name: "exec",
     args: "<file>",
-    summary: "Send the messages of a transaction in a file for the account that authorized you, - for standard input",
+    summary: "Send the messages in a file on behalf of the account that authorized you, - for standard input",
     flags: [ALLOW_UNKNOWN, ...TX_FLAGS],
     example:
       "svc tx bank send $GRANTER $TO 5stake --generate-only > unsigned.json\n" +

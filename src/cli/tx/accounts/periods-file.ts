@@ -54,7 +54,7 @@ function read(json: JsonValue): VestingPeriods {
 function readPeriod({ coins, length_seconds: length }: { readonly coins: string; readonly length_seconds: bigint }) {
   const amount = parseCoins(coins);
   if (length === 0n || amount.length === 0 || amount.some((coin) => coin.amount === 0n)) {
-    throw new Error(`a period of ${length} s that frees "${formatCoins(amount)}" frees nothing`);
+    throw new Error(`a period of ${length} s that vests "${formatCoins(amount)}" vests nothing`);
   }
   return { length, amount: amount.map(({ denom, amount: value }) => ({ denom, amount: value.toString() })) };
 }

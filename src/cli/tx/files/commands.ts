@@ -39,7 +39,7 @@ const OVERWRITE: FlagSpec = {
 /** Consent to sign content that cannot be shown. */
 export const ALLOW_UNKNOWN: FlagSpec = {
   name: "allow-unknown",
-  summary: "sign messages of unknown types, whose content cannot be shown; in mode direct",
+  summary: "sign messages of unknown types, whose content cannot be shown; in direct mode only",
 };
 const OLDER_FORM: FlagSpec = { name: "amino", summary: "print the older JSON form with amino names" };
 const FOR_MULTISIG: FlagSpec = {
@@ -101,7 +101,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "multisign-batch",
     args: "<file> <multisig> <signatures...>",
-    summary: "The same for files with one transaction, or one signature, per line",
+    summary: "Combine the signatures of members for files with one transaction, or one signature, per line",
     flags: withCommon(
       { name: "no-auto-increment", summary: "use the same sequence for all transactions" },
       ...COMBINE_FLAGS,

@@ -81,7 +81,7 @@ describe("the recorded multisig", () => {
     expect(await svc(["tx", "validate-signatures", signed, ...NUMBERS])).toEqual(valid);
     const other = await svc(["tx", "validate-signatures", signed, ...NUMBERS.slice(0, -1), "other-1"]);
     expect(other.code).toBe(1);
-    expect(other.out).toContain("[ERROR: signature does not hold for account number 5, sequence 6 and chain other-1]");
+    expect(other.out).toContain("[ERROR: signature is not valid for account number 5, sequence 6 and chain other-1]");
     expect(other.err).toBe("Error: signatures validation failed\n");
   });
 });

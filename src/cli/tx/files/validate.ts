@@ -117,5 +117,5 @@ function signatureFault({ tx, index, key, info, numbers }: SignatureToCheck): st
   } catch (error) {
     return errorText(error);
   }
-  return `signature does not hold for account number ${accountNumber}, sequence ${sequence} and chain ${chainId}`;
+  return `signature is not valid for account number ${accountNumber}, sequence ${sequence} and chain ${chainId}`;
 }

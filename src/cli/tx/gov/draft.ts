@@ -34,7 +34,7 @@ export async function govDraftProposal(input: CommandInput): Promise<void> {
   const schema = name === undefined ? undefined : findMsg(name, input.flags);
   const context = createContext(input);
   const messages = schema === undefined ? [] : [await draftMessage(schema, context, input.flags)];
-  const metadata = schema === undefined ? "Where more can be read, or the text itself" : "";
+  const metadata = schema === undefined ? "A link to more about it, or the text itself" : "";
   const proposal = {
     messages,
     metadata,

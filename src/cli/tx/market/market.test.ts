@@ -284,7 +284,7 @@ describe("tx market", () => {
     ],
     ...["owner", "insufficient_funds", "order_expired", "lease_lost", "provider_deleted", "not_closed"].map(
       (reason): [string, string[], string] => [
-        `${reason}, which is not a reason of a provider`,
+        `${reason}, which is not a reason that a provider may give`,
         ["bid", "close", "--owner", tenant, "--dseq", "1", "--reason", reason, "--from", "provider"],
         `--reason takes unstable, decommission, unspecified, manifest_timeout, not "${reason}"`,
       ],

@@ -86,7 +86,7 @@ export async function send(
     fixedSequence: settings.sequence !== undefined,
     onSigned,
     onNewSequence: (next) =>
-      context.io.err(`another transaction of the account was faster: signing with sequence ${next}\n`),
+      context.io.err(`another transaction of the account has used the sequence: signing with sequence ${next}\n`),
   });
   session.sent += 1;
   return response;

@@ -97,7 +97,7 @@ function checkTimeout(flags: Flags): void {
     throw usageError("--unordered and --sequence cannot be used together", "leave out --sequence");
   }
   if (unordered && !lasts) {
-    throw usageError("--unordered needs --timeout-duration", "say how long it may commit: --timeout-duration 5m");
+    throw usageError("--unordered needs --timeout-duration", "say how long it stays valid: --timeout-duration 5m");
   }
 }
 

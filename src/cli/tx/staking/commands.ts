@@ -36,7 +36,7 @@ export const STAKING: readonly CommandSpec[] = [
   {
     name: "create-validator",
     args: "[file]",
-    summary: "Make the sender the operator of a new validator, from flags or a JSON file",
+    summary: "Create a validator that the sender operates, from flags or a JSON file",
     flags: [...CREATE_FLAGS, ...TX_FLAGS],
     example:
       "svc tx staking create-validator validator.json --from operator\n" +

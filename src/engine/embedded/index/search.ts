@@ -197,7 +197,7 @@ function readable(places: readonly number[]): readonly number[] {
 }
 
 function tooMany(limit: number): Error {
-  return refuse(`the query has to look at more than ${limit} entries; narrow it, for example with tx.height > N`);
+  return refuse(`the query would scan more than ${limit} entries; narrow it, for example with tx.height > N`);
 }
 
 function refuse(text: string): SvcError {

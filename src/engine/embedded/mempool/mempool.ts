@@ -281,6 +281,6 @@ function isRaise(old: bigint, price: bigint): boolean {
 
 function full(now: string): SvcError {
   return new SvcError("sdk", 20, `mempool is full: ${now}`, {
-    hint: "wait for the next block, or offer a higher price of gas",
+    hint: "wait for the next block, or offer a higher gas price",
   });
 }

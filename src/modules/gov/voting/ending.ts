@@ -195,7 +195,7 @@ function heldBy(keeper: GovKeeper, ctx: Context): string {
 /** The error of the message itself: its place among the messages does not matter here. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof SvcError))
-    return `a message of the proposal failed with a fault of the program: ${PANIC_ERROR.codespace}/${PANIC_ERROR.code}`;
+    return `a message of the proposal failed with an internal error: ${PANIC_ERROR.codespace}/${PANIC_ERROR.code}`;
   const inner =
     error.message.startsWith("failed to execute message") && error.cause instanceof SvcError ? error.cause : error;
   return inner.message.slice(0, MAX_REASON);

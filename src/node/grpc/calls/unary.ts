@@ -17,7 +17,7 @@ export interface UnaryParts {
 const PLAIN_TYPES = new Set(["application/grpc", "application/grpc+proto"]);
 /** The header of a message: whether it is compressed, and its length in four bytes. */
 const FRAME_HEADER = 5;
-const BUSY = "too many requests and answers are on their way; try again";
+const BUSY = "too many requests and answers are pending; try again";
 
 /**
  * Whether a call over HTTP/2 is one whole message as it is, without a deadline of its own: nearly all are. Those are
@@ -106,7 +106,7 @@ function readMessage(
 function unframed(bytes: Buffer): Uint8Array | ConnectError {
   if (bytes.length < FRAME_HEADER) return new ConnectError("the call has no complete message", Code.InvalidArgument);
   if (bytes[0] !== 0)
-    return new ConnectError("the message is compressed, and no compression is known here", Code.Internal);
+    return new ConnectError("the message is compressed, and compression is not supported", Code.Internal);
   const end = FRAME_HEADER + bytes.readUInt32BE(1);
   if (end > bytes.length) return new ConnectError("the call has no complete message", Code.InvalidArgument);
   if (end < bytes.length) return new ConnectError("the call has more than one message", Code.Unimplemented);

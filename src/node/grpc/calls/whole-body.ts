@@ -30,7 +30,7 @@ function isParts(body: UniversalServerRequest["body"]): body is AsyncIterable<Ui
 
 async function* heldParts(body: AsyncIterable<Uint8Array>, held: HeldBytes): AsyncIterable<Uint8Array> {
   for await (const part of body) {
-    if (!held.add(part.length)) throw new ConnectError("too many requests are on their way", Code.Unavailable);
+    if (!held.add(part.length)) throw new ConnectError("too many requests are pending", Code.Unavailable);
     yield part;
   }
 }

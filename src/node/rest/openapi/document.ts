@@ -38,7 +38,7 @@ export function openApiDocument(routes: readonly Route[], chainId: string): Json
     info: {
       title: `REST of ${chainId}`,
       version: "v1beta1",
-      description: "Paths that begin with /sdk are also served as /cosmos; answers use the spelling that was asked.",
+      description: "Paths that begin with /sdk are also served as /cosmos; answers use the spelling of the request.",
     },
     servers: [{ url: "/" }],
     paths,

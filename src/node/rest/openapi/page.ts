@@ -21,7 +21,7 @@ export function routesPage(routes: readonly Route[], chainId: string): string {
 </head>
 <body>
 <h1>${title}</h1>
-<p>The same for programs: <a href="/openapi.json">openapi.json</a>. Paths under <code>/sdk</code> are also served under <code>/cosmos</code>.</p>
+<p>For programs: <a href="/openapi.json">openapi.json</a>. Paths under <code>/sdk</code> are also served under <code>/cosmos</code>.</p>
 ${parts.join("\n")}
 </body>
 </html>

@@ -178,11 +178,11 @@ function readCall(request: unknown): RpcCall | { id: RequestId; error: RpcError 
   }
   const { id, method, params }: { id?: unknown; method?: unknown; params?: unknown } = request;
   if (id !== undefined && id !== null && typeof id !== "string" && !Number.isSafeInteger(id)) {
-    return { id: UNKNOWN_ID, error: invalidRequest("the id must be a text or a whole number") };
+    return { id: UNKNOWN_ID, error: invalidRequest("the id must be a string or a whole number") };
   }
   const known = typeof id === "string" || typeof id === "number" ? id : undefined;
   if (typeof method !== "string")
-    return { id: known ?? UNKNOWN_ID, error: invalidRequest("the method must be a text") };
+    return { id: known ?? UNKNOWN_ID, error: invalidRequest("the method must be a string") };
   return { id: known, method, params };
 }
 

@@ -27,7 +27,7 @@ export const bool: Param<boolean | undefined> = (value) => {
 export const text: Param<string | undefined> = (value, source) => {
   if (value === undefined || value === null || value === "") return undefined;
   const plain = source === "uri" ? uriText(value) : value;
-  if (typeof plain !== "string") throw new Error(`expected a text, got ${shown(value)}`);
+  if (typeof plain !== "string") throw new Error(`expected a string, got ${shown(value)}`);
   return plain;
 };
 
@@ -74,19 +74,19 @@ function uriBytes(value: string): Uint8Array {
   if (HEX.test(value)) return fromHex(value.slice(2));
   const plain = quoted(value);
   if (typeof plain !== "string")
-    throw new Error(`expected 0x and hex, or a text in double quotes, got ${shown(value)}`);
+    throw new Error(`expected 0x and hex, or a string in double quotes, got ${shown(value)}`);
   return Buffer.from(plain);
 }
 
 /** The text of a JSON string literal. */
 function quoted(value: unknown): unknown {
   if (typeof value !== "string" || !value.startsWith('"')) {
-    throw new Error(`expected a text in double quotes, got ${shown(value)}`);
+    throw new Error(`expected a string in double quotes, got ${shown(value)}`);
   }
   try {
     return JSON.parse(value);
   } catch (error) {
-    throw new Error(`expected a text in double quotes, got ${shown(value)}: ${errorText(error)}`);
+    throw new Error(`expected a string in double quotes, got ${shown(value)}: ${errorText(error)}`);
   }
 }
 

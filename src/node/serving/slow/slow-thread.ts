@@ -93,8 +93,8 @@ export class SlowThread {
 
   close(): void {
     clearTimeout(this.#idle);
-    this.#end(new Error("the node stops"));
-    for (const { reject } of this.#waiting.splice(0)) reject(new Error("the node stops"));
+    this.#end(new Error("the node is stopping"));
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error("the node is stopping"));
   }
 
   #ask(job: SlowJob): Promise<SlowAnswer> {
@@ -192,12 +192,12 @@ export class SlowThread {
 
 /** The code of a full mempool: the condition passes, and clients that know the code try again. */
 function busy(): StatusError {
-  const text = "this node answers as many slow queries as it may: try again in a second, or ask for less";
+  const text = "this node has reached its limit of slow queries: try again in a second, or ask for less";
   return new StatusError("ResourceExhausted", sdkErrors.mempoolFull(text), text);
 }
 
 /** A query that takes too much is the caller's fault. */
 export function tooSlow(reason = `it takes more than ${SLOW.ms} ms`): StatusError {
-  const text = `the query was given up: ${reason}; ask for less`;
+  const text = `the query was aborted: ${reason}; ask for less`;
   return new StatusError("ResourceExhausted", sdkErrors.invalidRequest(text), text);
 }

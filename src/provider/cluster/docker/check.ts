@@ -21,7 +21,7 @@ export function checkSpec(spec: LeaseSpec, { allowLocalImages, noVolumes, gpus }
     const wishes = (attributes ?? []).map(({ key }) => parseGpuWish(key));
     const wanted = BigInt(units.val);
     if (wanted > 0n && !gpus.some((gpu) => gpu.count >= wanted && isWantedGpu(gpu, wishes))) {
-      throw refuse(`this host has no ${wanted} GPUs of one of the kinds asked for`);
+      throw refuse(`this host does not have ${wanted} GPUs of a requested kind`);
     }
     checkMemory(service, MIN_MEMORY, refuse);
     checkLeasedIps(service, false, refuse);

@@ -312,7 +312,7 @@ class Driver implements DockerDriver {
     if (settings.runtime === undefined) return undefined;
     const { runtimes } = await api.info();
     if (runtimes.includes(settings.runtime)) return undefined;
-    return `the container engine knows no runtime "${settings.runtime}", only ${runtimes.join(", ")}: add it to the engine, or change --cluster-runtime-class`;
+    return `the container engine has no runtime "${settings.runtime}", only ${runtimes.join(", ")}: add it to the engine, or change --cluster-runtime-class`;
   }
 
   async #deploy(spec: LeaseSpec): Promise<void> {

@@ -24,7 +24,7 @@ export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes, leasedIps 
     const wishes = attributes.map(({ key }) => parseGpuWish(key));
     const gpus = nodes.flatMap((node) => node.gpus);
     if (BigInt(units.val) > 0n && !gpus.some((gpu) => isWantedGpu(gpu, wishes))) {
-      throw refuse("no GPU of a kind that it asks for is here");
+      throw refuse("there is no GPU of a requested kind here");
     }
     if (gpuVendors(service).length > 1) throw refuse("a replica has GPUs of one vendor only; name one");
     checkMemory(service, MIN_MEMORY, refuse);

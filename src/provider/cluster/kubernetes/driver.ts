@@ -164,7 +164,7 @@ class KubernetesDriver implements ClusterDriver {
   capacity(): Promise<ClusterCapacity> {
     return answer(async () => {
       const storage = await storagePools(this.#context.api);
-      if (!this.#view.hasNodes) throw clusterErrors.unreachable("nodes and pods are not up to date");
+      if (!this.#view.hasNodes) throw clusterErrors.unreachable("state of nodes and pods is out of date");
       return { nodes: this.#view.nodes(), storage, addresses: this.addresses.size };
     });
   }
@@ -173,7 +173,7 @@ class KubernetesDriver implements ClusterDriver {
     try {
       const { api, objects } = this.#context;
       await api.version();
-      if (!this.#view.hasNodes) return "what the cluster tells of its nodes and pods is not up to date";
+      if (!this.#view.hasNodes) return "the known state of nodes and pods is out of date";
       if (this.#view.nodes().length === 0)
         return "no node of the cluster is ready and takes pods: uncordon one or add one";
       const { runtime } = objects;
@@ -283,7 +283,7 @@ class KubernetesDriver implements ClusterDriver {
         lease.event({
           type: "Normal",
           reason: "Restarting",
-          note: `${replica} is started again on request`,
+          note: `${replica} restarts on request`,
           service,
           replica,
         });

@@ -96,7 +96,7 @@ export class PodForwards {
     this.#forwards.set(namespace, (this.#forwards.get(namespace) ?? new Map()).set(key, forward));
     server.on("error", (error) => {
       if (forward.address === undefined) this.#forwards.get(namespace)?.delete(key);
-      this.#context.log.warn("a port of this machine does not lead to the lease", { namespace, err: errorText(error) });
+      this.#context.log.warn("a forwarded port does not reach the lease", { namespace, err: errorText(error) });
     });
     server.listen(wish.port, HOST, ACCEPT_QUEUE, () => {
       forward.address = `${HOST}:${(server.address() as AddressInfo).port}`;

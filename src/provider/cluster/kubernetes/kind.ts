@@ -86,7 +86,7 @@ function usualPlace(): string {
   if (KUBERNETES_SERVICE_HOST) return IN_CLUSTER;
   const path = KUBECONFIG || join(homedir(), ".kube", "config");
   if (existsSync(path)) return path;
-  throw commandError(`there is no cluster configuration at ${path}, and this is no program of a cluster`, {
+  throw commandError(`there is no cluster configuration at ${path}, and this program does not run on a cluster`, {
     hint: "name the file with --clusterconfig",
   });
 }

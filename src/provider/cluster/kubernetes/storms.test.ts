@@ -102,9 +102,9 @@ describe("an API server", () => {
     back();
     for (const { id } of specs) await untilOk(driver, id);
     expect(pods()).toEqual(before);
-    await waitFor(() => count("the cluster is heard again") >= 5, "every watch");
+    await waitFor(() => count("watching the cluster works again") >= 5, "every watch");
     // One line for each kind that is watched, not one for each attempt.
-    expect(count("the cluster is not heard any more")).toBeLessThanOrEqual(8);
+    expect(count("watching the cluster failed")).toBeLessThanOrEqual(8);
   });
 
   it.for([
@@ -215,7 +215,7 @@ describe("rules of the cluster's operator", () => {
     const status = { conditions: [{ type: "ReplicaFailure", status: "True", message }] };
     cluster.server.put(path, { ...found, status } as ApiObject);
     const health = await untilHealth(driver, spec.id, ({ services }) => services[0]?.error !== undefined, "the reason");
-    expect(health.services[0]?.error).toBe(`the cluster makes no replica: ${message}`);
+    expect(health.services[0]?.error).toBe(`the cluster does not create a replica: ${message}`);
     cluster.server.put(path, { ...found, status: {} } as ApiObject);
     await untilHealth(driver, spec.id, ({ services }) => services[0]?.error === undefined, "no reason");
   });
@@ -254,7 +254,7 @@ describe("rules of the cluster's operator", () => {
     cluster.server.changed = () => {};
     cluster.server.remove(pods, pod?.metadata.name ?? "");
     const health = await untilHealth(driver, spec.id, ({ services }) => services[0]?.error !== undefined, "the reason");
-    expect(health.services[0]?.error).toBe(`the cluster makes no replica: ${message}`);
+    expect(health.services[0]?.error).toBe(`the cluster does not create a replica: ${message}`);
     cluster.server.put(pods, pod as ApiObject);
     await untilHealth(driver, spec.id, ({ services }) => services[0]?.error === undefined, "no reason");
     cluster.server.remove(pods, pod?.metadata.name ?? "");
@@ -276,7 +276,7 @@ describe("rules of the cluster's operator", () => {
     const group = { name: "test", services: [sampleService(IMAGE, { env: ["A=2"] })] };
     await driver.deploy({ ...spec, group, generation: 2, version: "22".repeat(32) });
     const health = await untilHealth(driver, spec.id, ({ services }) => services[0]?.error !== undefined, "the reason");
-    expect(health.services[0]?.error).toContain("the cluster cannot change the volumes of a service that is there");
+    expect(health.services[0]?.error).toContain("the cluster cannot change the volumes of an existing service");
   });
 
   it("that change a workload as it is applied are left to it", async () => {

@@ -18,7 +18,7 @@ export function checkSpec(spec: LeaseSpec, { nodes, leasedIps }: Abilities): voi
     const wishes = attributes.map(({ key }) => parseGpuWish(key));
     const gpus = nodes.flatMap((node) => node.gpus);
     if (BigInt(units.val) > 0n && !gpus.some((gpu) => isWantedGpu(gpu, wishes))) {
-      throw refuse("no GPU of a kind that it asks for is here");
+      throw refuse("there is no GPU of a requested kind here");
     }
     checkMemory(service, LEAST_MEMORY, refuse);
     checkLeasedIps(service, leasedIps, refuse);

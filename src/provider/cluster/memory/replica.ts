@@ -73,7 +73,7 @@ export class MemoryReplica {
   /** Ends the program and starts it, as its tenant asked. */
   async restart(): Promise<void> {
     if (!this.ready) return;
-    this.#callbacks.event("Normal", "Restarting", `${this.name} is started again on request`);
+    this.#callbacks.event("Normal", "Restarting", `${this.name} restarts on request`);
     this.#halt();
     this.restarts++;
     await this.start();
@@ -111,7 +111,7 @@ export class MemoryReplica {
     const delay = restartDelay(++this.#failures, this.#policy);
     this.#callbacks.moved();
     this.#callbacks.event("Warning", "Failed", this.error);
-    this.#callbacks.event("Warning", "BackOff", `${this.name} is started again in ${Math.round(delay / 1000)} s`);
+    this.#callbacks.event("Warning", "BackOff", `${this.name} restarts in ${Math.round(delay / 1000)} s`);
     this.#timer = setTimeout(() => {
       this.restarts++;
       void this.start().then(() => this.#callbacks.moved());

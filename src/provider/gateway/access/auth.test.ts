@@ -230,7 +230,7 @@ describe("tokens", () => {
       [{ aud: harness.tenant.address }, /another provider/],
       [{ iat: now - 1000, nbf: now - 1000, exp: now - 100 }, /expired/],
       [{ iat: now + 600, nbf: now + 600, exp: now + 900 }, /not valid yet/],
-      [{ exp: now + 7200 }, /longer than one hour/],
+      [{ exp: now + 7200 }, /more than one hour/],
     ];
     for (const [change, text] of cases) {
       expect(await ask(await bearer(change))).toMatchObject({ status: 401, message: expect.stringMatching(text) });

@@ -93,7 +93,7 @@ export class StatusServer {
 
   /** Breaks off the open streams; their clients come again. */
   drop(): void {
-    this.#streams.drop(new ConnectError("the provider ends all streams; come again", Code.Unavailable));
+    this.#streams.drop(new ConnectError("the provider is ending all streams; connect again", Code.Unavailable));
   }
 
   async close(): Promise<void> {

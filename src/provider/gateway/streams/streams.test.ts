@@ -398,7 +398,7 @@ describe("an open stream", () => {
     expect(Buffer.from(value?.data ?? []).toString("utf8")).toBe("still here");
     gateway.world.chain.down = true;
     await all(output);
-    expect(() => session.result()).toThrow(/cannot ask the chain/);
+    expect(() => session.result()).toThrow(/cannot query the chain/);
   });
 
   it("that does not answer pings is cut", async () => {

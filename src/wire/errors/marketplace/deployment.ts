@@ -18,7 +18,7 @@ export const deploymentErrors = defineErrors(
     invalidGroupId: [13, "invalid group id"],
     groupNotFound: [14, "group not found", "see its groups: svc query deployment get --owner <address> --dseq <n>"],
     groupClosed: [15, "group already closed", "create a new deployment: a closed group stays closed"],
-    groupOpen: [16, "group open", "it has an order or a lease; end that with: svc tx deployment group pause"],
+    groupOpen: [16, "group open", "it has an order or a lease; close that with: svc tx deployment group pause"],
     groupPaused: [17, "group paused", "open a new order for it with: svc tx deployment group start"],
     groupNotOpen: [18, "group not open", "open a new order for it with: svc tx deployment group start"],
     invalidGroupSpec: [19, "group spec invalid"],

@@ -25,7 +25,7 @@ export const marketErrors = defineErrors(
     bidNotOpen: [
       12,
       "bid not open",
-      "take an open one: svc query market bid list --owner <tenant> --dseq <n> --state open",
+      "accept an open one: svc query market bid list --owner <tenant> --dseq <n> --state open",
     ],
     orderNotOpen: [13, "order not open", "bid on an open one: svc query market order list --state open"],
     noLeaseForOrder: [14, "no lease for order", "list them: svc query market lease list --owner <tenant> --dseq <n>"],

@@ -3,7 +3,7 @@ import { defineErrors } from "../../../util/index.ts";
 /** Errors of codespace `slashing`. Numbers never change; up to 8 they are those of release 0.42 of the family. */
 export const slashingErrors = defineErrors("slashing", {
   noValidator: [3, "validator does not exist for that address", "list them: svc query staking validators"],
-  stillJailed: [4, "validator still jailed; cannot be unjailed", "svc query slashing signing-info tells until when"],
+  stillJailed: [4, "validator still jailed; cannot be unjailed", "svc query slashing signing-info shows until when"],
   notJailed: [5, "validator not jailed; cannot be unjailed"],
   noSelfDelegation: [6, "validator has no self-delegation; cannot be unjailed"],
   selfDelegationTooLow: [

@@ -178,7 +178,7 @@ export class Gpus {
     const { takesCdi } = await api.info();
     return takesCdi
       ? undefined
-      : "the container engine gives no devices of CDI to containers: Docker does from 25 on, with the feature cdi";
+      : "the container engine gives containers no CDI devices: Docker does from version 25 on, with the feature cdi";
   }
 
   #alias(files: ReturnType<typeof aliasSpecs>): string | undefined {

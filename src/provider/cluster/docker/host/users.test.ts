@@ -26,7 +26,7 @@ describe("users of leases", () => {
     await users.look("podman", true, works);
     expect(users.first(NAMESPACE)).toBe(0);
     expect(lines.map((line) => /containers.*|the engine .*/.exec(line)?.[0])).toEqual([
-      expect.stringContaining("have users of their own"),
+      expect.stringContaining("have their own users"),
       expect.stringMatching(/no space left on device.*max_user_namespaces/),
       expect.stringContaining("userns-remap"),
     ]);

@@ -32,8 +32,8 @@ export class LeaseUsers {
     if (mapsUsers) return;
     const why = this.#isWanted ? await missing(engine, probe) : undefined;
     this.#isOn = this.#isWanted && why === undefined;
-    if (this.#isOn) this.#log.info("containers have users of their own: root inside is nobody here");
-    else if (why !== undefined) this.#log.warn(`containers cannot have users of their own: ${why}`);
+    if (this.#isOn) this.#log.info("containers have their own users: root of a container is an unprivileged user here");
+    else if (why !== undefined) this.#log.warn(`containers cannot have their own users: ${why}`);
     else this.#log.info("the engine maps no users: root of a container is root here, without most of its rights");
   }
 
@@ -47,7 +47,7 @@ export class LeaseUsers {
   refused(text: string): boolean {
     if (!this.#isOn || !REFUSED.test(text)) return false;
     this.#isOn = false;
-    this.#log.warn("the engine refuses users of their own for containers: root of a container is root here", {
+    this.#log.warn("the engine refuses to give containers their own users: root of a container is root here", {
       err: text,
     });
     return true;

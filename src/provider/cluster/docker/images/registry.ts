@@ -172,9 +172,7 @@ export class Repository {
       return clusterErrors.imageNotFound(`image ${full} does not exist in the registry; check name and tag`);
     }
     if (status === 429) {
-      return clusterErrors.registryRefused(
-        `registry ${registry} says that it is asked too often; give credentials of your own, or wait`,
-      );
+      return clusterErrors.registryRefused(`registry ${registry} limits requests; give your own credentials, or wait`);
     }
     return clusterErrors.registryRefused(`registry ${registry} answered image ${full} with status ${status ?? 0}`);
   }

@@ -76,7 +76,7 @@ export class TarWeigher {
   }
 
   #entry(header: Buffer): void {
-    if (this.#emptyBlocks > 0) throw new Error("an empty block stands within it");
+    if (this.#emptyBlocks > 0) throw new Error("it contains an empty block");
     checkSum(header);
     const type = String.fromCharCode(header[156] ?? 0);
     const size = number(header.subarray(124, 136));

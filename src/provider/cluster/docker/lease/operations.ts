@@ -150,7 +150,7 @@ export function accountExit(state: LeaseState, unit: Observed, { memory, cause }
   history.ready = false;
   const base = { type: "Warning" as const, service: unit.service, replica };
   state.event({ ...base, reason: reason === "OOMKilled" ? reason : "Failed", note: history.error });
-  state.event({ ...base, reason: "BackOff", note: `${replica} is started again in ${Math.round(delay / 1000)} s` });
+  state.event({ ...base, reason: "BackOff", note: `${replica} restarts in ${Math.round(delay / 1000)} s` });
 }
 
 /** Notes a signal that somebody on the host sent to a container. Under load the engine reports it after the end. */
@@ -217,13 +217,13 @@ export async function replaceLost(state: LeaseState, unit: Observed): Promise<vo
   const replica = replicaName(unit.service, unit.index);
   const history = state.historyOf(unit);
   history.ready = false;
-  history.error = `${replica}: its process is gone, although the engine calls it running`;
+  history.error = `${replica}: its process is gone, although the engine reports it as running`;
   history.restarts++;
   history.countFailure(Date.now());
   state.event({
     type: "Warning",
     reason: "Failed",
-    note: `${history.error}; it is made again`,
+    note: `${history.error}; it is created again`,
     service: unit.service,
     replica,
   });

@@ -58,7 +58,7 @@ export async function reconcileService(state: LeaseState, images: LeaseImages, p
 /** The next pass finds it stopped by the driver itself, and starts it without a pause. */
 async function restart(state: LeaseState, unit: Observed): Promise<boolean> {
   const replica = replicaName(unit.service, unit.index);
-  const note = `${replica} is started again on request`;
+  const note = `${replica} restarts on request`;
   state.event({ type: "Normal", reason: "Restarting", note, service: unit.service, replica });
   state.historyOf(unit).requested = true;
   await stopContainer(state, unit);

@@ -26,7 +26,7 @@ export async function checkPorts(
   if (ports.some((port) => listeners.open.has(port))) return { ready: true };
   const local = ports.find((port) => listeners.loopback.has(port));
   if (local !== undefined) {
-    return { ready: false, reason: `the program listens on 127.0.0.1:${local} only; let it listen on 0.0.0.0` };
+    return { ready: false, reason: `the program listens on 127.0.0.1:${local} only; make it listen on 0.0.0.0` };
   }
   return { ready: false, reason: `nothing listens on port ${ports.join(" or ")} yet` };
 }

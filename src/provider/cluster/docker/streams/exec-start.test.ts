@@ -30,7 +30,7 @@ test.each([
   const { passed, ended } = shown([text], 255);
   expect(passed).toBe("");
   expect(ended).toBe(
-    '"nope": the service has used up its processes; end some, or start it again: svc deploy restart\n',
+    '"nope": the service has reached its limit of processes; end some, or restart it: svc deploy restart\n',
   );
 });
 

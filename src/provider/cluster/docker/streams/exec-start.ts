@@ -20,7 +20,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [NOT_FOUND, "there is no such program in the container"],
 ]);
 
-const NO_PROCESS = "the service has used up its processes; end some, or start it again: svc deploy restart";
+const NO_PROCESS = "the service has reached its limit of processes; end some, or restart it: svc deploy restart";
 
 /**
  * Holds back the start of the output until the exit code shows whether it is the engine's error about a command that it

@@ -127,7 +127,7 @@ export class LeasedIps implements ClusterAddresses {
     const holding = this.#book.all().find((each) => leaseNamespace(each.lease) === namespace && isOf(labels, each));
     if (holding === undefined) return undefined;
     const left = await removeLeading(this.#context, holding.address, namespace);
-    return left === 0 ? undefined : `${holding.address} still leads to the lease that had it before`;
+    return left === 0 ? undefined : `${holding.address} still routes to the lease that had it before`;
   }
 
   #open(holdings: readonly Holding[]): AddressBook {

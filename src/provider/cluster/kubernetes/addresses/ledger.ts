@@ -78,7 +78,7 @@ export class ObjectLedger implements AddressLedger {
     if (!isOf(found, holding)) return;
     await removeLeading(this.#parts, holding.address);
     if ((await removeLeading(this.#parts, holding.address)) > 0)
-      throw clusterErrors.refused(`what leads from ${holding.address} to the lease is still being removed`);
+      throw clusterErrors.refused(`the route from ${holding.address} to the lease is still being removed`);
     const { spec, metadata: { uid, name } = { name: "" } } = found ?? {};
     if (uid === undefined) return;
     const rest = { spec };

@@ -161,7 +161,7 @@ describe("what proves nothing", () => {
 
   test("nor an answer that is no JSON, or no object", async () => {
     server.intercept = answering((response) => response.end("hello"));
-    expect((await failureOf(api.find(MAPS, PLACE))).message).toMatch(/no JSON/);
+    expect((await failureOf(api.find(MAPS, PLACE))).message).toMatch(/not JSON/);
     server.intercept = answering((response) => response.end("[]"));
     expect((await failureOf(api.find(MAPS, PLACE))).message).toMatch(/not an API object/);
     expect((await failureOf(api.version())).message).toMatch(/version/);

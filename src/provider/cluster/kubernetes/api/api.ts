@@ -88,7 +88,7 @@ export class KubernetesApi {
   async version(): Promise<string> {
     const answer = await this.#transport.json({ path: "/version" });
     const { gitVersion }: { gitVersion?: unknown } = Object(answer);
-    if (typeof gitVersion !== "string") throw new ApiFailure("refused", "the server does not tell its version");
+    if (typeof gitVersion !== "string") throw new ApiFailure("refused", "the server does not report its version");
     return gitVersion;
   }
 
@@ -222,7 +222,7 @@ export class KubernetesApi {
     const { status }: { status?: unknown } = Object(answer);
     const { incomplete, resourceRules }: { incomplete?: unknown; resourceRules?: unknown } = Object(status);
     if (incomplete === true) return undefined;
-    if (!Array.isArray(resourceRules)) throw new ApiFailure("refused", "the server does not tell what is allowed");
+    if (!Array.isArray(resourceRules)) throw new ApiFailure("refused", "the server does not report what is allowed");
     return resourceRules.map(allowedCalls);
   }
 

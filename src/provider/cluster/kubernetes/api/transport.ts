@@ -211,7 +211,7 @@ async function readBody(answer: IncomingMessage, limit: number, late: () => unkn
 
 function parseAnswer(text: string): unknown {
   const value = parseOrUndefined(text);
-  if (value === undefined) throw new ApiFailure("refused", "the answer is no JSON; is it an API server?");
+  if (value === undefined) throw new ApiFailure("refused", "the answer is not JSON; is it an API server?");
   return value;
 }
 

@@ -91,7 +91,7 @@ function lineOf<T extends ApiObject>(line: string): { readonly type: (typeof TYP
   // A bookmark has nothing but the version.
   if (known === "BOOKMARK" && typeof object === "object" && object !== null)
     return { type: known, object: object as T };
-  if (known === undefined || !isApiObject(object)) throw new ApiFailure("refused", "a line of a watch that is none");
+  if (known === undefined || !isApiObject(object)) throw new ApiFailure("refused", "a line of a watch is not an event");
   return { type: known, object: lean(object) as T };
 }
 

@@ -80,7 +80,7 @@ export class Applied {
         const key = keyOf({ resource, object });
         const { name, uid } = object.metadata;
         if (keys.has(key) || uid === undefined) continue;
-        log.info("an object that the lease no longer wants is removed", { namespace: this.#namespace, object: key });
+        log.info("removing an object that the lease no longer needs", { namespace: this.#namespace, object: key });
         await api.delete(resource, { namespace: this.#namespace, name }, { uid });
         this.#hashes.delete(key);
       }
@@ -99,7 +99,7 @@ function hashOf({ object }: Wanted): string {
 
 /** A cluster changes neither the volumes of a service nor their names while the service is there. */
 const VOLUMES_STAY =
-  "the cluster cannot change the volumes of a service that is there: write them as they were, or make a new deployment";
+  "the cluster cannot change the volumes of an existing service: write them as they were, or make a new deployment";
 
 /** The server understood the call and said no; anything else says nothing about the object. */
 function isRefusal(error: unknown): error is ApiFailure {

@@ -56,6 +56,6 @@ export function decodeRecord({ metadata, data }: ApiSecret): LeaseRecord {
   const stored = decodeJson(body) as Stored;
   if (stored.format !== FORMAT) throw new Error(`it has the unknown format ${stored.format}`);
   const { spec, restarts } = stored;
-  if (leaseNamespace(spec.id) !== metadata.namespace) throw new Error("it is that of another lease");
+  if (leaseNamespace(spec.id) !== metadata.namespace) throw new Error("it belongs to another lease");
   return { spec: { ...spec, hosts: new Map(spec.hosts) }, restarts };
 }

@@ -47,7 +47,7 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
   const error =
     lease.errorOf(service.name) ??
     podsError(lease, service.name, pods) ??
-    (refused === undefined ? undefined : `the cluster makes no replica: ${refused}`);
+    (refused === undefined ? undefined : `the cluster does not create a replica: ${refused}`);
   return {
     name: service.name,
     total: service.count,
@@ -135,6 +135,6 @@ function rootError(message: string): string | undefined {
 }
 
 export function exitText({ code, reason }: NonNullable<ObservedPod["exit"]>): string {
-  if (reason === "OOMKilled") return "the program needed more memory than it has and was ended";
+  if (reason === "OOMKilled") return "the program needed more memory than it has and was killed";
   return `the program ended with exit code ${code}`;
 }

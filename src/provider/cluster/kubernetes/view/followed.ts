@@ -48,12 +48,11 @@ export class Followed<T extends ApiObject> {
   ): Promise<void> {
     for await (const change of api.watch<T>(resource, selection, this.#stop.signal)) {
       if (change.type === "lost") {
-        if (this.fresh)
-          log.warn("the cluster is not heard any more", { what: resource.plural, err: change.failure.message });
+        if (this.fresh) log.warn("watching the cluster failed", { what: resource.plural, err: change.failure.message });
         this.fresh = false;
         this.#wasLost = true;
       } else if (change.type === "all") {
-        if (this.#wasLost) log.info("the cluster is heard again", { what: resource.plural });
+        if (this.#wasLost) log.info("watching the cluster works again", { what: resource.plural });
         this.#wasLost = false;
         this.fresh = true;
         to.all(change.objects);

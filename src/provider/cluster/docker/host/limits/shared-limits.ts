@@ -39,9 +39,9 @@ export async function raiseSharedLimits(log: Logger, root = "/proc/sys"): Promis
       (error) => low.push(`${told} (${errorText(error)})`),
     );
   }
-  if (raised.length > 0) log.info("limits of the kernel that all tenants share were raised", { limits: raised });
+  if (raised.length > 0) log.info("kernel limits that all tenants share were raised", { limits: raised });
   if (low.length > 0) {
-    log.warn("limits of the kernel that all tenants share are low, so that one tenant could take all; raise them", {
+    log.warn("kernel limits that all tenants share are low: one tenant could exhaust them; raise them", {
       limits: low,
     });
   }
