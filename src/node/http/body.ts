@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ByteBudget } from "./byte-budget.ts";
+import type { ByteBudget, HeldBytes } from "./byte-budget.ts";
 import { Gathered } from "./gathered.ts";
 import { forget } from "./lent-memory.ts";
 
@@ -19,10 +19,9 @@ export function readBody(
   { maxBodyBytes: limit, sent }: BodyLimits,
 ): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve(undefined);
-  const held = sent.begin(() => response.destroy());
-  response.once("close", () => held.release());
   return new Promise((resolve) => {
     const gathered = new Gathered();
+    let held: HeldBytes | undefined;
     let size = 0;
     const stop = (): void => {
       gathered.release();
@@ -30,7 +29,9 @@ export function readBody(
     };
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      const isHeld = size === chunk.length || size > limit || held.add(chunk.length);
+      // Most bodies come in one part, which does not count.
+      if (size > chunk.length) held ??= heldUntilAnswered(response, sent);
+      const isHeld = size > limit || held === undefined || held.add(chunk.length);
       if (!isHeld) response.destroy();
       else if (size > limit) stop();
       else gathered.add(chunk);
@@ -40,6 +41,13 @@ export function readBody(
     request.on("end", () => resolve(gathered.bytes().toString("utf8")));
     request.on("close", stop);
   });
+}
+
+function heldUntilAnswered(response: ServerResponse, sent: ByteBudget): HeldBytes {
+  const held = sent.begin(() => response.destroy());
+  if (response.destroyed) held.release();
+  else response.on("close", () => held.release());
+  return held;
 }
 
 /** The sentence that refuses a compressed body: its contents could be a thousand times as large. */

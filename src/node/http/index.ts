@@ -9,5 +9,5 @@ export { isLent, movedPart, returnMemory } from "./lent-memory.ts";
 export { MAX_UNREAD_BYTES, READ_WITHIN_MS } from "./limits.ts";
 export { RequestLines } from "./lines.ts";
 export type { ServerOptions } from "./options.ts";
-export { holdAnswer, type ReadLimits, sendEmpty, sendText } from "./send.ts";
+export { type ReadLimits, sendEmpty, sendHeld, sendText } from "./send.ts";
 export { Turns } from "./turns.ts";

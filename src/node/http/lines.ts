@@ -2,12 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { MAX_WAITING_REQUESTS } from "./limits.ts";
 
-/** The requests of one connection. */
-interface Line {
-  waiting: number;
-  /** Resolves when all requests so far are answered. */
-  last: Promise<void>;
-}
+/** The requests of one connection: the one that is being answered, and those that wait. */
+type Line = [request: IncomingMessage, response: ServerResponse][];
 
 /** Answers one request. */
 export type Answerer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -26,26 +22,33 @@ export class RequestLines {
 
   /** Answers one request in its turn; a failure ends its connection and nothing else. */
   take(request: IncomingMessage, response: ServerResponse): void {
-    this.#takeInLine(request, response).catch(() => response.destroy());
-  }
-
-  async #takeInLine(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
-    const line = this.#lines.get(socket) ?? { waiting: 0, last: Promise.resolve() };
-    this.#lines.set(socket, line);
-    if (line.waiting >= MAX_WAITING_REQUESTS) {
+    const line = this.#lineOf(socket);
+    if (line.length >= MAX_WAITING_REQUESTS) {
       socket.destroy();
       return;
     }
-    line.waiting += 1;
-    const before = line.waiting === 1 ? undefined : line.last;
-    line.last = new Promise((resolve) => {
-      response.once("close", () => {
-        line.waiting -= 1;
-        resolve();
-      });
+    line.push([request, response]);
+    if (line.length === 1) this.#begin(line);
+  }
+
+  #lineOf(socket: Socket): Line {
+    const known = this.#lines.get(socket);
+    if (known !== undefined) return known;
+    const line: Line = [];
+    this.#lines.set(socket, line);
+    return line;
+  }
+
+  #begin(line: Line): void {
+    const [first] = line;
+    if (first === undefined) return;
+    const [request, response] = first;
+    response.on("close", () => {
+      line.shift();
+      this.#begin(line);
     });
-    if (before !== undefined) await before;
-    if (!socket.destroyed) await this.#answer(request, response);
+    if (request.socket.destroyed) return;
+    this.#answer(request, response).catch(() => response.destroy());
   }
 }

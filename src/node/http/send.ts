@@ -25,19 +25,30 @@ export interface ReadLimits {
 }
 
 /**
- * Counts an answer until its client has read it, and ends a client that takes too long. Answers that nobody reads are
- * held up to a limit for all clients; beyond it, the client that has been reading longest is disconnected. False when
- * even then there is no room, or the client has gone.
+ * Sends an answer, counts it until its client has read it, and ends a client that takes too long. Answers that nobody reads
+ * are held up to a limit for all clients; beyond it, the client that has been reading longest is disconnected. False, and
+ * nothing is sent, when even then there is no room, or the client has gone.
  */
-export function holdAnswer(response: ServerResponse, bytes: number, { unread, readWithinMs }: ReadLimits): boolean {
+export function sendHeld(
+  response: ServerResponse,
+  { bytes, send }: { readonly bytes: number; readonly send: () => void },
+  { unread, readWithinMs }: ReadLimits,
+): boolean {
   // No later event would report that its client has gone.
   if (response.destroyed) return false;
   const release = unread.hold(bytes, () => response.destroy());
   if (release === undefined) return false;
+  send();
+  // The system took all of it at once, as it does with almost every answer.
+  if (response.writableLength === 0) release();
+  else holdUntilRead(response, release, readWithinMs);
+  return true;
+}
+
+function holdUntilRead(response: ServerResponse, release: () => void, readWithinMs: number): void {
   const deadline = setTimeout(() => response.destroy(), readWithinMs);
-  response.once("close", () => {
+  response.on("close", () => {
     clearTimeout(deadline);
     release();
   });
-  return true;
 }

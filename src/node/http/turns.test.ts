@@ -36,3 +36,20 @@ it("lets other work of the process have its turn", async () => {
   await Promise.all(calls);
   expect(begun).toEqual(["1", "other", "2", "3"]);
 });
+
+it("begins a single call at once while nobody waits, until it is time for other work", async () => {
+  const clock = { now: 0 };
+  const turns = new Turns(() => clock.now);
+  const begun: string[] = [];
+  const ask = (name: string, line?: object) => turns.next(line).then(() => begun.push(name));
+  await turns.next();
+  await new Promise(setImmediate);
+  setImmediate(() => begun.push("other"));
+  await ask("at once");
+  await Promise.all([ask("of many", {}), ask("behind it")]);
+  expect(begun).toEqual(["at once", "other", "of many", "behind it"]);
+  clock.now += 6;
+  setImmediate(() => begun.push("other again"));
+  await ask("later");
+  expect(begun.slice(4)).toEqual(["other again", "later"]);
+});

@@ -15,7 +15,6 @@ import {
   cutOff,
   encodingRefusal,
   type GuardOptions,
-  holdAnswer,
   isLoopback,
   limitServer,
   listenAt,
@@ -26,6 +25,7 @@ import {
   refusal,
   type ServerOptions,
   sendEmpty,
+  sendHeld,
 } from "../http/index.ts";
 import { HEIGHT_HEADERS, heightHeaders } from "../services/height.ts";
 import { type RestAnswer, refusalAnswer } from "./answer.ts";
@@ -139,15 +139,10 @@ export class RestServer {
 
   #sendHeld(response: ServerResponse, status: number, { type, text, headers }: Page): void {
     const bytes = Buffer.byteLength(text);
-    const isHeld = holdAnswer(response, bytes, this.#limits);
-    const sent = isHeld ? text : BUSY.text;
-    response.writeHead(isHeld ? status : BUSY.status, {
-      "Content-Type": isHeld ? type : JSON_TYPE,
-      "Content-Length": isHeld ? bytes : Buffer.byteLength(sent),
-      "X-Content-Type-Options": "nosniff",
-      ...(isHeld ? headers : { Connection: "close", "Retry-After": "10" }),
-    });
-    response.end(sent);
+    const send = () => sendPage(response, status, { type, text, headers: { "Content-Length": bytes, ...headers } });
+    if (sendHeld(response, { bytes, send }, this.#limits)) return;
+    const busy = { "Content-Length": Buffer.byteLength(BUSY.text), Connection: "close", "Retry-After": "10" };
+    sendPage(response, BUSY.status, { type: JSON_TYPE, text: BUSY.text, headers: busy });
   }
 
   #corsHeaders(origin: string | undefined): OutgoingHttpHeaders {
@@ -155,6 +150,11 @@ export class RestServer {
     if (Object.keys(headers).length === 0) return headers;
     return { ...headers, "Access-Control-Expose-Headers": HEIGHT_HEADERS.join(", ") };
   }
+}
+
+function sendPage(response: ServerResponse, status: number, { type, text, headers }: Page): void {
+  response.writeHead(status, { "Content-Type": type, "X-Content-Type-Options": "nosniff", ...headers });
+  response.end(text);
 }
 
 const BUSY = refusalAnswer({ word: "Unavailable", text: "too many answers wait to be read; try again" });

@@ -5,7 +5,6 @@ import {
   cutOff,
   encodingRefusal,
   type GuardOptions,
-  holdAnswer,
   isLoopback,
   PREFLIGHT_HEADERS,
   type ReadLimits,
@@ -13,6 +12,7 @@ import {
   readBody,
   refusal,
   sendEmpty,
+  sendHeld,
   sendText,
 } from "../http/index.ts";
 import { ERROR_STATUS } from "./calls/errors.ts";
@@ -88,8 +88,9 @@ export class HttpRpc {
 
   #sendJson(response: ServerResponse, status: number, text: string): void {
     const bytes = Buffer.byteLength(text);
-    if (holdAnswer(response, bytes, this.#options)) sendJson(response, status, { text, bytes });
-    else sendText(response, 503, UNREAD, { Connection: "close", "Retry-After": "10" });
+    const send = () => sendJson(response, status, { text, bytes });
+    const isSent = sendHeld(response, { bytes, send }, this.#options);
+    if (!isSent) sendText(response, 503, UNREAD, { Connection: "close", "Retry-After": "10" });
   }
 }
 

@@ -60,14 +60,16 @@ class Connections {
   /** A body may come as slowly as headers: until it is complete, its connection counts as one without a request. */
   answer(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    if (hasBody(request)) request.once("end", () => this.set(socket, "answered"));
+    if (hasBody(request)) request.on("end", () => this.set(socket, "answered"));
     else this.set(socket, "answered");
-    response.once("close", () => this.set(socket, "waiting"));
+    response.on("close", () => this.set(socket, "waiting"));
   }
 
   set(socket: Duplex, state: State): void {
     const place = this.#places.get(socket);
-    if (place !== undefined) Object.assign(place, { state, since: this.#steps++ });
+    if (place === undefined) return;
+    place.state = state;
+    place.since = this.#steps++;
   }
 
   #letGo(socket: Duplex): void {

@@ -76,7 +76,7 @@ export async function answerPost(
 async function answerValue(env: RpcEnvironment, value: unknown, options: DispatchOptions): Promise<string | undefined> {
   if (!Array.isArray(value)) {
     if (!isHealth(value)) await options.turns.next();
-    return answerOne(env, value, options);
+    return await answerOne(env, value, options);
   }
   const batch: readonly unknown[] = value;
   const refusal = batchRefusal(batch, options.maxBatch);
@@ -96,6 +96,7 @@ async function answerBatch(
 ): Promise<(string | undefined)[]> {
   const answers: Promise<string | undefined>[] = [];
   const held: (() => void)[] = [];
+  const line = {};
   let bytes = 0;
   const kept = (one: unknown, text: string | undefined): string | undefined => {
     if (text === undefined) return undefined;
@@ -107,7 +108,7 @@ async function answerBatch(
   };
   try {
     for (const one of batch) {
-      await options.turns.next();
+      await options.turns.next(line);
       const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(env, one, options);
       const text = answer.then((each) => kept(one, each));
       answers.push(text);
