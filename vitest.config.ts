@@ -67,7 +67,7 @@ const SLOW = [
   "src/provider/certificates/certificates.test.ts",
   "src/provider/daemon/{burst,chaos,hostile-orders,hostnames,monitoring,run}.test.ts",
   "src/provider/gateway/routes.test.ts",
-  "src/provider/gateway/move-routes.test.ts",
+  "src/provider/gateway/migrate-routes.test.ts",
   "src/provider/gateway/access/guessing.test.ts",
   "src/provider/ingress/http-options.test.ts",
   "src/provider/ingress/http2/floods.test.ts",

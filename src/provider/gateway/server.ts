@@ -12,7 +12,7 @@ import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import type { StatusServer } from "./grpc/index.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
-import { MOVE_ROUTES } from "./move-routes.ts";
+import { MIGRATE_ROUTES } from "./migrate-routes.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
@@ -23,7 +23,7 @@ export interface GatewayOptions extends PublicOptions {
   readonly host?: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Where the status is told over gRPC; nowhere if absent. */
+  /** Where the status is served over gRPC; nowhere if absent. */
   readonly grpc?: { readonly host: string; readonly port: number };
   /** The provider's server certificate as it is on the chain, and its key in the clear; both PEM. */
   readonly certificate: string;
@@ -80,7 +80,7 @@ export class Gateway {
     return taken;
   }
 
-  /** Where the status is told over gRPC, once it listens. */
+  /** Where the status is served over gRPC, once it listens. */
   get grpcPort(): number | undefined {
     return this.#statusPort;
   }
@@ -131,7 +131,7 @@ export class Gateway {
     app.setNotFoundHandler((request, reply) => this.#sendFailure(gatewayErrors.notFound(), request, reply));
     this.#addPublicRoutes(app);
     this.#addTenantRoutes(app);
-    this.#addMoveRoutes(app);
+    this.#addMigrateRoutes(app);
     return app;
   }
 
@@ -219,8 +219,8 @@ export class Gateway {
   }
 
   /** Their leases stand in the body, which is read only after its sender is known. */
-  #addMoveRoutes(app: FastifyInstance<Server>): void {
-    for (const { path, scope, answer } of MOVE_ROUTES) {
+  #addMigrateRoutes(app: FastifyInstance<Server>): void {
+    for (const { path, scope, answer } of MIGRATE_ROUTES) {
       app.route({
         method: "POST",
         url: path,

@@ -6,7 +6,7 @@ import { HostLedger } from "./ledger.ts";
 import { dnsProver, type HostProver, resolverLookups } from "./proof.ts";
 import { HostRegistry } from "./registry.ts";
 
-/** Who may use which host name of his own. */
+/** Who may use which host name outside the provider's domain. */
 export interface HostnameConfig {
   /** Whether the DNS must say that a name is the tenant's; else the first who asks for it gets it. */
   readonly isProven: boolean;
@@ -56,7 +56,7 @@ export function openHostnames({ config, certificate, log, clock }: OpenHostnames
   };
 }
 
-/** Host names of the gateway's certificate: with one of them a tenant could stand in for the provider. */
+/** Host names of the gateway's certificate: with one of them a tenant could pose as the provider. */
 function namesOf(certificate: string): string[] {
   const { subjectAltName = "" } = new X509Certificate(certificate);
   return subjectAltName.split(", ").flatMap((each) => (each.startsWith("DNS:") ? [each.slice(4).toLowerCase()] : []));

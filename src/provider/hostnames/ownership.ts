@@ -55,7 +55,7 @@ export class HostOwnership {
   }
 
   /**
-   * Whether the claimant could have the names now, before he pays for a lease: changes nothing. The refusal does not say
+   * Whether the claimant could have the names now, before paying for a lease: changes nothing. The refusal does not say
    * who has a name, nor whether it is in use.
    */
   async check(claimant: Claimant, hosts: readonly string[]): Promise<void> {
@@ -82,7 +82,9 @@ export class HostOwnership {
     }
   }
 
-  /** Who else has the name, and whether he would lose it to the owner. Rejects where the owner may not have it. */
+  /**
+   * Who else has the name, and whether that owner would lose it to the claimant. Rejects where the owner may not have it.
+   */
   async #find(host: string, owner: string, signal: AbortSignal): Promise<Found> {
     const { registry, prover, clock = systemClock } = this.#options;
     if (prover === undefined) return { rival: registry.ownerOf(host), yields: false };

@@ -4,7 +4,7 @@ import { HOST_LIMITS } from "./limits.ts";
 /** What the DNS says of a name: that it is the account's, that it is not, or nothing. */
 export type Proof = "yes" | "no" | "unknown";
 
-/** Tells whether the holder of a domain has said that an account may use a name of it. */
+/** Whether the holder of a domain allows an account to use a name of it. */
 export interface HostProver {
   /** The signal ends the questions: what was not answered by then says nothing. */
   prove(host: string, owner: string, signal?: AbortSignal): Promise<Proof>;

@@ -37,7 +37,7 @@ interface Held extends HostHolder {
   served: boolean;
 }
 
-/** Who may use which host name on this provider. A name has one owner; after he gives it up, it rests for a time. */
+/** Who may use which host name on this provider. A name has one owner; after its owner gives it up, it rests for a time. */
 export class HostRegistry {
   readonly #rules: HostRules;
   readonly #ledger: HostLedger | undefined;
@@ -113,8 +113,8 @@ export class HostRegistry {
     return holder === undefined ? undefined : pick(holder);
   }
 
-  /** Gives names from one deployment to another of the same owner; what is no longer his stays where it is. */
-  move(to: HostHolder, hosts: readonly string[]): void {
+  /** Migrates names to another deployment of the same owner; names that the owner has lost meanwhile stay where they are. */
+  migrate(to: HostHolder, hosts: readonly string[]): void {
     for (const host of hosts) {
       if (this.#holders.get(host)?.owner === to.owner) this.#holders.set(host, { ...pick(to), served: true });
     }

@@ -62,7 +62,7 @@ export class Resting {
     for (const [host, { until }] of this.#rests) if (until <= now) this.#rests.delete(host);
   }
 
-  /** A tenant who gives up thousands of names pushes out only his own. */
+  /** A tenant who gives up thousands of names pushes out only its own. */
   #makeRoom(): void {
     const counts = new Map<string, number>();
     for (const { owner } of this.#rests.values()) counts.set(owner, (counts.get(owner) ?? 0) + 1);

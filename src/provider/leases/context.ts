@@ -25,8 +25,8 @@ export interface MonitorTimes {
 }
 
 /**
- * A lease that does not work is given up after more than 40 bad checks in a row and two hours: a tenant who is fixing a
- * crash keeps the lease.
+ * An unhealthy lease is given up after more than 40 bad checks in a row and two hours: a tenant who is fixing a crash keeps
+ * the lease.
  */
 export const DEFAULT_MONITOR: MonitorTimes & HealthLimits = {
   periodMs: 10_000,
@@ -67,13 +67,13 @@ export interface LeaseContext {
   claimed(id: LeaseKey): readonly string[];
   /** Gives host names that the lease no longer has to deployments of the same owner that wait for them; resolves when they are served. */
   handOver(id: LeaseKey): Promise<void>;
-  /** Moves addresses of the lease, but those of some names, to leases of the same owner that wait for them. */
+  /** Migrates addresses of the lease, except those of some names, to leases of the same owner that wait for them. */
   passOn(id: LeaseKey, kept: readonly string[]): Promise<void>;
 }
 
 type EventText = Pick<ClusterEvent, "type" | "reason" | "note">;
 
-/** Tells the tenant what the provider does with the lease. */
+/** Reports to the tenant what the provider does with the lease. */
 export function leaseEvent(context: LeaseContext, id: LeaseKey, event: EventText): void {
   const namespace = leaseNamespace(id);
   context.events.add(namespace, {

@@ -1,6 +1,6 @@
 import type { Health } from "../cluster/index.ts";
 
-/** When a lease that does not work is given up. */
+/** When an unhealthy lease is given up. */
 export interface HealthLimits {
   /** The lease is given up only after more bad checks in a row than this. */
   readonly retries: number;

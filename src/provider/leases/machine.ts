@@ -112,7 +112,7 @@ export class LeaseMachine {
     });
   }
 
-  /** Serves exactly the host names that are the lease's by now: others moved here, or away. */
+  /** Serves exactly the host names that are the lease's by now: others were migrated here, or away. */
   settleHosts(): Promise<void> {
     return this.#serial
       .run(() => this.#settleHosts())
@@ -124,7 +124,7 @@ export class LeaseMachine {
       });
   }
 
-  /** Has the leased addresses that it asks for, as far as they are to be had, and no others. */
+  /** Takes the leased addresses that it asks for, as far as they are available, and no others. */
   settleAddresses(): Promise<void> {
     return this.#serial.run(() => this.#settleAddresses());
   }
@@ -134,10 +134,10 @@ export class LeaseMachine {
     return this.#serial.run(task);
   }
 
-  /** Moves host names here, and resolves when they lead here. Called while the lease is held. */
-  async takeHosts(move: () => void): Promise<void> {
+  /** Migrates host names here, and resolves when they are routed here. Called while the lease is held. */
+  async takeHosts(migrate: () => void): Promise<void> {
     if (this.#stopped || this.#record.phase === "closing") throw leaseErrors.closing();
-    move();
+    migrate();
     this.#lookAtHosts();
     await this.#publish();
   }
@@ -169,7 +169,7 @@ export class LeaseMachine {
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameLost", note });
   }
 
-  /** What fails is tried again when the lease is looked at the next time. */
+  /** What fails is tried again at the next check of the lease. */
   async #settleAddresses(): Promise<void> {
     const { driver, passOn, log } = this.#context;
     if (this.#stopped || this.#record.phase === "closing") return;

@@ -9,8 +9,8 @@ import type { LeaseMachine } from "./machine.ts";
 /** Characters of a name that a refusal repeats. */
 const MAX_NAME = 255;
 
-/** Names that a tenant wants to lead to another deployment of his. */
-export interface HostMove extends DeploymentKey {
+/** Host names that a tenant migrates to another of its deployments. */
+export interface HostMigration extends DeploymentKey {
   readonly hosts: readonly string[];
   /** Group of the destination. */
   readonly gseq: number;
@@ -18,16 +18,16 @@ export interface HostMove extends DeploymentKey {
   readonly permit: (lease: LeaseKey) => Promise<void>;
 }
 
-/** Leased addresses, by their names in the deployment file, that a tenant wants another deployment of his to have. */
-export interface EndpointMove extends Omit<HostMove, "hosts"> {
+/** Leased addresses, by their names in the deployment file, that a tenant migrates to another of its deployments. */
+export interface EndpointMigration extends Omit<HostMigration, "hosts"> {
   readonly endpoints: readonly string[];
 }
 
-interface EndpointParts extends Omit<MoveParts, "registry"> {
+interface EndpointParts extends Omit<MigrationParts, "registry"> {
   readonly addresses: ClusterAddresses;
 }
 
-export interface MoveParts {
+export interface MigrationParts {
   readonly registry: HostRegistry;
   /** All leases of now. */
   machines(): readonly LeaseMachine[];
@@ -35,43 +35,46 @@ export interface MoveParts {
 }
 
 /**
- * Moves host names to another deployment of the same owner. Every request is answered by the one or the other: the destination
- * must be ready, and its route takes the place of the old one. Returns the names that lead there now.
+ * Migrates host names to another deployment of the same owner. Every request is answered by one of the two: the destination
+ * must be ready, and its route replaces the old one. Returns the names that are routed there now.
  */
-export async function moveHosts(move: HostMove, { registry, machines, status }: MoveParts): Promise<string[]> {
-  const destination = findDestination(move, machines());
+export async function migrateHosts(
+  migration: HostMigration,
+  { registry, machines, status }: MigrationParts,
+): Promise<string[]> {
+  const destination = findDestination(migration, machines());
   const { id } = destination;
-  await move.permit(id);
-  const hosts = namesToMove(move, destination, registry);
+  await migration.permit(id);
+  const hosts = namesToMigrate(migration, destination, registry);
   const findSources = () => machines().filter((each) => each !== destination && holdsOne(each, hosts, registry));
   const sources = findSources();
-  for (const source of sources) await move.permit(source.id);
+  for (const source of sources) await migration.permit(source.id);
   checkReady(destination, hosts, await status(id));
   await holdAll([...sources, destination], () => {
     if (hasOthers(findSources(), sources)) throw leaseErrors.moving();
-    return destination.takeHosts(() => registry.move(id, hosts));
+    return destination.takeHosts(() => registry.migrate(id, hosts));
   });
   for (const source of sources) await source.settleHosts();
   return hosts.filter((host) => registry.holds(id, host));
 }
 
 /**
- * Moves leased addresses to another deployment of the same owner. The destination must be ready; an address has one lease
- * at every moment. Returns the names that are the destination's now.
+ * Migrates leased addresses to another deployment of the same owner. The destination must be ready; an address always
+ * belongs to exactly one lease. Returns the names that are the destination's now.
  */
-export async function moveEndpoints(
-  move: EndpointMove,
+export async function migrateEndpoints(
+  migration: EndpointMigration,
   { addresses, machines, status }: EndpointParts,
 ): Promise<string[]> {
-  const destination = findDestination(move, machines());
+  const destination = findDestination(migration, machines());
   const { id } = destination;
-  await move.permit(id);
-  const endpoints = [...new Set(move.endpoints)];
+  await migration.permit(id);
+  const endpoints = [...new Set(migration.endpoints)];
   for (const each of endpoints) checkEndpoint(each, destination, addresses);
   const isSource = (machine: LeaseMachine): boolean =>
     machine !== destination && addresses.heldBy(machine.id).some((each) => endpoints.includes(each));
   const sources = machines().filter(isSource);
-  for (const source of sources) await move.permit(source.id);
+  for (const source of sources) await migration.permit(source.id);
   const uses = ({ expose }: ManifestService) => expose.some(({ ip }) => endpoints.includes(ip));
   checkAvailable(groupOf(destination).services.filter(uses), await status(id));
   await holdAll([...sources, destination], () => {
@@ -89,7 +92,7 @@ function checkEndpoint(endpoint: string, destination: LeaseMachine, addresses: C
 }
 
 function findDestination(
-  { owner, dseq, gseq }: Pick<HostMove, "owner" | "dseq" | "gseq">,
+  { owner, dseq, gseq }: Pick<HostMigration, "owner" | "dseq" | "gseq">,
   machines: readonly LeaseMachine[],
 ): LeaseMachine {
   const found = machines.findLast(
@@ -99,7 +102,7 @@ function findDestination(
   return found;
 }
 
-function namesToMove({ hosts, owner }: HostMove, destination: LeaseMachine, registry: HostRegistry): string[] {
+function namesToMigrate({ hosts, owner }: HostMigration, destination: LeaseMachine, registry: HostRegistry): string[] {
   const requested = new Set(requestedNames(groupOf(destination)));
   return [...new Set(hosts)].map((text) => {
     const host = normalHost(text);
@@ -125,7 +128,7 @@ function holdsOne({ id }: LeaseMachine, hosts: readonly string[], registry: Host
   return hosts.some((host) => registry.holds(id, host));
 }
 
-/** Each service that is to have one of the names answers requests now. */
+/** Each service that will get one of the names answers requests. */
 function checkReady(destination: LeaseMachine, hosts: readonly string[], health: LeaseHealth): void {
   const group = groupOf(destination);
   const isNamed = (service: ManifestService) =>
@@ -140,14 +143,14 @@ function checkAvailable(services: readonly ManifestService[], health: LeaseHealt
   }
 }
 
-/** Whether a lease has got what is to move since the credential was asked about those that had it: an heir, for one. */
+/** Whether another lease, such as an heir, has become a holder since the credential was checked against the holders. */
 function hasOthers(now: readonly LeaseMachine[], before: readonly LeaseMachine[]): boolean {
   return now.some((each) => !before.includes(each));
 }
 
 /**
- * Runs the task while nothing else happens to any of the leases. They are held in one order, whatever moves: host names
- * that move one way and addresses that move the other way would else wait for each other for ever.
+ * Runs the task while nothing else happens to any of the leases. They are held in one order, whatever migrates: otherwise
+ * host names going one way and addresses going the other way would wait for each other for ever.
  */
 function holdAll(machines: readonly LeaseMachine[], task: () => Promise<void>): Promise<void> {
   const inOrder = [...machines].sort((a, b) => (formatLeaseId(a.id) < formatLeaseId(b.id) ? -1 : 1));

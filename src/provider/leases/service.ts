@@ -26,7 +26,7 @@ import { mergeEvents } from "./events.ts";
 import { claimedHosts, requestedNames } from "./hosts.ts";
 import { LeaseMachine } from "./machine.ts";
 import { matchManifest } from "./manifests.ts";
-import { type EndpointMove, type HostMove, moveEndpoints, moveHosts } from "./migrate.ts";
+import { type EndpointMigration, type HostMigration, migrateEndpoints, migrateHosts } from "./migrate.ts";
 import { type ReconcileReport, reconcile } from "./reconcile.ts";
 import { hasItsAddresses, wantedEndpoints, withheldEndpoints } from "./record/addresses.ts";
 import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
@@ -221,14 +221,14 @@ export class LeaseService {
     await this.#ownership.check(order, hosts);
   }
 
-  /** Moves host names between deployments of an owner, one wish of his at a time. */
-  async migrateHosts(move: HostMove): Promise<readonly string[]> {
-    const key = `${move.owner}/hosts`;
+  /** Migrates host names between deployments of an owner, one request of that owner at a time. */
+  async migrateHosts(migration: HostMigration): Promise<readonly string[]> {
+    const key = `${migration.owner}/hosts`;
     if (this.#taking.has(key)) throw leaseErrors.moving();
     this.#taking.add(key);
     try {
       const { registry } = this.#context;
-      return await moveHosts(move, {
+      return await migrateHosts(migration, {
         registry,
         machines: () => [...this.#machines.values()],
         status: (id) => this.#look(id),
@@ -239,13 +239,13 @@ export class LeaseService {
   }
 
   /** The same with leased addresses. */
-  async migrateEndpoints(move: EndpointMove): Promise<readonly string[]> {
-    const key = `${move.owner}/endpoints`;
+  async migrateEndpoints(migration: EndpointMigration): Promise<readonly string[]> {
+    const key = `${migration.owner}/endpoints`;
     if (this.#taking.has(key)) throw leaseErrors.addressesMoving();
     this.#taking.add(key);
     try {
       const { addresses } = this.#context.driver;
-      return await moveEndpoints(move, {
+      return await migrateEndpoints(migration, {
         addresses,
         machines: () => [...this.#machines.values()],
         status: (id) => this.#look(id),
@@ -295,7 +295,7 @@ export class LeaseService {
     return mergeEvents([own, this.#options.driver.events(id, options)]);
   }
 
-  /** Starts the replicas of a service again. */
+  /** Restarts the replicas of a service. */
   async restart(id: LeaseKey, service: string): Promise<void> {
     this.#checkServices(id, [service]);
     await this.#options.driver.restart(id, service);

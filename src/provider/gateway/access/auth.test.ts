@@ -14,7 +14,7 @@ import {
 } from "../../testing/identities.ts";
 import { PROVIDER } from "../../testing/leases.ts";
 import { TENANT_ROUTES } from "../lease-routes.ts";
-import { MOVE_ROUTES } from "../move-routes.ts";
+import { MIGRATE_ROUTES } from "../migrate-routes.ts";
 
 let harness: GatewayHarness;
 let lease: LeaseKey;
@@ -75,8 +75,8 @@ function forged(header: object, payload: object, sign: (input: string) => Uint8A
 
 describe("without credential", () => {
   it("every private route answers 401 and says how to authenticate", async () => {
-    const moves = MOVE_ROUTES.map(({ path }) => ({ method: "POST", path }));
-    for (const { method, path } of [...TENANT_ROUTES, ...moves]) {
+    const migrations = MIGRATE_ROUTES.map(({ path }) => ({ method: "POST", path }));
+    for (const { method, path } of [...TENANT_ROUTES, ...migrations]) {
       const url = path.replace(/:service/, "web").replaceAll(/:\w+/g, "1");
       const { status, headers } = await harness.request(url, { method });
       expect([method, url, status, headers["www-authenticate"]]).toEqual([method, url, 401, "Bearer"]);
@@ -89,7 +89,7 @@ describe("without credential", () => {
     const tabled = [...source.matchAll(/^ {2}\["(\/[^"]+)", \w+\],$/gm)].map(([, path]) => path);
     const routes = [...new Set([...literal, ...tabled])].sort();
     expect(routes).toEqual(["/address", "/screen", "/status", "/validate", "/version"]);
-    expect([...TENANT_ROUTES, ...MOVE_ROUTES].every(({ scope }) => scope.length > 0)).toBe(true);
+    expect([...TENANT_ROUTES, ...MIGRATE_ROUTES].every(({ scope }) => scope.length > 0)).toBe(true);
   });
 });
 

@@ -6,30 +6,30 @@ import { hostNames, readBody } from "./parameters.ts";
 import { readIds } from "./paths.ts";
 
 /** A request whose body names the leases that it is about. */
-export interface MoveRequest {
+export interface MigrateRequest {
   readonly admission: Admission;
   readonly body: Uint8Array;
 }
 
-interface MoveRoute {
+interface MigrateRoute {
   readonly path: string;
   readonly scope: TokenScope;
-  answer(request: MoveRequest, leases: LeaseService): Promise<object>;
+  answer(request: MigrateRequest, leases: LeaseService): Promise<object>;
 }
 
 /** Numbers of deployments may be beyond those that JSON holds exactly. */
 const number = v.pipe(v.union([v.pipe(v.number(), v.safeInteger()), v.string()]), v.transform(String));
 const destination = { destination_dseq: number, destination_gseq: v.optional(number, "1") };
-const hostMove = v.strictObject({ hostnames_to_migrate: hostNames, ...destination });
-const endpointMove = v.strictObject({ endpoints_to_migrate: hostNames, ...destination });
+const hostMigration = v.strictObject({ hostnames_to_migrate: hostNames, ...destination });
+const endpointMigration = v.strictObject({ endpoints_to_migrate: hostNames, ...destination });
 
-/** Requests that move something from one deployment to another of the same owner. */
-export const MOVE_ROUTES: readonly MoveRoute[] = [
+/** Requests that migrate something to another deployment of the same owner. */
+export const MIGRATE_ROUTES: readonly MigrateRoute[] = [
   {
     path: "/hostname/migrate",
     scope: "hostname-migrate",
     async answer({ admission: { owner, permit }, body }, leases) {
-      const { hostnames_to_migrate: hosts, ...to } = readBody(hostMove, body);
+      const { hostnames_to_migrate: hosts, ...to } = readBody(hostMigration, body);
       return { transferred: await leases.migrateHosts({ owner, hosts, permit, ...destinationOf(to) }) };
     },
   },
@@ -37,7 +37,7 @@ export const MOVE_ROUTES: readonly MoveRoute[] = [
     path: "/endpoint/migrate",
     scope: "ip-migrate",
     async answer({ admission: { owner, permit }, body }, leases) {
-      const { endpoints_to_migrate: endpoints, ...to } = readBody(endpointMove, body);
+      const { endpoints_to_migrate: endpoints, ...to } = readBody(endpointMigration, body);
       return { transferred: await leases.migrateEndpoints({ owner, endpoints, permit, ...destinationOf(to) }) };
     },
   },

@@ -45,7 +45,7 @@ async function post(path: string, body: unknown, leases: TokenLeases = FULL, acc
   return [status, transferred ?? code];
 }
 
-const moveTo = ({ dseq }: LeaseKey, hosts: readonly string[] = [HOST]) => ({
+const migrateTo = ({ dseq }: LeaseKey, hosts: readonly string[] = [HOST]) => ({
   hostnames_to_migrate: hosts,
   destination_dseq: Number(dseq),
   destination_gseq: 1,
@@ -53,11 +53,11 @@ const moveTo = ({ dseq }: LeaseKey, hosts: readonly string[] = [HOST]) => ({
 
 describe("POST /hostname/migrate", () => {
   it("leads a host name to the other deployment and back", async () => {
-    expect(await post("/hostname/migrate", moveTo(second))).toEqual([200, [HOST]]);
+    expect(await post("/hostname/migrate", migrateTo(second))).toEqual([200, [HOST]]);
     expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(2n);
     expect(harness.world.service.find(first)?.withheld).toEqual([HOST]);
-    expect(await post("/hostname/migrate", moveTo(second)), "once more").toEqual([200, [HOST]]);
-    const texts = { ...moveTo(first, ["WWW.example.org."]), destination_dseq: "1", destination_gseq: "1" };
+    expect(await post("/hostname/migrate", migrateTo(second)), "once more").toEqual([200, [HOST]]);
+    const texts = { ...migrateTo(first, ["WWW.example.org."]), destination_dseq: "1", destination_gseq: "1" };
     expect(await post("/hostname/migrate", texts)).toEqual([200, [HOST]]);
     expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(1n);
   });
@@ -65,15 +65,14 @@ describe("POST /hostname/migrate", () => {
   it("needs a token that allows it with the destination and with each deployment that loses a name", async () => {
     const refused = [403, "forbidden"];
     const logs: TokenLeases = { access: "scoped", scope: ["logs", "shell"] };
-    expect(await post("/hostname/migrate", moveTo(second), logs)).toEqual(refused);
-    expect(await post("/hostname/migrate", moveTo(second), granular("2"))).toEqual(refused);
-    expect(await post("/hostname/migrate", moveTo(second), granular("1"))).toEqual(refused);
+    expect(await post("/hostname/migrate", migrateTo(second), logs)).toEqual(refused);
+    expect(await post("/hostname/migrate", migrateTo(second), granular("2"))).toEqual(refused);
+    expect(await post("/hostname/migrate", migrateTo(second), granular("1"))).toEqual(refused);
     expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(1n);
-    expect(await post("/hostname/migrate", moveTo(second), granular("1", "2"))).toEqual([200, [HOST]]);
-    expect(await post("/hostname/migrate", moveTo(first), { access: "scoped", scope: ["hostname-migrate"] })).toEqual([
-      200,
-      [HOST],
-    ]);
+    expect(await post("/hostname/migrate", migrateTo(second), granular("1", "2"))).toEqual([200, [HOST]]);
+    expect(
+      await post("/hostname/migrate", migrateTo(first), { access: "scoped", scope: ["hostname-migrate"] }),
+    ).toEqual([200, [HOST]]);
   });
 
   it("needs a credential, and reads no body without one", async () => {
@@ -84,14 +83,14 @@ describe("POST /hostname/migrate", () => {
   it.each<[string, unknown, readonly unknown[]]>([
     [
       "a name that the destination does not ask for",
-      moveTo({ dseq: 2n } as LeaseKey, ["other.example.org"]),
+      migrateTo({ dseq: 2n } as LeaseKey, ["other.example.org"]),
       [400, "hostname_not_movable"],
     ],
-    ["a deployment without a lease", moveTo({ dseq: 9n } as LeaseKey), [404, "lease_not_found"]],
-    ["number 0", moveTo({ dseq: 0n } as LeaseKey), [404, "not_found"]],
-    ["no names", moveTo({ dseq: 2n } as LeaseKey, []), [422, "invalid_body"]],
-    ["too many names", moveTo({ dseq: 2n } as LeaseKey, Array(101).fill(HOST)), [422, "invalid_body"]],
-    ["an unknown field", { ...moveTo({ dseq: 2n } as LeaseKey), owner: "svc1other" }, [422, "invalid_body"]],
+    ["a deployment without a lease", migrateTo({ dseq: 9n } as LeaseKey), [404, "lease_not_found"]],
+    ["number 0", migrateTo({ dseq: 0n } as LeaseKey), [404, "not_found"]],
+    ["no names", migrateTo({ dseq: 2n } as LeaseKey, []), [422, "invalid_body"]],
+    ["too many names", migrateTo({ dseq: 2n } as LeaseKey, Array(101).fill(HOST)), [422, "invalid_body"]],
+    ["an unknown field", { ...migrateTo({ dseq: 2n } as LeaseKey), owner: "svc1other" }, [422, "invalid_body"]],
     ["another type", [], [422, "invalid_body"]],
     ["what is not JSON", "{", [422, "invalid_body"]],
     ["deep JSON", "[".repeat(100_000), [422, "invalid_body"]],
@@ -102,13 +101,13 @@ describe("POST /hostname/migrate", () => {
 
   it("moves nothing of another owner, and does not say whose it is", async () => {
     const thief = testAccount(harness.world.chain);
-    expect(await post("/hostname/migrate", moveTo(second), FULL, thief)).toEqual([404, "lease_not_found"]);
+    expect(await post("/hostname/migrate", migrateTo(second), FULL, thief)).toEqual([404, "lease_not_found"]);
   });
 
   it("waits for a destination that answers", async () => {
     const { status } = harness.world.driver;
     harness.world.driver.status = async () => ({ health: "unknown", services: [] });
-    expect(await post("/hostname/migrate", moveTo(second))).toEqual([409, "service_not_ready"]);
+    expect(await post("/hostname/migrate", migrateTo(second))).toEqual([409, "service_not_ready"]);
     harness.world.driver.status = status;
     expect(harness.world.ingress.routes.find(HOST)?.lease.dseq).toBe(1n);
   });
@@ -165,7 +164,7 @@ describe("POST /endpoint/migrate", () => {
     ["no names", move(2), [422, "invalid_body"]],
     ["too many names", move(2, ...Array<string>(101).fill("game")), [422, "invalid_body"]],
     ["an owner", { ...move(2, "game"), owner: "svc1other" }, [422, "invalid_body"]],
-    ["host names", moveTo({ dseq: 2n } as LeaseKey), [422, "invalid_body"]],
+    ["host names", migrateTo({ dseq: 2n } as LeaseKey), [422, "invalid_body"]],
   ])("refuses %s", async (_, body, answer) => {
     await harness.world.driver.addresses.retain(second, []);
     expect(await post("/endpoint/migrate", body)).toEqual(answer);
