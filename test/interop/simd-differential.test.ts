@@ -5,7 +5,7 @@ import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protob
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_CONSENSUS_PARAMS, type Misbehavior, NO_VOTERS, type VoteInfo } from "../../src/abci/index.ts";
 import { createApp, type SvcApplication } from "../../src/app/index.ts";
-import { consensusAddress, ed25519PublicKey, moduleAddress, sha256 } from "../../src/crypto/index.ts";
+import { consensusAddress, ed25519PublicKey, sha256 } from "../../src/crypto/index.ts";
 import { memoryDatabase } from "../../src/store/index.ts";
 import { fromHex, toBase64, toHexUpper, toUtf8 } from "../../src/util/index.ts";
 import { Query as Bank } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
@@ -28,6 +28,7 @@ import { Rng, waitFor } from "../support/index.ts";
 import { type DoubleVoter, doubleVote, misbehaviorOf } from "./double-vote.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
+import { ourGenesis } from "./simd-replay.ts";
 
 /**
  * Random operations of staking on a chain of the reference; its blocks, with their times and votes, then run through our
@@ -56,7 +57,7 @@ const LIAR = "liar";
 /** What leaves it each way before that is known. */
 const LEAVING = 1_000_003;
 const FEE = ["--gas", "2000000", "--fees", "537stake", "-y"];
-/** What is told of each block, as far as both tell the same. */
+/** Events of each block that both report alike. */
 const EVENTS = [
   ...["mint", "commission", "rewards", "withdraw_rewards", "withdraw_commission", "set_withdraw_address"],
   ...["create_validator", "delegate", "unbond", "redelegate", "cancel_unbonding_delegation"],
@@ -195,7 +196,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     return cancel(name);
   }
 
-  /** Takes a part of an unbonding back, of the last one that is there. */
+  /** Cancels a part of the last unbonding. */
   async function cancel(name: string): Promise<string[]> {
     const path = `staking/v1beta1/delegators/${chain.address(name)}/unbonding_delegations`;
     const [found] = (await chain.rest(path)).unbonding_responses;
@@ -208,41 +209,6 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
   /** Our application at the genesis of the reference, its first validator as state instead of a transaction. */
   function replayed(): SvcApplication {
     const genesis = JSON.parse(readFileSync(join(chain.home, "config", "genesis.json"), "utf8"));
-    const { auth, bank, staking, slashing, distribution, mint, genutil } = genesis.app_state;
-    const [gentx] = genutil.gen_txs;
-    const [message] = gentx.body.messages;
-    const operator = chain.address("validator");
-    const { amount, denom } = message.value;
-    const accounts = auth.accounts.map((account: { address: string }) =>
-      account.address === operator
-        ? { ...account, sequence: "1", pub_key: gentx.auth_info.signer_infos[0].public_key }
-        : account,
-    );
-    const pool = encodeAddress(moduleAddress("not_bonded_tokens_pool"));
-    const balances = bank.balances.map((row: { address: string; coins: { denom: string; amount: string }[] }) =>
-      row.address !== operator
-        ? row
-        : {
-            ...row,
-            coins: row.coins.map((coin) =>
-              coin.denom === denom ? { denom, amount: `${BigInt(coin.amount) - BigInt(amount)}` } : coin,
-            ),
-          },
-    );
-    balances.push({ address: pool, coins: [{ denom, amount }] });
-    const shares = `${amount}.${"0".repeat(18)}`;
-    const validator = {
-      operator_address: message.validator_address,
-      consensus_pubkey: message.pubkey,
-      status: "BOND_STATUS_UNBONDED",
-      tokens: amount,
-      delegator_shares: shares,
-      description: message.description,
-      unbonding_time: "1970-01-01T00:00:00Z",
-      commission: { commission_rates: message.commission, update_time: genesis.genesis_time },
-      min_self_delegation: message.min_self_delegation,
-    };
-    const delegation = { delegator_address: operator, validator_address: message.validator_address, shares };
     const made = createApp({ database: memoryDatabase(), checkInvariants: true });
     made.initChain({
       chainId: chain.chainId,
@@ -250,14 +216,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
       initialHeight: 1n,
       validators: [],
       consensusParams: DEFAULT_CONSENSUS_PARAMS,
-      appState: {
-        auth: { accounts },
-        bank: { balances },
-        staking: { params: staking.params, validators: [validator], delegations: [delegation] },
-        slashing: { params: slashing.params },
-        distribution: { params: distribution.params },
-        mint: { minter: mint.minter, params: mint.params },
-      },
+      appState: ourGenesis(genesis, chain.address("validator"), []),
     });
     return made;
   }

@@ -230,7 +230,8 @@ interface Row {
   readonly coins: readonly { readonly denom: string; readonly amount: string }[];
 }
 
-function ourGenesis(
+/** The `app_state` of the reference's genesis as ours: its first validator is state instead of a transaction. */
+export function ourGenesis(
   genesis: ReturnType<typeof JSON.parse>,
   operator: string,
   modules: readonly string[],

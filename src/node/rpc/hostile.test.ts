@@ -8,6 +8,7 @@ import { type EmbeddedEngine, embeddedSource } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { nodeConfig } from "../config.ts";
 import { ByteBudget } from "../http/index.ts";
+import { TEST_NODE_INFO } from "../testing/node-info.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { RpcServer } from "./server.ts";
 
@@ -20,18 +21,9 @@ const sockets: Socket[] = [];
 
 beforeEach(async () => {
   engine = new KvNetwork().engine();
-  const info = {
-    id: "ab",
-    moniker: "kv",
-    rpcAddress: "tcp://127.0.0.1:1",
-    applicationVersion: "v1",
-    minGasPrices: [],
-    haltHeight: 0n,
-    pruning: { keepRecent: 100n, interval: 10n },
-  };
   const chain = embeddedSource(engine);
   const query = (request: AppQuery) => chain.app.query(request);
-  const env = { chain, nodeInfo: () => info, genesis: bytesAsFile(Buffer.from("{}")), query };
+  const env = { chain, nodeInfo: () => TEST_NODE_INFO, genesis: bytesAsFile(Buffer.from("{}")), query };
   server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, maxSubscriptionClients: 2 });
   port = (await server.listen()).port;
   for (let i = 0; i < 9; i++) engine.mempool.add(kvTx(`k${i}=${"x".repeat(BLOCK_BYTES / 9)}`));

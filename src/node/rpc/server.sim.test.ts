@@ -5,6 +5,7 @@ import { seedFrom } from "../../../test/support/rng.ts";
 import { embeddedSource } from "../../engine/index.ts";
 import { KvNetwork } from "../../engine/testing/network.ts";
 import { nodeConfig } from "../config.ts";
+import { TEST_NODE_INFO } from "../testing/node-info.ts";
 import { RpcServer } from "./server.ts";
 
 let server: RpcServer | undefined;
@@ -14,17 +15,13 @@ afterEach(() => server?.close());
 it("answers after thousands of clients that broke every rule", async () => {
   const engine = new KvNetwork().engine();
   engine.produceBlock();
-  const info = {
-    id: "ab",
-    moniker: "kv",
-    rpcAddress: "tcp://127.0.0.1:1",
-    applicationVersion: "v1",
-    minGasPrices: [],
-    haltHeight: 0n,
-    pruning: { keepRecent: 100n, interval: 10n },
-  };
   const query = engine.app.query.bind(engine.app);
-  const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesis: bytesAsFile(Buffer.from("{}")), query };
+  const env = {
+    chain: embeddedSource(engine),
+    nodeInfo: () => TEST_NODE_INFO,
+    genesis: bytesAsFile(Buffer.from("{}")),
+    query,
+  };
   server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0 });
   const { port } = await server.listen();
   await brokenClients(port, { rng: seedFrom("SVC_TEST_SEED"), hosts: ["127.0.0.1", "evil.example"], count: 2_000 });

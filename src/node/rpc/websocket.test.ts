@@ -5,6 +5,7 @@ import type { EmbeddedEngine } from "../../engine/index.ts";
 import { embeddedSource } from "../../engine/index.ts";
 import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { nodeConfig } from "../config.ts";
+import { TEST_NODE_INFO } from "../testing/node-info.ts";
 import { RpcServer } from "./server.ts";
 import { type Sink, Subscriptions } from "./subscriptions.ts";
 
@@ -55,17 +56,8 @@ const clients: Client[] = [];
 
 beforeEach(async () => {
   engine = new KvNetwork().engine();
-  const info = {
-    id: "ab",
-    moniker: "kv",
-    rpcAddress: "tcp://127.0.0.1:1",
-    applicationVersion: "v1",
-    minGasPrices: [],
-    haltHeight: 0n,
-    pruning: { keepRecent: 100n, interval: 10n },
-  };
   const query = engine.app.query.bind(engine.app);
-  const env = { chain: embeddedSource(engine), nodeInfo: () => info, genesis, query };
+  const env = { chain: embeddedSource(engine), nodeInfo: () => TEST_NODE_INFO, genesis, query };
   server = new RpcServer(env, { ...nodeConfig({}).rpc, host: "127.0.0.1", port: 0, maxSubscriptionClients: 3 });
   url = `ws://127.0.0.1:${(await server.listen()).port}/websocket`;
 });

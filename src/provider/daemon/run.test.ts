@@ -11,8 +11,8 @@ import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/pro
 import { formatLeaseId, packAny } from "../../wire/index.ts";
 import { sampleService, sampleSpec } from "../cluster/contract/conformance/index.ts";
 import { MemoryCluster } from "../cluster/memory/index.ts";
-import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "../ingress/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
+import { quietConfig } from "../testing/daemon.ts";
 import { publication, testCertificate } from "../testing/identities.ts";
 import type { ProviderConfig } from "./config.ts";
 import { type RunningProvider, runProvider } from "./run.ts";
@@ -31,36 +31,15 @@ function configOf(change: Partial<ProviderConfig>): ProviderConfig {
     rmSync(stateDir, { recursive: true });
   });
   return {
-    stateDir,
+    ...quietConfig(stateDir),
     driver: cluster.open(),
     pricing: scalePricing(parseScales({ cpu: "1", memory: "0", storage: "0", endpoint: "0", ip: "0" })),
-    fee: { denom: "utoken", amount: 1000n },
-    gasPrice: 0n,
     bidTimeoutMs: 60_000,
     manifestTimeoutMs: 60_000,
     withdrawalPeriodMs: 60_000,
-    tenantAttributes: [],
-    overcommit: { cpu: 0, memory: 0, storage: 0 },
     nodePortQuantity: 0,
     monitor: { retries: 1, retryMs: 1000, retryJitterMs: 0, periodMs: 1000, periodJitterMs: 0 },
     inventoryPollMs: 60_000,
-    leastFreeDisk: 0n,
-    publicHostname: "localhost",
-    ingress: {
-      domain: "localhost",
-      staticHosts: true,
-      host: "127.0.0.1",
-      port: 0,
-      blockedHosts: [],
-      hostnames: { isProven: false, resolvers: [], quarantineMs: 0 },
-      loopbackPorts: false,
-      clients: {
-        connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
-        trustedProxies: parseNetworks([]),
-        forwardedFrom: parseNetworks([]),
-      },
-    },
-    gateway: { host: "127.0.0.1", port: 0 },
     ...change,
   };
 }
