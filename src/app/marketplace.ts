@@ -54,7 +54,7 @@ export function stakeModules({ auth, bank, consensus, messages, parameters }: Ba
 }
 
 /**
- * The modules of the marketplace. They call each other in circles (money ends, so a lease ends, so a group stops), so
+ * The modules of the marketplace. They call each other in circles (funds run out, so a lease ends, so a group stops), so
  * some functions reach a keeper that is made further down; they are called when all are there. Escrow's end-block item
  * comes before the market's.
  */

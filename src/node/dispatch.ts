@@ -24,7 +24,7 @@ export interface DispatcherOptions {
   readonly appRpcs?: readonly string[];
   /** Where requests wait for blocks; undefined if nothing waits. */
   readonly waiters?: CommitWaiters;
-  /** Told of programming errors in services of the node. */
+  /** Receives programming errors in services of the node. */
   readonly report?: (error: unknown) => void;
 }
 

@@ -22,7 +22,7 @@ export function runBlockItem(ctx: Context, name: string, work: (ctx: Context) =>
 
 /**
  * Runs one item without which consensus and state would part: who votes, and who is punished for a double vote, which is
- * told only once. Throws `BlockItemFailure` if it fails.
+ * reported only once. Throws `BlockItemFailure` if it fails.
  */
 export function runVitalItem(ctx: Context, name: string, work: (ctx: Context) => void): void {
   try {

@@ -60,7 +60,7 @@ export function bindSome<S extends DescService>(
   return { service, methods };
 }
 
-/** Genesis of a module: the proto JSON of `schema` stands under the module's name in `app_state`. */
+/** Genesis of a module: the proto JSON of `schema` is under the module's name in `app_state`. */
 export interface GenesisPart {
   readonly schema: DescMessage;
   defaults(): MessageShape<DescMessage>;

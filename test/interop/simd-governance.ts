@@ -360,7 +360,7 @@ function revokeFees(state: GovernedState, { address }: TestKey) {
   return theirs(MsgRevokeAllowanceSchema, { granter: address, grantee: somebodyElse(state, address) });
 }
 
-/** Coins that come free with time, for somebody new, or refused for somebody who is there. */
+/** Coins that vest with time, for somebody new, or refused for somebody who is there. */
 function lock(state: GovernedState, { address }: TestKey) {
   const { random, now, heirs } = state;
   const to = random.int(4) === 0 ? somebody(state) : newHeir(heirs);

@@ -12,7 +12,7 @@ export interface NetworkProfile {
   readonly denom: string;
   /** First word of the names of its messages and queries. */
   readonly namespace: Namespace;
-  /** Names of messages in signatures of mode amino-json: `older` before release 0.46 of the family. */
+  /** Names of messages in signatures of mode amino-json: `older` before release 0.46. */
   readonly aminoNames: AminoNames;
 }
 

@@ -42,7 +42,7 @@ const ip = v.object({
   ExternalPort: v.number(),
   Protocol: v.string(),
   IP: v.string(),
-  /** Other providers tell neither the name nor whether the address is in use yet. */
+  /** Other providers report neither the name nor whether the address is in use yet. */
   Endpoint: v.optional(v.string(), ""),
   Assigned: v.optional(v.boolean(), true),
   Problem: v.exactOptional(v.string()),

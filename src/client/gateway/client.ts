@@ -142,15 +142,15 @@ export class GatewayClient {
     return request.follow ? followLogs({ tail, signal, open, onRetry }) : flatten(open(tail));
   }
 
-  /** Starts the replicas of a service again, one after the other. */
+  /** Restarts the replicas of a service, one after the other. */
   async restart(lease: LeaseKey, service: string): Promise<void> {
     const path = `${leasePath(lease)}/service/${encodeURIComponent(service)}/restart`;
     await this.#exchange({ method: "POST", path, timeoutMs: this.#timeoutMs }, { scope: "restart", id: lease });
   }
 
   /**
-   * Leads host names to the lease that other deployments of the account have at this provider; its manifest names them, and its
-   * service is ready. Resolves with the names that lead there when no request goes to the others any more.
+   * Migrates host names that other deployments of the account have at this provider to the lease; its manifest names them,
+   * and its service is ready. Resolves with the migrated names when no request goes to the others any more.
    */
   async migrateHosts({ dseq, gseq }: LeaseKey, hosts: readonly string[]): Promise<readonly string[]> {
     const body = { hostnames_to_migrate: hosts, destination_dseq: dseq.toString(), destination_gseq: gseq };
@@ -158,7 +158,7 @@ export class GatewayClient {
   }
 
   /**
-   * Gives leased addresses that other deployments of the account have at this provider to the lease; its manifest names
+   * Migrates leased addresses that other deployments of the account have at this provider to the lease; its manifest names
    * them, and its service is ready. Resolves with the names of the addresses that are the lease's now.
    */
   async migrateEndpoints({ dseq, gseq }: LeaseKey, endpoints: readonly string[]): Promise<readonly string[]> {
@@ -166,7 +166,7 @@ export class GatewayClient {
     return this.#migrate("ip-migrate", "/endpoint/migrate", body);
   }
 
-  /** Which deployments lose something is known to the provider alone. */
+  /** Only the provider knows which deployments lose something. */
   async #migrate(scope: Purpose["scope"], path: string, content: object): Promise<readonly string[]> {
     const request = { method: "POST" as const, path, body: JSON.stringify(content), timeoutMs: this.#timeoutMs };
     return readTransferred(await this.#exchange(request, { scope, id: {} })).transferred;

@@ -26,7 +26,7 @@ export interface PublishedEvent {
 export type BlockListener = (block: CommittedBlock) => void;
 
 /**
- * Tells listeners of every block after its commit, in the order of the blocks; an error of one listener does not affect
+ * Notifies listeners of every block after its commit, in the order of the blocks; an error of one listener does not affect
  * the others.
  */
 export class BlockBus {

@@ -91,7 +91,7 @@ interface Proposed {
   readonly votes: Commit | undefined;
 }
 
-/** Who measures a node hears here what of a block is done. */
+/** Benchmarks learn here which step of a block is done. */
 const STEPS = channel("svc.block");
 const MILLISECOND = 1_000_000n;
 /** Room kept free in a block for everything that is not a transaction. */
@@ -197,7 +197,7 @@ export class Producer {
   }
 
   /**
-   * The first block that is to be kept after a block. The last but one stays, because the last one can be rolled back.
+   * The first block to keep after a block. The last but one stays, because the last one can be rolled back.
    */
   #retained(height: bigint): bigint {
     return retainHeight(height, this.#parts.retention, this.#params.evidence.maxAgeNumBlocks);

@@ -21,7 +21,7 @@ export const KEEP_ALL: Retention = { minBlocks: 0n, snapshotBlocks: 0n };
 export const RETAIN_WORK = { least: 5_000, share: 2 } as const;
 
 /**
- * The first block that is to be kept at a height, computed as in the ecosystem's applications: no block is pruned that
+ * The first block to keep at a height, computed as in the ecosystem's applications: no block is pruned that
  * evidence may be about, or that follows a snapshot which is kept. 0 = all stay.
  */
 export function retainHeight(height: bigint, { minBlocks, snapshotBlocks }: Retention, maxEvidenceAge: bigint): bigint {

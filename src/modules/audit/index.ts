@@ -25,7 +25,7 @@ export function auditModule(providers: ProviderBook): { readonly keeper: AuditKe
   return { keeper, module };
 }
 
-/** A record stands under the two addresses in it and holds attributes, each key once and in order. */
+/** A record is stored under the two addresses in it and holds attributes, each key once and in order. */
 function brokenRecord(keeper: AuditKeeper, ctx: Context): string | undefined {
   for (const [key, { owner, auditor, attributes, staleKeys }] of keeper.records.iterate(ctx.store(STORE))) {
     const id = `the signature of ${auditor} over ${owner}`;

@@ -18,7 +18,7 @@ import {
 } from "../../wire/index.ts";
 import { readVestingAny, type Vesting, vestingAny } from "./vesting/message.ts";
 
-/** An account as clients read it: a `BaseAccount`, a `ModuleAccount`, or one with coins that come free with time. */
+/** An account as clients read it: a `BaseAccount`, a `ModuleAccount`, or one with coins that vest with time. */
 export function accountAny(account: Account, namespace: Namespace, vesting?: Vesting): Any {
   const base = baseAccount(account, namespace);
   if (vesting !== undefined) return vestingAny(base, vesting, namespace);

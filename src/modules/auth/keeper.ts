@@ -75,7 +75,7 @@ export class AuthKeeper {
     this.set(ctx, { ...account, number: this.numbers.next(store(ctx)) });
   }
 
-  /** Adds an account some of whose coins come free with time. */
+  /** Adds an account some of whose coins vest with time. */
   addVesting(ctx: Context, account: Omit<Account, "number">, vesting: Vesting): void {
     this.add(ctx, { ...account, isVesting: true });
     this.vesting.set(store(ctx), account.address, vesting);

@@ -80,7 +80,7 @@ function restorePruning(keeper: DeploymentKeeper, ctx: Context, state: GenesisSt
   for (const id of state.spent) spent.set(store, deploymentKey(readId(id)), true);
 }
 
-/** Deployments and their numbers as they are; only heights are told from the last block on. */
+/** Deployments and their numbers as they are; only heights are counted from the last block. */
 function moved(state: GenesisState, last: bigint): GenesisState {
   const age = <T extends { readonly createdAt: bigint; readonly closedOn: bigint }>(record: T) => ({
     ...record,

@@ -85,7 +85,7 @@ const GROUP_END_GAS = 25_000n;
 const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];
 
 /**
- * Deployments and their groups. What a group asks for never changes and may be long: it stands beside the group, once,
+ * Deployments and their groups. What a group asks for never changes and may be long: it is stored beside the group, once,
  * and orders refer to it.
  */
 export class DeploymentKeeper {
@@ -331,7 +331,7 @@ export class DeploymentKeeper {
   }
 
   /**
-   * The deployment's money has ended: its groups stop, and it stays active so that money can be added. Returns how many
+   * The deployment's funds have run out: its groups stop, and it stays active so that money can be added. Returns how many
    * bids and leases ended.
    */
   exhausted(ctx: Context, id: DeploymentKey): number {

@@ -8,7 +8,7 @@ import { distributionMsgs } from "./msgs.ts";
 import { distributionQueries } from "./queries.ts";
 import { rewardHooks } from "./rewards.ts";
 
-/** Makes the module, its keeper, and what staking has to tell it. */
+/** Makes the module, its keeper, and its hooks in staking. */
 export function distributionModule(
   bank: DistributionBank,
   stake: Stake,

@@ -54,7 +54,7 @@ export interface EscrowBank {
 /** Whom escrow notifies of what happened at the end of a block. */
 export interface EscrowHooks {
   /**
-   * The money has ended: all payments are paid and closed; the account stays open with what was too little for a block.
+   * The funds have run out: all payments are paid and closed; the account stays open with what was too little for a block.
    * Returns how many bids and leases ended with it.
    */
   exhausted(ctx: Context, account: Account): number;
@@ -81,7 +81,7 @@ export interface NewPayment {
 
 type AccountLedger = Ledger<Account, Payment>;
 
-/** Accounts, their payments, and the queues that end payments at the block their money ends. */
+/** Accounts, their payments, and the queues that end payments at the block their funds run out. */
 export class EscrowKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly accounts = collection({
@@ -127,8 +127,8 @@ export class EscrowKeeper {
   /** Accounts by the last block that their money covers. */
   readonly exhaustion = queue({ name: "exhaustion", prefix: 0x07, key: pathKey });
   /**
-   * Accounts that were not yet told of a low balance, by the last block that their money covers: how long before it they
-   * are told is a parameter, which may change.
+   * Accounts not yet notified of a low balance, by the last block that their money covers: how long before it they are
+   * notified is a parameter, which may change.
    */
   readonly notices = queue({ name: "low balance notices", prefix: 0x08, key: pathKey });
   /** Accounts whose exhaustion failed, by the height of the next try. */
@@ -148,8 +148,8 @@ export class EscrowKeeper {
   }
 
   /**
-   * Changes the parameters. Accounts that were told under a limit that is lower now are told again when they reach it, so that
-   * whether an account waits for a notice follows from its end and the limit alone.
+   * Changes the parameters. Accounts that were notified under a limit that is lower now are notified again when they reach
+   * it, so that whether an account waits for a notice follows from its end and the limit alone.
    */
   changeParams(ctx: Context, params: Params): void {
     const lowBefore = this.#lowUntil(ctx);
@@ -307,7 +307,7 @@ export class EscrowKeeper {
   }
 
   /**
-   * Ends the payments of an account whose money ended in an earlier block but whose turn has not come yet, because the
+   * Ends the payments of an account whose funds ran out in an earlier block but whose turn has not come yet, because the
    * end of a block closes a limited number of accounts. Whatever changes an account calls this first.
    */
   bringUpToDate(ctx: Context, id: AccountKey): void {
@@ -321,7 +321,7 @@ export class EscrowKeeper {
     return settle(ledger, ctx.height).payments[0]?.balance ?? 0n;
   }
 
-  /** Ends payments whose money ends with this block, and reports balances that run low. */
+  /** Ends payments whose funds run out with this block, and reports balances that run low. */
   endBlock(ctx: Context): void {
     const cap = this.maxRecords(ctx);
     const exhaust = (key: string): number => {
@@ -340,7 +340,7 @@ export class EscrowKeeper {
     }
   }
 
-  /** Ends all payments whose money has ended, however many, also those whose end failed. Throws if one fails again. */
+  /** Ends all payments whose funds have run out, however many, also those whose end failed. Throws if one fails again. */
   endAll(ctx: Context): void {
     for (const { height, key } of [...this.retries.iterate(store(ctx))]) {
       this.retries.remove(store(ctx), height, key);
@@ -394,7 +394,7 @@ export class EscrowKeeper {
     this.#setPayment(ctx, payment);
   }
 
-  /** Accounts whose money ends at this height or before have a low balance. */
+  /** Accounts whose funds run out at this height or before have a low balance. */
   #lowUntil(ctx: Context): bigint {
     return ctx.height + this.getParams(ctx).lowBalanceBlocks;
   }

@@ -2,7 +2,7 @@ import { DEC_ONE, type Dec } from "../../util/index.ts";
 
 /**
  * The arithmetic of escrow, without store access. What a payment has earned depends only on its rate and start block,
- * and the block at which the money ends only on deposits, rates and start blocks: no schedule of settling or
+ * and the block at which the funds run out only on deposits, rates and start blocks: no schedule of settling or
  * withdrawing changes either. Every amount is an integer; earnings are rounded down and the rest stays in the account.
  */
 
@@ -75,7 +75,7 @@ export function exhaustionHeight(funds: bigint, payments: readonly Pick<PaymentB
   return height;
 }
 
-/** Whether the money ended before this block and the account still waits to be ended. */
+/** Whether the funds ran out before this block and the account still waits to be ended. */
 export function isOverdue(account: Pick<AccountBook, "exhaustsAt">, height: bigint): boolean {
   return account.exhaustsAt !== NEVER && account.exhaustsAt < height;
 }

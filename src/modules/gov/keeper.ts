@@ -19,7 +19,7 @@ export interface GovStake {
   delegations(ctx: Context, delegator: Uint8Array, most: number): (readonly [operator: Uint8Array, shares: Dec])[];
 }
 
-/** What other modules are told of proposals. */
+/** What other modules learn about proposals. */
 export interface GovHooks {
   afterProposalSubmission(ctx: Context, id: bigint): void;
   afterProposalDeposit(ctx: Context, id: bigint, depositor: Uint8Array): void;

@@ -336,7 +336,7 @@ export class MarketKeeper {
 
   /**
    * Nothing of a displaced bid stays in the state, so that an order never has more bids than it may: its provider may bid
-   * again. Otherwise cheap bids that are taken back at once could keep all others from an order for the price of fees.
+   * again. Otherwise cheap bids that are withdrawn at once could keep all others from an order for the price of fees.
    */
   #displace(ctx: Context, bid: Bid): void {
     const id = bidIdOf(bid);
@@ -356,7 +356,7 @@ export class MarketKeeper {
   #endLease(ctx: Context, lease: Lease, reason: Closed_Reason): void {
     const id = leaseIdOf(lease);
     const payment = this.#payment(ctx, id);
-    // If the money ended, escrow has already closed the payment, at the last block that was paid.
+    // If the funds ran out, escrow has already closed the payment, at the last block that was paid.
     if (payment.open) this.#escrow.closePayment(ctx, escrowId(id), payment.id);
     const end = { closedOn: payment.open ? ctx.height : payment.closedAt, closeReason: reason };
     const isExhausted = reason === Closed_Reason.insufficient_funds;

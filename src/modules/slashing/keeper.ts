@@ -124,7 +124,7 @@ export class SlashingKeeper {
   }
 }
 
-/** What the module wants to be told of: a validator is counted from the block in which it is bonded. */
+/** The hooks of the module: a validator is counted from the block in which it is bonded. */
 export function signingHooks(keeper: SlashingKeeper): Partial<StakingHooks> {
   return {
     afterValidatorBonded: (ctx, _, consensus) => {

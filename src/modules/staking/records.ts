@@ -110,7 +110,7 @@ export class StakingRecords {
       }),
     },
   });
-  /** What the engine was told last, by operator. */
+  /** What the engine learned last, by operator. */
   readonly lastPowers = collection({ name: "power", prefix: 0x0b, key: addressKey, value: bigintValue });
   readonly lastTotalPower = item({ name: "total power", prefix: 0x0c, value: bigintValue });
   /** By the time in nanoseconds at which they are complete. */

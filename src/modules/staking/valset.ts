@@ -53,7 +53,7 @@ export function updateVoters(keeper: StakingKeeper, ctx: Context): ValidatorUpda
   return updates;
 }
 
-/** The voters as the engine was told of them last. */
+/** The voters as the engine learned of them last. */
 export function lastVoters(keeper: StakingKeeper, ctx: Context): ValidatorUpdate[] {
   return [...keeper.records.lastPowers.iterate(store(ctx))].map(([operator, power]) => ({
     pubKey: consensusKeyOf(keeper.validator(ctx, operator)),

@@ -27,7 +27,7 @@ export interface NewAccount {
   readonly schedule: VestingSchedule;
 }
 
-/** Makes accounts with locked coins; what is locked is kept by the accounts. */
+/** Creates accounts with locked coins; the accounts module keeps what is locked. */
 export class VestingKeeper {
   readonly #accounts: VestingAccounts;
   readonly #bank: VestingBank;

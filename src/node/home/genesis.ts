@@ -107,7 +107,7 @@ export interface GenesisAccount {
 /** Which coins of an account are locked at first. Times are seconds since 1970. */
 export interface GenesisVesting {
   readonly amount: readonly IntCoin[];
-  /** 0: all of them come free at the end. */
+  /** 0: all of them vest at the end. */
   readonly start: bigint;
   readonly end: bigint;
 }

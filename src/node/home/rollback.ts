@@ -15,7 +15,7 @@ export interface RollbackOptions {
   readonly hard: boolean;
 }
 
-/** Takes the last block of a home's node back, in one write. The node must not run. */
+/** Rolls back the last block of a home's node, in one write. The node must not run. */
 export function rollback(home: string, options: RollbackOptions): RolledBack {
   const paths = homePaths(home);
   const database = openLmdb(paths.database);

@@ -68,7 +68,7 @@ export class Subscriptions {
     this.#clients.delete(sink);
   }
 
-  /** Tells all subscribers of a block's events. */
+  /** Notifies all subscribers of a block's events. */
   publish(block: CommittedBlock): void {
     this.#dropSlow();
     if (this.#clients.size === 0) return;

@@ -52,7 +52,7 @@ export function deleteSnapshot(home: string, place: SnapshotPlace): void {
   directoryOf(home).remove(place);
 }
 
-/** Brings a snapshot from an archive into a home. Nothing of it is there when it fails. */
+/** Loads a snapshot from an archive into a home. A failure leaves nothing of it behind. */
 export function loadSnapshot(home: string, archive: string): Promise<SnapshotRecord> {
   return loadArchive(archive, directoryOf(home));
 }

@@ -22,7 +22,7 @@ export interface ProviderConfig {
   readonly gasPrice: Dec;
   /** If absent, the chain's minimum. */
   readonly bidDeposit?: IntCoin;
-  /** Stays on the account whatever is bid. */
+  /** Stays in the account whatever is bid. */
   readonly minimumBalance?: IntCoin;
   readonly bidTimeoutMs: number;
   /** How long bids keep what others want; as is good for tenants if absent. */
@@ -48,10 +48,10 @@ export interface ProviderConfig {
   readonly gateway: {
     readonly host: string;
     readonly port: number;
-    /** Where the status is told over gRPC; nowhere if absent. */
+    /** Where the status is served over gRPC; nowhere if absent. */
     readonly grpc?: { readonly host: string; readonly port: number };
   };
-  /** Where metrics are read; nowhere if absent. */
+  /** Where metrics are served; nowhere if absent. */
   readonly metrics?: { readonly host: string; readonly port: number };
 }
 

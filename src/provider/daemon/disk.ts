@@ -62,7 +62,7 @@ export class DiskGuard {
     return `the disk of ${folder} has ${has} MiB free, less than ${wants} MiB: make room, or set --provider-least-free-disk`;
   }
 
-  /** Undefined if the system does not tell. */
+  /** Undefined if the system does not report it. */
   free(): bigint | undefined {
     const { folder, free } = this.#options;
     try {

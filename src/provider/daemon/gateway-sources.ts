@@ -15,7 +15,7 @@ export interface SourceParts {
   readonly limits: () => Promise<SdlLimits>;
 }
 
-/** Characters of a reason that strangers are told: price scripts write parts of it. */
+/** Characters of a reason that strangers see: price scripts write parts of it. */
 const MAX_REASON = 500;
 /** Of reasons in the status. */
 const MAX_SHOWN_REASON = 200;

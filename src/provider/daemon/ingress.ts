@@ -27,7 +27,7 @@ export function openIngress({ config, log }: IngressRequest): Ingress | undefine
   });
 }
 
-/** What the ingress is told of TLS. */
+/** The ingress's settings of TLS. */
 export function ingressTls({
   ingress,
   stateDir,

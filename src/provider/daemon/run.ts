@@ -276,7 +276,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#observeObstacle();
   }
 
-  /** Bids that wait are taken back, again and again: one may have been on its way. Leases run on. */
+  /** Withdraws open bids, repeatedly: one may have been on its way. Leases keep running. */
   async #lookAtDrain(): Promise<void> {
     const { config, log } = this.#request;
     const wasDraining = this.#isDraining;

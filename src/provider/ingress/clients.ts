@@ -17,7 +17,7 @@ export interface ClientRules {
   readonly forwardedFrom: BlockList;
 }
 
-/** Tells whether the other end of a connection is one of these; each connection is looked at once. */
+/** Whether the other end of a connection is one of these; each connection is checked once. */
 export function originOf(networks: BlockList): (socket: Socket) => boolean {
   const seen = new WeakMap<Socket, boolean>();
   return (socket) => {

@@ -5,7 +5,7 @@ import type { Ingress } from "./server.ts";
 /** Routes requests for the host names of leases to their services, through any ingress. */
 export interface LeaseRouter {
   /**
-   * Routes the services in place of all that the lease had. Returns the loopback port of each service that has one,
+   * Routes these services instead of all that the lease had. Returns the loopback port of each service that has one,
    * if possible the one given.
    */
   route(

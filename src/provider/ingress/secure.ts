@@ -11,7 +11,7 @@ import { forwardUpgrade } from "./proxy/upgrade.ts";
 import type { Certificates } from "./tls/certificates.ts";
 import { TlsFront } from "./tls/front.ts";
 
-/** How often the folders of certificates are looked at, in milliseconds. */
+/** How often the folders of certificates are checked, in milliseconds. */
 const LOOK_MS = 2_000;
 
 export interface SecureOptions {

@@ -43,7 +43,7 @@ export interface IngressTls {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Folders with certificates, looked at again and again. */
+  /** Folders with certificates, checked repeatedly. */
   readonly folders: readonly string[];
   /** Whether requests without TLS for a host that has a certificate are sent to it. */
   readonly redirect: boolean;

@@ -19,7 +19,7 @@ export interface ProviderState {
   /** Undefined until it was asked for. */
   readonly balance: bigint | undefined;
   readonly bidCost: bigint;
-  /** Undefined if the system does not tell. */
+  /** Undefined if the system does not report it. */
   readonly freeDisk: bigint | undefined;
   readonly leastDisk: bigint;
   /** Undefined before the first block. */

@@ -2,10 +2,9 @@ import type { Dec } from "../../util/index.ts";
 import type { OrderKey } from "../../wire/index.ts";
 
 /**
- * Life of an order at this provider:
- * checking -> refused, or bidding -> open -> won | lost | closed. A refused order is looked at again when what stood in
- * the way may be gone. A bid that is withdrawing may still win: its reservation stays until the chain has said what came of
- * it.
+ * Life of an order at this provider: checking -> refused, or bidding -> open -> won | lost | closed. A refused order is
+ * checked again when its obstacle may be gone. A bid that is withdrawing may still win: its reservation stays until the
+ * chain has said what came of it.
  */
 export const ORDER_PHASES = ["checking", "refused", "bidding", "open", "withdrawing", "won", "lost", "closed"] as const;
 export type OrderPhase = (typeof ORDER_PHASES)[number];

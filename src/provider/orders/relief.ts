@@ -18,7 +18,7 @@ export interface ReliefOptions {
   readonly waiting: (obstacles: ReadonlySet<Obstacle>) => readonly Tracked[];
   readonly bids: () => readonly OpenBid[];
   readonly withdraw: (tracked: Tracked) => void;
-  /** Looks at an order again. */
+  /** Checks an order again. */
   readonly check: (tracked: Tracked) => void;
   /** Bids are being withdrawn for the order whose turn it was. */
   readonly helped: () => void;
@@ -30,9 +30,9 @@ interface Favour {
   readonly withdrawn: readonly Tracked[];
 }
 
-/** How often it is looked whether waiting bids keep others out. */
+/** How often to check whether waiting bids keep others out. */
 const LOOK_MS = 2_000;
-/** Orders for which that is tried at a time; the next ones are tried at the next look. */
+/** Orders for which that is tried at a time; the next ones are tried at the next check. */
 const MAX_TRIES = 16;
 /** Waiting bids of others do not stand in the way of the rest. */
 export const RELIEVED: ReadonlySet<Obstacle> = new Set(["capacity", "money"]);
@@ -51,7 +51,7 @@ export class Relief {
     this.#options = options;
   }
 
-  /** Looks soon, and again and again while orders wait for what bids hold. */
+  /** Checks soon, and repeatedly while orders wait for what bids hold. */
   later(): void {
     if (this.#stopped || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
@@ -72,7 +72,7 @@ export class Relief {
     for (const { tracked } of ready) this.#options.check(tracked);
   }
 
-  /** Whether the order can be looked at again; room is kept for it until then. */
+  /** Whether the order can be checked again; room is kept for it until then. */
   #keep({ text, rows = [], obstacle }: Tracked, withdrawn: readonly Tracked[]): boolean {
     if (obstacle === "money") return !withdrawn.some(isWithdrawing);
     try {

@@ -58,7 +58,7 @@ export interface OrderOptions {
   readonly deposit: IntCoin;
   /** Fee of one bid, kept free besides the deposit. */
   readonly fee: IntCoin;
-  /** Stays on the account whatever is bid. */
+  /** Stays in the account whatever is bid. */
   readonly keep?: IntCoin;
   /** An open bid is withdrawn after this time. */
   readonly bidTimeoutMs: number;
@@ -86,16 +86,16 @@ const MAX_DOUBLINGS = 5;
 
 /** Refusals and ends that are remembered for those who ask. */
 const MAX_REMEMBERED = 1000;
-/** Looked at again after a while. */
+/** Checked again after a while. */
 const PASSING: ReadonlySet<Obstacle> = new Set(["moment", "cluster"]);
-/** Looked at again after a while or with the next money. */
+/** Checked again after a while or when the next money arrives. */
 const WAITING: ReadonlySet<Obstacle> = new Set([...PASSING, "money"]);
 /** Refusals that the tenant should not wait out. */
 const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 /** A message of ours about the bid may be on its way. */
 const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "withdrawing"]);
-/** Looked at again when a reservation is released. */
+/** Checked again when a reservation is released. */
 const AWAIT_ROOM: ReadonlySet<Obstacle> = new Set(["capacity", "size"]);
 /** The order has a bid of ours. */
 const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
@@ -151,7 +151,7 @@ export class OrderService {
     });
   }
 
-  /** Looks at every open order once, as after a restart. */
+  /** Checks every open order once, as after a restart. */
   async catchUp(): Promise<void> {
     const { chain, log } = this.#options;
     const orders = await chain.openOrders();
@@ -228,7 +228,7 @@ export class OrderService {
     return [...this.#orders.values()].map(statusOf);
   }
 
-  /** The same for the operator, with what stands in the way. */
+  /** The same for the operator, with the obstacle of each. */
   entries(): OrderEntry[] {
     return [...this.#orders.values()].map(entryOf);
   }
@@ -239,7 +239,7 @@ export class OrderService {
     return tracked === undefined ? undefined : statusOf(tracked);
   }
 
-  /** Takes back every bid that nobody has accepted yet; one on its way to the chain is open at the next call. */
+  /** Withdraws every bid that nobody has accepted yet; one on its way to the chain is open at the next call. */
   withdrawOpen(): void {
     for (const tracked of this.#orders.values()) {
       if (tracked.phase !== "open") continue;
@@ -534,7 +534,7 @@ export class OrderService {
   }
 
   /**
-   * Takes the bid back; the chain returns the deposit. Until the chain confirms it, the tenant may take the bid: then
+   * Withdraws the bid; the chain returns the deposit. Until the chain confirms it, the tenant may accept the bid: then
    * the withdrawal fails, and the reservation is there for the lease.
    */
   #withdraw(tracked: Tracked, ending: Ending): void {

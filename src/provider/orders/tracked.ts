@@ -29,7 +29,7 @@ export interface Tracked {
   ending?: Ending;
   /** Number of checks that ended in a temporary refusal. */
   looks: number;
-  /** What it needs, once it was looked at. */
+  /** What it needs, once it was checked. */
   rows?: readonly RowNeed[];
   /** How many deposits of other bids have to come back before a bid can be paid; Infinity if no number of them is enough. */
   depositsMissing?: number;

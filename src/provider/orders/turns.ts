@@ -1,6 +1,6 @@
 /** What the place of a waiting order depends on. */
 export interface Waiting {
-  /** Bids that its owner has, and those that he let go by. */
+  /** Open bids of its owner, and bids that the owner let go by. */
   readonly chances: number;
   readonly size: number;
   /** Milliseconds since 1970 at which the provider learned of the order. */
@@ -21,7 +21,7 @@ const TURNS = [newest, smallest, oldest] as const;
 export class Turns {
   #next = 0;
 
-  /** Somebody had his turn. */
+  /** An owner had its turn. */
   taken(): void {
     this.#next = (this.#next + 1) % TURNS.length;
   }

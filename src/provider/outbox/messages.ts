@@ -28,7 +28,7 @@ export function bidMessage(order: OrderKey, { provider, price, deposit }: BidTer
   });
 }
 
-/** Takes an open bid back. The chain refuses it once the bid has won, so that it never ends a lease. */
+/** Withdraws an open bid. The chain refuses that once the bid has won, so that it never ends a lease. */
 export function withdrawBidMessage(bid: LeaseKey): OutMessage {
   return message(MsgCloseBidSchema, { bidId: { ...pick(bid), provider: bid.provider }, openOnly: true });
 }

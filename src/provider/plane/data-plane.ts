@@ -17,7 +17,7 @@ export function backendKey(id: LeaseKey, service: string, port: number): string 
   return `${formatLeaseId(id)}/${service}/${port}`;
 }
 
-/** The ingress and the node ports, with the addresses that they were last told. */
+/** The ingress and the node ports, with the addresses that they were last given. */
 export class DataPlane {
   readonly #ingress: Ingress;
   readonly #router: LeaseRouter;

@@ -27,7 +27,7 @@ export interface LaunchOrder {
   readonly table: PlaneTable;
 }
 
-/** What the plane answers: first that it listens to what it is told, which takes until all of its program is loaded. */
+/** What the plane answers: first that it accepts messages, which takes until all of its program is loaded. */
 export type LaunchAnswer =
   | { readonly kind: "ready" }
   | { readonly kind: "up" }

@@ -60,7 +60,7 @@ export interface PlaneCalls {
     request: { readonly lease: string; readonly ports: readonly CarriedPort[] },
     answer: readonly (readonly [port: string, why: string])[],
   ];
-  /** All that the plane was told. */
+  /** Everything that the plane was sent. */
   table: [request: null, answer: PlaneTable];
   /** The answer to an ACME server that asks for this token; without `answer` the token is removed. */
   challenge: [request: { readonly token: string; readonly answer: string | null }, answer: null];

@@ -12,6 +12,6 @@ export interface Account {
   readonly publicKey: PublicKey | undefined;
   /** Set on accounts that belong to a module: nobody holds a key for them. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] } | undefined;
-  /** Whether some of its coins come free with time; the locked coins are stored apart. */
+  /** Whether some of its coins vest with time; the locked coins are stored apart. */
   readonly isVesting?: boolean;
 }

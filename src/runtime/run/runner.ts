@@ -58,7 +58,7 @@ export interface TxRunnerOptions {
   readonly ante: AnteOptions;
   /** Bytes of checked transactions whose decoded form and verified signatures are remembered. */
   readonly cacheBytes: number;
-  /** Told of programming errors. */
+  /** Receives programming errors. */
   readonly report?: (problem: BlockProblem) => void;
 }
 

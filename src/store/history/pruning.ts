@@ -17,7 +17,7 @@ export const PRUNING_STRATEGIES = {
 export const MIN_KEEP_RECENT = 2n;
 export const MIN_PRUNING_INTERVAL = 10n;
 
-/** The lowest height that is to be kept behind a block. */
+/** The lowest height to keep behind a block. */
 export function lowestKept({ keepRecent }: Pruning, height: bigint): bigint {
   return keepRecent === 0n || height < keepRecent ? 0n : height - keepRecent + 1n;
 }

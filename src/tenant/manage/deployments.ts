@@ -16,9 +16,9 @@ export interface DeploymentLine {
   readonly price: { readonly denom: string; readonly amount: string };
   readonly price_per_month: string;
   readonly balance: { readonly denom: string; readonly amount: string };
-  /** Blocks until the money ends at this price; 0 while nothing is paid. */
+  /** Blocks until the funds run out at this price; 0 while nothing is paid. */
   readonly blocks_left: string;
-  /** When the money ends, RFC 3339; empty while nothing is paid. */
+  /** When the funds run out, RFC 3339; empty while nothing is paid. */
   readonly until: string;
   /** Why a provider could not be asked, and what it says about services that do not work. */
   readonly problems: readonly string[];

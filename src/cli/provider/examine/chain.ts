@@ -8,7 +8,7 @@ import {
 import { errorText } from "../../../util/index.ts";
 import { type Check, Fault, Unknown } from "./finding.ts";
 
-/** Facts that several checks need, each asked for once. They reject with `Unknown` where the chain does not tell. */
+/** Facts that several checks need, each asked for once. They reject with `Unknown` where the chain cannot be queried. */
 export interface ChainFacts {
   readonly chain: ChainClient;
   readonly market: MarketReader;

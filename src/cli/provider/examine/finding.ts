@@ -1,16 +1,16 @@
 import { errorText, printable, SvcError } from "../../../util/index.ts";
 
-/** One thing that was looked at. */
+/** The finding of one check. */
 export interface Finding {
   readonly check: string;
-  /** `unknown`: what it takes to tell could not be had. */
+  /** `unknown`: what the check needs was not available. */
   readonly state: "ok" | "failed" | "unknown";
   readonly detail: string;
   /** What to do; only of failures. */
   readonly fix?: string;
 }
 
-/** A thing to look at: `look` resolves with what it found, or throws a `Fault` or anything else. */
+/** A check: `look` resolves with what it found, or throws a `Fault` or anything else. */
 export interface Check {
   readonly name: string;
   /** The remedy where the error has none of its own. */

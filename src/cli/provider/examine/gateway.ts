@@ -12,7 +12,7 @@ const SHOWN = 4;
 type Resolve = (host: string) => Promise<readonly { readonly address: string }[]>;
 const bySystem: Resolve = (host) => lookup(host, { all: true });
 
-/** Whether a name leads anywhere. Those of this machine are not asked for: they never leave it. */
+/** Whether a name resolves. Names of this machine are not looked up: they never leave it. */
 export async function resolveName(host: string, resolve = bySystem): Promise<string> {
   if (isIP(host) !== 0) return `${host} is an address`;
   if (host === "localhost" || host.endsWith(".localhost")) return `${host} is this machine`;
@@ -27,7 +27,7 @@ export function hostOf(hostUri: string): string {
   return new URL(hostUri).hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Whether the name under which tenants reach the provider leads anywhere. */
+/** Whether the name under which tenants reach the provider resolves. */
 export function dnsCheck(facts: ChainFacts): Check {
   return {
     name: "dns",

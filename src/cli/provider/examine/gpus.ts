@@ -21,7 +21,7 @@ interface GpuOffer {
   record(): Promise<{ readonly attributes: readonly Pick<ProviderRecord["attributes"][number], "key">[] }>;
 }
 
-/** Whether there are graphics processors if the provider offers some; tells those that are there in any case. */
+/** Whether there are graphics processors if the provider offers some; names those present in any case. */
 export function gpuCheck({ kind, address }: GpuHolder, facts: GpuOffer): Check {
   return {
     name: "gpus",

@@ -114,7 +114,7 @@ function tryPort(place: ListenAddress & { readonly option: string }): Promise<vo
 /** Any name below the domain: tenants get such names. */
 const PROBE = "svc-check";
 
-/** Whether names of tenants lead anywhere. */
+/** Whether names of tenants resolve. */
 export function domainCheck(domain: string): Check {
   return {
     name: "ingress domain",

@@ -55,7 +55,7 @@ function openBids({ orders }: ControlState): number {
   return orders.filter(({ phase }) => WAITING.includes(phase)).length;
 }
 
-/** A provider that does not run heeds the wish from its next start on. */
+/** A stopped provider drains from its next start on. */
 function print({ home, output, io }: CliContext, state: ControlState | undefined): void {
   const draining = isDraining(operatedFolder(home));
   const figures = state === undefined ? {} : { leases: state.leases, open_bids: openBids(state) };

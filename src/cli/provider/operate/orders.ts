@@ -24,7 +24,7 @@ export async function providerOrders(input: CommandInput): Promise<void> {
 
 const HEAD = ["ORDER", "PHASE", "PRICE", "DETECTED", "REASON"];
 
-/** Where no row is, the heading alone would leave open whether the provider sees the market at all. */
+/** Without rows, the heading alone would not say whether the provider sees the market at all. */
 function nothing(phase: string, { orders, started_at }: ControlState): string {
   if (orders.length === 0) return `no order has come since the provider started at ${started_at}`;
   return `none of the ${orders.length} orders that the provider remembers is in phase ${phase}`;

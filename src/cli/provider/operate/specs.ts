@@ -4,7 +4,7 @@ import type { CommandSpec } from "../../command/spec.ts";
 
 const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
 
-/** What an operator asks of the provider that runs in the same home, and tells it. */
+/** Questions and orders of an operator for the provider that runs in the same home. */
 export const PROVIDER_OPERATOR_COMMANDS: readonly CommandSpec[] = [
   {
     name: "orders",

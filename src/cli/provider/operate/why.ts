@@ -59,7 +59,7 @@ function orderArgument(text: string): OrderKey {
   }
 }
 
-/** The chain tells whether the provider should know the order. */
+/** Only the chain can say whether the provider should know the order. */
 async function unknownOrder(context: CliContext, id: OrderKey, { started_at }: ControlState): Promise<Error> {
   const text = formatOrderId(id);
   const chain = await context.chain();

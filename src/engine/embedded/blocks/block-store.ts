@@ -240,7 +240,7 @@ export class BlockStore extends BlockReader {
     return height - 1n === this.#last?.header.height ? this.#last : super.recordBefore(height);
   }
 
-  /** Tells the store that the writes of a block are on disk, and which block is now the first. */
+  /** Informs the store that the writes of a block are on disk, and which block is now the first. */
   committed(executed: ExecutedBlock, base: bigint): void {
     this.#last = recordOf(executed);
     this.#base = base;

@@ -1,22 +1,22 @@
 import { decFromInt, decMul, decQuo, type IntCoin, sumCoins } from "../../../util/index.ts";
 
-/** How coins come free: evenly, all at the end, at the end of each period, or never. */
+/** How coins vest: evenly, all at the end, at the end of each period, or never. */
 export type VestingKind = "continuous" | "delayed" | "periodic" | "permanent";
 
-/** Coins that come free when so many seconds have passed since the period before. */
+/** Coins that vest when so many seconds have passed since the period before. */
 export interface VestingPeriod {
   readonly length: bigint;
   readonly amount: readonly IntCoin[];
 }
 
-/** When the coins of an account come free. Times are seconds since 1970. */
+/** When the coins of an account vest. Times are seconds since 1970. */
 export interface VestingSchedule {
   readonly kind: VestingKind;
   /** All coins that were locked at first, sorted by denomination. */
   readonly original: readonly IntCoin[];
   /** 0 where the kind has no beginning. */
   readonly start: bigint;
-  /** 0 where they never come free. */
+  /** 0 where they never vest. */
   readonly end: bigint;
   /** Of the kind `periodic` alone. */
   readonly periods: readonly VestingPeriod[];
@@ -37,7 +37,7 @@ export const MAX_PERIOD_COINS = 1000;
 /** Most denominations of an account's locked coins. */
 export const MAX_VESTING_DENOMS = 100;
 
-/** How much of an amount has come free between two times, evenly. */
+/** How much of an amount has vested between two times, evenly. */
 export function evenlyVested(
   amount: bigint,
   { start, end }: Pick<VestingSchedule, "start" | "end">,

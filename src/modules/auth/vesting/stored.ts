@@ -14,7 +14,7 @@ const HEAD = 1 + 2 * TIME + 2 * COUNT;
 
 /**
  * A schedule as it is stored. Every fee of its account asks what is locked, so the answer touches few of its bytes: the ends
- * of the periods in a row, and for each denomination what has come free with each of its periods, from the first on.
+ * of the periods in a row, and for each denomination what has vested with each of its periods, from the first on.
  * Both are searched by halves.
  *
  *     kind 1 | start 6 | end 6 | periods 2 | denominations 2 | end of each period 6
@@ -118,7 +118,7 @@ interface Column {
   readonly original: () => bigint;
   /** How many periods free coins of it. */
   readonly rows: number;
-  /** Such a period, and how much has come free at its end. */
+  /** Such a period, and how much has vested at its end. */
   readonly row: (i: number) => { readonly period: number; readonly free: () => bigint };
 }
 

@@ -1,7 +1,7 @@
 import type { ManifestExpose, ManifestGroup } from "../../../sdl/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 
-/** What leads from an address of a lease's own to one of its services. */
+/** A route from a leased address to a service of its lease. */
 export interface LeasedAddress {
   /** The name of the address in the deployment file. */
   readonly endpoint: string;
@@ -12,9 +12,9 @@ export interface LeasedAddress {
   /** Port of the address. */
   readonly externalPort: number;
   readonly proto: "TCP" | "UDP";
-  /** Whether the cluster says that the address leads there. */
+  /** Whether the cluster reports that the route works. */
   readonly assigned: boolean;
-  /** What keeps it from doing so, where that is known. */
+  /** Why it does not, where that is known. */
   readonly problem?: string;
 }
 

@@ -155,7 +155,7 @@ export interface ClusterDriver {
   events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent>;
   exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession>;
   /**
-   * Starts the replicas of a service again, one after the other, with what they were deployed with. Resolves when the
+   * Restarts the replicas of a service, one after the other, with what they were deployed with. Resolves when the
    * cluster has taken the order.
    */
   restart(id: LeaseKey, service: string): Promise<void>;

@@ -30,7 +30,7 @@ export interface BackendRouting {
 /** The cluster has an ingress of its own; the provider opens none. */
 export interface ClusterIngress {
   readonly ingress: "cluster";
-  /** Sends requests for the host names to the services, in place of all routes that the lease had. */
+  /** Sends requests for the host names to the services, instead of all routes that the lease had. */
   route(id: LeaseKey, services: readonly ServiceRoute[]): Promise<void>;
   /** Takes the routes of the lease away. */
   unroute(id: LeaseKey): Promise<void>;

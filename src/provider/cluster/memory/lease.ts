@@ -67,7 +67,7 @@ export class MemoryLease {
     return before.filter(({ replica }) => this.#replicas.includes(replica())).map(({ line }) => line);
   }
 
-  /** Starts the replicas of a service again, one after the other. */
+  /** Restarts the replicas of a service, one after the other. */
   restart(service: string): void {
     this.#work = this.#work.then(async () => {
       for (const replica of this.#replicas.filter((entry) => entry.service.name === service)) await replica.restart();

@@ -42,7 +42,7 @@ export interface Exchange {
   readonly answer: ClientAnswer;
 }
 
-/** Whether the client's connection is encrypted, which services are told. */
+/** Whether the client's connection is encrypted, which services learn from a header. */
 export function protoOf(socket: Socket): "http" | "https" {
   return "encrypted" in socket ? "https" : "http";
 }

@@ -97,7 +97,7 @@ export interface ExecState {
   readonly pid: number;
 }
 
-/** How an image wants its program to be looked at; times in nanoseconds, 0 or none for the engine's own. */
+/** How an image wants its program to be checked; times in nanoseconds, 0 or none for the engine's own. */
 export type HealthCheck = Docker.HealthConfig;
 
 export interface ImageProgram {

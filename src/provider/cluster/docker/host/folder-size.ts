@@ -6,7 +6,7 @@ const FOLDER_BLOCK = 4096n;
 
 /**
  * Bytes of disk below folders that tenants write to; a folder that is not on this machine counts for nothing. The tool
- * follows no links and goes on where files vanish under it, so that a tenant cannot hide what he wrote.
+ * follows no links and goes on where files vanish under it, so that a tenant cannot hide what it wrote.
  */
 export async function folderBytes(folders: readonly string[]): Promise<bigint> {
   const here = folders.filter((folder) => existsSync(folder));

@@ -2,7 +2,7 @@ import type { ManifestGroup } from "../../../../sdl/index.ts";
 import { externalPort, isLeasedIpExpose, type LeasedAddress } from "../../contract/index.ts";
 import type { Holding } from "./book.ts";
 
-/** What the cluster says of an address that is to lead to a service. */
+/** What the cluster reports about an address that should route to a service. */
 export type AddressState = Pick<LeasedAddress, "assigned" | "problem">;
 
 /** Every port of the addresses that the lease has, for its tenant. */

@@ -6,7 +6,7 @@ import { isLoopback, isPublicAddress } from "./addresses.ts";
 const HIDDEN = "(on the provider's host)";
 /** Options of a mount tell where the engine keeps its layers. */
 const MOUNT_DATA = /,?\s{0,8}mount_data="(?:[^"\\]|\\.)*"?/g;
-/** Each path is looked at once as a whole: a tenant may have written a long one. */
+/** Each path is checked once as a whole: a tenant may have written a long one. */
 const PATHS = /(?:unix:\/\/)?(?:\/[\w.@+,-]+)+/g;
 /** In the places where engines keep what is theirs, wherever their folders are. */
 const OF_ENGINE =

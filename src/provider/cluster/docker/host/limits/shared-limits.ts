@@ -5,7 +5,7 @@ import { errorText, type Logger } from "../../../../../util/index.ts";
 /**
  * Limits of the kernel for the whole host, or for one of its users, and so for all containers together. At the defaults a
  * single tenant can use them up: 128 inotify instances, one call for all asynchronous I/O, 32 replicas for all
- * process ids. With raised limits a tenant first reaches the memory limit of his container, which all of it counts for.
+ * process ids. With raised limits a tenant first reaches the memory limit of its container, which all of it counts for.
  */
 const LEAST: ReadonlyMap<string, number> = new Map([
   ["fs/aio-max-nr", 1 << 30],
