@@ -64,7 +64,7 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
     rpc: {
       ...read(S.rpcLaddr),
       corsOrigins: read(S.rpcCorsAllowedOrigins),
-      hosts: read(S.rpcAllowedHosts).map((host) => host.toLowerCase()),
+      hosts: read(S.rpcAllowedHosts),
       maxBodyBytes: read(S.rpcMaxBodyBytes),
       maxBatch: read(S.rpcMaxRequestBatchSize),
       maxOpenConnections: read(S.rpcMaxOpenConnections),
@@ -112,6 +112,6 @@ function readGrpc(read: <T>(setting: Setting<T>) => T): GrpcServerOptions {
 function readGuard(read: <T>(setting: Setting<T>) => T): Pick<ServerOptions, "corsOrigins" | "hosts"> {
   return {
     corsOrigins: read(S.apiEnabledUnsafeCors) ? ["*"] : read(S.apiCorsAllowedOrigins),
-    hosts: read(S.rpcAllowedHosts).map((host) => host.toLowerCase()),
+    hosts: read(S.rpcAllowedHosts),
   };
 }

@@ -2,13 +2,13 @@ import { MIN_KEEP_RECENT, MIN_PRUNING_INTERVAL } from "../store/index.ts";
 import {
   asSwitch,
   asText,
-  asWords,
   optional,
   parseDecCoins,
   parseDurationMs,
   type SettingTable,
   WrongForm,
 } from "../util/index.ts";
+import { parseHostNames, parseOrigins } from "./parsers.ts";
 
 const MIN_BLOCK_INTERVAL_MS = 100;
 const MAX_BLOCK_INTERVAL_MS = 3_600_000;
@@ -102,13 +102,13 @@ export const NODE_SETTINGS = {
     name: "rpc.cors-allowed-origins",
     value: "<origins>",
     summary: "origins of web pages that may use the RPC, separated by commas; each may hold one * for any text",
-    parse: asWords,
+    parse: parseOrigins,
   },
   rpcAllowedHosts: {
     name: "rpc.allowed-hosts",
     value: "<names>",
     summary: "host names beside localhost under which RPC, REST and gRPC answer over loopback",
-    parse: asWords,
+    parse: parseHostNames,
   },
   rpcMaxBodyBytes: {
     name: "rpc.max-body-bytes",
@@ -167,7 +167,7 @@ export const NODE_SETTINGS = {
     value: "<origins>",
     summary:
       "origins of web pages that may use REST and gRPC-web, separated by commas; each may hold one * for any text",
-    parse: asWords,
+    parse: parseOrigins,
   },
   apiMaxOpenConnections: {
     name: "api.max-open-connections",

@@ -129,12 +129,21 @@ function parseTokenUsd(text: string): Dec | undefined {
 }
 
 function parseStorageScales(text: string, token: Dec | undefined): ReadonlyMap<string, Dec> {
-  const scales = new Map<string, Dec>([[EPHEMERAL, 0n]]);
+  const scales = new Map<string, Dec>();
   for (const part of text.split(",").filter((each) => each !== "")) {
-    const [name, value] = part.includes("=") ? part.split("=", 2) : [EPHEMERAL, part];
-    scales.set((name ?? "").trim(), parseScale("storage", (value ?? "").trim(), { token, pieces: GIB_IN_MIB }));
+    const [name = "", value = ""] = part.includes("=")
+      ? part.split("=", 2).map((each) => each.trim())
+      : [EPHEMERAL, part.trim()];
+    checkStorageClass(name, part, scales);
+    scales.set(name, parseScale("storage", value, { token, pieces: GIB_IN_MIB }));
   }
-  return scales;
+  return new Map([[EPHEMERAL, 0n], ...scales]);
+}
+
+function checkStorageClass(name: string, part: string, known: ReadonlyMap<string, Dec>): void {
+  const flag = "--bid-price-storage-scale";
+  if (!/^[\w.-]+$/.test(name)) throw new Error(`${flag} takes a name before =, such as beta1=0.002, not "${part}"`);
+  if (known.has(name)) throw new Error(`${flag} has a price for "${name}" twice: write one, such as ${name}=0.002`);
 }
 
 function describe(scales: Scales): string {

@@ -59,7 +59,11 @@ export function parseDecCoin(text: string): DecimalCoin {
 
 /** Reads a comma-separated list of decimal coins; empty text is the empty list. Throws one clear sentence. */
 export function parseDecCoins(text: string): DecimalCoin[] {
-  return text.trim() === "" ? [] : text.split(",").map(parseDecCoin);
+  const coins = text.trim() === "" ? [] : text.split(",").map(parseDecCoin);
+  const denoms = coins.map(({ denom }) => denom);
+  const twice = denoms.find((denom, at) => denoms.indexOf(denom) !== at);
+  if (twice !== undefined) throw new Error(`the list names ${twice} twice: write one amount of each denomination`);
+  return coins;
 }
 
 /** Adds up coins by denomination: sorted, without zeros. */

@@ -19,6 +19,16 @@ export function asWords(text: string): readonly string[] {
     .filter((word) => word !== "");
 }
 
+/** Words with commas between them, each as `read` has it; undefined for one that does not have the form. */
+export function asList<T>(form: string, read: (word: string) => T | undefined): (text: string) => readonly T[] {
+  return (text) =>
+    asWords(text).map((word) => {
+      const value = read(word);
+      if (value === undefined) throw new WrongForm(form, undefined, word);
+      return value;
+    });
+}
+
 /** A switch, which is off when nothing is given. */
 export function asSwitch(text: string): boolean {
   if (["", "false", "0", "no"].includes(text.toLowerCase())) return false;

@@ -40,11 +40,14 @@ export class WrongForm extends Error {
   /** What it takes: `a whole number`. */
   readonly form: string;
   readonly hint: string | undefined;
+  /** The part of the text that is wrong, where others are right. */
+  readonly part: string | undefined;
 
-  constructor(form: string, hint?: string) {
+  constructor(form: string, hint?: string, part?: string) {
     super(`it takes ${form}`);
     this.form = form;
     this.hint = hint;
+    this.part = part;
   }
 }
 
@@ -61,5 +64,5 @@ export function readSetting<T>(setting: Setting<T>, source: SettingSource): T {
 
 function reasonOf(error: unknown, text: string): string {
   if (!(error instanceof WrongForm)) return `: ${errorText(error)}`;
-  return ` takes ${error.form}, not ${JSON.stringify(text.slice(0, MAX_SHOWN))}`;
+  return ` takes ${error.form}, not ${JSON.stringify((error.part ?? text).slice(0, MAX_SHOWN))}`;
 }

@@ -95,6 +95,46 @@ describe("the settings of a provider", () => {
     expect(() => settings({ "deployment-hostname-proof": "never" })).toThrow(/require/);
   });
 
+  test("of host names that tenants cannot take", () => {
+    const names = ["bank.example", ".Other.example", "*.wide.example", "final.example.", "xn--bcher-kva.example"];
+    expect(settings({ "deployment-blocked-hostnames": names.join(", ") }).ingress.blockedHosts).toEqual(names);
+    expect(settings({}).ingress.blockedHosts).toEqual([]);
+    for (const wrong of [
+      "https://bank.example",
+      "bank.example:443",
+      "bank.example/x",
+      "*bank.example",
+      "a.*.example",
+      "b\u00fccher.example",
+      "bank example",
+      "..bank.example",
+      ".",
+    ]) {
+      const given = `fine.example,${wrong}`;
+      const sentence = `--deployment-blocked-hostnames takes host names such as www.example.com, or .example.com for a whole domain, not ${JSON.stringify(wrong)}`;
+      expect(() => settings({ "deployment-blocked-hostnames": given }), wrong).toThrow(sentence);
+    }
+  });
+
+  test.each([
+    ["0.001,=1", "a name before"],
+    ["0.001,be ta=1", "a name before"],
+    ["0.001,beta1=1,beta1=2", '"beta1" twice'],
+    ["1,2", '"ephemeral" twice'],
+  ])("of storage prices: %s is refused", (text, sentence) => {
+    expect(() => settings({ "bid-price-storage-scale": text })).toThrow(sentence);
+  });
+
+  test.each([
+    ["deployment-hostname-resolvers", "192.0.2.53,dns.example.com", '"dns.example.com"'],
+    ["ingress-trusted-proxies", "10.0.0.7,proxy.example.com", '"proxy.example.com"'],
+    ["ingress-forwarded-from", "10.0.0.7,10.0.0.0/33", '"10.0.0.0/33"'],
+  ])("of lists name the word that is wrong: --%s %s", (name, text, word) => {
+    const given = () => settings({ [name]: text });
+    expect(given).toThrow(word);
+    expect(given).not.toThrow(text);
+  });
+
   test("of proxies in front", () => {
     expect(settings({}).ingress.clients.forwardedFrom.rules).toEqual([]);
     const { forwardedFrom } = settings({ "ingress-forwarded-from": "10.0.0.7,fd00::/8" }).ingress.clients;
@@ -240,7 +280,9 @@ describe("the settings of a provider", () => {
       runtime: "runsc",
     });
     for (const wrong of ["ftp://x", "a/b", "user@host", "host:99999", "-x", "a b", "*"]) {
-      expect(() => readClusterSettings(flags({ "cluster-allow-registries": wrong })), wrong).toThrow(/hosts such as/);
+      const given = flags({ "cluster-allow-registries": `fine.example,${wrong}` });
+      expect(() => readClusterSettings(given), wrong).toThrow(/hosts such as/);
+      expect(() => readClusterSettings(given), wrong).toThrow(`not ${JSON.stringify(wrong)}`);
     }
   });
 

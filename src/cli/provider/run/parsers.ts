@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
 import {
-  type AllowedRegistry,
   addressPool,
   type GatewayName,
   type GpuModel,
@@ -9,7 +8,7 @@ import {
   parseAllowedRegistry,
   parseGpuModel,
 } from "../../../provider/index.ts";
-import { asCount, asWords, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
+import { asCount, asList, asWords, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
 
 /** A host name in lower case: names of tenants are made from it. */
 export function parseHost(text: string): string {
@@ -22,14 +21,23 @@ export function parseHost(text: string): string {
 }
 
 /** Addresses of DNS servers, separated by commas, with a port where it is not 53. */
-export function parseResolvers(text: string): readonly string[] {
-  return asWords(text).map((word) => {
-    const [, bracketed, plain = word, port = "53"] = /^(?:\[(.*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(word) ?? [];
-    const address = bracketed ?? plain;
-    if (isIP(address) !== 0 && Number(port) > 0 && Number(port) < 65_536) return word;
-    throw new WrongForm("addresses such as 192.0.2.53 or [2001:db8::53]:5353");
-  });
-}
+export const parseResolvers = asList("addresses such as 192.0.2.53 or [2001:db8::53]:5353", (word) => {
+  const [, bracketed, plain = word, port = "53"] = /^(?:\[(.*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(word) ?? [];
+  const address = bracketed ?? plain;
+  return isIP(address) !== 0 && Number(port) > 0 && Number(port) < 65_536 ? word : undefined;
+});
+
+/** Host names, separated by commas; one with a leading dot or `*.` stands for its whole domain. */
+export const parseHostRules = asList(
+  "host names such as www.example.com, or .example.com for a whole domain",
+  (word) => {
+    const name = word
+      .toLowerCase()
+      .replace(/^\*?\./, "")
+      .replace(/\.$/, "");
+    return normalHost(name) === name ? word : undefined;
+  },
+);
 
 /** A Gateway and the namespace that it lies in. */
 export function parseGateway(text: string): GatewayName {
@@ -79,24 +87,20 @@ export function parseSize(text: string): bigint {
 }
 
 /** Registries, separated by commas. */
-export function parseRegistries(text: string): readonly AllowedRegistry[] {
-  return asWords(text).map((word) => {
-    const registry = parseAllowedRegistry(word);
-    if (registry !== undefined) return registry;
-    throw new WrongForm("hosts such as registry.internal:5000, or http://registry.internal:5000 for one without TLS");
-  });
-}
+export const parseRegistries = asList(
+  "hosts such as registry.internal:5000, or http://registry.internal:5000 for one without TLS",
+  parseAllowedRegistry,
+);
 
 /** Models of GPUs by device, separated by commas. */
 export function parseGpuModels(text: string): ReadonlyMap<string, GpuModel> {
-  return new Map(
-    asWords(text).map((word) => {
-      const named = parseGpuModel(word);
-      if (named !== undefined) return named;
-      throw new WrongForm("devices with their models such as nvidia.com/gpu=0:a100/80Gi/sxm or nvidia.com/gpu:t4");
-    }),
-  );
+  return new Map(readGpuModels(text));
 }
+
+const readGpuModels = asList(
+  "devices with their models such as nvidia.com/gpu=0:a100/80Gi/sxm or nvidia.com/gpu:t4",
+  parseGpuModel,
+);
 
 export interface ListenAddress {
   readonly host: string;

@@ -21,6 +21,7 @@ import {
   parseGateway,
   parseGpuModels,
   parseHost,
+  parseHostRules,
   parseListenAddress,
   parseLoopbackAddress,
   parsePortRange,
@@ -355,7 +356,7 @@ export const LEASES = {
     name: "deployment-blocked-hostnames",
     value: "<names>",
     summary: "host names that tenants cannot take; a leading dot blocks a domain",
-    parse: asWords,
+    parse: parseHostRules,
   },
   deploymentHostnameProof: {
     name: "deployment-hostname-proof",
