@@ -27,7 +27,8 @@ export interface QueryRoute {
 /** Finds the handler of a message by its proto name and of a query by its method path, in either spelling. */
 export class Router {
   readonly #messages = new Map<string, MessageRoute>();
-  readonly #queries = new Map<string, BoundMethod>();
+  /** By the path in every spelling: most clients ask in the other one than ours. */
+  readonly #queries = new Map<string, QueryRoute>();
 
   /** Services of the modules, and of the application itself. */
   constructor(modules: readonly Module[], services: readonly BoundService[] = []) {
@@ -45,16 +46,19 @@ export class Router {
 
   /** Paths of all queries in our spelling. */
   get queryPaths(): readonly string[] {
-    return [...this.#queries.keys()];
+    return [...this.#queries].flatMap(([path, { namespace }]) => (namespace === "sdk" ? [path] : []));
   }
 
   query(path: string): QueryRoute | undefined {
-    const method = this.#queries.get(toNamespace(path, "sdk"));
-    return method === undefined ? undefined : { method, namespace: namespaceOf(path) };
+    return this.#queries.get(path);
   }
 
   #addQueries({ service, methods }: BoundService): void {
-    for (const [name, method] of methods) this.#queries.set(`/${service.typeName}/${name}`, method);
+    for (const [name, method] of methods)
+      for (const namespace of NAMESPACES) {
+        const path = toNamespace(`/${service.typeName}/${name}`, namespace);
+        this.#queries.set(path, { method, namespace: namespaceOf(path) });
+      }
   }
 
   #addMessage(module: Module, method: BoundMethod): void {

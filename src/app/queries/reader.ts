@@ -12,7 +12,7 @@ import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
 import type { ModuleSet } from "../module-set.ts";
 import { pastStates } from "./past.ts";
 import { answerQuery } from "./query.ts";
-import { simulatedSigners, simulation } from "./simulate.ts";
+import { isSimulation, simulatedSigners, simulation } from "./simulate.ts";
 
 type Tables = Pick<Database, "table">;
 
@@ -49,6 +49,7 @@ export interface QueryWork {
  */
 export class AppReader {
   readonly #options: AppReaderOptions;
+  readonly #storeNames: readonly string[];
   readonly #router: Router;
   readonly #runner: TxRunner;
   /** What the current simulation works on. */
@@ -58,6 +59,7 @@ export class AppReader {
     const { set, report } = options;
     const maxBlockGas = () => this.#maxBlockGas();
     this.#options = options;
+    this.#storeNames = set.modules.map(({ name }) => name);
     this.#runner = new TxRunner({
       router: new Router(set.modules),
       ante: { ...set.ante, minGasPrices: [], maxBlockGas },
@@ -80,14 +82,14 @@ export class AppReader {
 
   /** Answers a query; only `GivenUp` is thrown, every other error becomes a result. */
   query(tables: Tables, query: AppQuery, work: QueryWork): AppQueryResult {
-    const { set, version, report } = this.#options;
+    const { version, report } = this.#options;
     const state = stateIn(tables);
     const block = readLastBlock(tables);
     this.#simulated = block === undefined ? undefined : { state, block, work };
     const sources = {
       router: this.#router,
       state: { committed: () => state, snapshot: () => ({ ...state, close: () => {} }) },
-      storeNames: set.modules.map(({ name }) => name),
+      storeNames: this.#storeNames,
       version,
       block,
       past: pastStates(tables),
@@ -110,6 +112,11 @@ export class AppReader {
   /** Height of the last commit; 0 before the first. */
   height(tables: Tables): bigint {
     return readLastBlock(tables)?.height ?? 0n;
+  }
+
+  /** Whether a query depends on pending transactions. */
+  isSimulation(query: AppQuery): boolean {
+    return isSimulation(query);
   }
 
   /** The accounts on whose pending transactions a query depends: the signers of what it simulates. */

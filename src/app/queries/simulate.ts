@@ -14,6 +14,7 @@ import { decodeMessage, encodeMessage, methodPath, toNamespace } from "../../wir
 const MAX_GAS = 50_000_000n;
 const MAX_MESSAGES = 256;
 const SIMULATE = methodPath(Service.method.simulate);
+const SIMULATE_PATHS: ReadonlySet<string> = new Set([SIMULATE, toNamespace(SIMULATE, "cosmos")]);
 
 /** Gives a simulation its turn, or refuses it; `checkTime` throws when its time is over. */
 export type SimulationTurn = <T>(run: (checkTime: () => void) => T) => T;
@@ -46,11 +47,15 @@ function lesser(limit: bigint, most: bigint): bigint {
   return limit < 0n || limit > most ? most : limit;
 }
 
+export function isSimulation({ path }: AppQuery): boolean {
+  return SIMULATE_PATHS.has(path);
+}
+
 /** The signers of the transaction that a query simulates; none if it simulates nothing, or nothing that can be read. */
-export function simulatedSigners({ path, data }: AppQuery, runner: TxRunner): readonly Uint8Array[] {
-  if (toNamespace(path, "sdk") !== SIMULATE) return [];
+export function simulatedSigners(query: AppQuery, runner: TxRunner): readonly Uint8Array[] {
+  if (!isSimulation(query)) return [];
   try {
-    return runner.signers(simulatedBytes(decodeMessage(Service.method.simulate.input, data)));
+    return runner.signers(simulatedBytes(decodeMessage(Service.method.simulate.input, query.data)));
   } catch {
     // The simulation itself reports what is wrong.
     return [];

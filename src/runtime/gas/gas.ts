@@ -10,11 +10,11 @@ export interface GasMeter {
 
 /** A meter that never refuses: block processing, queries, simulation. */
 export function infiniteGas(): GasMeter {
-  return makeMeter(undefined);
+  return new Meter(undefined);
 }
 
 export function limitedGas(limit: bigint): GasMeter {
-  return makeMeter(limit);
+  return new Meter(limit);
 }
 
 /** A meter that calls `watch` whenever gas is consumed: what it throws ends the work in the middle of a message. */
@@ -50,20 +50,28 @@ export function prepaidGas(meter: GasMeter, prepaid: bigint, percent = 100n): Ga
   };
 }
 
-function makeMeter(limit: bigint | undefined): GasMeter {
-  let used = 0n;
-  return {
-    limit: limit ?? 0n,
-    get used() {
-      return used;
-    },
-    consume(amount, descriptor) {
-      used += amount;
-      if (limit !== undefined && used > limit) {
-        throw sdkErrors.outOfGas(`out of gas in location: ${descriptor}; gasWanted: ${limit}, gasUsed: ${used}`);
-      }
-    },
-  };
+/** A class, because V8 takes long to make an object with a getter of its own: every query has a meter. */
+class Meter implements GasMeter {
+  readonly limit: bigint;
+  readonly #isLimited: boolean;
+  #used = 0n;
+
+  constructor(limit: bigint | undefined) {
+    this.limit = limit ?? 0n;
+    this.#isLimited = limit !== undefined;
+  }
+
+  get used(): bigint {
+    return this.#used;
+  }
+
+  consume(amount: bigint, descriptor: string): void {
+    this.#used += amount;
+    if (this.#isLimited && this.#used > this.limit) {
+      const text = `out of gas in location: ${descriptor}; gasWanted: ${this.limit}, gasUsed: ${this.#used}`;
+      throw sdkErrors.outOfGas(text);
+    }
+  }
 }
 
 /** Gas that the transactions of one block have used together. */

@@ -250,4 +250,33 @@ describe("a reader in another thread", () => {
     expect(database.table("a").get(Uint8Array.of(1))?.[0]).toBe(5);
     database.close();
   });
+
+  it("gives the same array for the same key while its bytes are the same, and never one of other bytes", () => {
+    const directory = join(scratch, "same");
+    const database = openLmdb(directory);
+    const [key, other] = [Uint8Array.of(1), Uint8Array.of(2)];
+    const write = (value: Uint8Array): void => database.write([{ table: "a", key, value }]);
+    write(Uint8Array.of(1, 2, 3));
+    database.write([{ table: "a", key: other, value: Uint8Array.of(9, 9, 9, 9) }]);
+    const reader = openLmdbReader(directory, ["a"]);
+    const read = (): Uint8Array | undefined => {
+      reader.refresh();
+      return reader.table("a").get(key);
+    };
+    const first = read();
+    expect([...(first ?? [])]).toEqual([1, 2, 3]);
+    expect(read()).toBe(first);
+    expect([...(reader.table("a").get(other) ?? [])]).toEqual([9, 9, 9, 9]);
+    for (const value of [[1, 2, 4], [1, 2], [1, 2, 4, 0], [3]]) {
+      write(Uint8Array.from(value));
+      const found = read();
+      expect([...(found ?? [])]).toEqual(value);
+      expect(read()).toBe(found);
+    }
+    expect([...(first ?? [])]).toEqual([1, 2, 3]);
+    database.write([{ table: "a", key, value: null }]);
+    expect(read()).toBeUndefined();
+    reader.close();
+    database.close();
+  });
 });

@@ -15,6 +15,8 @@ type Root = RootDatabase<Buffer, Uint8Array>;
 
 /** Upper bound of the number of tables; LMDB reserves a few bytes for each. */
 const MAX_TABLES = 128;
+/** Larger values are not kept for the next reading. */
+const MOST_KEPT_BYTES = 1024;
 /** Keys and values are plain bytes; we have our own caches, so the library's is off. */
 const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as const;
 
@@ -170,6 +172,9 @@ function* inflated(entries: Iterable<Entry>): IterableIterator<Entry> {
 class LmdbTable implements KVReader {
   readonly #table: Table;
   readonly #transaction: Transaction | undefined;
+  /** What was read last under the key that every request reads: the same array stands for the same bytes. */
+  #lastKey: Uint8Array | undefined;
+  #lastValue: Buffer | undefined;
 
   constructor(table: Table, transaction: Transaction | undefined) {
     this.#table = table;
@@ -179,9 +184,24 @@ class LmdbTable implements KVReader {
   get(key: Uint8Array): Uint8Array | undefined {
     if (key.length === 0 || key.length > MAX_ROW_KEY_BYTES) return undefined;
     const transaction = this.#transaction;
-    return unlessFaulty(() =>
-      transaction === undefined ? this.#table.getBinary(key) : this.#table.get(key, { transaction }),
-    );
+    return unlessFaulty(() => (transaction === undefined ? this.#read(key) : this.#table.get(key, { transaction })));
+  }
+
+  #read(key: Uint8Array): Buffer | undefined {
+    if (this.#lastKey === key && this.#isLastValue(key)) return this.#lastValue;
+    const value = this.#table.getBinary(key);
+    const isKept = value !== undefined && value.length <= MOST_KEPT_BYTES;
+    this.#lastKey = isKept ? key : undefined;
+    this.#lastValue = isKept ? value : undefined;
+    return value;
+  }
+
+  #isLastValue(key: Uint8Array): boolean {
+    // Memory of LMDB, which the next reading overwrites: a copy costs as much as the reading.
+    const bytes = this.#table.getBinaryFast(key);
+    const last = this.#lastValue;
+    if (bytes === undefined || last?.length !== bytes.length) return false;
+    return bytes.compare(last, 0, last.length, 0, bytes.length) === 0;
   }
 
   has(key: Uint8Array): boolean {

@@ -4,7 +4,7 @@ import { GivenUp } from "../../../runtime/index.ts";
 import { SvcError } from "../../../util/index.ts";
 import { Service } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { methodPath, toNamespace } from "../../../wire/index.ts";
-import { Dispatcher, type DispatcherOptions, refusedQuery } from "../../dispatch.ts";
+import { Dispatcher, type DispatcherOptions, refusedQuery, spellings } from "../../dispatch.ts";
 import { runMethod } from "../../rpc/calls/jsonrpc.ts";
 import type { GenesisSource, RunMethod } from "../../rpc/calls/method.ts";
 import { RPC_METHODS } from "../../rpc/methods/index.ts";
@@ -28,7 +28,7 @@ const MAY_BE_SLOW: ReadonlySet<string> = new Set([
 ]);
 
 /** It runs only once: a second run would find its changes already made. */
-const BROADCAST = methodPath(Service.method.broadcastTx);
+const BROADCAST: ReadonlySet<string> = new Set(spellings(methodPath(Service.method.broadcastTx)));
 
 export interface DeskParts {
   readonly chain: Pick<ReadChain, "within">;
@@ -49,14 +49,14 @@ export class Desk implements ServingDesk {
 
   /** Tries work of some kind within a small budget; work that does not finish within it is done by `slowly`. */
   async tryFirst<T>(kind: string, work: (budget: Budget) => Promise<T>, slowly: () => Promise<T>): Promise<T> {
-    if (!this.#tries.mayTry(kind)) return slowly();
+    if (!this.#tries.mayTry(kind)) return await slowly();
     const budget = new Budget(QUICK);
     try {
       return await work(budget);
     } catch (error) {
       if (!(error instanceof GivenUp)) throw error;
       this.#tries.count(kind, budget.usedMs);
-      return slowly();
+      return await slowly();
     }
   }
 
@@ -112,15 +112,10 @@ class DeskDispatcher extends Dispatcher {
 
   #answer(query: AppQuery): Promise<AppQueryResult> {
     const { chain, slow } = this.#parts;
-    const kind = toNamespace(query.path, "sdk");
-    if (kind === BROADCAST) return super.query(query, this.#parts.whole);
+    if (BROADCAST.has(query.path)) return super.query(query, this.#parts.whole);
     const slowly = () => slow.query(query);
     if (query.data.length > QUICK_REQUEST_BYTES) return slowly();
-    return this.#desk.tryFirst(
-      toNamespace(query.path, "sdk"),
-      (budget) => super.query(query, chain.within(budget)),
-      slowly,
-    );
+    return this.#desk.tryFirst(query.path, (budget) => super.query(query, chain.within(budget)), slowly);
   }
 }
 
@@ -134,7 +129,8 @@ class Tries {
   }
 
   mayTry(kind: string): boolean {
-    const known = this.#kinds.get(kind);
+    // Most of the time there is none: then a kind need not be looked up.
+    const known = this.#kinds.size === 0 ? undefined : this.#kinds.get(spelt(kind));
     if (known === undefined) return true;
     const now = this.#now();
     known.saved = Math.min(TRIES.savedMs, known.saved + (now - known.seen) * TRIES.share);
@@ -143,8 +139,13 @@ class Tries {
   }
 
   count(kind: string, ms: number): void {
-    const known = this.#kinds.get(kind) ?? { saved: TRIES.savedMs, seen: this.#now() };
-    this.#kinds.set(kind, known);
+    const known = this.#kinds.get(spelt(kind)) ?? { saved: TRIES.savedMs, seen: this.#now() };
+    this.#kinds.set(spelt(kind), known);
     known.saved -= ms;
   }
+}
+
+/** Both spellings of a path are one kind. */
+function spelt(kind: string): string {
+  return toNamespace(kind, "sdk");
 }
