@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_sdk_consensus_v1_genesis: GenFile;
 
 /**
- * Nothing: the parameters stand beside app_state in a genesis file.
+ * Nothing: the parameters are beside app_state in a genesis file.
  *
  * @generated from message sdk.consensus.v1.GenesisState
  */

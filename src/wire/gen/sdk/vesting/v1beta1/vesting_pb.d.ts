@@ -143,7 +143,7 @@ export declare type PeriodicVestingAccount = Message<"sdk.vesting.v1beta1.Period
 export declare const PeriodicVestingAccountSchema: GenMessage<PeriodicVestingAccount>;
 
 /**
- * The module's part of a genesis file: the accounts stand in that of auth.
+ * The module's part of a genesis file: the accounts are in that of auth.
  *
  * @generated from message sdk.vesting.v1beta1.GenesisState
  */

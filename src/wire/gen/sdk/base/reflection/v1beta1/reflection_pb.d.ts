@@ -2,7 +2,7 @@
 // @generated from file sdk/base/reflection/v1beta1/reflection.proto (package sdk.base.reflection.v1beta1, syntax proto3)
 /* eslint-disable */
 
-// Which messages may stand where a message only says "any of this kind".
+// The messages that may fill a field of an interface type.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";

@@ -2,7 +2,7 @@
 // @generated from file sdk/base/reflection/v1beta1/reflection.proto (package sdk.base.reflection.v1beta1, syntax proto3)
 /* eslint-disable */
 
-// Which messages may stand where a message only says "any of this kind".
+// The messages that may fill a field of an interface type.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../../google/api/annotations_pb.js";
