@@ -17,7 +17,7 @@ export interface Meta {
   readonly roots: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Text, so that a damaged data directory can be looked at with any tool. */
+/** Text, so that a damaged data directory can be read with any tool. */
 export function metaWrite({ height, appHash, roots }: Meta): Write {
   const stores = Object.fromEntries([...roots].map(([name, root]) => [name, toHex(root)]));
   const text = JSON.stringify({ format: FORMAT, height: `${height}`, appHash: toHex(appHash), stores });

@@ -147,7 +147,7 @@ export class TestChain {
     return this.#app;
   }
 
-  /** A chain that goes on from the last block of this one; neither sees what the other does. */
+  /** A chain that continues from the last block of this one; neither sees what the other does. */
   fork(): TestChain {
     return new TestChain(this.#options, this.#state());
   }
@@ -248,7 +248,7 @@ export class TestChain {
   }
 
   /**
-   * Exports the state, goes on with it on a new chain and exports again after a block: the two `app_state`s. The imported
+   * Exports the state, continues with it on a new chain and exports again after a block: the two `app_state`s. The imported
    * state must have the same hash.
    */
   exportTwice(

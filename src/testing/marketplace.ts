@@ -147,7 +147,7 @@ export class TestMarket {
     return this.chain.send(create(MsgWithdrawLeaseSchema, { bidId }), { from });
   }
 
-  /** Bids on an order, takes the bid, and returns the lease's id. Throws when the chain refuses. */
+  /** Bids on an order, accepts the bid, and returns the lease's id. Throws when the chain refuses. */
   leased(tenant: TestKey, order: OrderKey, offer: { readonly provider: TestKey; readonly price: string }): BidKey {
     for (const sent of [this.bid(offer.provider, order, offer.price), this.lease(tenant, order, offer.provider)]) {
       if (sent.code !== 0) throw new Error(sent.log);

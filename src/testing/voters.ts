@@ -35,7 +35,7 @@ export class TestVoters {
     return { round: 0, votes };
   }
 
-  /** Goes on to the next block. */
+  /** Moves to the next block. */
   advance(updates: readonly ValidatorUpdate[]): void {
     const [, current, next] = this.#sets;
     this.#sets = [current, next, changed(next, updates)];

@@ -197,7 +197,7 @@ class TarReader {
   }
 }
 
-/** The size that a header tells. Throws unless it is the header of a plain file of this name, whole as written. */
+/** The size in a header. Throws unless it is the header of a plain file of this name, whole as written. */
 function fileSizeOf(header: Buffer, name: string): number {
   const size = Number.parseInt(header.toString("latin1", 124, 135), 8);
   if (!Number.isSafeInteger(size) || size < 0 || !header.equals(tarHeader(name, size)))

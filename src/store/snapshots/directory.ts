@@ -35,7 +35,7 @@ export function blockFile(index: number): string {
   return `block-${index}`;
 }
 
-/** The record as text, so that it can be looked at with any tool. */
+/** The record as text, so that it can be read with any tool. */
 export function recordText({ height, format, chunks, hash, metadata, blocks }: SnapshotRecord): string {
   const record = {
     height: `${height}`,

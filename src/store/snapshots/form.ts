@@ -91,7 +91,7 @@ export class ItemReader {
   }
 }
 
-/** Undefined if there is too little to tell. Throws `BadSnapshot` for bytes that no item begins with. */
+/** Undefined if there are too few bytes yet. Throws `BadSnapshot` for bytes that no item begins with. */
 function itemLength(bytes: Buffer, at: number): number | undefined {
   if (at >= bytes.length) return undefined;
   const kind = bytes[at];

@@ -171,7 +171,7 @@ export class SparseMerkleTree {
     return slot;
   }
 
-  /** The node that stands in place of `node` once the batch items of `span` are in it. */
+  /** The node that replaces `node` once the batch items of `span` are in it. */
   #apply(work: Work, node: number, span: Span): number {
     const { low, high, depth } = span;
     if (low === high) return node;
@@ -371,7 +371,7 @@ interface Work {
   readonly batch: number[];
   readonly created: number[];
   readonly replaced: number[];
-  /** Of batch items, less those that stand in place of a leaf. */
+  /** Of batch items, less those that replace a leaf. */
   readonly keys: NewKeys;
   readonly gone: GoneKey[];
 }

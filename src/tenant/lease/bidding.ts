@@ -25,7 +25,7 @@ const AWAY = [clientErrors.unreachable, clientErrors.timeout];
 /** Blocks without a bid after which we ask the providers why. */
 const PATIENCE_BLOCKS = 3n;
 
-/** Collects bids for the groups of a deployment until the window closes, and takes one for each. */
+/** Collects bids for the groups of a deployment until the window closes, and accepts one for each. */
 export async function takeBids(
   session: Session,
   dseq: bigint,
@@ -79,7 +79,7 @@ function nobodyReached(
   return deployErrors.noBids(`group ${group}: ${refusal.reason}`, { hint });
 }
 
-/** Bids for these groups, those that the policy refuses included, once each group has one to take. */
+/** Bids for these groups, those that the policy refuses included, once each group has one to accept. */
 async function collectBids(session: Session, dseq: bigint, gseqs: readonly number[]): Promise<readonly BidRecord[]> {
   const { market, request, clock } = session;
   const deadline = clock.now() + request.timeoutMs;
@@ -177,7 +177,7 @@ export function unacceptableText(bids: readonly BidRecord[], { choice, maxPrice 
 
 interface EmptyMarket {
   readonly height: bigint;
-  /** Orders without a bid to take. */
+  /** Orders without an acceptable bid. */
   readonly orders: readonly OrderRecord[];
   /** Bids on them that the policy refuses. */
   readonly bids: readonly BidRecord[];

@@ -15,7 +15,7 @@ function compare<T extends bigint | string>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Whether the policy allows taking the bid. */
+/** Whether the policy allows accepting the bid. */
 export function isAcceptable(bid: BidRecord, { choice, maxPrice }: BidPolicy): boolean {
   if (choice.kind === "provider" && bid.id.provider !== choice.address) return false;
   if (maxPrice === undefined) return true;

@@ -4,7 +4,7 @@ import type { HostsRefusal } from "../session/gateway.ts";
 import type { Offer } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
 
-/** Offers that can be taken, and why others cannot. */
+/** Offers that can be accepted, and why others cannot. */
 export interface Reached {
   readonly offers: readonly Offer[];
   /** Refusals of host names of the file. */

@@ -6,7 +6,7 @@ export interface BidWindow {
   readonly height: bigint;
   /** Groups that need a bid. */
   readonly groups: readonly number[];
-  /** Bids that may be taken. */
+  /** Bids that may be accepted. */
   readonly bids: readonly BidRecord[];
   /** Blocks to wait after the first bid of a group. */
   readonly blocks: bigint;

@@ -24,11 +24,11 @@ export interface DeployOptions {
   readonly signer: TxSigner;
   /** The cheapest bid when left out. */
   readonly policy?: BidPolicy;
-  /** The least that the chain takes when left out. */
+  /** The least that the chain accepts when left out. */
   readonly deposit?: IntCoin;
   /** Blocks to wait after the first bid; 2 when left out. */
   readonly bidWindow?: bigint;
-  /** Longest wait for bids, and again for the services; five minutes when left out. */
+  /** Longest wait for bids, and then for the services; five minutes when left out. */
   readonly timeoutMs?: number;
   /** Makes another deployment even if this file already has one. */
   readonly fresh?: boolean;
@@ -43,8 +43,8 @@ export const DEFAULT_BID_WINDOW = 2n;
 export const DEFAULT_TIMEOUT_MS = 300_000;
 
 /**
- * Deploys a file: certificate, order, bids, lease, manifest, ready services. Goes on with what an earlier run for the
- * same file began. Rejects with `SdlError`, one of `deployErrors`, or what the chain or a provider said.
+ * Deploys a file: certificate, order, bids, lease, manifest, ready services. Continues what an earlier run for the same file
+ * began. Rejects with `SdlError`, one of `deployErrors`, or what the chain or a provider said.
  */
 export async function deploy(options: DeployOptions, reporter: DeployReporter = SILENT): Promise<DeployResult> {
   const { home, signer, chainId, tx = {}, signal = new AbortController().signal } = options;

@@ -164,7 +164,7 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
 }
 
 /**
- * The deposit asked for, else the least that the chain takes and that lets the leases start at the highest price. Rejects
+ * The deposit asked for, else the least that the chain accepts and that lets the leases start at the highest price. Rejects
  * with `deployErrors.funds` if the account does not have that and the fees.
  */
 async function depositFor({ market, request }: Session): Promise<IntCoin> {

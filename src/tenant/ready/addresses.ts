@@ -62,7 +62,7 @@ function ownHosts(manifest: Manifest): ReadonlySet<string> {
   return new Set(exposes.flatMap(({ hosts }) => hosts ?? []).map((host) => host.toLowerCase().replace(/\.$/, "")));
 }
 
-/** Names of the file that lead elsewhere; what the file does not ask for is none of the tenant's. */
+/** Names of the file that belong to another deployment; names that the file does not have are not the tenant's. */
 function tellWithheld({ lease, state }: Serving, own: ReadonlySet<string>, watch: ReadyWatch): void {
   for (const host of (state.withheld ?? []).filter((each) => own.has(each))) {
     const migrate = `svc provider migrate-hostnames ${host} --dseq ${lease.id.dseq}`;

@@ -22,7 +22,7 @@ export function checkInterrupted(signal: AbortSignal): void {
 }
 
 /**
- * The result of some work, or the interruption if that comes first. Work that has begun goes on, but its result is
+ * The result of some work, or the interruption if that comes first. Work that has begun continues, but its result is
  * ignored; no work begins after the interruption.
  */
 export async function unlessInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

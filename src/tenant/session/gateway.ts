@@ -30,19 +30,19 @@ export interface LeaseState {
   readonly version: string;
   /** What keeps all of it from running, in the provider's words. */
   readonly error?: string;
-  /** The provider cannot look at its containers now: what follows is from its last look. */
+  /** The provider cannot see its containers now: what follows is the last known state. */
   readonly unknown?: true;
-  /** Leased addresses of the file that another deployment of the tenant's has. */
+  /** Leased addresses of the file that belong to another deployment of the tenant. */
   readonly withheldEndpoints?: readonly string[];
   /** Leased addresses that the provider's cluster does not serve yet, each with the reason where it is known. */
   readonly unassigned?: readonly string[];
-  /** Host names of the file that lead to another deployment of the tenant's. */
+  /** Host names of the file that belong to another deployment of the tenant. */
   readonly withheld?: readonly string[];
   readonly services: readonly ServiceState[];
   readonly ports: readonly PortState[];
 }
 
-/** The outcome of sending a manifest: taken, refused for good, or to be sent again. */
+/** The outcome of sending a manifest: accepted, refused for good, or to be sent again. */
 export type ManifestOutcome =
   | { readonly kind: "taken" }
   | {

@@ -6,7 +6,7 @@ export type BidChoice =
   | { readonly kind: "provider"; readonly address: string }
   | { readonly kind: "ask" };
 
-/** Which bid is taken, and the highest price. */
+/** Which bid is accepted, and the highest price. */
 export interface BidPolicy {
   readonly choice: BidChoice;
   /** Highest price of a group per block. */

@@ -6,7 +6,7 @@ export interface HttpAnswer {
   readonly isPlain: boolean;
 }
 
-/** A look at a deployment from outside. */
+/** A check of a deployment from outside. */
 export interface Probe {
   /** The answer to a GET request. Rejects if no answer comes. */
   http(url: string, signal: AbortSignal): Promise<HttpAnswer>;

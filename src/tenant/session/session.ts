@@ -26,9 +26,9 @@ export interface DeployParts {
 
 /** Questions to the person at the terminal. Absent if nobody is asked. */
 export interface Questions {
-  /** Whether to go on with something that costs money. */
+  /** Whether to continue with something that costs money. */
   confirm(text: string): Promise<boolean>;
-  /** The bid to take of a group's offers, cheapest first. */
+  /** The bid to accept of a group's offers, cheapest first. */
   choose(group: string, offers: readonly Offer[]): Promise<BidRecord>;
 }
 
@@ -39,7 +39,7 @@ export interface DeployRequest extends SdlSource {
   readonly deposit?: IntCoin;
   /** Blocks to wait after the first bid. */
   readonly bidWindow: bigint;
-  /** Longest wait for bids, for a provider to take the manifest, and for the services to be ready. */
+  /** Longest wait for bids, for a provider to accept the manifest, and for the services to be ready. */
   readonly timeoutMs: number;
   /** Makes another deployment even if this file already has one. */
   readonly fresh: boolean;

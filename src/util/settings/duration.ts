@@ -13,7 +13,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Whole milliseconds of `300ms`, `10s`, `1.5m`, `1h30m` or `1d`, at most those of a timer; `0s` is zero. Undefined when
- * the text is not a duration: the caller says what it takes.
+ * the text is not a duration: the caller says which form it accepts.
  */
 export function parseDurationMs(text: string): number | undefined {
   const parts = [...text.matchAll(PART)];

@@ -29,7 +29,7 @@ export type SettingTable = Readonly<Record<string, Setting>>;
 export interface SettingSource {
   /** What was given, or else the default; empty when there is neither. */
   text(row: SettingRow): string;
-  /** What the user knows the text by: the flag, the variable, or the key of a file. */
+  /** The name by which the user knows the text: the flag, the variable, or the key of a file. */
   label(row: SettingRow): string;
   /** The error that reports a bad text to the user. */
   fault(sentence: string, hint: string | undefined): Error;

@@ -1,6 +1,6 @@
 /**
- * What counts as one client: an IPv4 address, or a network of IPv6 of the size that every customer has (RFC 6177), whose addresses
- * are as many as he likes.
+ * What counts as one client: an IPv4 address, or an IPv6 network of the size that every customer has (RFC 6177): a customer
+ * can use any of its addresses.
  */
 export function clientNetwork(address: string): string {
   const [plain = ""] = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%");

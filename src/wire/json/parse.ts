@@ -16,7 +16,7 @@ const MAX_ANY_DEPTH = 10;
 export interface ParseOptions {
   /** Takes contents of an `Any` as base64 under `value`, for a type that is not known or that JSON cannot hold whole. */
   readonly opaque?: boolean;
-  /** Where the message stands in a larger one, for errors: the item of a list, `["balances", 3]`. */
+  /** Where the message is in a larger one, for errors: the item of a list, `["balances", 3]`. */
   readonly at?: readonly [field: string, index: number];
 }
 

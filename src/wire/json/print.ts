@@ -92,7 +92,7 @@ function isMissingNumber(field: DescField, value: unknown): boolean {
   return NUMBERS.has(scalarOf(field));
 }
 
-/** Contents that cannot be read are shown as base64, so that a transaction of another chain can be looked at. */
+/** Contents that cannot be read are shown as base64, so that a transaction of another chain can be read. */
 function printAny(any: Any, options: JsonOptions): JsonObject {
   const typeUrl = options.namespace === undefined ? any.typeUrl : toNamespace(any.typeUrl, options.namespace);
   const content = findTypeUrl(any.typeUrl) === undefined ? undefined : contentOf(any, options);

@@ -33,7 +33,7 @@ const UINT64 = /^\d{1,20}$/;
 
 /**
  * The binary of a transaction of the era before protobuf from its amino JSON, `{"type": "cosmos-sdk/StdTx", "value":
- * {...}}`. Throws `sdkErrors.jsonUnmarshal` for text that is no such transaction.
+ * {...}}`. Throws `sdkErrors.jsonUnmarshal` for text that is not such a transaction.
  */
 export function stdTxFromJson(text: string): Uint8Array {
   const names: { used: AminoNames } = { used: "current" };
@@ -121,7 +121,7 @@ function protoJson(schema: DescMessage, json: JsonValue, place: Place): JsonValu
   return fields;
 }
 
-/** The field that a key stands for; a oneof stands under its own name, with the type of the chosen member. */
+/** The field of a key; a oneof is under its own name, with the type of the chosen member. */
 function memberOf(schema: DescMessage, key: string, value: JsonValue): { field: DescField; content: JsonValue } {
   const plain = schema.fields.find((each) => aminoOneofName(each) === "" && aminoFieldName(each) === key);
   if (plain !== undefined) return { field: plain, content: value };
