@@ -1,5 +1,5 @@
 import { createSocket } from "node:dgram";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,12 @@ import {
 import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
-import type { ClusterEvent, LeaseHealth, LeaseSpec } from "../../src/provider/cluster/index.ts";
+import {
+  type ClusterEvent,
+  type LeaseHealth,
+  type LeaseSpec,
+  leaseNamespace,
+} from "../../src/provider/cluster/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
@@ -300,6 +305,11 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         },
       ]);
       await untilOk(driver, id);
+      // What others write does not take it: the disk has given the room away already.
+      const { blocks, size } = statSync(
+        join(engine.folder, "provider", "volumes", leaseNamespace(id), "web-0.data.img"),
+      );
+      expect(blocks * 512).toBeGreaterThanOrEqual(size);
       expect((await sh(id, "web", "dd if=/dev/zero of=/data/x bs=1M count=64; rm /data/x")).code).toBe(0);
       expect((await sh(id, "web", "dd if=/dev/zero of=/data/x bs=1M count=70; rm /data/x")).stderr).toMatch(/No space/);
     });

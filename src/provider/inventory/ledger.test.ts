@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open as openFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Rng } from "../../../test/support/rng.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import { encodeJson } from "../durable.ts";
@@ -25,6 +26,15 @@ function setUp() {
   return { folder, path, said, log, open: () => new Ledger(path, log) };
 }
 
+/** How often contents of files are brought to the disk from now on. */
+async function countSyncs(beside: string): Promise<() => number> {
+  const file = await openFile(`${beside}.probe`, "w");
+  const spy = vi.spyOn(Object.getPrototypeOf(file), "datasync");
+  onTestFinished(() => spy.mockRestore());
+  await file.close();
+  return () => spy.mock.calls.length;
+}
+
 test("the last state of every order is there after a restart", async () => {
   const { open } = setUp();
   const ledger = open();
@@ -36,9 +46,10 @@ test("the last state of every order is there after a restart", async () => {
   expect(open().load()).toEqual([reservation("a"), reservation("c", "active")]);
 });
 
-test("changes made at the same time share one write", async () => {
+test("changes made at the same time share one write, which is on the disk when it is told", async () => {
   const { open, path } = setUp();
   const ledger = open();
+  const syncs = await countSyncs(path);
   ledger.record("0", reservation("0"));
   const writes = new Set<Promise<void>>();
   for (let i = 1; i < 1_000; i++) {
@@ -48,7 +59,24 @@ test("changes made at the same time share one write", async () => {
   await Promise.all(writes);
   expect(writes.size).toBe(1);
   expect(readFileSync(path, "utf8").split("\n\n")).toHaveLength(1);
+  // One for the first line, one for all others.
+  expect(syncs()).toBeLessThanOrEqual(2);
+  expect(syncs()).toBeGreaterThan(0);
   expect(open().load()).toHaveLength(1_000);
+});
+
+test("a change is added to the file, which is not written anew", async () => {
+  const { open, path } = setUp();
+  const ledger = open();
+  ledger.record("0", reservation("0"));
+  await ledger.durable();
+  const { ino } = statSync(path);
+  for (let i = 1; i < 20; i++) {
+    ledger.record(`${i}`, reservation(`${i}`));
+    await ledger.durable();
+  }
+  expect(statSync(path).ino).toBe(ino);
+  expect(open().load()).toHaveLength(20);
 });
 
 test("the file is written anew before it grows far beyond what it holds", async () => {

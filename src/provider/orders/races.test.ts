@@ -4,13 +4,14 @@ import { expect, test } from "vitest";
 import { DEC_ONE, silentLogger, toUtf8 } from "../../util/index.ts";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { MsgCloseBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
-import { decodeMessage, formatOrderId, type OrderKey } from "../../wire/index.ts";
-import { Inventory } from "../inventory/index.ts";
+import { decodeMessage, encodeAddress, formatOrderId, type LeaseKey, type OrderKey } from "../../wire/index.ts";
+import { Inventory, reconcileReservations } from "../inventory/index.ts";
 import { type OutMessage, Rejected, type SendOptions, Withdrawn } from "../outbox/index.ts";
 import { PLAIN_OFFER } from "../testing/deployment.ts";
 import { OrderService } from "./service.ts";
 
-const US = "svc1provider";
+const US = encodeAddress(new Uint8Array(20).fill(1));
+const TENANT = encodeAddress(new Uint8Array(20).fill(2));
 const ORDERS = 3;
 const val = (amount: bigint) => ({ val: toUtf8(amount.toString()) });
 const group: GroupSpec = create(GroupSpecSchema, {
@@ -83,6 +84,22 @@ class Market {
     else this.events.push(() => next.reject(refusal));
   }
 
+  /** What the ledger is compared with; answers come a moment after the question. */
+  reader(): Parameters<typeof reconcileReservations>[0]["chain"] {
+    const later = <T>(answer: () => T) => new Promise<T>((resolve) => setImmediate(() => resolve(answer())));
+    const price = { denom: "utoken", amount: DEC_ONE };
+    const lease = (dseq: bigint) => ({ id: bidId(dseq), state: "active" as const, price, ...TIMES });
+    return {
+      activeLeases: () => later(() => [...this.bids].flatMap(([dseq, is]) => (is === "active" ? [lease(dseq)] : []))),
+      bid: (id) =>
+        later(() => {
+          const state = this.bids.get(id.dseq);
+          return state && { id, state, price, createdAt: 1n };
+        }),
+      group: async ({ gseq }) => ({ gseq, state: "open", spec: group, createdAt: 1n, closeReason: "" }),
+    };
+  }
+
   /** The provider sees the next thing that blocks hold, in order. */
   see(): void {
     this.events.shift()?.();
@@ -105,14 +122,18 @@ class Market {
   }
 
   #tell(action: string, dseq: bigint): void {
-    this.events.push(() =>
-      this.service?.onEvent({ action, id: { ...orderId(dseq), provider: US }, attributes: new Map() }),
-    );
+    this.events.push(() => this.service?.onEvent({ action, id: bidId(dseq), attributes: new Map() }));
   }
 }
 
+const TIMES = { createdAt: 1n, closedOn: 0n, closeReason: "" };
+
+function bidId(dseq: bigint): LeaseKey {
+  return { ...orderId(dseq), provider: US };
+}
+
 function orderId(dseq: bigint): OrderKey {
-  return { owner: "svc1tenant", dseq, gseq: 1, oseq: 1 };
+  return { owner: TENANT, dseq, gseq: 1, oseq: 1 };
 }
 
 function setUp() {
@@ -156,16 +177,28 @@ function setUp() {
     onWon: ({ dseq }) => void won.add(dseq),
   });
   market.service = service;
-  return { market, inventory, won, service };
+  const compare = () =>
+    reconcileReservations({
+      inventory,
+      provider: US,
+      log: silentLogger,
+      // As the daemon does: leases have a record as soon as they are won.
+      keep: () => new Set([...[...won].map((dseq) => formatOrderId(orderId(dseq))), ...service.unsettled()]),
+      chain: market.reader(),
+    });
+  return { market, inventory, won, service, compare };
 }
 
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
 
-/** What may happen in any order: a new order, the tenant's word, a block, and that the provider hears of one. */
+/**
+ * What may happen in any order: a new order, the tenant's word, a block, that the provider hears of one, and a comparison of
+ * its ledger with the chain.
+ */
 const step = fc.oneof(
   fc.record({ do: fc.constantFrom("order" as const, "take" as const, "cancel" as const), dseq: fc.nat(ORDERS - 1) }),
   fc.record({
-    do: fc.constantFrom("block" as const, "block" as const, "see" as const, "time" as const),
+    do: fc.constantFrom("block" as const, "block" as const, "see" as const, "time" as const, "compare" as const),
     dseq: fc.constant(0),
   }),
 );
@@ -173,16 +206,19 @@ const step = fc.oneof(
 test("whenever a bid runs out and whenever it is taken: no lease is ended, and exactly the leases hold capacity", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
-      const { market, inventory, won, service } = setUp();
+      const { market, inventory, won, service, compare } = setUp();
+      const compared: Promise<void>[] = [];
       for (const { do: what, dseq } of steps) {
         const id = BigInt(dseq + 1);
         if (what === "order") service.onEvent({ action: "order-created", id: orderId(id), attributes: new Map() });
         else if (what === "block") market.block();
         else if (what === "see") market.see();
         else if (what === "time") await turn();
+        else if (what === "compare") compared.push(compare());
         else market.tenant(id, what);
         await new Promise((resolve) => setImmediate(resolve));
       }
+      await Promise.all(compared);
       // Then the network becomes quiet, and every bid that nobody took runs out.
       for (let i = 0; i < 400; i++) {
         market.block();

@@ -94,9 +94,9 @@ class FakeChain implements OutboxChain {
   }
 }
 
-function make(chain: FakeChain, log: Logger = silentLogger): Outbox {
+function make(chain: FakeChain, log: Logger = silentLogger, batch = 5): Outbox {
   const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return new Outbox({ chain, log, timeoutBlocks: TIMEOUT, batch: 5, pause });
+  return new Outbox({ chain, log, timeoutBlocks: TIMEOUT, batch, pause });
 }
 
 const message = (name: string): OutMessage => ({ typeUrl: name, value: new Uint8Array() });
@@ -153,6 +153,24 @@ describe("the outbox", () => {
     await Promise.all(sent);
     expect(chain.executed).toEqual(names.filter((name) => !chain.bad.has(name)));
     expect(Number(chain.now)).toBeLessThanOrEqual(blocks * (named ? 1 : 3));
+  });
+
+  it.each([0, 7, 19])("finds a bad one of twenty by halves, each with one question (at %i)", async (at) => {
+    const chain = new FakeChain();
+    chain.namesCulprit = false;
+    const names = Array.from({ length: 20 }, (_, i) => `m${i}`);
+    chain.bad.add(`m${at}`);
+    const outbox = make(chain, silentLogger, names.length);
+    const sent = names.map((name) => outbox.send(message(name), name).catch(() => {}));
+    while (outbox.depth > 0 && chain.now < 100n) {
+      await turns(60);
+      outbox.onBlock(chain.block());
+    }
+    await Promise.all(sent);
+    expect(chain.executed).toEqual(names.filter((_, i) => i !== at));
+    // Twenty in halves: five times. Of each pair one goes into a block, and the other is halved again.
+    expect(chain.broadcasts).toBeLessThanOrEqual(5);
+    expect(chain.simulations).toBeLessThanOrEqual(1 + 2 * 5);
   });
 
   it("does not send what is no longer wanted when its turn comes", async () => {
