@@ -21,6 +21,7 @@ export type PeerName =
   | "kubernetes-node"
   | "containerd"
   | "kube-router"
+  | "traefik"
   | "gateway-api"
   | "kwok"
   | "pebble"

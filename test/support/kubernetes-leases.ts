@@ -7,6 +7,7 @@ export const SETTINGS: ObjectSettings = {
   provider: "svc1provider",
   publicHostname: "cluster.example.com",
   stopGraceMs: 30_000,
+  lingerMs: 0,
   runtime: undefined,
   allowLocalImages: false,
   userNamespaces: false,

@@ -1,20 +1,21 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|gateway-api|kwok|pebble|helm
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|kwok|pebble|helm
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
 # kubernetes is its API server, its storage and the pretence of a node, and by far the longest: some five minutes of one
 # core. kubernetes-node, a minute and a half more, is what makes a cluster of it that runs pods, and kwok pretends many nodes.
-# kube-router, a minute and a half more, enforces network policies on such a node.
+# kube-router, a minute and a half more, enforces network policies on such a node, and traefik, some three minutes of one core,
+# answers for Ingress objects and gateways there.
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
 GRPCURL=v1.9.4
 PEBBLE=v2.10.1
 KUBERNETES=v1.34.4
-GATEWAY_API=v1.4.0
+GATEWAY_API=v1.6.1
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|gateway-api|kwok|pebble|helm}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|kwok|pebble|helm}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -47,6 +48,13 @@ go_tool() {
     # The sum of its own module stands beside it: Go's checksum database does not tell it everywhere.
     cp "$module" "$here/$name/go.sum" "$here/$name"/*.go "$work/"
     cluster_tool .
+  elif [ "$name" = traefik ]; then
+    cp "$module" "$work/"
+    copy_of github.com/traefik/traefik/v3 "$work/source"
+    copy_of github.com/go-acme/lego/v5 "$work/lego"
+    "$here/$name/prune.sh" "$work/source" "$work/lego"
+    cluster_tool github.com/traefik/traefik/v3/cmd/traefik github.com/traefik go.opentelemetry.io sigs.k8s.io google.golang.org \
+      github.com/influxdata github.com/go-openapi github.com/redis github.com/klauspost github.com/quic-go
   else
     cp "$here/$name/go.mod" "$here/$name/main.go" "$work/"
     (cd "$work" && go build -mod=mod -trimpath -buildvcs=false -tags "netgo ledger test_ledger_mock" -o "$work/$name" .) >&2
@@ -55,11 +63,26 @@ go_tool() {
   mv "$binary.$$" "$binary"
 }
 
-# cluster_tool: the build of a part of a cluster. Unoptimised code of Kubernetes itself takes a third less to compile, and runs
-# quickly enough for tests; what it stands on stays as it is.
+# cluster_tool PACKAGE [PATH...]: the build of a part of a cluster. Unoptimised code of Kubernetes itself, and of what lies at the
+# paths, takes a third less to compile, and runs quickly enough for tests; what it stands on stays as it is.
 cluster_tool() {
-  (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -gcflags=all=-dwarf=false -gcflags="k8s.io/...=-N -l -dwarf=false" \
-    -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" "$1") >&2
+  package=$1
+  shift
+  set -- k8s.io "$@"
+  for path; do
+    set -- "$@" "-gcflags=$path/...=-N -l -dwarf=false"
+    shift
+  done
+  (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -gcflags=all=-dwarf=false "$@" \
+    -ldflags "-s -w$(kubernetes_version)" -o "$work/$name" "$package") >&2
+}
+
+# copy_of: a folder with the source of a module at the version that the tool's go.mod names, to be changed.
+copy_of() {
+  version=$(sed -n "s#^\t$1 \(v.*\)#\1#p" "$module")
+  folder=$(cd "$cache" && go mod download -json "$1@$version" | sed -n 's/.*"Dir": "\(.*\)",/\1/p')
+  cp -r "$folder" "$2"
+  chmod -R u+w "$2"
 }
 
 # python_tool: a folder with the tool and its packages, which it finds by the folder's path.
@@ -136,7 +159,7 @@ case $name in
     else
       # Both programs of Kubernetes are made of one release.
       module=$here/${name%-node}/go.mod
-      hash=$(cat "$module" "$here/$name"/*.go 2>/dev/null | sha256sum | cut -c1-16)
+      hash=$(cat "$module" "$here/$name"/*.go "$here/$name"/*.sh 2>/dev/null | sha256sum | cut -c1-16)
     fi
     binary=$cache/$name-$hash
     [ -x "$binary" ] || go_tool

@@ -134,3 +134,28 @@ test("host names are served by the ingress that the operator chose", async () =>
   expect(driver.routing.ingress).toBe("provider");
   await driver.close();
 });
+
+test("replicas go on for a while where the cluster's ingress leads to them, on releases that can do that", async () => {
+  await install();
+  const lifecycleOn = async (version: string, by: "cluster" | "provider") => {
+    cluster.server.intercept = (_, response, url) => {
+      if (url.pathname !== "/version") return false;
+      response.end(JSON.stringify({ gitVersion: version }));
+      return true;
+    };
+    const settings = { address: config, stateDir: folder, provider: "svc1provider", ingress: { by } };
+    const driver = await kubernetesCluster.open(settings);
+    const spec = sampleSpec([sampleService("docker.io/library/web:1")]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    const [pod] = cluster.server.objects("/api/v1/pods").map((each) => Object(each).spec.containers[0].lifecycle);
+    await driver.purge();
+    await driver.close();
+    return pod;
+  };
+  const linger = { preStop: { sleep: { seconds: 5 } } };
+  for (const version of ["v1.30.0", "v1.34.4+k3s1", "1.100.0"])
+    expect(await lifecycleOn(version, "cluster")).toEqual(linger);
+  for (const version of ["v1.29.9", "v1.3.0", "other"]) expect(await lifecycleOn(version, "cluster")).toBeUndefined();
+  expect(await lifecycleOn("v1.34.4", "provider")).toBeUndefined();
+});

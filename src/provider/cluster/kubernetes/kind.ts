@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { commandError, makePrivateDirectory, readFileText, replaceFile } from "../../../util/index.ts";
 import { type ClusterKind, type ClusterSettings, clusterErrors } from "../contract/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
+import { LINGER_MS } from "./objects/settings.ts";
 
 /** Folder of the driver's own inside the provider's. */
 const FOLDER = "kubernetes";
@@ -48,9 +49,11 @@ export const kubernetesCluster: ClusterKind = {
     const { openKubernetesDriver } = await import("./driver.ts");
     const { ingress = { by: "cluster" }, nodePorts, leasedIps, log } = settings;
     const { scheme = "http", port = USUAL_PORT[scheme] } = ingress;
+    // The provider's own ingress sees at once that a replica ends.
+    const lingers = ingress.by === "cluster" && LINGERING.test(await asking(address, (api) => api.version()));
     return openKubernetesDriver({
       api: await apiOf(address),
-      objects: objectSettings(provider, settings),
+      objects: { ...objectSettings(provider, settings), lingerMs: lingers ? LINGER_MS : 0 },
       stateDir: folder,
       nodePorts,
       leasedIps,
@@ -79,6 +82,9 @@ function objectSettings(provider: string, settings: Omit<ClusterSettings, "state
     gateway: ingress?.gateway,
   };
 }
+
+/** Releases whose pods can wait before they are asked to end: 1.30 and later. */
+const LINGERING = /^v?1\.(?:[3-9]\d|\d{3,})\b/;
 
 /** The default access: that of a pod in the cluster, then the files that other tools read. */
 function usualPlace(): string {

@@ -52,7 +52,10 @@ export function ingressObjects(
   return hosts.map((host) =>
     wanted(
       KIND.ingress,
-      { ...metadataOf(id, host, target.service, settings), annotations: annotations(NGINX_WORDS, target.options) },
+      {
+        ...metadataOf(id, host, target.service, settings),
+        annotations: { ...COUNTED, ...annotations(NGINX_WORDS, target.options) },
+      },
       {
         spec: {
           ...(ingressClass === undefined ? {} : { ingressClassName: ingressClass }),
@@ -66,6 +69,8 @@ export function ingressObjects(
 /** Of the most common proxy. */
 const NGINX_WORDS = "nginx.ingress.kubernetes.io";
 const OWN_WORDS = "http.svc.network";
+/** Usual for that proxy. Others that read its words count the bytes of requests only where it is said. */
+const COUNTED = { [`${NGINX_WORDS}/proxy-request-buffering`]: "on" };
 
 /** What the tenant wants of the proxy in front, in the words of the most common one. */
 function annotations(prefix: string, options: HttpOptions): Record<string, string> {

@@ -19,6 +19,8 @@ export const KIND = {
   event: { apiVersion: "v1", kind: "Event", plural: "events" },
   policy: { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", plural: "networkpolicies" },
   ingress: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", plural: "ingresses" },
+  ingressClass: { apiVersion: "networking.k8s.io/v1", kind: "IngressClass", plural: "ingressclasses" },
+  gateway: { apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway", plural: "gateways" },
   httpRoute: { apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute", plural: "httproutes" },
   deployment: { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments" },
   statefulSet: { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets" },

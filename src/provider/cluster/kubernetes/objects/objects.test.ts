@@ -199,6 +199,24 @@ describe("what a pod is made from", () => {
     });
   });
 
+  it("goes on for a while when it is to end, where the cluster's ingress may still send requests to it", () => {
+    const settings = { ...SETTINGS, stopGraceMs: 30_000, lingerMs: 4_500 };
+    const podOf = (over: Partial<ManifestService>, kind = "Deployment") =>
+      bodyOf(leaseObjects(spec(over), settings, RUN), kind).spec.template.spec;
+    const web = podOf({ expose: [sampleExpose()] });
+    expect(web.containers[0].lifecycle).toEqual({ preStop: { sleep: { seconds: 5 } } });
+    expect(web.terminationGracePeriodSeconds).toBe(35);
+    const db = podOf({ expose: [sampleExpose({ externalPort: 5432 })] });
+    expect(db.containers[0].lifecycle).toBeUndefined();
+    expect(db.terminationGracePeriodSeconds).toBe(30);
+    const attributes = [{ key: "persistent", value: "true" }];
+    const storage = [{ name: "data", size: { val: String(1 << 30) }, attributes }];
+    const params = { storage: [{ name: "data", mount: "/data", readOnly: false }] };
+    const resources = { ...sampleService(IMAGE).resources, storage };
+    const kept = podOf({ expose: [sampleExpose()], resources, params }, "StatefulSet");
+    expect(kept.containers[0].lifecycle).toBeUndefined();
+  });
+
   it("takes any graphics processor of the vendor, or only those of some models", () => {
     const gpu = (...keys: string[]) => ({
       resources: {
@@ -237,6 +255,7 @@ describe("where requests go", () => {
     const objects = ingressObjects(shop().id, route, 80, { ...SETTINGS, ingressClass: "tenants" });
     expect(objects.map(({ object }) => object.metadata.name)).toEqual(["a.example.com", "b.example.com"]);
     expect(objects[0]?.object.metadata.annotations).toEqual({
+      "nginx.ingress.kubernetes.io/proxy-request-buffering": "on",
       "nginx.ingress.kubernetes.io/proxy-body-size": "5",
       "nginx.ingress.kubernetes.io/proxy-read-timeout": "2",
       "nginx.ingress.kubernetes.io/proxy-send-timeout": "1",

@@ -1,5 +1,11 @@
 import type { GatewayName, PodSecurity } from "../../contract/index.ts";
 
+/**
+ * Controllers of ingresses collect changes for a second or two before they follow them; twice that, and a moment for the
+ * change to come to them.
+ */
+export const LINGER_MS = 5_000;
+
 /** What objects of leases are made with, besides the lease. */
 export interface ObjectSettings {
   /** The provider whose leases these are. */
@@ -8,6 +14,8 @@ export interface ObjectSettings {
   readonly publicHostname: string;
   /** Between asking a program to end and ending it. */
   readonly stopGraceMs: number;
+  /** How long a replica of a host name that is to end goes on, until the cluster's ingress knows of it; 0: not at all. */
+  readonly lingerMs: number;
   /** Runtime class of leases; the cluster's own where there is none. */
   readonly runtime: string | undefined;
   /** Whether images named `localhost/...` are those that the nodes have. */

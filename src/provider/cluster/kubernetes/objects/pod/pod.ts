@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { ManifestService } from "../../../../../sdl/index.ts";
-import { type GpuWish, type LeaseSpec, leaseNamespace, parseGpuWish } from "../../../contract/index.ts";
+import { type GpuWish, isHttpExpose, type LeaseSpec, leaseNamespace, parseGpuWish } from "../../../contract/index.ts";
 import { parseReference } from "../../../shared/index.ts";
 import { credentialsName, GPU_LABEL, LABEL, leaseLabels, podSelector } from "../names.ts";
 import type { ObjectSettings } from "../settings.ts";
 import { limitsOf, requestsOf } from "./resources.ts";
-import { mountsOf, volumesOf } from "./volumes.ts";
+import { hasPersistent, mountsOf, volumesOf } from "./volumes.ts";
 
 /** The container of every pod. */
 export const CONTAINER = "main";
@@ -53,7 +53,7 @@ function podSpec(spec: LeaseSpec, service: ManifestService, settings: ObjectSett
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    terminationGracePeriodSeconds: Math.ceil(settings.stopGraceMs / 1_000),
+    terminationGracePeriodSeconds: Math.ceil(settings.stopGraceMs / 1_000) + lingerSeconds(service, settings),
     securityContext: podSecurity(settings),
     ...(settings.userNamespaces ? { hostUsers: false } : {}),
     ...(settings.runtime === undefined ? {} : { runtimeClassName: settings.runtime }),
@@ -93,6 +93,7 @@ function container(spec: LeaseSpec, service: ManifestService, settings: ObjectSe
     resources: { limits: limitsOf(service), requests: requestsOf(service, settings.overcommit) },
     ...(mounts.length === 0 ? {} : { volumeMounts: mounts }),
     ...readiness(service),
+    ...lifecycle(service, settings),
     terminationMessagePolicy: "FallbackToLogsOnError",
     securityContext: {
       privileged: false,
@@ -136,6 +137,20 @@ function environment(spec: LeaseSpec, { env }: ManifestService, publicHostname: 
 function readiness(service: ManifestService): object {
   const ports = [...new Set(service.expose.filter(({ proto }) => proto === "TCP").map(({ port }) => port))];
   return ports.length === 1 ? { readinessProbe: { tcpSocket: { port: ports[0] }, ...PROBE } } : {};
+}
+
+/**
+ * The program is asked to end only when no ingress sends requests to it any more: an ingress learns that a replica leaves no
+ * sooner than the node, and later where it collects changes. A service whose data only one replica can have is without an
+ * answer meanwhile anyway.
+ */
+function lingerSeconds(service: ManifestService, { lingerMs }: ObjectSettings): number {
+  return service.expose.some(isHttpExpose) && !hasPersistent(service) ? Math.ceil(lingerMs / 1_000) : 0;
+}
+
+function lifecycle(service: ManifestService, settings: ObjectSettings): object {
+  const seconds = lingerSeconds(service, settings);
+  return seconds === 0 ? {} : { lifecycle: { preStop: { sleep: { seconds } } } };
 }
 
 function gpuWishes({ resources: { gpu } }: ManifestService): readonly GpuWish[] | undefined {

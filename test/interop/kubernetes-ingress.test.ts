@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sampleExpose, sampleSpec, untilOk } from "../../src/provider/cluster/contract/conformance/index.ts";
+import {
+  type ClusterDriver,
+  type ClusterIngress,
+  type LeaseSpec,
+  leaseNamespace,
+} from "../../src/provider/cluster/contract/index.ts";
+import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
+import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
+import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
+import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
+import { KIND, LINGER_MS } from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import type { HttpOptions } from "../../src/sdl/index.ts";
+import { Fixture, waitFor } from "../support/index.ts";
+import { GATEWAY, INGRESS_CLASS, startController } from "../support/kubernetes-controller.ts";
+import { SETTINGS } from "../support/kubernetes-leases.ts";
+import { TestKubernetesNode } from "../support/kubernetes-node.ts";
+import { SHOP_PORT, shopService } from "../support/kubernetes-shop.ts";
+import { Visitor } from "../support/visitor.ts";
+import { nodePrograms } from "./node-programs.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** What a controller of the ecosystem makes of the objects for host names: Ingress objects, and routes of the Gateway API. */
+
+const programs = await nodePrograms();
+const peers = await Promise.all([buildPeer("traefik"), buildPeer("gateway-api")]);
+for (const peer of peers) if (peer instanceof Peer) peer.remove();
+const lacking = peers.flatMap((peer) => (peer instanceof Peer ? [] : [peer.missing]));
+const missing = "missing" in programs ? programs.missing : lacking.length > 0 ? lacking.join("; ") : undefined;
+const fixture = new Fixture();
+
+const WAYS = {
+  ingress: { ingressClass: INGRESS_CLASS },
+  gateway: { gateway: GATEWAY },
+} as const;
+type Way = keyof typeof WAYS;
+const LONG = { timeoutMs: 60_000 };
+
+let bed: TestKubernetesNode;
+let api: KubernetesApi;
+let visitor: Visitor;
+const drivers = new Map<Way, ClusterDriver>();
+
+beforeAll(async () => {
+  const [controller, definitions] = peers.map((peer) => (peer instanceof Peer ? peer.binary : undefined));
+  if ("missing" in programs || controller === undefined || definitions === undefined) return;
+  bed = await TestKubernetesNode.start(fixture, programs);
+  api = new KubernetesApi(readKubeconfig(bed.config));
+  await installOn(api, "svc-provider");
+  visitor = new Visitor(bed.address, await startController(fixture, bed, { controller, definitions }));
+  const account = await bed.control.configOf("svc-provider", "svc-provider");
+  for (const way of ["ingress", "gateway"] as const) drivers.set(way, await openDriver(way, account));
+});
+
+afterAll(async () => {
+  for (const driver of drivers.values()) {
+    await driver.purge();
+    await driver.close();
+  }
+  api?.close();
+  await fixture.close();
+});
+
+function openDriver(way: Way, config: string): Promise<ClusterDriver> {
+  const common = { allowLocalImages: true, podSecurity: "baseline", stopGraceMs: 1_000, lingerMs: LINGER_MS } as const;
+  return openKubernetesDriver({
+    api: new KubernetesApi(readKubeconfig(config)),
+    objects: { ...SETTINGS, ...common, ...WAYS[way], provider: `svc1${way}` },
+    stateDir: fixture.tempHome(way),
+    nodePorts: { first: 30_000, last: 30_099 },
+    ingress: { scheme: "http", port: undefined },
+    timing: { removalPoll: 200 },
+  });
+}
+
+function driverOf(way: Way): ClusterDriver {
+  const driver = drivers.get(way);
+  if (driver === undefined) throw new Error("the driver is not open");
+  return driver;
+}
+
+async function deploy(way: Way, page: string): Promise<LeaseSpec> {
+  const spec = sampleSpec([shopService(TestKubernetesNode.image, page)]);
+  await driverOf(way).deploy(spec);
+  await untilOk(driverOf(way), spec.id);
+  return spec;
+}
+
+interface Lead extends Partial<HttpOptions> {
+  readonly port?: number;
+}
+
+function ingressOf(way: Way): ClusterIngress {
+  const { routing } = driverOf(way);
+  if (routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
+  return routing;
+}
+
+let marks = 0;
+
+/**
+ * Lets host names lead to ports of a lease, in place of all others that did. A further name comes last: once it answers, the
+ * controller knows the others.
+ */
+async function lead(way: Way, { id }: LeaseSpec, leads: Readonly<Record<string, Lead>>): Promise<void> {
+  const mark = `mark-${++marks}.example.com`;
+  const routes = Object.entries({ ...leads, [mark]: {} as Lead }).map(
+    ([host, { port = SHOP_PORT.pages, ...options }]) => ({
+      target: { lease: id, service: "web", port, options: { ...sampleExpose().httpOptions, ...options } },
+      hosts: [host],
+    }),
+  );
+  await ingressOf(way).route(id, routes);
+  await waitFor(async () => (await statusOf(mark)) === "200", "the routes");
+}
+
+/** Everything that visitors of a host name see, from now until the function that is returned is called. */
+function seenAt(host: string): () => Promise<ReadonlySet<string>> {
+  const seen = new Set<string>();
+  let isOver = false;
+  const visit = async (): Promise<void> => {
+    while (!isOver) seen.add(await visitor.page(host).catch(String));
+  };
+  const visits = [visit(), visit(), visit()];
+  return async () => {
+    isOver = true;
+    await Promise.all(visits);
+    return seen;
+  };
+}
+
+function untilPage(host: string, page: string): Promise<unknown> {
+  return waitFor(async () => (await visitor.page(host)) === page, `${page} at ${host}`);
+}
+
+/** Status of the answer to a page. */
+async function statusOf(...visit: Parameters<Visitor["page"]>): Promise<string> {
+  return (await visitor.page(...visit)).slice(0, 3);
+}
+
+/** How often a service was asked for one page of a visitor. */
+async function callsFor(host: string, path: string): Promise<number> {
+  await visitor.page(host, { path });
+  const [, calls] = (await visitor.page(host, { path: "/cgi-bin/calls" })).split(" ");
+  return Number(calls);
+}
+
+test.skipIf(missing !== undefined && process.env.CI !== "true")("the controller and its cluster are there", () => {
+  expect(missing).toBeUndefined();
+});
+
+describe.skipIf(missing !== undefined).each(["ingress", "gateway"] as const)("by %s", (way) => {
+  const host = `${way}.secure.example.com`;
+  const socket = `${way}-socket.secure.example.com`;
+  const stuck = `${way}-stuck.secure.example.com`;
+  let spec: LeaseSpec;
+
+  test("a host name leads to its service: over HTTP, over TLS, over HTTP/2, and no other does", async () => {
+    spec = await deploy(way, "first");
+    await lead(way, spec, { [host]: {}, [socket]: { port: SHOP_PORT.socket } });
+    expect(await visitor.page(host)).toBe("200 first");
+    expect(await visitor.securePage(host)).toBe("200 first");
+    expect(await visitor.page2(host)).toBe("200 first");
+    expect(await statusOf(`other.${host}`)).toBe("404");
+  });
+
+  test("websockets are open both ways", async () => {
+    expect(await visitor.socketWords(socket, "x")).toEqual(["hello", "again"]);
+  });
+
+  test("the wishes of http_options are kept for ingress objects; a gateway leaves them to policies of its own", async () => {
+    const size = 64 << 10;
+    const wishes = { maxBodySize: size, readTimeout: 2_000, nextCases: ["error", "503"] };
+    const timed = `${way}-timed.example.com`;
+    await lead(way, spec, {
+      [host]: { ...wishes, nextTries: 3 },
+      [timed]: { ...wishes, nextTries: 20, nextTimeout: 3_000 },
+      [stuck]: { maxBodySize: 100 << 20, sendTimeout: 1_000, port: SHOP_PORT.stuck },
+    });
+    const path = "/cgi-bin/size";
+    const kept = way === "ingress";
+    expect(await visitor.page(host, { path, body: Buffer.alloc(size) })).toBe(`200 ${size}`);
+    expect(await statusOf(host, { path, body: Buffer.alloc(size + 1) })).toBe(kept ? "413" : "200");
+    expect(await statusOf(host, { path: "/cgi-bin/slow" })).toBe(kept ? "504" : "200");
+    expect(await callsFor(host, "/cgi-bin/fails")).toBe(kept ? 3 : 1);
+    const calls = await callsFor(timed, "/cgi-bin/tardy");
+    expect(calls).toBeGreaterThanOrEqual(kept ? 2 : 1);
+    expect(calls).toBeLessThan(kept ? 20 : 2);
+    if (kept) expect(await statusOf(stuck, { body: Buffer.alloc(20 << 20) })).toBe("504");
+  });
+
+  test("an update loses no request", async () => {
+    await lead(way, spec, { [host]: {} });
+    const seen = seenAt(host);
+    const services = [shopService(TestKubernetesNode.image, "second")];
+    const [before] = await podsOf(spec);
+    await driverOf(way).deploy({ ...spec, generation: 2, group: { ...spec.group, services } });
+    await untilPage(host, "200 second");
+    await waitFor(async () => !(await podsOf(spec)).includes(before ?? ""), "the old replica to be gone", LONG);
+    expect([...(await seen())].sort()).toEqual(["200 first", "200 second"]);
+  });
+
+  test("a host name that moves leads to the one lease or the other, and nowhere when its lease ends", async () => {
+    const other = await deploy(way, "other");
+    const seen = seenAt(host);
+    await lead(way, other, { [host]: {} });
+    await lead(way, spec, { [stuck]: {} });
+    await untilPage(host, "200 other");
+    await untilPage(stuck, "200 second");
+    expect([...(await seen())].sort()).toEqual(["200 other", "200 second"]);
+    await ingressOf(way).unroute(other.id);
+    await waitFor(async () => (await statusOf(host)) === "404", "the route to be gone");
+    expect(await visitor.page(stuck)).toBe("200 second");
+  });
+});
+
+/** Identities of the pods of a lease, those that end too. */
+async function podsOf({ id }: LeaseSpec): Promise<string[]> {
+  const { objects } = await api.list(KIND.pod, { namespace: leaseNamespace(id) });
+  return objects.map(({ metadata }) => metadata.uid ?? "");
+}
