@@ -11,7 +11,7 @@ import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/only-key.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
-import { chosenKind } from "../run/cluster.ts";
+import { type ChosenKind, chosenKind } from "../run/cluster.ts";
 import { providerDir, readCertificateSources } from "../run/config.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
 import { balanceCheck, certificateCheck } from "./account.ts";
@@ -29,6 +29,7 @@ import {
   runningCheck,
 } from "./host.ts";
 import { hostCertificatesCheck } from "./host-certificates.ts";
+import { partChecks, storageChecks } from "./parts.ts";
 import { printFindings } from "./print.ts";
 
 /** `svc provider check`. */
@@ -48,7 +49,7 @@ export async function providerCheck(input: CommandInput): Promise<number> {
       recordCheck(facts, provider),
       balanceCheck(facts, provider, money),
       certificateCheck(facts, { home: context.home, provider, now: Date.now }),
-      ...hostChecks(context, facts),
+      ...(await hostChecks(context, facts)),
       dnsCheck(facts),
       gatewayCheck(visit),
       shownCertificateCheck(visit),
@@ -65,7 +66,7 @@ async function accountOf(context: CliContext): Promise<string> {
   return encodeAddress(key.address);
 }
 
-function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Check[] {
+async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promise<Check[]> {
   const source = flagSettings(flags);
   const folder = providerDir(home);
   const chosen = chosenKind(flags);
@@ -75,18 +76,29 @@ function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Check[] {
     return asked;
   };
   const gateway = { name: "gateway port", option: "--gateway-listen-address" };
-  const ingress = { name: "ingress port", option: "--ingress-listen-address" };
   return [
     clusterCheck(chosen),
     ...installationChecks(chosen),
+    ...(await partChecks(chosen, flags)),
     gpuCheck(chosen, facts),
+    ...storageChecks(chosen, facts),
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
     portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
-    portCheck({ ...ingress, ...readSetting(LEASES.ingressListenAddress, source) }, running),
-    ...tlsChecks(flags, running),
+    ...(isClustersIngress(chosen, flags) ? [] : ingressChecks(flags, running)),
     domainCheck(readSetting(LEASES.deploymentIngressDomain, source)),
     runningCheck(running),
   ];
+}
+
+/** Whether the provider opens no ingress: requests come through one that the orchestrator has. */
+function isClustersIngress({ kind }: ChosenKind, flags: Flags): boolean {
+  return kind.orchestrator && readSetting(CLUSTER.clusterIngress, flagSettings(flags)) === "cluster";
+}
+
+function ingressChecks(flags: Flags, running: Running): Check[] {
+  const address = readSetting(LEASES.ingressListenAddress, flagSettings(flags));
+  const ingress = { name: "ingress port", option: "--ingress-listen-address" };
+  return [portCheck({ ...ingress, ...address }, running), ...tlsChecks(flags, running)];
 }
 
 /** Nothing to check where host names do not answer over TLS. */

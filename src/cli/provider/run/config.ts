@@ -5,6 +5,7 @@ import {
   type CertificateSources,
   INGRESSES,
   type IngressConfig,
+  type IngressSettings,
   type PricingStrategy,
   type ProviderConfig,
   parseScales,
@@ -37,8 +38,6 @@ function reader(flags: Flags): Read {
 export function readClusterSettings(flags: Flags) {
   const read = reader(flags);
   const runtime = read(CLUSTER.clusterRuntimeClass);
-  const className = read(CLUSTER.clusterIngressClass);
-  const gateway = read(CLUSTER.clusterGateway);
   return {
     stateDir: providerDir(homeOf(flags)),
     allowLocalImages: read(CLUSTER.clusterLocalImages),
@@ -59,12 +58,20 @@ export function readClusterSettings(flags: Flags) {
       keepMs: read(CLUSTER.clusterImageKeep),
     },
     ...(runtime === undefined ? {} : { runtime }),
-    ingress: {
-      by: INGRESSES.find((each) => each === read(CLUSTER.clusterIngress)) ?? "cluster",
-      ...(className === undefined ? {} : { className }),
-      ...(gateway === undefined ? {} : { gateway }),
-    },
+    ingress: readClusterIngress(flags),
     overcommit: readOvercommit(read),
+  };
+}
+
+/** Whose ingress serves host names on an orchestrator, and by what it is named. */
+export function readClusterIngress(flags: Flags): IngressSettings {
+  const read = reader(flags);
+  const className = read(CLUSTER.clusterIngressClass);
+  const gateway = read(CLUSTER.clusterGateway);
+  return {
+    by: INGRESSES.find((each) => each === read(CLUSTER.clusterIngress)) ?? "cluster",
+    ...(className === undefined ? {} : { className }),
+    ...(gateway === undefined ? {} : { gateway }),
   };
 }
 

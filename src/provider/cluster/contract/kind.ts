@@ -1,5 +1,5 @@
 import type { Logger } from "../../../util/index.ts";
-import type { GpuCapacity } from "./capacity.ts";
+import type { GpuCapacity, StoragePool } from "./capacity.ts";
 import type { PortCarrier } from "./carrier.ts";
 import type { ClusterDriver } from "./driver.ts";
 import type { GpuModel } from "./gpu.ts";
@@ -114,6 +114,14 @@ export interface InstalledObject {
   readonly result: "created" | "changed" | "unchanged";
 }
 
+/** Something that the settings need on the cluster and the provider does not make itself: the class of ingresses, for example. */
+export interface ClusterPart {
+  /** What it is, in two words. */
+  readonly name: string;
+  /** Resolves with what was found, or rejects with the fault and its remedy. */
+  look(): Promise<string>;
+}
+
 /** A kind of cluster that providers can run on. */
 export interface ClusterKind {
   readonly name: string;
@@ -124,6 +132,10 @@ export interface ClusterKind {
   open(settings: ClusterSettings & { readonly address: string }): Promise<ClusterDriver>;
   /** Graphics processors that it has, taken or not, by kind; models as the cluster itself names them. */
   gpus(address?: string): Promise<readonly GpuCapacity[]>;
+  /** What the settings name on a cluster of the kind. */
+  parts?(settings: Pick<ClusterSettings, "address" | "ingress" | "runtime">): Promise<readonly ClusterPart[]>;
+  /** Classes of storage that leases can claim, where the cluster has such. */
+  storage?(address?: string): Promise<readonly StoragePool[]>;
   /** Where clusters of the kind are prepared first. */
   readonly installation?: ClusterInstallation;
 }

@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { errorText, type Logger, makePrivateDirectory, Semaphore, silentLogger } from "../../../util/index.ts";
+import {
+  errorText,
+  type Logger,
+  makePrivateDirectory,
+  Semaphore,
+  SvcError,
+  silentLogger,
+} from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
   type AdoptedLease,
@@ -35,6 +42,7 @@ import { Lease } from "./lease/lease.ts";
 import { closedManifests, closeManifest, finishRemoval, releaseAll, releaseManifest } from "./lease/manifest.ts";
 import { type ApiSecret, decodeRecord, type LeaseRecord, recordLabels } from "./lease/record.ts";
 import { removeNamespace } from "./lease/space.ts";
+import { namedParts } from "./named.ts";
 import { KIND, LABEL, labelValue, leaseOfNamespace, type ObjectSettings } from "./objects/index.ts";
 import { PodEvents } from "./streams/events.ts";
 import { openExec } from "./streams/exec.ts";
@@ -176,12 +184,12 @@ class KubernetesDriver implements ClusterDriver {
       if (!this.#view.hasNodes) return "the known state of nodes and pods is out of date";
       if (this.#view.nodes().length === 0)
         return "no node of the cluster is ready and takes pods: uncordon one or add one";
-      const { runtime } = objects;
-      if (runtime === undefined || (await api.find(KIND.runtimeClass, { name: runtime })) !== undefined)
-        return undefined;
-      return `the cluster has no RuntimeClass "${runtime}": make it, or change --cluster-runtime-class`;
+      for (const part of namedParts(objects, this.routing.ingress === "cluster")) await part.look(api);
+      return undefined;
     } catch (error) {
-      return errorText(error);
+      return error instanceof SvcError && error.hint !== undefined
+        ? `${error.message}: ${error.hint}`
+        : errorText(error);
     }
   }
 

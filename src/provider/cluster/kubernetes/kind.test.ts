@@ -159,3 +159,18 @@ test("replicas go on for a while where the cluster's ingress leads to them, on r
   for (const version of ["v1.29.9", "v1.3.0", "other"]) expect(await lifecycleOn(version, "cluster")).toBeUndefined();
   expect(await lifecycleOn("v1.34.4", "provider")).toBeUndefined();
 });
+
+test("no deployment is taken while the cluster lacks the ingress class that the settings name", async () => {
+  await install();
+  const driver = await kubernetesCluster.open({
+    address: config,
+    stateDir: folder,
+    provider: "svc1provider",
+    ingress: { by: "cluster", className: "tenants" },
+  });
+  expect(await driver.obstacle()).toContain('no IngressClass "tenants"');
+  expect(await driver.obstacle()).toContain("or change --cluster-ingress-class");
+  cluster.server.put("/apis/networking.k8s.io/v1/ingressclasses", { metadata: { name: "tenants" } });
+  expect(await driver.obstacle()).toBeUndefined();
+  await driver.close();
+});

@@ -41,6 +41,18 @@ export const kubernetesCluster: ClusterKind = {
     const { nodeGpus } = await import("./view/nodes.ts");
     return asking(address, nodeGpus);
   },
+  async parts({ address, ingress = { by: "cluster" }, runtime }) {
+    const { expectedParts } = await import("./named.ts");
+    const named = { ingressClass: ingress.className, gateway: ingress.gateway, runtime };
+    return expectedParts(named, ingress.by === "cluster").map(({ name, look }) => ({
+      name,
+      look: () => asking(address ?? usualPlace(), look),
+    }));
+  },
+  async storage(address = usualPlace()) {
+    const { storagePools } = await import("./capacity.ts");
+    return asking(address, storagePools);
+  },
   async open({ address, stateDir, ...settings }) {
     const folder = join(stateDir, FOLDER);
     const provider = knownProvider(folder, settings.provider);

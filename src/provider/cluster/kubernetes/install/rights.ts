@@ -32,7 +32,9 @@ export const CLUSTER_RULES: readonly Rule[] = [
     resources: ["networkpolicies", "ingresses"],
     verbs: ["list", ...APPLY, "delete"],
   },
+  { apiGroups: ["networking.k8s.io"], resources: ["ingressclasses"], verbs: ["get", "list"] },
   { apiGroups: ["gateway.networking.k8s.io"], resources: ["httproutes"], verbs: ["list", ...APPLY, "delete"] },
+  { apiGroups: ["gateway.networking.k8s.io"], resources: ["gateways"], verbs: ["get"] },
   { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["list"] },
   { apiGroups: ["node.k8s.io"], resources: ["runtimeclasses"], verbs: ["get"] },
   {

@@ -1,0 +1,77 @@
+import { clusterErrors } from "../../../provider/index.ts";
+import { errorText, isOneOf, readSetting } from "../../../util/index.ts";
+import { flagSettings } from "../../command/flag-settings.ts";
+import type { Flags } from "../../command/flags.ts";
+import type { ChosenKind } from "../run/cluster.ts";
+import { readClusterIngress } from "../run/config.ts";
+import { CLUSTER } from "../run/settings.ts";
+import { type Check, Unknown } from "./finding.ts";
+
+const STORAGE = /^capabilities\/storage\/([^/]+)\/(class|persistent)$/;
+
+interface StorageHolder extends Pick<ChosenKind, "address"> {
+  readonly kind: Pick<ChosenKind["kind"], "storage">;
+}
+
+interface StorageOffer {
+  record(): Promise<{ readonly attributes: readonly { readonly key: string; readonly value: string }[] }>;
+}
+
+/** What the settings name on a cluster, each in a check of its own. */
+export async function partChecks({ kind, address }: ChosenKind, flags: Flags): Promise<Check[]> {
+  const ingress = readClusterIngress(flags);
+  const runtime = readSetting(CLUSTER.clusterRuntimeClass, flagSettings(flags));
+  const named = {
+    ingress,
+    ...(address === undefined ? {} : { address }),
+    ...(runtime === undefined ? {} : { runtime }),
+  };
+  const parts = (await kind.parts?.(named)) ?? [];
+  return parts.map((part) => ({
+    name: part.name,
+    fix: "repair what the detail names",
+    look: () =>
+      part.look().catch((error: unknown) => {
+        if (isOneOf([clusterErrors.partMissing], error)) throw error;
+        throw new Unknown(`the cluster cannot be asked: ${errorText(error)}`);
+      }),
+  }));
+}
+
+/** Whether the cluster has the storage that the provider offers, where storage is of the cluster's making. */
+export function storageChecks({ kind, address }: StorageHolder, facts: StorageOffer): Check[] {
+  const { storage } = kind;
+  if (storage === undefined) return [];
+  return [
+    {
+      name: "storage classes",
+      fix: "kubectl annotate storageclass <class> svc.capacity=1Ti, or offer it no more: svc tx provider update <file>",
+      async look() {
+        const pools = await storage(address).catch((error: unknown) => {
+          throw new Unknown(`the cluster does not tell: ${errorText(error)}`);
+        });
+        const found = pools.flatMap(({ classes }) => classes);
+        const offered = offeredClasses((await facts.record()).attributes);
+        const missing = offered.filter((each) => !found.includes(each));
+        const text = `${found.join(", ") || "none with svc.capacity"}; offered: ${offered.join(", ") || "none"}`;
+        if (missing.length > 0) throw new Error(`offered, but not there with svc.capacity: ${missing.join(", ")}`);
+        return text;
+      },
+    },
+  ];
+}
+
+/** Of volumes that outlive their replicas. */
+function offeredClasses(attributes: Awaited<ReturnType<StorageOffer["record"]>>["attributes"]): string[] {
+  const offers = new Map<string, Map<string, string>>();
+  for (const { key, value } of attributes) {
+    const [, number, word] = STORAGE.exec(key) ?? [];
+    if (number === undefined || word === undefined) continue;
+    const offer = offers.get(number) ?? new Map<string, string>();
+    offers.set(number, offer.set(word, value));
+  }
+  return [...offers.values()].flatMap((offer) => {
+    const name = offer.get("class");
+    return name !== undefined && offer.get("persistent") === "true" ? [name] : [];
+  });
+}
