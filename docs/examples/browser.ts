@@ -1,4 +1,4 @@
-// What a page does with a bundler and nothing else: a key from words, a file's hash, a transfer and the event of it.
+// What a page does with nothing but a bundler: a key from a mnemonic, the hash of a file, a transfer and its event.
 import { ChainClient, mnemonicSigner, sendTx, type TxResponse } from "svc";
 import { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
 import { sdlHash } from "svc/sdl";
@@ -9,7 +9,7 @@ export function hashOf(file: string): string {
   return toHex(sdlHash(file));
 }
 
-/** Sends 1 TOKEN and resolves with the transaction when the node has told of it over its websocket. */
+/** Sends 1 TOKEN and resolves with the transaction when the node has reported it over its websocket. */
 export async function pay(node: string, words: string, to: string): Promise<TxResponse | undefined> {
   const chain = new ChainClient(node);
   const signer = await mnemonicSigner(words);

@@ -1,4 +1,4 @@
-// Makes a key in a keyring, takes it out encrypted, and takes it in again under another name, in a folder of its own:
+// Creates a key in a keyring in the folder, exports it encrypted, and imports it under another name:
 // node tools/run.mjs docs/examples/keys.ts <folder>
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "svc/crypto";
 import { decryptKeyArmor, encryptKeyArmor, fixedPassphrase, openKeyring } from "svc/keyring";
@@ -12,7 +12,7 @@ const keyring = openKeyring({
   notify: console.error,
 });
 
-// 24 words that only the owner may see: this program forgets them.
+// 24 words that only the owner may see: this program does not keep them.
 const words = await generateMnemonic();
 const key = await keyring.addLocal("savings", await derivePrivateKey(await mnemonicToSeed(words), "m/44'/118'/0'/0/0"));
 

@@ -1,4 +1,4 @@
-// Creates a deployment, looks at its order and closes it again: the single steps of what `deploy` does in one call.
+// Creates a deployment, looks at its order and closes it again: some of the steps that `deploy` takes in one call.
 // node tools/run.mjs docs/examples/order.ts <file> <key>
 import { readFileSync } from "node:fs";
 import { ChainClient, sendTx, type TxResponse } from "svc";
@@ -20,7 +20,7 @@ async function send(message: Any): Promise<TxResponse> {
   return response;
 }
 
-// The height of now is a number that no other deployment of the account has.
+// The current height is a number that no other deployment of the account has.
 const { latestHeight: dseq } = await chain.node.status();
 const id = { owner: signer.address, dseq };
 const deposit = { denom: "utoken", amount: "5000000" };
@@ -28,7 +28,7 @@ await send(packAny(MsgCreateDeploymentSchema, { id, groups: [...groups], version
 const { orders } = await chain.query.call(Query.method.orders, { filters: { ...id, state: "open" } });
 for (const { orderId, spec } of orders) console.log(`order ${orderId?.gseq}/${orderId?.oseq} of group ${spec?.name}`);
 
-// Providers bid now; with no lease there is nothing to keep.
+// Providers would bid now. Without a lease nothing runs, so the deployment can be closed.
 const { height } = await send(packAny(MsgCloseDeploymentSchema, { id }));
 console.log(`closed ${height > dseq ? "after" : "before"} block ${dseq}`);
 

@@ -1,4 +1,4 @@
-// Asks a node over JSON-RPC with nothing but fetch, as any language can.
+// Queries a node over JSON-RPC with nothing but fetch, as any language can.
 const node = (process.env.SVC_NODE ?? "http://localhost:26657").replace("tcp://", "http://");
 
 interface Answer<T> {
@@ -35,5 +35,5 @@ const { txs, total_count } = await call<Found>("tx_search", {
 console.log(`${total_count} transfers`);
 for (const { hash, height } of txs) console.log(`${hash} in block ${height}`);
 
-// Nothing is imported: this makes the file a module all the same.
+// Makes the file a module, although it imports nothing.
 export {};

@@ -1,4 +1,4 @@
-// Reads a deployment file: its hash, its groups and their highest price, or all its faults.
+// Reads a deployment file: its hash, its groups and their highest price, or everything that is wrong with it.
 // node tools/run.mjs docs/examples/sdl.ts <file>
 import { readFileSync } from "node:fs";
 import { formatIssue, formatPrice, groupPrice, loadSdl, SdlError } from "svc/sdl";

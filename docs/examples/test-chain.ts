@@ -1,4 +1,4 @@
-// A chain in memory for tests: the real application, a block when you say so, invariants checked after each.
+// A chain in memory for tests: the real application, which makes a block when you say so and checks its invariants after each.
 
 import { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
 import { testChain } from "svc/testing";

@@ -1,4 +1,4 @@
-// A node of a chain of its own in this process, for tests of what talks to a node: node tools/run.mjs docs/examples/test-node.ts
+// A node with its own chain in this process, for tests of programs that talk to a node: node tools/run.mjs docs/examples/test-node.ts
 import { ChainClient, privateKeySigner, sendTx } from "svc";
 import { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
 import { testNode } from "svc/testing";
