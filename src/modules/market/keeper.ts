@@ -321,17 +321,19 @@ export class MarketKeeper {
   }
 
   /**
-   * The bid whose place a new one takes: the dearest of an order that has as many as it may have, of equal ones the
-   * newest. Undefined where there is room.
+   * The bid that a new one replaces: the most expensive of an order with the maximum number, of equal ones the newest.
+   * Undefined where there is room.
    */
   #displacedBy(ctx: Context, id: OrderKey, price: DecimalCoin): Bid | undefined {
     const { orderMaxBids } = this.book.getParams(ctx);
     const count = this.book.openBidCount(ctx, id);
     if (count < orderMaxBids) return undefined;
-    const dearest = this.book.openBids(ctx, id, count).reduce((a, b) => (isDisplacedBefore(b, a) ? b : a));
-    const most = priceOf(dearest.price);
-    if (price.amount < most.amount) return dearest;
-    throw errors.tooManyBids(`${formatOrderId(id)} has ${count} open bids, the dearest for ${formatDecCoin(most)}`);
+    const highest = this.book.openBids(ctx, id, count).reduce((a, b) => (isDisplacedBefore(b, a) ? b : a));
+    const most = priceOf(highest.price);
+    if (price.amount < most.amount) return highest;
+    throw errors.tooManyBids(
+      `${formatOrderId(id)} has ${count} open bids, the most expensive at ${formatDecCoin(most)}`,
+    );
   }
 
   /**

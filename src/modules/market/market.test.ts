@@ -251,7 +251,7 @@ describe("a bid", () => {
       const { parts, bidders, erin, bid, bidding } = full(["0.3", "0.5", "0.4"]);
       const equal = bid("0.5", erin);
       expect(equal).toMatchObject({ codespace: "market", code: 31 });
-      expect(equal.log).toContain("3 open bids, the dearest for 0.5");
+      expect(equal.log).toContain("3 open bids, the most expensive at 0.5");
       expect(send(parts, { price: price("0.1"), deposit: coin(1n) }, erin).code).not.toBe(0);
       expect(bidding()).toEqual(addresses(...bidders));
     });

@@ -367,7 +367,7 @@ export class OrderService {
     await this.#checkPlace(id, tracked.quote);
   }
 
-  /** A full order takes only a bid that is cheaper than its dearest, which ends with it. */
+  /** A full order accepts only a bid that is cheaper than its most expensive one, which is then closed. */
   async #checkPlace(id: OrderKey, price: Dec): Promise<void> {
     const { chain } = this.#options;
     const [bids, { orderMaxBids }] = await Promise.all([chain.openBidPrices(id), chain.marketParams()]);
@@ -578,7 +578,7 @@ export class OrderService {
     else this.#end(id, "lost", "bid closed");
   }
 
-  /** The order stays open: we bid again when there is room, or when the dearest bid is dearer than ours. */
+  /** The order stays open: we bid again when there is room, or when the most expensive bid costs more than ours. */
   #outbid(id: OrderKey): void {
     const tracked = this.#orders.get(formatOrderId(id));
     if (tracked === undefined || ENDED.has(tracked.phase)) return;

@@ -52,7 +52,7 @@ export const marketErrors = defineErrors(
     tooManyBids: [
       31,
       "order has the maximum number of open bids",
-      "bid less than the dearest of them, or wait until one is withdrawn",
+      "bid less than the most expensive of them, or wait until one is withdrawn",
     ],
     capabilitiesMismatch: [32, "capabilities mismatch"],
     invalidReason: [
