@@ -21,7 +21,7 @@ const MIB = 2 ** 20;
 /** For a genesis of a hundred thousand accounts, and of a million. */
 const SECONDS = [6, 60] as const;
 
-/** A node with a home of its own that can be started again. */
+/** A node with its own home that can be started again. */
 interface Startable {
   readonly name: string;
   readonly data: string;

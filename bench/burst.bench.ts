@@ -1,6 +1,6 @@
 /**
  * A thousand orders at once, one in twenty cancelled, against a provider in this process on a cluster in memory; the
- * node is a process of its own. Then leases of half of them, with manifests, and the memory that they take.
+ * node is a separate process. Then leases of half of them, with manifests, and the memory that they take.
  *
  *   npm run bench -- burst [orders] [leases]
  */

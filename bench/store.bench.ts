@@ -110,7 +110,7 @@ function cacheBench(): void {
   });
 }
 
-/** A block of sends: each reads and writes two balances and a sequence in a branch of its own. */
+/** A block of sends: each reads and writes two balances and a sequence in its own branch. */
 function executeBlock(state: StateStore, height: number, accounts: number): Write[] {
   const branch = state.branch();
   const alongside: Write[] = [];

@@ -22,7 +22,7 @@ import {
 } from "../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
 import { encodeAddress, fromNanos, packAny } from "../src/wire/index.ts";
 
-/** What went wrong on other chains of the family, tried on ours; docs/specification/advisories.md has the whole list. */
+/** What went wrong on other chains of the ecosystem, tried on ours; docs/specification/advisories.md has the whole list. */
 
 const M = 1_000_000n;
 const coin = (amount: bigint | string, denom = NATIVE_DENOM) => ({ denom, amount: `${amount}` });

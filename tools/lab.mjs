@@ -25,7 +25,7 @@ const PARTS = {
       SETTLEMENT_SEED: seed,
     },
   },
-  /** Thirty runs of five hundred blocks for each module that has a model of its own. */
+  /** Thirty runs of five hundred blocks for each module that has its own model. */
   models: {
     project: "simulation",
     files: ["model.sim.test.ts"],

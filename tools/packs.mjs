@@ -9,7 +9,7 @@ await init;
 
 const CLAUSE = /^import\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)\s*)?(?:\{([^}]*)\}\s*)?(?:from)?\s*"([^"]+)"$/;
 
-/** All chunks as functions: `numberOf` a source or package that has a chunk of its own, and the code of each number. */
+/** All chunks as functions: `numberOf` a source or package that has its own chunk, and the code of each number. */
 export class Chunks {
   #numbers;
   #entries;

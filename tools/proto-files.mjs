@@ -61,7 +61,7 @@ export interface ModuleRow {
   readonly Query?: string;
 }
 
-/** Modules with commands, from the options of their services: to list them no descriptor has to be built. */
+/** Modules with commands, from the options of their services: to list them no descriptor is built. */
 export const MODULES: readonly ModuleRow[] = [
 ${rows.map(([module, row]) => `  ${JSON.stringify({ module, ...row })},`).join("\n")}
 ];

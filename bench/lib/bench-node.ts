@@ -26,7 +26,7 @@ export interface BenchNodeSettings {
   readonly nodeFlags?: readonly string[];
 }
 
-/** A fresh chain in a process of its own with funded accounts. */
+/** A fresh chain in its own process with funded accounts. */
 export async function startBenchNode(
   fixture: Fixture,
   addresses: readonly string[],

@@ -54,7 +54,7 @@ export interface Sent {
   readonly load: LoadResult;
 }
 
-/** Sends from a process of its own, which runs `script`: the script must call `loader` with its first argument. */
+/** Sends from a separate process, which runs `script`: the script must call `loader` with its first argument. */
 export async function measureSends(script: string, pid: number, load: Load): Promise<Sent> {
   const child = fork(script, [JSON.stringify(load)]);
   const ended = once(child, "exit").then(() => {

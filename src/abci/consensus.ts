@@ -17,7 +17,7 @@ export interface ConsensusParams {
 /** Upper bound of a block's size in bytes, whatever the parameters say. */
 export const MAX_BLOCK_BYTES = 104_857_600n;
 
-/** Keys that validators of chains of the family can have; those of our own chains have the first. */
+/** Keys that validators of chains of the ecosystem can have; those of our own chains have the first. */
 const KEY_TYPES = ["ed25519", "secp256k1"];
 
 /** What is wrong with parameters, one sentence each: the rules of the reference engine. */

@@ -28,7 +28,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
 }
 
 /**
- * Node.js puts this in place of bytes that are not UTF-8: the memo, name or path is then not the one that was given.
+ * Node.js puts this instead of bytes that are not UTF-8: the memo, name or path is then not the one that was given.
  */
 const REPLACED = "\ufffd";
 

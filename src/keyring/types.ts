@@ -73,7 +73,7 @@ export interface ItemStore {
   readonly backend: string;
   /** Where the items are, for messages; empty until that is known. */
   readonly place: string;
-  /** True once the way to the items is gone, so that it has to be opened again. */
+  /** True once the way to the items is gone, so that it must be opened again. */
   readonly isLost?: boolean;
   keys(): Promise<string[]>;
   read(key: string): Promise<Uint8Array | undefined>;

@@ -256,7 +256,7 @@ describe("a node", () => {
     await (await start()).stop();
     const file = join(homePaths(home).database, "data.mdb");
     // The first two pages say where all others are; with nothing after them, everything read is damaged. The library of the
-    // database prints a line of its own on that: "internal error, index points to a 00 page!?".
+    // database prints its own line on that: "internal error, index points to a 00 page!?".
     const pageSize = readFileSync(file).readUInt32LE(48);
     truncateSync(file, 2 * pageSize);
     await expect(start()).rejects.toMatchObject({

@@ -151,7 +151,7 @@ export interface Module {
   readonly migrations?: Readonly<Record<number, (ctx: Context) => void>>;
   readonly msg?: BoundService;
   readonly query?: BoundService;
-  /** The same of earlier releases of the family, on the same state. */
+  /** The same of earlier releases of the ecosystem, on the same state. */
   readonly older?: { readonly msg: BoundService; readonly query: BoundService };
   readonly genesis: GenesisPart;
   readonly accounts?: readonly ModuleAccountSpec[];

@@ -36,7 +36,7 @@ export const storeErrors = defineErrors("store", {
   restoreBroken: [
     10,
     "an earlier restore of a snapshot did not finish",
-    "run svc snapshots restore again, or svc unsafe-reset-all to begin anew",
+    "run svc snapshots restore again, or svc unsafe-reset-all to remove the data",
   ],
   badSnapshot: [11, "the snapshot cannot be restored", "get it again, or another one, from a node that you trust"],
   notEmpty: [12, "the home already has a state", "svc unsafe-reset-all removes it; keys and genesis file stay"],

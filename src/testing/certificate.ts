@@ -11,7 +11,7 @@ export interface ForgedCertificate {
   readonly serial?: string;
   /** The key in the certificate; a new P-256 key unless given. */
   readonly key?: KeyObject;
-  /** 32 bytes of a private key in place of the two above; the same ones give the same certificate. */
+  /** 32 bytes of a private key instead of the two above; the same ones give the same certificate. */
   readonly secret?: Uint8Array;
   /** The key that signs; that of the certificate unless given. */
   readonly signer?: KeyObject;

@@ -40,7 +40,7 @@ export interface TestChainOptions {
   readonly accounts?: readonly string[];
   /** What each of them holds: amounts by denomination; 10^12 `utoken` unless given. */
   readonly coins?: Readonly<Record<string, bigint>>;
-  /** Modules besides accounts and transfers, in place of those of the real chain. */
+  /** Modules besides accounts and transfers, instead of those of the real chain. */
   readonly modules?: (base: BaseKeepers) => readonly Module[];
   /** `app_state` of modules in proto JSON. */
   readonly genesis?: Readonly<Record<string, unknown>>;

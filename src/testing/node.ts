@@ -53,7 +53,7 @@ export class TestNode {
 }
 
 /**
- * Starts a node of a chain of its own on a free port, for tests of what talks to a node. It keeps its home in the
+ * Starts a node with its own chain on a free port, for tests of what talks to a node. It keeps its home in the
  * directory for temporary files until it is stopped.
  */
 export async function testNode(options: TestNodeOptions = {}): Promise<TestNode> {

@@ -6,7 +6,7 @@ export interface ErrorOptions {
 }
 
 /**
- * The one error class of the product. `codespace` and `code` are stable for ever and part of transaction results;
+ * The one error class of the product. `codespace` and `code` are stable forever and part of transaction results;
  * `message` has the form `detail: description`, outermost context first (the ecosystem's wrapping order).
  */
 export class SvcError extends Error {

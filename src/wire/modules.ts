@@ -7,7 +7,7 @@ export interface ModuleRow {
   readonly Query?: string;
 }
 
-/** Modules with commands, from the options of their services: to list them no descriptor has to be built. */
+/** Modules with commands, from the options of their services: to list them no descriptor is built. */
 export const MODULES: readonly ModuleRow[] = [
   { module: "audit", Msg: "Sign attributes of providers", Query: "Audited attributes of providers" },
   { module: "auth", Query: "Accounts" },

@@ -38,7 +38,7 @@ export const signerPath = remember((message: DescMessage) => textOption(message,
 /** Name in amino JSON sign documents. */
 export const aminoName = remember((message: DescMessage) => textOption(message, amino_name));
 
-/** That name before release 0.46 of the family; undefined where it was the same, empty where there was none. */
+/** That name before release 0.46 of the ecosystem; undefined where it was the same, empty where there was none. */
 export const olderAminoName = remember((message: DescMessage) => textOption(message, older_amino_name));
 
 /** Value of the `message.action` event attribute. */

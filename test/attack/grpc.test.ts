@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => node?.close());
 
-/** As somebody who comes just now, on a connection of its own. */
+/** As a new client, on its own connection. */
 async function askAnew(): Promise<void> {
   const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${door.port}`, idleConnectionTimeoutMs: 1 });
   const bank = createClient(Bank, transport);

@@ -4,7 +4,7 @@ import { besiege } from "./lib/siege.ts";
 import { pausedAndStarted, simulateCall } from "./lib/simulation.ts";
 import { ask } from "./lib/sockets.ts";
 
-/** Simulations that are asked for at the same time, each on a connection of its own. */
+/** Simulations that are asked for at the same time, each on its own connection. */
 const SIDE_BY_SIDE = 8;
 /** Simulations have a tenth of the weight of the thread that makes blocks. */
 const LIMITS = { blockShare: 0.4 };

@@ -41,7 +41,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
   });
   afterAll(() => localnet?.close());
 
-  /** A browser with a home of its own, whose only own authorities are those given. */
+  /** A browser with its own home, whose only own authorities are those given. */
   async function browser(authorities: readonly string[]): Promise<Browser> {
     const home = localnet.fixture.tempHome();
     const store = join(home, ".pki", "nssdb");

@@ -135,7 +135,7 @@ export class TestEngine {
     return name;
   }
 
-  /** A driver on a state folder of its own name; the same name is the same provider. */
+  /** A driver on its own state folder name; the same name is the same provider. */
   async driver(name: string, overrides: Partial<DockerOptions> = {}): Promise<DockerDriver> {
     const driver = await openDockerDriver({
       socket: this.socket,
@@ -207,7 +207,7 @@ function engineConfig(folder: string): string {
 
 const MACHINE_CONFIG = "/etc/containers/containers.conf";
 
-/** A file of settings with these lines in a section, in place of those of the same names. */
+/** A file of settings with these lines in a section, instead of those of the same names. */
 function withSettings(text: string, section: string, lines: readonly string[]): string {
   const names = lines.map((line) => line.split(" ")[0]);
   const kept = text.split("\n").filter((line) => !names.includes(line.trim().split(/[\s=]/)[0]));

@@ -5,7 +5,7 @@ import { addGenesisValidator } from "../../src/node/index.ts";
 import { runCli } from "../cli/run.ts";
 import { Fixture, startNode } from "../support/index.ts";
 
-/** Every command of governance, typed against a node of its own. */
+/** Every command of governance, typed against its own node. */
 
 type Json = ReturnType<typeof JSON.parse>;
 

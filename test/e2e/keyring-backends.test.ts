@@ -6,7 +6,7 @@ import { DesktopSession, missingPrograms, runSvc, type SvcResult, svcOk, waitFor
 import keyVectors from "../vectors/keys.json" with { type: "json" };
 
 /**
- * The keyrings outside this process, with the programs that Debian ships, each in a session of its own. `svc` runs as it is
+ * The keyrings outside this process, with the programs that Debian ships, each in its own session. `svc` runs as it is
  * built, so that lazily loaded parts are there as well.
  */
 

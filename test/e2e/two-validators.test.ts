@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../cli/run.ts";
 import { Fixture, runSvc, waitFor } from "../support/index.ts";
 
-/** A chain that two operators begin together, each with a home of its own, and that goes on in another chain with one in jail. */
+/** A chain that two operators begin together, each with its own home, and that goes on in another chain with one in jail. */
 
 type Json = ReturnType<typeof JSON.parse>;
 

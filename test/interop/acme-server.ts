@@ -20,7 +20,7 @@ export interface AcmeServerOptions {
   readonly validitySeconds?: number;
 }
 
-/** An ACME server in a process of its own, for which every name leads to this machine. */
+/** An ACME server in its own process, for which every name leads to this machine. */
 export interface AcmeServer {
   readonly directory: string;
   /** The certificate that its own certificates come from, PEM. */

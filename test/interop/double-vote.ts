@@ -18,7 +18,7 @@ export interface DoubleVoter {
 
 const PRECOMMIT = 2;
 
-/** The proof, as engines of the family read it, that a validator voted for two blocks; `time` is that of the true block. */
+/** The proof, as engines of the ecosystem read it, that a validator voted for two blocks; `time` is that of the true block. */
 export function doubleVote(chainId: string, voter: DoubleVoter, time: string): object {
   const hashes = ["one", "other"].map((text) => Uint8Array.from(sha256(toUtf8(text))));
   const votes = hashes.map((hash) => signedVote(chainId, { voter, hash, time }));

@@ -60,7 +60,7 @@ it("the programs of a node are there", ({ skip }) => {
   expect(missing).toBeUndefined();
 });
 
-/** A provider of its own, with ports and addresses of its own. */
+/** A separate provider, with its own ports and addresses. */
 async function open(number: number, stateDir: string): Promise<ClusterDriver> {
   const access = readKubeconfig(config);
   const driver = await openKubernetesDriver({
@@ -81,7 +81,7 @@ async function open(number: number, stateDir: string): Promise<ClusterDriver> {
 }
 
 describe.skipIf(missing !== undefined)("the Kubernetes driver on a cluster that runs pods", () => {
-  // Mostly they wait for pods to come and go, so several run beside one another, each as a provider of its own.
+  // Mostly they wait for pods to come and go, so several run beside one another, each as its own provider.
   for (const [number, { name, run }] of clusterConformance.entries()) {
     it.concurrent(`rule: ${name}`, async () => {
       const stateDir = fixture.tempHome(`driver-${number}`);

@@ -50,7 +50,7 @@ export interface PeerOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A reference tool with a home directory of its own, so that nothing of the user's is read or written. */
+/** A reference tool with its own home directory, so that nothing of the user's is read or written. */
 export class Peer {
   readonly name: PeerName;
   readonly home = mkdtempSync(join(tmpdir(), "svc-peer-"));
@@ -87,7 +87,7 @@ export class Peer {
     return out;
   }
 
-  /** Starts it as a process of its own; whoever starts it ends it. */
+  /** Starts it as a separate process; whoever starts it ends it. */
   start(args: readonly string[], options: PeerOptions = {}): PeerProcess {
     const child = spawn(this.binary, args, { env: this.#env(options), stdio: ["ignore", "pipe", "pipe"] });
     const said: string[] = [];

@@ -15,7 +15,7 @@ export async function referenceTool(name: "simd42" | "simd53", untested: string)
   return built instanceof Peer ? built : undefined;
 }
 
-/** Writes each text to a file of its own and returns its path; the files are removed after the tests. */
+/** Writes each text to its own file and returns its path; the files are removed after the tests. */
 export function temporaryFiles(): (text: string) => string {
   const root = mkdtempSync(join(tmpdir(), "svc-interop-"));
   afterAll(() => rmSync(root, { recursive: true }));

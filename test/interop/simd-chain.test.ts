@@ -125,7 +125,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
   });
 
   describe("signing in steps", () => {
-    /** Account number and sequence, which a machine without a network has to be told. */
+    /** Account number and sequence, which a machine without a network must be told. */
     async function numbers(name: string): Promise<string[]> {
       const { account_number: number, sequence } = await chain.svcQuery("account", address(name));
       return ["--offline", "-a", number, "-s", sequence, "--chain-id", chain.chainId];

@@ -110,7 +110,7 @@ export class SimdChain {
     return JSON.parse(await response.text());
   }
 
-  /** Runs the built `svc`, a process of its own, with a profile of this network and its own keyring. */
+  /** Runs the built `svc` in a separate process, with a profile of this network and its own keyring. */
   svc(args: readonly string[], input?: string): Promise<SvcResult> {
     return runSvc(args, this.#svcRequest(input));
   }

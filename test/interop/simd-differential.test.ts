@@ -366,7 +366,7 @@ function time(text: string): bigint {
   return toNanos(parsed);
 }
 
-/** The reference writes redelegations in a form of its own: numbers as numbers, null for an empty list, no zeros at the end. */
+/** The reference writes redelegations in its own form: numbers as numbers, null for an empty list, no zeros at the end. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === "number") return value.toString();

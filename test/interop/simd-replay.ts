@@ -66,7 +66,7 @@ export function theirs<D extends DescMessage>(schema: D, init: MessageInitShape<
   return packAny(schema, init, "cosmos");
 }
 
-/** Makes accounts in the genesis document of the reference that hold coins; `rows` in place of plain accounts. */
+/** Makes accounts in the genesis document of the reference that hold coins; `rows` instead of plain accounts. */
 export function addAccounts(
   { app_state: state }: SimdGenesis,
   keys: readonly TestKey[],

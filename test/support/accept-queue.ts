@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { spawnSync } from "./bounded.ts";
 
-/** Opens so many connections from a process of its own, and reports how many the system had accepted after a while. */
+/** Opens so many connections from a separate process, and reports how many the system had accepted after a while. */
 const PROGRAM = `
 const { connect } = require("node:net");
 const [port, count] = process.argv.slice(1).map(Number);

@@ -33,7 +33,7 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * A desktop session of its own: home, run-time directory and D-Bus session bus that nobody else sees. Programs that were
+ * A separate desktop session: home, run-time directory and D-Bus session bus that nobody else sees. Programs that were
  * started in it end with it, by their ids.
  */
 export class DesktopSession {

@@ -9,7 +9,7 @@ const CHUNK = Buffer.alloc(MEBIBYTE, 1);
 /** Files that take up a disk. */
 const FILLER = "filler";
 
-/** Gives a provider without leases a disk of its own for its folder; the provider runs again afterwards. */
+/** Gives a provider without leases its own disk for its folder; the provider runs again afterwards. */
 export async function moveToDisk(fixture: Fixture, provider: TestProvider, mebibytes: number): Promise<void> {
   const folder = join(provider.home, "provider");
   await provider.process.stop();

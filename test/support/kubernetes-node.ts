@@ -25,7 +25,7 @@ const ENGINE = "/run/containerd.sock";
 
 /**
  * A whole cluster of one node that runs pods: its control plane, a kubelet with a container engine, and a proxy for
- * services and node ports, in a room of its own. This machine reaches its pods and node ports. There is no DNS and no registry.
+ * services and node ports, in its own room. This machine reaches its pods and node ports. There is no DNS and no registry.
  */
 export class TestKubernetesNode {
   /** An image of BusyBox that it has; pods with it need `imagePullPolicy: Never`. Without a command it serves a page on port 80. */
@@ -195,7 +195,7 @@ export class TestKubernetesNode {
   }
 }
 
-/** A cable for each pod and no bridge, so that nothing of the machine's own has to be set. */
+/** A cable for each pod and no bridge, so that nothing of the machine's own is changed. */
 function podNetwork(folder: string, subnet: string): object {
   const ipam = {
     type: "host-local",

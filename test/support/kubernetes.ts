@@ -28,7 +28,7 @@ const LAST_LINES = 1_000;
 const START = { timeoutMs: 120_000, pollMs: 200 };
 
 /**
- * A control plane of Kubernetes with storage, on loopback and in a folder of its own, and one node whose containers are
+ * A control plane of Kubernetes with storage, on loopback and in its own folder, and one node whose containers are
  * processes of this machine: real validation, versions, watches and streams, without a privilege.
  */
 export class TestKubernetes {

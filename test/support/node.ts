@@ -45,7 +45,7 @@ export interface NodeParts {
 
 const FIRST_BLOCK_WITHIN_MS = 30_000;
 
-/** A node in a process of its own, on a home and a port that survive restarts. */
+/** A node in its own process, on a home and a port that survive restarts. */
 export class TestNode {
   readonly home: string;
   readonly chainId: string;
@@ -98,7 +98,7 @@ export class TestNode {
   }
 }
 
-/** Makes a home for a chain of its own with `svc init`, and starts the node. */
+/** Makes a home for its own chain with `svc init`, and starts the node. */
 export async function startNode(fixture: Fixture, request: NodeRequest = {}): Promise<TestNode> {
   const { chainId = "svc-test-1", blockIntervalMs = 200, checkInvariants = true, minGasPrices = "0utoken" } = request;
   const home = fixture.tempHome("node");

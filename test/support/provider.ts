@@ -37,7 +37,7 @@ const START_MS = 180_000;
 const NODE_PORTS = 100;
 let nextNodePort = 20_000 + (process.pid % 300) * NODE_PORTS;
 
-/** A provider in a process of its own, on a home of its own that survives restarts. */
+/** A provider in its own process, on its own home that survives restarts. */
 export class TestProvider {
   readonly home: string;
   readonly address: string;

@@ -7,7 +7,7 @@ import { commentOf } from "./protos.ts";
 const INTRO = `Messages that transactions carry, queries, and the types they are made of, from the files under \`proto/\`. Names are written
 as in JSON; in protobuf the number counts. 64-bit integers are strings in JSON, decimals have 18 places, bytes are base64.
 
-Type URLs, rpc paths and query paths are also understood with \`cosmos\` in place of \`sdk\`. A query is asked over JSON-RPC:
+Type URLs, rpc paths and query paths are also understood with \`cosmos\` instead of \`sdk\`. A query is asked over JSON-RPC:
 \`abci_query\` with the path of the rpc and the request in hexadecimal as \`data\`.
 
 Where a message tells its gas, that is all it costs beside the bytes and signatures of its transaction (a parameter; this is

@@ -50,7 +50,7 @@ const BY_HAND: Readonly<Record<string, readonly [words: string, why: string]>> =
   "sdk.gov.v1.Msg/SubmitProposal": ["gov submit-proposal", "reads messages in a file, or flags of older releases"],
   "sdk.evidence.v1beta1.Msg/SubmitEvidence": [
     "",
-    "no chain of the family registers a handler: it would always be refused",
+    "no chain of the ecosystem registers a handler: it would always be refused",
   ],
   "sdk.gov.v1.Query/Params": ["gov params", "one rpc or three, as the release has it"],
   "sdk.staking.v1beta1.Msg/CreateValidator": [

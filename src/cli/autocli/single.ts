@@ -9,7 +9,7 @@ import type { MethodCommand } from "./commands.ts";
 import { type FieldFlag, fieldFlags } from "./fields.ts";
 import { readFlags } from "./read.ts";
 
-/** The rpc that a query asks instead where one more field is given: one record in place of all. */
+/** The rpc that a query asks instead where one more field is given: one record instead of all. */
 export interface Single {
   readonly method: DescMethod;
   readonly argument?: Argument;

@@ -1,7 +1,7 @@
 import { BECH32_PREFIX, COIN_TYPE, NATIVE_DENOM } from "../../util/index.ts";
 import type { AminoNames, Namespace } from "../../wire/index.ts";
 
-/** How one chain of the family differs from another: enough to be a client of it. */
+/** How one chain of the ecosystem differs from another: enough to be a client of it. */
 export interface NetworkProfile {
   readonly name: string;
   /** Prefix of its addresses: `svc` makes `svc1...`, `svcvaloper1...` and `svcpub1...`. */

@@ -92,7 +92,7 @@ describe("completion in bash", () => {
   });
 });
 
-/** Whether a shell is missing on a developer's machine; where everything has to be tested the test fails instead. */
+/** Whether a shell is missing on a developer's machine; where everything must be tested the test fails instead. */
 const lacks = (shell: string): boolean => process.env.CI !== "true" && spawnSync(shell, ["-c", "exit 0"]).status !== 0;
 const SHELL_ROWS: readonly (readonly [string, readonly string[]])[] = [
   ["que", ["query"]],

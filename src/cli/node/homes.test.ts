@@ -46,13 +46,13 @@ describe("the settings in the home of a node", () => {
   test("hold for the node, and a flag goes before them", async () => {
     expect(readSettingsFiles(home).size).toBe(0);
     await svc("init", "mine");
-    const rpc = '[rpc]\ncors_allowed_origins = ["a", "b"]\nmax_body_bytes = 5\n';
+    const rpc = '[rpc]\ncors_allowed_origins = ["https://a.example", "https://b.example"]\nmax_body_bytes = 5\n';
     writeFileSync(file("config.toml"), `moniker = "other"\n${rpc}`);
     writeFileSync(file("app.toml"), "halt-height = 7\n[api]\nenable = true\n");
     expect(readNodeConfig(nodeSettings(flagsOf()))).toMatchObject({
       moniker: "other",
       haltHeight: 7n,
-      rpc: { corsOrigins: ["a", "b"], maxBodyBytes: 5 },
+      rpc: { corsOrigins: ["https://a.example", "https://b.example"], maxBodyBytes: 5 },
       rest: { port: 1317 },
     });
     expect(readNodeConfig(nodeSettings(flagsOf({ "halt-height": "9" }))).haltHeight).toBe(9n);

@@ -14,7 +14,7 @@ export interface Io {
   err(text: string): void;
   /** The next line of the input without its end; rejects when the input has ended. */
   readLine(): Promise<string>;
-  /** All that is left of the input, which has to be UTF-8 text of at most this many bytes. */
+  /** All that is left of the input, which must be UTF-8 text of at most this many bytes. */
   readAll(maxBytes: number): Promise<string>;
   /** A line in answer to `> <prompt>`. */
   ask(prompt: string): Promise<string>;

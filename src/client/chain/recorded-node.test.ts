@@ -13,7 +13,7 @@ import { readAnswer, tx as txAnswer } from "./answers.ts";
 
 /**
  * A node of release 0.34 of the engine that repeats recorded answers, over HTTP and over a websocket. Each recorded
- * answer has to be requested by a test.
+ * answer must be requested by a test.
  */
 
 interface Recorded {

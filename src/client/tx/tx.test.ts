@@ -218,7 +218,7 @@ describe("signing", () => {
       expect(info?.sequence).toBe(3n);
       const sum = info?.modeInfo?.sum;
       if (sum?.case !== "multi") throw new Error("the signer is not a multisig");
-      // As the chain pairs them: two of the three, each with a signature of its own.
+      // As the chain pairs them: two of the three, each with its own signature.
       const shares = memberSignatures(team, sum.value, raw.signatures[0] ?? new Uint8Array());
       expect(shares.map((share) => [share.publicKey.key, share.mode, share.signature.length])).toEqual(
         members.slice(0, 2).map((key) => [key, SignMode.LEGACY_AMINO_JSON, 64]),

@@ -177,7 +177,7 @@ export class EmbeddedEngine implements Engine {
   }
 }
 
-/** A transaction that fits into no block would stay ahead of all others for ever. */
+/** A transaction that fits into no block would stay ahead of all others forever. */
 function mempoolLimits(params: ConsensusParams, wanted: Partial<MempoolLimits> = {}): MempoolLimits {
   const limits = { ...DEFAULT_MEMPOOL_LIMITS, ...wanted };
   return { ...limits, maxTxBytes: Math.min(limits.maxTxBytes, Math.max(0, roomForTxs(params) - TX_OVERHEAD)) };

@@ -28,7 +28,7 @@ const ANY_PRODUCT = 0;
 const USAGE_PAGE = 0xffa0;
 /** Reports have no number; the library wants a zero in its place. */
 const REPORT_ID = 0;
-/** A wait in a thread of its own cannot be ended from outside, so each is short. */
+/** A wait in another thread cannot be ended from outside, so each is short. */
 const POLL_MS = 250;
 
 /** Opens the one device that is connected. */

@@ -65,7 +65,7 @@ export class PrunedNumbers {
     return isMore(MAX_FAR_NUMBERS - 1, this.spent.keys(reader, above(owner, this.present(ctx, reader))), deployments);
   }
 
-  /** Uses a number up for ever. */
+  /** Uses a number up forever. */
   spend(ctx: Context, store: KVStore, [owner, dseq]: DeploymentPath): void {
     const present = this.present(ctx, store);
     const passed = this.#sweep(store, owner, present);

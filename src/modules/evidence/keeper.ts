@@ -27,7 +27,7 @@ export interface Penalties {
    * before.
    */
   isPunishable(ctx: Context, consensus: Uint8Array): boolean;
-  /** Burns a part of what was bonded, jails the validator for ever and never lets it back in. */
+  /** Burns a part of what was bonded, jails the validator forever and never lets it back in. */
   punishDoubleSign(ctx: Context, infraction: DoubleSign): void;
 }
 

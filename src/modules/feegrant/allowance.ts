@@ -27,9 +27,9 @@ export const MAX_ALLOWED_MESSAGES = 50;
 export const MAX_TYPE_URL_CHARACTERS = 128;
 /** Most denominations of a limit. */
 export const MAX_LIMIT_COINS = 20;
-/** Longest period: 292 years, what tools of the family can hold in nanoseconds. */
+/** Longest period: 292 years, what tools of the ecosystem can hold in nanoseconds. */
 const MAX_PERIOD_SECONDS = 9_223_372_036n;
-/** The time that says "no time" on chains of the family: 0001-01-01. */
+/** The time that says "no time" on chains of the ecosystem: 0001-01-01. */
 const NO_TIME = -62_135_596_800_000_000_000n;
 
 /** A fee that a transaction wants paid. */

@@ -6,7 +6,7 @@ import { timeMessage } from "../staking/index.ts";
 import { jail, UPDATE_DELAY } from "./downtime.ts";
 import { decOf, type SlashingKeeper } from "./keeper.ts";
 
-/** 9999-12-31T23:59:59Z: for ever. */
+/** 9999-12-31T23:59:59Z: forever. */
 const FOR_EVER = 253_402_300_799_000_000_000n;
 
 /** How evidence punishes those who sign two blocks of one height. */

@@ -32,7 +32,7 @@ export interface CancelledUnbonding {
   readonly height: bigint;
 }
 
-/** The time that says "no time" on chains of the family: 0001-01-01. */
+/** The time that says "no time" on chains of the ecosystem: 0001-01-01. */
 export const NO_TIME = -62_135_596_800_000_000_000n;
 
 export function timeMessage(nanos: bigint): Timestamp {

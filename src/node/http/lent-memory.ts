@@ -22,7 +22,7 @@ export function isLent({ buffer }: Buffer): boolean {
 /** What is smaller is not worth the call of the system. */
 const LEAST_BYTES = 4 * 1024;
 
-/** A copy of what was read in lent memory, in place of the memory that it came in; undefined for what is small. */
+/** A copy of what was read in lent memory, instead of the memory that it came in; undefined for what is small. */
 export function movedPart(part: Buffer): Buffer | undefined {
   if (part.length < LEAST_BYTES) return undefined;
   const lent = lendMemory(part.length);

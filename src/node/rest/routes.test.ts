@@ -6,7 +6,7 @@ import { formatTemplate, parseTemplate } from "./template.ts";
 const methods = allServices().flatMap((service) => service.methods);
 const routes = routesOf(methods);
 
-/** The segments of a path in which every variable has a value of its own. */
+/** The segments of a path in which every variable has its own value. */
 function sample({ steps }: Route): string[] {
   return steps.map((step) => (step.kind === "word" ? step.word : `value of ${step.field}`));
 }

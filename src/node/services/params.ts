@@ -15,7 +15,7 @@ interface ParamsQuery {
   readonly params: DescMessage;
 }
 
-/** Light explorers read single parameters as releases before 0.47 of the family kept them: by module and name. */
+/** Light explorers read single parameters as releases before 0.47 of the ecosystem kept them: by module and name. */
 export const paramsService = bindNodeService(Query, {
   async params({ chain }, { subspace, key }) {
     if (subspace === "" || key === "") throw sdkErrors.invalidRequest("a parameter has a subspace and a key");

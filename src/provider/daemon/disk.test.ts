@@ -73,7 +73,7 @@ it("says from which size on it does not bid", () => {
   expect(unknown.obstacle()).toBeUndefined();
 });
 
-// A disk of its own takes root; the tests above hold the same rules everywhere.
+// A separate disk needs root; the tests above hold the same rules everywhere.
 it.skipIf(process.getuid?.() !== 0)("records leases on a disk that is full to the last byte", () => {
   const mount = tempFolder();
   try {

@@ -42,7 +42,7 @@ it("whatever becomes of its files, the daemon starts and knows all leases again"
   }
 });
 
-/** About half of all files; what earlier rounds left in place of a file does not count. */
+/** About half of all files; what earlier rounds left instead of a file does not count. */
 function damageSome(folder: string, rng: Rng): string[] {
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
   const files = paths.filter((path) => lstatSync(path).isFile()).filter(() => rng.next() < 0.5);

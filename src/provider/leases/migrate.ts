@@ -150,7 +150,7 @@ function hasOthers(now: readonly LeaseMachine[], before: readonly LeaseMachine[]
 
 /**
  * Runs the task while nothing else happens to any of the leases. They are held in one order, whatever migrates: otherwise
- * host names going one way and addresses going the other way would wait for each other for ever.
+ * host names going one way and addresses going the other way would wait for each other forever.
  */
 function holdAll(machines: readonly LeaseMachine[], task: () => Promise<void>): Promise<void> {
   const inOrder = [...machines].sort((a, b) => (formatLeaseId(a.id) < formatLeaseId(b.id) ? -1 : 1));

@@ -54,7 +54,7 @@ export class LaunchFailure extends Error {
 }
 
 /**
- * Starts a plane in a session of its own, so that neither a signal nor the end of this process reaches it, and hands it
+ * Starts a plane in its own session, so that neither a signal nor the end of this process reaches it, and hands it
  * the listeners. Resolves when it serves.
  */
 export async function launchPlane(program: PlaneProgram, order: LaunchOrder, inherited: Inherited): Promise<void> {

@@ -57,7 +57,7 @@ function parsePrice(output: string): Dec {
   return price;
 }
 
-/** The script runs in a process group of its own, so that its children end with it. */
+/** The script runs in its own process group, so that its children end with it. */
 function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { ...scriptEnvironment(process.env), SVC_OWNER: request.owner, SVC_DENOM: request.denom };

@@ -56,7 +56,7 @@ export interface LogEntry {
   readonly fields: LogFields;
 }
 
-/** A lease service on the memory cluster with a chain, a clock and a folder of its own; `restart` is a new process. */
+/** A lease service on the memory cluster with its own chain, clock and folder; `restart` is a new process. */
 export class LeaseHarness {
   readonly chain = new FakeChain();
   readonly clock = new ManualClock();

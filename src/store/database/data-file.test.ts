@@ -29,7 +29,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** The data file of a database of its own, as the whole one has it. */
+/** The data file of a separate database, as the whole one has it. */
 function copy(): { directory: string; file: string; size: number } {
   const directory = join(scratch, String(copies++));
   mkdirSync(directory, { mode: 0o700 });

@@ -31,7 +31,7 @@ afterAll(() => {
 });
 
 /**
- * Commits blocks for ever. Block h sets the same 40 keys in two stores to h, and a key of its own; the caller's table
+ * Commits blocks forever. Block h sets the same 40 keys in two stores to h, and its own key; the caller's table
  * gets the block in the same transaction. Each height is printed when its commit has returned.
  */
 const CHILD = `
@@ -216,7 +216,7 @@ describe("the lock of a database directory", () => {
 });
 
 describe("a reader in another thread", () => {
-  /** A thread that answers a key of table `a` with its value, through a database of its own. */
+  /** A thread that answers a key of table `a` with its value, through its own database. */
   const THREAD = `
     const { parentPort, workerData } = require("node:worker_threads");
     const { open } = require("lmdb");

@@ -21,7 +21,7 @@ const MOST_KEPT_BYTES = 1024;
 const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as const;
 
 /**
- * Opens (or makes) the database in a directory of its own. Throws when another process has it open, or it is damaged.
+ * Opens (or makes) the database in its own directory. Throws when another process has it open, or it is damaged.
  *
  * Every write is one LMDB transaction that is on disk before `write` returns. LMDB never overwrites pages in use, so a
  * process killed at any moment leaves the last complete transaction.

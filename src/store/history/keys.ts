@@ -1,7 +1,7 @@
 import { STATE_TABLES } from "../database/database.ts";
 
 /**
- * Keys of the old values: epoch (4 bytes), table, zero byte, the key in a form of its own, place of the block in the epoch
+ * Keys of the old values: epoch (4 bytes), table, zero byte, the key in its own form, place of the block in the epoch
  * (4 bytes). What follows a key must not change the order of keys, so the form ends by itself and keeps their order: a run
  * of zero bytes becomes a zero byte and a byte that tells its length and whether the key ends with it.
  */

@@ -94,7 +94,7 @@ function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, "0");
 }
 
-/** The sum of the bytes, with spaces in place of the sum itself. */
+/** The sum of the bytes, with spaces instead of the sum itself. */
 function checksum(header: Buffer): number {
   let sum = 0;
   for (let i = 0; i < TAR_BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);
@@ -201,6 +201,6 @@ class TarReader {
 function fileSizeOf(header: Buffer, name: string): number {
   const size = Number.parseInt(header.toString("latin1", 124, 135), 8);
   if (!Number.isSafeInteger(size) || size < 0 || !header.equals(tarHeader(name, size)))
-    throw new BadSnapshot(`its archive has something else in place of ${name}`);
+    throw new BadSnapshot(`its archive has something else instead of ${name}`);
   return size;
 }

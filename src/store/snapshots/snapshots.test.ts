@@ -248,17 +248,17 @@ describe("an archive", () => {
     };
     const renamed = Buffer.from(tar);
     renamed.write("../evil", 0, "latin1");
-    await refused(renamed, "something else in place of _snapshot");
+    await refused(renamed, "something else instead of _snapshot");
     const large = Buffer.from(tar);
     large.write("77777777777", 124, "latin1");
-    await refused(large, "something else in place of _snapshot");
+    await refused(large, "something else instead of _snapshot");
     await refused(Buffer.concat([tar.subarray(0, -1024), tar]), "holds more than the snapshot");
     await refused(Buffer.concat([tar, Buffer.alloc(1 << 20)]), "holds more than the snapshot");
     await refused(tar.subarray(0, -1024), "the end of its archive is missing");
-    await refused(new Uint8Array(1 << 20), "something else in place of _snapshot");
+    await refused(new Uint8Array(1 << 20), "something else instead of _snapshot");
     const first = 512 + 512 * Math.ceil(sizeOf(tar) / 512);
     const twice = Buffer.concat([tar.subarray(0, first), tar]);
-    await refused(twice, "something else in place of 0");
+    await refused(twice, "something else instead of 0");
     expect(record.chunks).toBeGreaterThan(1);
   });
 

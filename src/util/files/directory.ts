@@ -6,7 +6,7 @@ const PRIVATE = 0o700;
 
 /**
  * Makes a directory that only its owner can use, with those above it; an existing one stays as it is. Node.js's own
- * function tries for ever on a file system in which nothing can be made (`/proc`). Throws an error of the system with
+ * function tries forever on a file system in which nothing can be made (`/proc`). Throws an error of the system with
  * `code` and `path`.
  */
 export function makePrivateDirectory(path: string): void {

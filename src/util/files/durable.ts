@@ -55,7 +55,7 @@ export function syncDirectory(path: string): void {
 }
 
 /**
- * The text in a file beside its place. The name is this process's own: a leftover of a crash does not stay for ever.
+ * The text in a file beside its place. The name is this process's own: a leftover of a crash does not stay forever.
  */
 function writeTemporary(path: string, text: string, mode: number): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}`);

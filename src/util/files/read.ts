@@ -11,7 +11,7 @@ const CHUNK = 64 * 1024;
 
 /**
  * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger file, and for anything that is not a file:
- * a device may never end, and opening a pipe that nobody writes to waits for ever.
+ * a device may never end, and opening a pipe that nobody writes to waits forever.
  */
 export function readFileBytes(path: string, limit: ReadLimit): Uint8Array {
   const bytes = readFileStart(path, limit);

@@ -15,7 +15,7 @@ interface TlsSocket {
 
 /**
  * Ends connections whose handshake failed. Nothing is said to them: there is nobody yet who reads what is said, and Node would wait
- * for ever to say it. A handshake that seems late because this process was busy is looked at again once what has come meanwhile
+ * forever to say it. A handshake that seems late because this process was busy is looked at again once what has come meanwhile
  * was read.
  */
 export function endFailedHandshakes(server: TlsServer): void {

@@ -11,7 +11,7 @@ export interface Step {
 }
 
 /**
- * Reads a level of a path; `layer` counts them from 1 at the leaf. The other child has to be whole, in front or behind,
+ * Reads a level of a path; `layer` counts them from 1 at the leaf. The other child must be whole, in front or behind,
  * so that no bytes are left that could be chosen freely. Throws `wireErrors.badProof`.
  */
 export function readStep(spec: ProofSpec, op: InnerOp, layer: number): Step {

@@ -41,7 +41,7 @@ export interface StdParts {
   readonly timeoutHeight: bigint;
 }
 
-/** The same from its parts, under the names of messages before release 0.46 of the family or those of today. */
+/** The same from its parts, under the names of messages before release 0.46 of the ecosystem or those of today. */
 export function encodeStdParts(parts: StdParts, names: AminoNames): Uint8Array {
   const writer = new BinaryWriter();
   for (const message of parts.messages) bytesField(writer, 1, encodeConcrete(message, names));

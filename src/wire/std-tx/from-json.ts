@@ -41,7 +41,7 @@ export function stdTxFromJson(text: string): Uint8Array {
   return encodeStdParts(parts, names.used);
 }
 
-/** The amino JSON of such a binary, as chains of the family print it. Throws `sdkErrors.txDecode`. */
+/** The amino JSON of such a binary, as chains of the ecosystem print it. Throws `sdkErrors.txDecode`. */
 export function stdTxToJson(bytes: Uint8Array): string {
   const { msg, fee, signatures, ...rest } = readStdTx(bytes, "current");
   const signed = isArray(signatures) && signatures.length > 0 ? signatures : null;

@@ -22,7 +22,7 @@ export const ED25519_NAME = "tendermint/PubKeyEd25519";
 export const MULTISIG_NAME = "tendermint/PubKeyMultisigThreshold";
 const KEY_NAMES = [SECP256K1_NAME, ED25519_NAME, MULTISIG_NAME];
 
-/** Which message names amino JSON uses: today's, or those of chains before release 0.46 of the family. */
+/** Which message names amino JSON uses: today's, or those of chains before release 0.46 of the ecosystem. */
 export type AminoNames = "current" | "older";
 
 /** What a signature covers besides the transaction itself. */
@@ -133,7 +133,7 @@ interface Member {
   readonly names: AminoNames;
 }
 
-/** A oneof is a field of its own with the type of the chosen member; null while none is chosen. */
+/** A oneof is its own field with the type of the chosen member; null while none is chosen. */
 function addOneof(json: Record<string, JsonValue>, field: DescField, { value, names }: Member): void {
   const { name = "" } = field.oneof ?? {};
   const key = name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -177,7 +177,7 @@ function aminoAny(any: Any, names: AminoNames): JsonValue {
   return isKeyType(content.schema) ? aminoPublicKey(publicKeyFromAny(any)) : aminoMessage(content, names);
 }
 
-/** Whether a message is a public key, which amino writes in a form of its own. */
+/** Whether a message is a public key, which amino writes in its own form. */
 export function isKeyType(schema: DescMessage): boolean {
   return KEY_NAMES.includes(aminoName(schema) ?? "");
 }

@@ -40,7 +40,7 @@ const FOREIGN_FIELDS: ReadonlySet<number> = new Set([
 
 /** How a transaction is read. */
 export interface TxRules {
-  /** The transaction may be for any chain of the family, with fields that ours refuses. */
+  /** The transaction may be for any chain of the ecosystem, with fields that ours refuses. */
   readonly foreign?: boolean;
 }
 

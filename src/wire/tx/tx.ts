@@ -29,7 +29,7 @@ export interface TxBodyInit {
   readonly timeoutHeight?: bigint;
   /** Last time of a block in which the transaction may commit, in milliseconds of the Unix clock; for chains that have it. */
   readonly timeoutTimeMs?: number | undefined;
-  /** The sequence is not checked, and has to be 0; for chains that have it. */
+  /** The sequence is not checked, and must be 0; for chains that have it. */
   readonly unordered?: boolean | undefined;
 }
 

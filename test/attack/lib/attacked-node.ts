@@ -15,7 +15,7 @@ export interface AttackedRequest extends Omit<NodeRequest, "accounts"> {
   readonly names?: readonly string[];
 }
 
-/** A node of the built program with a chain of its own, which checks all invariants after every block. */
+/** A node of the built program with its own chain, which checks all invariants after every block. */
 export class AttackedNode {
   readonly fixture: Fixture;
   readonly node: TestNode;

@@ -65,7 +65,7 @@ export class Onlooker {
     }
   }
 
-  /** As somebody who comes just now, on a connection of its own; among many newcomers one may have to knock again. */
+  /** As a new client, on its own connection; among many newcomers one may have to knock again. */
   async #askAnew(tries = 3): Promise<void> {
     const asked = ask(this.#door, "/", callText("health"));
     if (tries > 1 && (await asked.then(() => false, isHangUp))) return this.#askAnew(tries - 1);

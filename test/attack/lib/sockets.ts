@@ -49,7 +49,7 @@ export interface AskSettings {
   readonly kept?: number;
 }
 
-/** Sends one request on a connection of its own and reads the answer to its end; what is large is counted, not kept. */
+/** Sends one request on its own connection and reads the answer to its end; what is large is counted, not kept. */
 export function ask(door: Door, path: string, body?: string, settings: AskSettings = {}): Promise<RawAnswer> {
   const { kept = 100_000 } = settings;
   return new Promise((resolve, reject) => {

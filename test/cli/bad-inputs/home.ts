@@ -36,7 +36,7 @@ export interface TestHome {
   readonly none: string;
   /** Writes a file and tells its path; directories are made. */
   file(name: string, content: string | Uint8Array, mode?: number): string;
-  /** The transfer with a piece of its text replaced, in a file of its own. */
+  /** The transfer with a piece of its text replaced, in a separate file. */
   edited(name: string, from: string, to: string): string;
   remove(): void;
 }

@@ -1,6 +1,6 @@
 import type { Row, TestHome } from "./home.ts";
 
-/** Modules that other chains of the family have: proposals, votes, grants, allowances. */
+/** Modules that other chains of the ecosystem have: proposals, votes, grants, allowances. */
 export function moduleRows(testHome: TestHome): readonly Row[] {
   return [
     ...proposalRows(testHome),

@@ -15,7 +15,7 @@ export interface Seen {
   readonly p95: number;
 }
 
-/** A client in a process of its own that asks a tenant's page again and again while the work goes on, and for some answers at least. */
+/** A client in its own process that asks a tenant's page again and again while the work goes on, and for some answers at least. */
 export async function seenMeanwhile(url: string, work: () => Promise<unknown>): Promise<Seen> {
   const asker = spawn(process.execPath, [ASKER, url, String(LEAST_ANSWERS)], { stdio: ["pipe", "pipe", "pipe"] });
   const told = Promise.all([text(asker.stdout), once(asker, "close")]);

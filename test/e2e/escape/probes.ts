@@ -120,7 +120,7 @@ const sockets: readonly Probe[] = [
     rds: 21,
     key: 15,
     packet: 17,
-  }).map(([name, family]) => probe(`socket of the family ${name}`, `socket(S,${family},3,0)`, NO_FAMILY)),
+  }).map(([name, family]) => probe(`socket of the ecosystem ${name}`, `socket(S,${family},3,0)`, NO_FAMILY)),
   ...Object.entries({ netfilter: 12, audit: 9, "kobject events": 15, generic: 16, crypto: 21, xfrm: 6 }).map(
     ([name, protocol]) => probe(`netlink to ${name}`, `socket(S,16,3,${protocol})`, NO_FAMILY),
   ),
@@ -264,7 +264,7 @@ export const PROBES: readonly Probe[] = [
 ];
 
 /**
- * A Perl program, without modules, that makes each attempt in a process of its own for two seconds at most, and writes
+ * A Perl program, without modules, that makes each attempt in its own process for two seconds at most, and writes
  * a line with its number and how it ended.
  */
 export function probeProgram(probes: readonly Probe[]): string {

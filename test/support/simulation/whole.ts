@@ -122,7 +122,7 @@ interface PlannedTx {
   readonly operations: string[];
   readonly messages: SimAction["message"][];
   readonly fee: readonly { readonly denom: string; readonly amount: bigint }[];
-  /** The account that pays the fee in place of the signer. */
+  /** The account that pays the fee instead of the signer. */
   readonly granter?: string;
 }
 

@@ -143,7 +143,7 @@ function startHint(): string {
 }
 
 /**
- * A process group of its own: Ctrl-C in the terminal reaches only this command, which then stops everything in order.
+ * A separate process group: Ctrl-C in the terminal reaches only this command, which then stops everything in order.
  * It works in the run folder, where its helpers leave their files.
  */
 function podmanOptions(runDir: string) {

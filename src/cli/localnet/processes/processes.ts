@@ -29,7 +29,7 @@ interface Waiter {
 }
 
 /**
- * Writes the output of a process to a log file and watches for its end. The process leads a group of its own: what it
+ * Writes the output of a process to a log file and watches for its end. The process leads its own group: what it
  * leaves in the group ends with it, and what keeps its pipes open is not waited for.
  */
 export function supervise(name: string, child: ChildProcess, logFile: string): Child {
@@ -72,7 +72,7 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
     };
     child.once("error", (error) => over(error.message));
     child.once("close", (code, signal) => over(signal ?? `exit code ${code}`));
-    // A copy that the process made of itself may hold its pipes for ever; we wait a moment for the last lines.
+    // A copy that the process made of itself may hold its pipes forever; we wait a moment for the last lines.
     child.once("exit", (code, signal) => {
       endGroup(child, "SIGTERM");
       setTimeout(() => {

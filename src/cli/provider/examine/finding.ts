@@ -18,7 +18,7 @@ export interface Check {
   look(): Promise<string>;
 }
 
-/** A failure with a remedy of its own. */
+/** A failure with its own remedy. */
 export class Fault extends Error {
   readonly fix: string;
 

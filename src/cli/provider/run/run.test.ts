@@ -23,7 +23,7 @@ import { resolveFlags } from "../../command/flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
 
-/** Each flag of `svc provider run` with a value of its own, and what the daemon that is made from it does then. */
+/** Each flag of `svc provider run` with its own value, and what the daemon that is made from it does then. */
 
 type Given = Record<string, string | boolean>;
 

@@ -74,7 +74,7 @@ export const CLUSTER = {
   clusterGateway: {
     name: "cluster-gateway",
     value: "<namespace/name>",
-    summary: "Gateway (Gateway API) that serves host names on an orchestrator, in place of Ingress objects",
+    summary: "Gateway (Gateway API) that serves host names on an orchestrator, instead of Ingress objects",
     parse: optional(parseGateway),
   },
   clusterEngine: {

@@ -143,7 +143,7 @@ describe("refusals", () => {
     const numbers = ["--offline", "-a", "5", "-s", "7", ...CHAIN];
     const ran = svc(["tx", "multisign", await unsigned(), "team", ...(await shares()), ...numbers]);
     await refused(ran, "couldn't verify signature of cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6");
-    await refused(ran, "it has to be for chain vec-1, account number 5, sequence 7");
+    await refused(ran, "it must be for chain vec-1, account number 5, sequence 7");
   });
 
   test("a share of somebody else", async () => {

@@ -139,6 +139,6 @@ function checkShare({ context }: Job, { tx, member, data, path }: ShareToCheck):
   }
   if (verifySignature(txParts(tx), publicKey, { modeInfo: singleMode(mode), signature, signer: data })) return;
   const { chainId, accountNumber, sequence } = data;
-  const hint = `it has to be for chain ${chainId}, account number ${accountNumber}, sequence ${sequence}, and this transaction`;
+  const hint = `it must be for chain ${chainId}, account number ${accountNumber}, sequence ${sequence}, and this transaction`;
   throw commandError(text, { hint });
 }

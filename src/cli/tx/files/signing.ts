@@ -105,7 +105,7 @@ export function checkSigner(tx: Tx, { name, account, mode }: Claim): void {
   const isOpen = opaqueTypes(tx.body?.messages ?? []).length > 0;
   if (!isOpen && !signers.some((signer) => equalBytes(addressBytes(signer), account))) {
     const text = `tx intended signer does not match the given signer: ${name}`;
-    throw commandError(text, { hint: `it has to be signed by ${signers.join(" and ")}` });
+    throw commandError(text, { hint: `it must be signed by ${signers.join(" and ")}` });
   }
   if (signers.length > 1 && mode === SignMode.DIRECT) {
     const hint = "use --sign-mode amino-json: the transaction has several signers";

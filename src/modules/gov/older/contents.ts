@@ -30,7 +30,7 @@ export interface ParameterSet {
   read(ctx: Context): JsonObject;
 }
 
-/** Contents of proposals before release 0.46 of the family: a text, a payment of the community, a change of parameters. */
+/** Contents of proposals before release 0.46 of the ecosystem: text, payment of the community, change of parameters. */
 export interface LegacyContents {
   /** By the name of the module, which was its subspace. */
   parameters(module: string): ParameterSet | undefined;

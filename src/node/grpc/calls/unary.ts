@@ -20,7 +20,7 @@ const FRAME_HEADER = 5;
 const BUSY = "too many requests and answers are pending; try again";
 
 /**
- * Whether a call over HTTP/2 is one whole message as it is, without a deadline of its own: nearly all are. Those are
+ * Whether a call over HTTP/2 is one whole message as it is, without its own deadline: nearly all are. Those are
  * answered here, from bytes to bytes, in a third of the time that the library takes for its streams of messages; the
  * library answers all others.
  */

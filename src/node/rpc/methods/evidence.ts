@@ -2,7 +2,7 @@ import { errorText, fromBase64, fromHex, toHexUpper } from "../../../util/index.
 import { defineMethod, refuse } from "../calls/method.ts";
 import { json } from "../calls/params.ts";
 
-/** Kinds of evidence that engines of the family know. */
+/** Kinds of evidence that engines of the ecosystem know. */
 const DUPLICATE_VOTE = "tendermint/DuplicateVoteEvidence";
 const LIGHT_CLIENT_ATTACK = "tendermint/LightClientAttackEvidence";
 

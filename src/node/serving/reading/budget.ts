@@ -21,7 +21,7 @@ const PASSING: BudgetClocks = { now: () => performance.now(), core: () => undefi
 
 /**
  * What one request may take of a thread: time of its own work, and bytes that it reads. Beyond either, `GivenUp` is
- * thrown. With a clock of the core, the time in which others had the core is not counted, up to a limit of its own: a
+ * thrown. With a clock of the core, the time in which others had the core is not counted, up to its own limit: a
  * node's answers must not depend on how busy its machine is.
  */
 export class Budget {

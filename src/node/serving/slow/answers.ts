@@ -13,7 +13,7 @@ import { MAX_QUERY_ANSWER_BYTES } from "../limits.ts";
 import { nodeInfoOf } from "../servers/index.ts";
 import { type SlowAnswer, type SlowJob, tooSlow } from "./slow-thread.ts";
 
-/** Answers jobs in the thread for slow queries, each with a chain that has a budget of its own. Never rejects. */
+/** Answers jobs in the thread for slow queries, each with a chain that has its own budget. Never rejects. */
 export function answersOf(data: ThreadData, chainOf: () => ChainSource) {
   const { host, port } = data.config.rpc;
   return async (job: SlowJob): Promise<SlowAnswer> => {

@@ -50,11 +50,11 @@ export type PodSecurity = "restricted" | "baseline";
 
 /** What the operator has set for the cluster. Each kind of cluster takes the settings that concern it. */
 export interface ClusterSettings {
-  /** The provider's folder in its home; the driver has a folder of its own below it. */
+  /** The provider's folder in its home; the driver has its own folder below it. */
   readonly stateDir: string;
   /** Address of the provider whose leases these are, for clusters that several providers may share. */
   readonly provider?: string;
-  /** Who brings requests for host names to leases, where the cluster has an ingress of its own. */
+  /** Who brings requests for host names to leases, where the cluster has its own ingress. */
   readonly ingress?: IngressSettings;
   /** What programs of leases may be on an orchestrator; `restricted` where nothing is said. */
   readonly podSecurity?: PodSecurity;

@@ -27,7 +27,7 @@ export interface BackendRouting {
   watch(listener: (id: LeaseKey) => void): () => void;
 }
 
-/** The cluster has an ingress of its own; the provider opens none. */
+/** The cluster has its own ingress; the provider opens none. */
 export interface ClusterIngress {
   readonly ingress: "cluster";
   /** Sends requests for the host names to the services, instead of all routes that the lease had. */

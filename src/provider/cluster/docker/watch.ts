@@ -14,7 +14,7 @@ export interface WatchHandlers {
 }
 
 /**
- * Keeps one event stream of the engine open, for ever and with back-off; reports when the engine appears and
+ * Keeps one event stream of the engine open, forever and with back-off; reports when the engine appears and
  * disappears.
  */
 export class EngineWatch {

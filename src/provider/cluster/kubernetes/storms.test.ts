@@ -71,7 +71,7 @@ function generator(seed: number): () => number {
   };
 }
 
-/** Answers some calls in place of the cluster; what it returns ends that. */
+/** Answers some calls instead of the cluster; what it returns ends that. */
 function between(answer: (request: IncomingMessage, response: ServerResponse, url: URL) => boolean): () => void {
   const { intercept } = cluster.server;
   cluster.server.intercept = (request, response, url) =>

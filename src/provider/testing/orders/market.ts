@@ -11,7 +11,7 @@ import { PLAIN_OFFER } from "../deployment.ts";
 
 const val = (amount: bigint) => ({ val: toUtf8(amount.toString()) });
 const PATIENCE = { alone: 60_000, least: 20_000 };
-/** A fee in a coin of its own. */
+/** A fee in a separate coin. */
 export const GAS: IntCoin = { denom: "ugas", amount: 10n };
 export const DEPOSIT: IntCoin = { denom: "utoken", amount: 5_000_000n };
 

@@ -27,7 +27,7 @@ export const deploymentErrors = defineErrors(
     invalidParams: [22, "parameter invalid"],
     invalidDepositor: [23, "invalid depositor"],
     invalidPrice: [24, "invalid price"],
-    duplicateGroupName: [25, "duplicate group name", "give every group a name of its own"],
+    duplicateGroupName: [25, "duplicate group name", "give every group a different name"],
     numberUsed: [26, "deployment number used up", "choose a higher --dseq, or leave it out"],
     numberTooHigh: [27, "too many numbers far above the height", "choose a lower --dseq, or leave it out"],
   },

@@ -91,7 +91,7 @@ it("is waited for where it is named and slow, and passed over where it is one of
   const patience = { usual: 20, named: 30_000 };
   expect(await discoverEngine(socket, {}, patience)).toMatchObject({ socket, version: "1" });
   expect(await discoverEngine(undefined, { DOCKER_HOST: socket }, patience)).toMatchObject({ socket });
-  // This machine may have an engine of its own.
+  // This machine may have its own engine.
   const found = await discoverEngine(undefined, { XDG_RUNTIME_DIR: folder }, patience).catch(() => undefined);
   expect(found?.socket).not.toBe(socket);
 });

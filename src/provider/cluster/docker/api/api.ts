@@ -115,7 +115,7 @@ export interface ContainerEvent {
   readonly labels: Labels;
 }
 
-/** Milliseconds of silence after which a call fails. An engine may hang with one container, and no lease waits for ever. */
+/** Milliseconds of silence after which a call fails. An engine may hang with one container, and no lease waits forever. */
 export interface EnginePatience {
   /** Of one that only looks. */
   readonly call: number;

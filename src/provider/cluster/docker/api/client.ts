@@ -5,7 +5,7 @@ type Dial = Docker["modem"]["dial"];
 
 /**
  * A client of the engine at that address; with `timeout` a call fails after so many milliseconds of silence. The library waits
- * for ever for the rest of an answer that breaks off, as answers do when the engine is killed: all are read as streams here,
+ * forever for the rest of an answer that breaks off, as answers do when the engine is killed: all are read as streams here,
  * whose end is seen whatever it is.
  */
 export async function openClient(address: Docker.DockerOptions, timeout?: number): Promise<Docker> {

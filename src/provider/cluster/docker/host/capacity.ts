@@ -5,7 +5,7 @@ import type { EngineApi } from "../api/api.ts";
 import type { DockerSettings } from "../options.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** What has to be known to measure the disk. */
+/** What must be known to measure the disk. */
 interface Disk {
   readonly api: EngineApi;
   readonly settings: DockerSettings;

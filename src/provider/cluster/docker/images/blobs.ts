@@ -46,7 +46,7 @@ export class Blobs {
     return found?.isFile() === true && found.size === size;
   }
 
-  /** Has `write` fill a file of its own, which takes the place when it is whole. */
+  /** Has `write` fill a separate file, which replaces this one when it is whole. */
   async add(path: string, write: (draft: string) => Promise<void>): Promise<void> {
     const draft = `${path}.${randomBytes(6).toString("hex")}${DRAFT}`;
     try {

@@ -374,7 +374,7 @@ describe("what a hostile registry sends", () => {
     return told;
   }
 
-  /** Sends for ever. */
+  /** Sends forever. */
   const endless: Answer = (_, response) => {
     response.writeHead(200);
     pour(response);

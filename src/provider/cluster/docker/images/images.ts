@@ -201,7 +201,7 @@ export class Images {
     }
   }
 
-  /** Without a name of its own, an image of somebody else would be removed together with ours. */
+  /** Without its own name, an image of somebody else would be removed together with ours. */
   async #isLastName({ config }: ImageRecord): Promise<boolean> {
     const names = await this.#options.api.imageNames(this.#tag(config)).catch((error) => {
       if (isNotFound(error)) return [];

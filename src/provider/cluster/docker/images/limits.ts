@@ -6,7 +6,7 @@ export const MAX_CONFIG = 1 << 20;
 export const MAX_TOKEN = 64 << 10;
 /** Layers that engines can stack. */
 export const MAX_LAYERS = 127;
-/** Volumes that an image may declare: each is a folder and a mount of its own. */
+/** Volumes that an image may declare: each is a folder and a mount. */
 export const MAX_VOLUMES = 64;
 /** The same of all replicas of a lease: each takes one of the engine's locks, and Podman has 2,048 for everybody. */
 export const LEASE_VOLUMES = 256;

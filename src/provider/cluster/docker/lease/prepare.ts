@@ -170,7 +170,7 @@ async function prepareFiles(state: LeaseState, target: NewReplica): Promise<Map<
   const owner = generationOwner(target, state.spec.generation);
   const hostname = replicaName(target.plan.name, target.index).slice(0, 63);
   const podman = context.health.kind === "podman";
-  // Docker answers names on an address of its own inside the container.
+  // Docker answers names on its own address inside the container.
   const resolver = podman ? (network?.gateway ?? "") : "127.0.0.11";
   const texts: [path: string, text: string][] = [
     ["/etc/hosts", "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n"],

@@ -83,7 +83,7 @@ function unitOf(state: LeaseState, unit: Observed): Unit {
   return { id: unit.id, running: unit.running, ready, failing, overdue: Date.now() > readyBy(state, unit) };
 }
 
-/** By when a replica beside an old one has to be ready. A daemon that begins again gives it no further time. */
+/** By when a replica beside an old one must be ready. A daemon that begins again gives it no further time. */
 function readyBy(state: LeaseState, unit: Observed): number {
   const since = Math.min(unit.createdAt, state.historyOf(unit).since);
   return since + state.context.settings.timing.progressDeadline;

@@ -132,7 +132,7 @@ function hostConfig(
     ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     Privileged: false,
     ...input.gpus.config,
-    // The driver restarts programs with back-off; engines would restart at once and for ever.
+    // The driver restarts programs with back-off; engines would restart at once and forever.
     RestartPolicy: { Name: "no" },
     Tmpfs: Object.fromEntries(plan.tmpfs.map((volume) => [volume.mount, `size=${volume.size},nosuid,nodev`])),
     Binds: [...volumeBinds(plan, folders), ...fileBinds(plan, input.files)],

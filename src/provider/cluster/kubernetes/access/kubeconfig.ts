@@ -126,7 +126,7 @@ function userOf(path: string, folder: string, user: UserEntry): Credentials {
     throw commandError(`${path}: a client certificate needs its key, and the key its certificate`);
   }
   const own: Secret = cert !== undefined && key !== undefined ? { cert, key } : {};
-  // A token in the file itself has precedence over one in a file of its own, and both over the program.
+  // A token in the file itself has precedence over one in its own file, and both over the program.
   if (user.token) return fixedCredentials({ ...own, token: checkedToken(path, user.token) });
   if (user.tokenFile) return tokenFile(resolve(folder, user.tokenFile), own);
   if (user.exec !== undefined && cert === undefined) return pluginOf(folder, user.exec);

@@ -56,7 +56,7 @@ export class Transport {
     return parseAnswer(await readBody(answer, this.#limits.answerBytes, late));
   }
 
-  /** The body as it comes, from a connection of its own; it is the caller's to end. */
+  /** The body as it comes, from its own connection; it is the caller's to end. */
   async stream(call: Call): Promise<IncomingMessage> {
     const begun = new AbortController();
     const timer = setTimeout(() => begun.abort(new Error(tooLate(this.#limits.callMs))), this.#limits.callMs);

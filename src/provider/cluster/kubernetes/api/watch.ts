@@ -7,7 +7,7 @@ import { type ApiObject, isApiObject, lean } from "./objects.ts";
 
 /** What a watch reports. */
 export type Change<T> =
-  /** These are all, in place of everything known before. */
+  /** These are all, instead of everything known before. */
   | { readonly type: "all"; readonly objects: readonly T[] }
   | { readonly type: "set"; readonly object: T }
   | { readonly type: "removed"; readonly object: T }

@@ -40,7 +40,7 @@ export class TestApiServer {
   changed: (path: string) => void = () => {};
   /** What a command in a container does, and a connection to a port of a pod. */
   command: (socket: WebSocket, url: URL) => void = (socket) => socket.close();
-  /** What commands are answered with in place of a connection: a whole answer as it is sent. */
+  /** What commands are answered with instead of a connection: a whole answer as it is sent. */
   refusal: string | undefined;
   /** What accounts may do, as the server lists it. */
   rules: readonly object[] = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];

@@ -3,7 +3,7 @@ import type { KubernetesApi, Selection } from "../api/api.ts";
 import type { ApiObject, Resource } from "../api/objects.ts";
 
 export interface Follower<T> {
-  /** What there is, in place of everything before. */
+  /** What there is, instead of everything before. */
   all(objects: readonly T[]): void;
   set(object: T): void;
   removed(object: T): void;

@@ -33,7 +33,7 @@ interface ApiWorkload extends ApiObject {
   };
 }
 
-/** A service that has an address of its own, or is to get one. */
+/** A service that has its own address, or is to get one. */
 interface Balancer {
   readonly isOurs: boolean;
   readonly given: readonly string[];

@@ -15,7 +15,7 @@ const ROOT_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", 
 
 /** Group that volumes of programs other than root belong to, so that they can write there. */
 const VOLUME_GROUP = 10_000;
-/** Ports from 0 on are open to programs other than root; each pod has a network of its own. */
+/** Ports from 0 on are open to programs other than root; each pod has its own network. */
 const OPEN_PORTS = { name: "net.ipv4.ip_unprivileged_port_start", value: "0" };
 
 const PROBE = { periodSeconds: 2, timeoutSeconds: 1, failureThreshold: 3 } as const;
@@ -107,7 +107,7 @@ function words(name: "command" | "args", list: readonly string[] | null): object
   return list === null || list.length === 0 ? {} : { [name]: list.map(literal) };
 }
 
-/** Clusters put variables in place of `$(NAME)`; tenants' texts are taken as they are. */
+/** Clusters replace `$(NAME)` by variables; tenants' texts are taken as they are. */
 function literal(text: string): string {
   return text.replaceAll("$", () => "$$");
 }

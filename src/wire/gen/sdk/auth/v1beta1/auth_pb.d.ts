@@ -373,7 +373,7 @@ export declare const QueryAccountInfoResponseSchema: GenMessage<QueryAccountInfo
  */
 export declare type QueryAccountAddressByIDRequest = Message<"sdk.auth.v1beta1.QueryAccountAddressByIDRequest"> & {
   /**
-   * Releases before 0.46.2 of the family wrote the number here. It has to be 0.
+   * Releases of the ecosystem before 0.46.2 wrote the number here. It must be 0.
    *
    * @generated from field: int64 id = 1 [deprecated = true];
    * @deprecated

@@ -556,7 +556,7 @@ export declare type GenesisState = Message<"sdk.staking.v1beta1.GenesisState"> &
   redelegations: Redelegation[];
 
   /**
-   * The state was exported from a running chain: nothing has to be set up for it.
+   * The state was exported from a running chain: nothing needs to be set up for it.
    *
    * @generated from field: bool exported = 8;
    */

@@ -452,7 +452,7 @@ export declare const amino_name: GenExtension<MessageOptions, string>;
 export declare const action: GenExtension<MessageOptions, string>;
 
 /**
- * Name in amino JSON sign documents of chains before release 0.46 of the family, if it differed; empty if they had
+ * Name in amino JSON sign documents of chains before release 0.46 of the ecosystem, if it differed; empty if they had
  * none and signed only the fields.
  *
  * @generated from extension: string older_amino_name = 91004;

@@ -106,7 +106,7 @@ export const action = /*@__PURE__*/
   extDesc(file_svc_options_v1beta1_options, 2);
 
 /**
- * Name in amino JSON sign documents of chains before release 0.46 of the family, if it differed; empty if they had
+ * Name in amino JSON sign documents of chains before release 0.46 of the ecosystem, if it differed; empty if they had
  * none and signed only the fields.
  *
  * @generated from extension: string older_amino_name = 91004;
