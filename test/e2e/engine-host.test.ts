@@ -1,5 +1,5 @@
 import { createSocket } from "node:dgram";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -406,6 +406,28 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect(mine().length).toBeGreaterThan(0);
       await driver.teardown(id);
       expect(mine()).toEqual([]);
+    });
+
+    it("that cannot be made are told without the host: in the state, in events and in refusals", async () => {
+      await open();
+      const id = sampleLease();
+      const folder = join(engine.folder, "provider", "volumes", leaseNamespace(id));
+      mkdirSync(folder, { recursive: true });
+      // Where the volume should be, there is something else; the other provider can have none at all.
+      writeFileSync(join(folder, "db-0.data.mnt"), "");
+      const service = withVolume("sleep 1000", { size: 8 * MEBIBYTE, persistent: true });
+      await deploy([service], { id });
+      const isTold = ({ services: [db] }: LeaseHealth) => db?.error !== undefined;
+      const health = await untilHealth(driver, id, isTold, "the fault");
+      mkdirSync(join(engine.folder, "other"));
+      writeFileSync(join(engine.folder, "other", "volumes"), "");
+      const other = await engine.driver("other");
+      const refusal = await other.deploy(sampleSpec([service])).catch((error) => String(error));
+      rmSync(join(engine.folder, "other", "volumes"));
+      for (const told of [health, await eventsOf(id), refusal].map((each) => JSON.stringify(each))) {
+        expect(told).toMatch(/\(on the provider's host\)/);
+        expect(told).not.toContain(engine.folder);
+      }
     });
 
     it("in memory are gone with the replica and have their size", async () => {

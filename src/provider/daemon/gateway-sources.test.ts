@@ -1,6 +1,11 @@
+import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { DEFAULT_LIMITS } from "../../sdl/index.ts";
+import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { HostData } from "../cluster/index.ts";
 import type { OrderStatus } from "../orders/index.ts";
-import { countReasons } from "./gateway-sources.ts";
+import { sampleDeployment } from "../testing/deployment.ts";
+import { countReasons, gatewaySources, type SourceParts } from "./gateway-sources.ts";
 
 function refused(reason: string, count: number): OrderStatus[] {
   const id = { owner: "svc1x", dseq: 1n, gseq: 1, oseq: 1 };
@@ -14,6 +19,35 @@ it("names the most frequent reasons and counts the others together", () => {
   expect(counts["our price is too high"]).toBe(7);
   expect(counts["y".repeat(200)]).toBe(2);
   expect(counts["other reasons"]).toBe(32);
+});
+
+it("tells strangers nothing of the host", async () => {
+  const folder = "/srv/of-the-provider";
+  const secrets = [folder, "podman.sock", "10.1.2.3"];
+  const reason = `the disk of ${folder} has 3 MiB free; unix:///run/podman/podman.sock and 10.1.2.3:5000 do not answer`;
+  const [order] = refused(reason, 1);
+  const orders: SourceParts["orders"] = {
+    status: () => [order as OrderStatus],
+    find: () => order,
+    screen: async () => reason,
+  };
+  const limits = async () => DEFAULT_LIMITS;
+  const pricing = { description: "", price: () => Promise.reject(new Error(reason)) };
+  const inventory = { all: () => [], available: () => [] };
+  const host = new HostData([folder]);
+  const [init] = sampleDeployment().groups;
+  const group = create(GroupSpecSchema, init);
+  const sources = gatewaySources({ inventory, orders, outbox: { depth: 0 }, pricing, limits, host });
+  const id = { owner: "svc1x", dseq: 1n, gseq: 1, oseq: 1 };
+  const price = sources.price(group).catch((error) => String(error));
+  const told = JSON.stringify([
+    await sources.screen(group),
+    sources.refusals(),
+    sources.order(id)?.reason,
+    await price,
+  ]);
+  expect(told.match(/3 MiB free/g)).toHaveLength(4);
+  expect(secrets.filter((each) => told.includes(each))).toEqual([]);
 });
 
 it("counts refusals alone", () => {

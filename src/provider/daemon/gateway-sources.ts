@@ -1,5 +1,6 @@
 import { groupsFault, type SdlLimits } from "../../sdl/index.ts";
 import { formatDec } from "../../util/index.ts";
+import type { HostData } from "../cluster/index.ts";
 import type { GatewaySources, ResourceSum } from "../gateway/index.ts";
 import { groupNeeds, type Inventory, type ReservationState, type RowNeed } from "../inventory/index.ts";
 import { highestPrice, type OrderPhase, type OrderService, type OrderStatus } from "../orders/index.ts";
@@ -7,12 +8,14 @@ import type { Outbox } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 
 export interface SourceParts {
-  readonly inventory: Inventory;
-  readonly orders: OrderService;
-  readonly outbox: Outbox;
+  readonly inventory: Pick<Inventory, "all" | "available">;
+  readonly orders: Pick<OrderService, "status" | "find" | "screen">;
+  readonly outbox: Pick<Outbox, "depth">;
   readonly pricing: PricingStrategy;
   /** What the chain lets a deployment ask for. */
   readonly limits: () => Promise<SdlLimits>;
+  /** What strangers must not read of the host: reasons for the operator name its folders and sockets. */
+  readonly host: HostData;
 }
 
 /** Characters of a reason that strangers see: price scripts write parts of it. */
@@ -24,17 +27,22 @@ const OTHERS = "other reasons";
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
 
 /** What the gateway shows about the rest of the provider. */
-export function gatewaySources({ inventory, orders, outbox, pricing, limits }: SourceParts): GatewaySources {
+export function gatewaySources({ inventory, orders, outbox, pricing, limits, host }: SourceParts): GatewaySources {
   const reserved = (state: ReservationState) =>
     inventory
       .all()
       .filter((each) => each.state === state)
       .map((each) => totalOf(each.rows));
+  const shown = (order: OrderStatus): OrderStatus =>
+    order.reason === undefined ? order : { ...order, reason: host.hide(order.reason) };
   return {
     inventory: () => ({ active: reserved("active"), pending: reserved("pending"), available: inventory.available() }),
     orderCount: () => orders.status().filter(({ phase }) => !ENDED.has(phase)).length,
-    refusals: () => countReasons(orders.status()),
-    order: (id) => orders.find(id),
+    refusals: () => countReasons(orders.status().map(shown)),
+    order: (id) => {
+      const order = orders.find(id);
+      return order === undefined ? undefined : shown(order);
+    },
     outboxDepth: () => outbox.depth,
     screen: async (group) => {
       const { denom = "" } = group.resources[0]?.price ?? {};
@@ -42,12 +50,13 @@ export function gatewaySources({ inventory, orders, outbox, pricing, limits }: S
       const fault = groupsFault([group], await limits(), denom);
       if (fault !== undefined) return { bid: false, reason: fault.text.slice(0, MAX_REASON) };
       const answer = await orders.screen(group);
-      if (typeof answer === "string") return { bid: false, reason: answer.slice(0, MAX_REASON) };
+      if (typeof answer === "string") return { bid: false, reason: host.hide(answer).slice(0, MAX_REASON) };
       return { bid: true, price: { denom: answer.denom, amount: formatDec(answer.amount) } };
     },
     price: async (group) => {
       const { denom, amount: maxPrice } = highestPrice(group);
-      const price = await pricing.price({ owner: "", rows: groupNeeds(group), denom, maxPrice });
+      const wish = { owner: "", rows: groupNeeds(group), denom, maxPrice };
+      const price = await pricing.price(wish).catch((error: unknown) => Promise.reject(host.error(error)));
       return { denom, amount: formatDec(price) };
     },
   };

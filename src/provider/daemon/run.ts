@@ -4,7 +4,7 @@ import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js"
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { CertificateKeeper } from "../certificates/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
-import { leaseNamespace } from "../cluster/index.ts";
+import { HostData, leaseNamespace } from "../cluster/index.ts";
 import { ControlServer, DRAINING, isDraining } from "../control/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
@@ -497,6 +497,7 @@ class ProviderDaemon implements RunningProvider {
         outbox: this.#outbox,
         pricing: config.pricing,
         limits: async () => (await marketReader(client.query).depositTerms()).limits,
+        host: new HostData([config.stateDir]),
       }),
       log: log.child({ module: "gateway" }),
       meter: this.#metrics.meter,

@@ -1,5 +1,5 @@
 import type { Logger, Semaphore } from "../../../util/index.ts";
-import type { EventLog } from "../shared/index.ts";
+import type { EventLog, HostData } from "../shared/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import type { ObjectSettings } from "./objects/index.ts";
 import type { ClusterView } from "./view/view.ts";
@@ -14,6 +14,8 @@ export interface DriverContext {
   readonly stateDir: string;
   readonly view: ClusterView;
   readonly events: EventLog;
+  /** What tenants must not read of nodes and network. */
+  readonly host: HostData;
   readonly log: Logger;
   readonly timing: DriverTiming;
   /** Limits how many leases are brought up to date at once. */

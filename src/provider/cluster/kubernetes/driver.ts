@@ -29,7 +29,7 @@ import {
   replicaName,
   type StreamOptions,
 } from "../contract/index.ts";
-import { EventLog, isPortFree, PortAllocator, streamEvents } from "../shared/index.ts";
+import { EventLog, HostData, isPortFree, PortAllocator, streamEvents } from "../shared/index.ts";
 import { LeasedIps } from "./addresses/addresses.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import { ApiFailure } from "./api/failure.ts";
@@ -127,6 +127,7 @@ class KubernetesDriver implements ClusterDriver {
       stateDir,
       view: this.#view,
       events: new EventLog(join(stateDir, "events"), log),
+      host: new HostData([stateDir]),
       log,
       timing: { ...DEFAULT_TIMING, ...timing },
       passes: new Semaphore(PARALLEL_PASSES),

@@ -5,7 +5,15 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
-import { sampleExpose, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance/index.ts";
+import {
+  collect,
+  sampleExpose,
+  sampleService,
+  sampleSpec,
+  stream,
+  untilHealth,
+  untilOk,
+} from "../contract/conformance/index.ts";
 import { type ClusterDriver, type LeaseHealth, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { openKubernetesDriver } from "./driver.ts";
@@ -342,6 +350,38 @@ describe("an image that runs as root where that is not allowed", () => {
     const isTold = ({ services }: LeaseHealth) => services[0]?.error !== undefined;
     const health = await untilHealth(driver, spec.id, isTold, "the sentence");
     expect(health.services[0]?.error).toBe(sentence);
+  });
+});
+
+describe("what a tenant reads", () => {
+  it("has nothing of the nodes: in the state, and in events", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const [pod] = cluster.server.objects("/api/v1/pods");
+    const message =
+      "dial tcp 10.0.0.7:5000: refused; open /run/containerd/io.containerd.runtime.v2.task/k8s.io/a: no such file";
+    const status = {
+      phase: "Pending",
+      conditions: [{ type: "Ready", status: "False" }],
+      containerStatuses: [{ name: "main", restartCount: 0, state: { waiting: { reason: "ErrImagePull", message } } }],
+    };
+    const namespace = `${NAMESPACES}/${leaseNamespace(spec.id)}`;
+    cluster.server.put(`${namespace}/pods`, { ...pod, status } as never);
+    const involvedObject = { name: pod?.metadata.name };
+    cluster.server.put(`${namespace}/events`, {
+      metadata: { name: "e1", namespace: leaseNamespace(spec.id), uid: "e1" },
+      reason: "Failed",
+      type: "Warning",
+      message,
+      involvedObject,
+    } as never);
+    const eventsOf = () => collect(driver.events(spec.id, stream()));
+    await waitFor(async () => (await eventsOf()).some(({ note }) => note.includes("dial tcp")), "the event");
+    const isTold = ({ services }: LeaseHealth) => services[0]?.error !== undefined;
+    const health = await untilHealth(driver, spec.id, isTold, "the fault");
+    const told = JSON.stringify([health, await eventsOf()]);
+    expect(told).toContain("dial tcp (a private address)");
+    expect(told).not.toMatch(/10\.0\.0\.7|containerd/);
   });
 });
 

@@ -15,7 +15,7 @@ import { accountKill, applyRedirects, evict, removeContainer, replaceLost } from
 import { withSpec } from "./pins.ts";
 import { reconcileService } from "./service-pass.ts";
 import { LeaseState } from "./state.ts";
-import { leaseHealth, readyPort, withoutHost } from "./status.ts";
+import { leaseHealth, readyPort } from "./status.ts";
 
 const RETRY_MS = { first: 500, max: 15_000 };
 /** When the socket tables are read: soon after a start, then seldom. */
@@ -130,7 +130,7 @@ export class Lease {
     );
     return {
       health,
-      services: services.map((service) => withoutHost(service, (text) => this.#context.host.hide(text))),
+      services: services.map((service) => this.#context.host.service(service)),
     };
   }
 

@@ -12,14 +12,6 @@ export function leaseHealth(state: LeaseState, known: boolean): LeaseHealth {
   return { health: ok ? "ok" : "bad", services };
 }
 
-/** The same as tenants may read it. */
-export function withoutHost(service: ServiceStatus, hide: (text: string) => string): ServiceStatus {
-  const replicas = service.replicas.map((each) =>
-    each.reason === undefined ? each : { ...each, reason: hide(each.reason) },
-  );
-  return { ...service, replicas, ...(service.error === undefined ? {} : { error: hide(service.error) }) };
-}
-
 /** Address of a published port on loopback, as a list of zero or one. */
 export function readyPort(unit: Observed, key: string): string[] {
   const port = unit.ports.get(key);

@@ -149,7 +149,8 @@ export class Lease {
 
   status(): LeaseHealth {
     const addresses = this.#addresses.status(this.spec);
-    const health = leaseHealth(this, this.context.view.fresh);
+    const known = leaseHealth(this, this.context.view.fresh);
+    const health = { ...known, services: known.services.map((service) => this.context.host.service(service)) };
     return addresses.length === 0 ? health : { ...health, addresses };
   }
 
@@ -205,7 +206,7 @@ export class Lease {
   }
 
   event(input: Pick<ClusterEvent, "type" | "reason" | "note" | "service"> & { readonly replica: string }): void {
-    const { replica: name, ...event } = input;
+    const { replica: name, ...event } = { ...input, note: this.context.host.hide(input.note) };
     const object = { kind: "Pod", namespace: this.namespace, name };
     this.context.events.add(this.namespace, { ...event, object, time: new Date().toISOString() });
   }

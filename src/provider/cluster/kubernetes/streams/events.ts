@@ -130,7 +130,7 @@ function clusterEvent(event: ApiEvent, lease: Lease, pod: ObservedPod): ClusterE
   return {
     type: event.type === "Warning" ? "Warning" : "Normal",
     reason: event.reason ?? "",
-    note: (event.message ?? "").slice(0, MAX_NOTE),
+    note: lease.context.host.hide(event.message ?? "").slice(0, MAX_NOTE),
     object: { kind: "Pod", namespace: pod.namespace, name: lease.nameOf(pod.service, pod) },
     service: pod.service,
     time: new Date(timeOf(event)).toISOString(),

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { SvcError } from "../../../../util/index.ts";
+import type { ServiceStatus } from "../../contract/index.ts";
 import { isLoopback, isPublicAddress } from "./addresses.ts";
 
 /** Replaces something of the host. */
@@ -45,6 +46,14 @@ export class HostData {
     for (const path of this.#paths) hidden = hidden.replaceAll(pathBelow(path), HIDDEN);
     hidden = hidden.replaceAll(PATHS, withoutEngine).replaceAll(`unix://${HIDDEN}`, HIDDEN);
     return hidden.replaceAll(V6, withoutPrivate).replaceAll(V4, withoutPrivate);
+  }
+
+  /** A service's status as its tenant may read it. */
+  service(status: ServiceStatus): ServiceStatus {
+    const replicas = status.replicas.map((each) =>
+      each.reason === undefined ? each : { ...each, reason: this.hide(each.reason) },
+    );
+    return { ...status, replicas, ...(status.error === undefined ? {} : { error: this.hide(status.error) }) };
   }
 
   /** An error of the same kind without the host; its cause is for the provider's log. */
