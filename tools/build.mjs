@@ -85,7 +85,7 @@ const bundle = await build({
   define: { ...constants, "import.meta.url": "moduleUrl" },
 });
 const chunks = new Chunks(bundle, "dist");
-// All use the entry's own access to packages: to make another, Node.js would load its module loader.
+// All use the entry's access to packages: to create another, Node.js would load its module loader.
 chunks.replace(/const \{createRequire(:\w+)?\}=require\("node:module"\);/g, () => "");
 chunks.replace(/\bcreateRequire\d*\(moduleUrl\)/g, () => "require");
 chunks.replace(DEFERRED, (_, source) => chunks.numberOf(source));

@@ -8,7 +8,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
 mkdirSync(join(root, ".cache"), { recursive: true });
 
-/** Runs a program and keeps what it says until it has ended, so that nothing stands between its lines. */
+/** Runs a program and keeps what it says until it has ended, so that nothing comes between its lines. */
 async function check(name, script, args) {
   const child = spawn(process.execPath, [join(modules, script), ...args], {
     cwd: root,

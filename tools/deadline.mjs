@@ -1,4 +1,4 @@
-// A reporter of the test runner that ends a run which would not end, and says what it was at: a test that waits for a program
+// A reporter of the test runner that ends a run which hangs, and says what it was doing: a test that waits for a program
 // holds its whole process, so that no time limit of the runner itself reaches it.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
@@ -55,7 +55,7 @@ function descendants() {
 /** Empty for a process that is gone. */
 function processOf(pid) {
   try {
-    // The name of the program stands in brackets, and may hold anything.
+    // The name of the program is in brackets, and may contain anything.
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ");
     const program = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ");
     return [{ pid: Number(pid), parent: Number(parent), line: `${pid} ${parent} ${state} ${program}` }];

@@ -26,7 +26,7 @@ function compile(folder) {
   cpSync(join(root, "src", "wire", "gen"), join(folder, "wire", "gen"), { recursive: true });
 }
 
-/** The compiler leaves the names of sources in the types that it writes. */
+/** The compiler keeps the names of sources in the types that it writes. */
 function nameTypes(folder) {
   for (const name of filesBelow(folder).filter((file) => file.endsWith(".d.ts"))) {
     const text = readFileSync(join(folder, name), "utf8");

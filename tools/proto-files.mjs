@@ -12,7 +12,7 @@ const WELL_KNOWN = ["any", "duration", "timestamp"].map((name) => {
   return { proto: `google/protobuf/${name}`, from: "@bufbuild/protobuf/wkt" };
 });
 
-/** What servers speak that are not asked about the chain. */
+/** Protocols of servers other than the chain's. */
 const NOT_OF_THE_CHAIN = ["grpc/", "svc/provider/v1/"];
 
 const generated = readdirSync(join(target, "src/wire/gen"), { recursive: true, encoding: "utf8" })
@@ -54,7 +54,7 @@ const rows = [...modules].sort(([a], [b]) => (a < b ? -1 : 1));
 
 const moduleText = `// Written by npm run gen.
 
-/** What the help says of a module's commands; nothing where it has none. */
+/** The help of a module's commands; nothing if it has none. */
 export interface ModuleRow {
   readonly module: string;
   readonly Msg?: string;

@@ -187,7 +187,7 @@ async function onKubernetes(cluster, words, env) {
 
 const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
 
-/** Minutes after which a part of the run is ended, with what it was at: several times what it takes on two cores. */
+/** Minutes after which a part of the run is ended, with what it was doing: several times what it takes on two cores. */
 const MINUTES = { unit: 15, "e2e-alone": 20, simulation: 60, lane: 40 };
 
 /**
@@ -210,7 +210,7 @@ async function tests(name, words, { env = {}, isSilent = false, isLast = false }
       SVC_TEST_SUITE_ERRORS: suiteErrors,
     },
   });
-  // Its processes run when no other wants to.
+  // Its processes run when no other process needs the processor.
   if (isLast) setPriority(child.pid, constantsOfSystem.priority.PRIORITY_LOW);
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => said.push(part));
@@ -310,7 +310,7 @@ function broken(failure) {
   return { passed: 0, failures: [failure], skipped: 0 };
 }
 
-/** A check without tests of its own counts as one; what it says is printed when it has ended. */
+/** A check without tests of its own counts as one; its output is printed when it has ended. */
 async function check(name, script, args) {
   const child = spawn(process.execPath, [join(root, script), ...args], {
     cwd: root,
@@ -324,7 +324,7 @@ async function check(name, script, args) {
   return { ...(ok ? { passed: 1, failures: [], skipped: 0 } : broken(name)), said: ok ? said.out.trim() : "" };
 }
 
-/** What is known of unchanged files is kept between runs, as `npm run check` keeps it. */
+/** Results for unchanged files are kept between runs, as `npm run check` does. */
 const TYPES = ["--noEmit", "--incremental", "--tsBuildInfoFile", ".cache/types.tsbuildinfo"];
 
 installNeeded();
@@ -335,7 +335,7 @@ const [lint, types, build] = await Promise.all([
   check("types", "node_modules/typescript/bin/tsc", TYPES),
   check("build", "tools/package.mjs", [reports]),
 ]);
-/** The program and its package are made once for all tests; where that failed, each of them makes it and tells why. */
+/** The program and its package are made once for all tests; if that failed, each of them makes it and says why. */
 const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
 const counts = [
   ...[lint, types, build],

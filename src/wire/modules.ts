@@ -1,6 +1,6 @@
 // Written by npm run gen.
 
-/** What the help says of a module's commands; nothing where it has none. */
+/** The help of a module's commands; nothing if it has none. */
 export interface ModuleRow {
   readonly module: string;
   readonly Msg?: string;

@@ -28,7 +28,7 @@ describe("batches of calls with large answers", () => {
     expect(bytes).toBeLessThan(2 * BUDGET);
     expect(text).toContain(`more than ${BUDGET} bytes; ask for fewer rows`);
     const fourTimes = () => Promise.all(Array.from({ length: 4 }, () => ask(node.door, "/", call)));
-    // A minute later, no more than a tenth beside what it had before, and what differs from one moment to the next.
+    // A minute later it has at most a tenth more than before, plus ordinary variation.
     await besiege(node, fourTimes, { memoryShare: 1.1, stateMiB: 16 });
   });
 

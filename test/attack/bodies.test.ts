@@ -9,7 +9,7 @@ import { ask, callText, type Door, openSocket } from "./lib/sockets.ts";
 const BODY_BYTES = 990_000;
 /**
  * What a node may take for all bodies and answers together, with what the system needs to receive them. A minute later it has
- * no more than a tenth beside what it had before, and what differs from one moment to the next.
+ * at most a tenth more than before, plus ordinary variation.
  */
 const LIMITS = { peakMiB: 400, memoryShare: 1.1, stateMiB: 16 };
 let node: AttackedNode;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => node?.close());
 
-/** Opens connections that each begin with a text, goes on with the next text every so often, and lets go of them. */
+/** Opens connections that each begin with a text, continues with the next text every so often, and then abandons them. */
 async function hold(count: number, begin: string, goOn: string): Promise<void> {
   const sockets = Array.from({ length: count }, () => openSocket(node.door, begin));
   for (let i = 0; i < 6; i++) {

@@ -8,9 +8,9 @@ import { strangerAddress } from "./lib/large.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText, type Door } from "./lib/sockets.ts";
 
-/** Names of 30 letters, so that a list of all takes a good part of a transaction. */
+/** Names of 30 letters, so that a list of all is a large part of a transaction. */
 const MANY = Array.from({ length: 2_000 }, (_, i) => `z${`${i}`.padStart(29, "0")}`);
-/** More than any refusal has to say. */
+/** Longer than any refusal. */
 const MAX_REFUSAL = 3_000;
 const GAS = 30_000_000n;
 

@@ -34,7 +34,7 @@ describe("a transaction of 56 kB", () => {
     const added = BigInt(stateBytes(chain) - before);
     expect(added).toBeLessThan(300_000n);
     expect(gasUsed).toBeGreaterThan(added * WRITE_BYTE);
-    // More than a block has.
+    // More than a block allows.
     expect(gasUsed).toBeGreaterThan(30_000_000n);
   });
 });

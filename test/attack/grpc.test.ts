@@ -38,7 +38,7 @@ async function askAnew(): Promise<void> {
   expect(params?.defaultSendEnabled).toBe(true);
 }
 
-/** Opens connections that each begin with something, holds them for a while, and lets go of them. */
+/** Opens connections that each begin with something, holds them for a while, and then abandons them. */
 async function hold(count: number, open: () => ReturnType<typeof openSocket>, goOn: Uint8Array[] = []): Promise<void> {
   const sockets = Array.from({ length: count }, open);
   for (let i = 0; i < 6; i++) {
@@ -145,7 +145,7 @@ describe("calls that take much memory for little", () => {
   });
 });
 
-/** Sends so many bodies on one connection, side by side, and ends none. */
+/** Sends so many bodies on one connection, in parallel, and finishes none. */
 async function sendBodies(count: number, bytes: number): Promise<void> {
   const session = connect(`http://127.0.0.1:${door.port}`);
   session.on("error", () => {});

@@ -6,7 +6,7 @@ import { Lease_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js"
 import { MsgCreateLeaseSchema } from "../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 
 const LEASES = 20;
-/** Blocks that a lease's money must last for at its start. */
+/** Blocks for which a lease must have funds at its start. */
 const START_BLOCKS = 100n;
 
 describe("a tenant who starts twenty leases in one transaction with money for one", () => {
@@ -15,7 +15,7 @@ describe("a tenant who starts twenty leases in one transaction with money for on
     const market = new TestMarket(chain);
     const [tenant, provider] = [chain.key("alice"), chain.key("bob")];
     market.register(provider);
-    // Alone, each lasts for exactly the blocks that are asked for; all of them would last for five.
+    // Each alone has funds for exactly the required blocks; all together would have funds for five.
     const price = (MIN_DEPOSIT / START_BLOCKS).toString();
     const groups = Array.from({ length: LEASES }, (_, i) => groupSpec(`g${i}`, { price }));
     const id = market.deploy(tenant, { dseq: 1n, groups, deposit: { denom: NATIVE_DENOM, amount: MIN_DEPOSIT } });

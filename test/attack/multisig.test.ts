@@ -32,12 +32,12 @@ interface Team {
   readonly key: Any;
 }
 
-/** What is not as it should be about a transaction of a team. */
+/** What is wrong with a transaction of a team. */
 interface Faults {
   readonly key?: Any;
   /** Signatures that are left out. */
   readonly missing?: number;
-  /** The size that the list of bits gives. */
+  /** The size that the bit array states. */
   readonly bits?: number;
   readonly mode?: SignMode;
   /** Bytes that the messages hold for nothing. */
@@ -98,7 +98,7 @@ function signed(name: Name, faults: Faults = {}, sequence = 0n): Uint8Array {
   return encodeTx(parts, [encodeMultiSignature(given)]);
 }
 
-/** A key of which one member is a threshold key itself, so many deep. */
+/** A key with a member that is itself a threshold key, to this depth. */
 function nestedKey(depth: number): Any {
   const { key } = TEAMS.seven;
   return depth === 0 ? key : packAny(LegacyAminoPubKeySchema, { threshold: 1, publicKeys: [nestedKey(depth - 1)] });

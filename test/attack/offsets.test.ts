@@ -10,7 +10,7 @@ import { sends } from "./lib/large.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText } from "./lib/sockets.ts";
 
-/** Rows of the list that is asked for far behind its beginning. */
+/** Rows of the list that is queried far behind its start. */
 const ACCOUNTS = 60_000;
 /** So many messages make a transaction of 590 kB. */
 const MESSAGES = 4_450;

@@ -22,11 +22,11 @@ import { stateBytes } from "../gas/worst-block.ts";
 const DEPLOYMENTS = Number(process.env.SVC_TEST_PRUNED_DEPLOYMENTS ?? 1000);
 /** Owners who each have one at a time, with a bid and a lease. */
 const OWNERS = Number(process.env.SVC_TEST_PRUNED_OWNERS ?? 20);
-/** A file for the size of the state along the way. */
+/** A file that records the size of the state during the run. */
 const RECORD = process.env.SVC_TEST_PRUNED_RECORD;
 const SIZES_RECORDED = 20;
 const RETENTION_BLOCKS = 6;
-/** Until this round the state fills up with what waits to be taken out. */
+/** Until this round the state grows with what waits to be removed. */
 const FULL_AFTER_ROUNDS = 10;
 
 interface People {
@@ -97,7 +97,7 @@ it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as larg
   }
   const last = stateBytes(chain);
   console.log(`${DEPLOYMENTS} deployments: ${before} bytes before, ${full} when full, ${last} at the end`);
-  // What waits to be taken out, and numbers with more digits.
+  // What waits to be removed, and numbers with more digits.
   expect(full).toBeGreaterThan(before + 10_000);
   expect(last).toBeLessThan(full * 1.1);
   for (let i = 0; i < 4 * RETENTION_BLOCKS; i++) chain.block([]);
@@ -120,7 +120,7 @@ it("numbers far above the height leave so many records of an owner, whoever goes
   const before = stateBytes(chain);
   let refused = 0;
   for (let i = 0; i < FAR_NUMBERS; i++) {
-    // From the largest number down: no watermark could stand for them.
+    // From the largest number down: no watermark could represent them.
     const txs = owners.map((owner) => ({
       messages: openedAndClosed(owner, 2n ** 64n - 1n - BigInt(i)),
       signers: [owner],
@@ -136,7 +136,7 @@ it("numbers far above the height leave so many records of an owner, whoever goes
   for (let i = 0; i < 2 * RETENTION_BLOCKS; i++) chain.block([]);
   expect(refused).toBe(owners.length * (FAR_NUMBERS - MAX_FAR_NUMBERS));
   expect(stateBytes(chain) - before).toBeLessThan(owners.length * (MAX_FAR_NUMBERS * 31 + 100));
-  // The numbers that clients choose are free as before.
+  // The numbers that clients choose can still be used.
   chain.mustRun(...owners.map((owner) => ({ messages: openedAndClosed(owner, chain.height), signers: [owner] })));
 });
 

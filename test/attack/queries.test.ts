@@ -27,7 +27,7 @@ const NO_BROADCASTS = [
   ...["BROADCAST_MODE_X", 7].map((mode) => JSON.stringify({ tx_bytes: "AA==", mode })),
 ];
 
-/** What was asked beside the status of each answer that is another. */
+/** The questions whose answers had another status, with that status. */
 async function others(status: number, asked: readonly (readonly [path: string, body?: string])[]): Promise<string[]> {
   const wrong: string[] = [];
   for (const [path, body] of asked) {

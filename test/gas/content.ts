@@ -46,7 +46,7 @@ export function plainGroup(
   };
 }
 
-/** The group that is dearest to read: small parts up to the largest encoding. */
+/** The group that is most expensive to read: small parts up to the largest encoding. */
 export function fullGroup(name: string, content: GroupContent = {}): GroupInit {
   const group = plainGroup(name, content);
   const rows: Row[] = [];

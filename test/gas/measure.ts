@@ -70,7 +70,7 @@ export function measureBlocks({ prepare }: GasCase, maxGas: bigint, rounds: numb
   return { cold, warm, gas: blocks[0]?.gasUsed ?? 0n, txs: count, isFull: count === wanted };
 }
 
-/** The gas of a transaction where there are several: the first may be cheaper or dearer than those after it. */
+/** The gas of a transaction where there are several: the first may cost less or more than those after it. */
 function gasOfOne(prepare: GasCase["prepare"]): bigint {
   const { chain, txs } = prepare(2);
   const { gasUsed } = succeeded(chain.block(txs.map((tx) => chain.sign(tx))));

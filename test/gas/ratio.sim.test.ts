@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CASES } from "./cases/index.ts";
 import { measureCase } from "./measure.ts";
 
-/** Between the dearest and the cheapest message, each at its worst legal content: what a block's gas is worth in time. */
+/** Compares the most and the least expensive message, each with its worst valid content: the time that a block's gas buys. */
 const MOST = 10;
 const ROUNDS = 4;
 

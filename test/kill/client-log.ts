@@ -10,7 +10,7 @@ export interface Acknowledged {
   readonly height: bigint;
 }
 
-/** What the client was told, in the order in which it was told: the node must never go back on any of it. */
+/** What the client was told, in order: the node must never contradict any of it. */
 export class ClientLog {
   readonly entries: Acknowledged[] = [];
   readonly #path: string;

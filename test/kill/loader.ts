@@ -50,7 +50,7 @@ export class Loader {
     this.#stopped = true;
   }
 
-  /** The next idle lane sends; with all lanes waiting for an answer there is nothing to do. */
+  /** The next idle lane sends; if all lanes wait for an answer there is nothing to do. */
   #sendOne(): void {
     for (let tries = 0; tries < this.#lanes.length; tries++) {
       this.#turn = (this.#turn + 1) % this.#lanes.length;
@@ -58,7 +58,7 @@ export class Loader {
     }
   }
 
-  /** A node that is being killed answers nothing; then the lane asks for its sequence anew. */
+  /** A node that is being killed answers nothing; then the lane asks for its sequence again. */
   async #send(index: number): Promise<void> {
     const lane = this.#lanes[index];
     if (lane === undefined) return;

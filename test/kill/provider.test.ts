@@ -112,7 +112,7 @@ describeWithEngine(`a provider killed ${KILLS} times at random points of deploym
     return [...all].filter(([name]) => name.startsWith(`${id.dseq}/`)).map(([, container]) => container);
   }
 
-  /** Every deposit is back, every payment is what the maths says, nothing is left in escrow. */
+  /** Every deposit is back, every payment is as calculated, nothing is left in escrow. */
   async function expectBalanced(): Promise<void> {
     const { tenant } = localnet;
     const { client } = tenant;

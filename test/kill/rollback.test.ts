@@ -4,7 +4,7 @@ import { auditChain } from "./audit.ts";
 
 const ROUNDS = Number(process.env.SVC_TEST_ROLLBACK_KILLS ?? 8);
 const BLOCK_MS = 150;
-/** Longer than a rollback takes at rest: some are killed, some end. */
+/** Longer than a rollback takes on an idle machine: some are killed, some finish. */
 const LONGEST_MS = 900;
 
 const fixture = new Fixture();

@@ -10,7 +10,7 @@ import { auditChain } from "./audit.ts";
 
 const ROUNDS = Number(process.env.SVC_TEST_SNAPSHOT_KILLS ?? 2);
 const BLOCK_MS = 150;
-/** Longer than loading and restoring take at rest: some are killed, some end. */
+/** Longer than loading and restoring take on an idle machine: some are killed, some finish. */
 const LONGEST_MS = 1_500;
 
 const fixture = new Fixture();

@@ -16,7 +16,7 @@ import { memoryFolder } from "./memory-folder.ts";
 
 const OWNER = "owner.pid";
 
-/** A process at its end may still write into a folder, which is then not empty for a moment. */
+/** A process that is ending may still write into a folder, which is then not empty for a moment. */
 export const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
 
 /**

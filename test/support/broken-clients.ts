@@ -50,7 +50,7 @@ const BODIES: Some<string> = [
   "x".repeat(2_000),
 ];
 
-/** Clients that break every rule and break off at any moment, against a server for HTTP. Resolves when all have gone. */
+/** Clients that break every rule and disconnect at any moment, against an HTTP server. Resolves when all have gone. */
 export async function brokenClients(port: number, { rng, hosts, count }: BrokenClients): Promise<void> {
   const plans = Array.from({ length: count }, () => planOf(rng, hosts));
   const client = async () => {

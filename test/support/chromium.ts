@@ -22,7 +22,7 @@ function findProgram(names: readonly string[]): string | undefined {
 const program = findProgram(NAMES);
 if (program === undefined) {
   const text = "tests with a browser cannot run: there is no chromium; on Debian, as root: apt-get install chromium";
-  // If tests must prove something, a test that cannot run is a failure.
+  // Where tests must run, one that cannot is a failure.
   if (process.env.CI === "true") throw new Error(text);
   process.stderr.write(`${text}\n`);
 }

@@ -1,6 +1,6 @@
 /** The contents of a test's deployment file. */
 export interface WebFile {
-  /** The most that one replica may cost, in utoken per block. */
+  /** The highest price of one replica, in utoken per block. */
   readonly maxPrice?: number;
   readonly count?: number;
   /** Served as the page. */

@@ -159,7 +159,7 @@ export class TestKubernetesNode {
     if (policies === undefined) return;
     const flags = [`--kubeconfig=${this.config}`, `--hostname-override=${TestKubernetesNode.node}`];
     const command = [policies, ...flags, `--service-cluster-ip-range=${SERVICES}`];
-    // Administrators' tools lie where not every user looks.
+    // Administrators' tools are not in every user's path.
     this.#control.run("policies", command, { PATH: `${process.env.PATH}:/usr/sbin:/sbin` });
   }
 

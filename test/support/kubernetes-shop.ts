@@ -17,7 +17,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   tardy: `${COUNT}; sleep 0.5; ${FAIL}; ${PLAIN}; echo busy`,
 };
 
-/** Says hello over a websocket, and again as soon as anything is said to it. */
+/** Says hello over a websocket, and again after every message. */
 const SOCKET = `
 while read -r line; do
   line=\${line%?}

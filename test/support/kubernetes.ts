@@ -173,7 +173,7 @@ users: [{ name: one, user: { token: ${token} } }]
     });
   }
 
-  /** Starts one more program where the others run; it ends with them, and its last words are told if it ends early. */
+  /** Starts one more program where the others run; it ends with them, and its last output is reported if it ends early. */
   run(part: string, command: readonly string[], more: NodeJS.ProcessEnv = {}): ChildProcess {
     const log = openSync(this.#log(part), "a");
     const { PATH = "" } = process.env;
@@ -186,7 +186,7 @@ users: [{ name: one, user: { token: ${token} } }]
     return child;
   }
 
-  /** Throws with its last words if that program has ended. */
+  /** Throws with its last output if that program has ended. */
   mustRun(part: string): void {
     const child = this.#running.get(part);
     if (child !== undefined && !hasEnded(child)) return;

@@ -22,7 +22,7 @@ const SETTINGS = [
 
 /**
  * The first process: it ends as soon as nobody holds its input, and with it every other process inside, by the kernel.
- * As a shell that waits, it also takes leave of the orphans.
+ * As a waiting shell it also reaps orphaned processes.
  */
 const FIRST = [
   "set -e",
@@ -102,7 +102,7 @@ export class MachineRoom {
     return `10.213.${this.#network}.1`;
   }
 
-  /** In front of a command that is to run inside. */
+  /** Prefix of a command that runs inside. */
   get prefix(): readonly string[] {
     return ["nsenter", `--target=${this.#first}`, "--net", "--mount", "--pid", "--"];
   }
@@ -159,7 +159,7 @@ function makeGroups(name: string): void {
   }
 }
 
-/** Lays a cable into the room of that process. The name of its end here tells other tests that the network is taken. */
+/** Connects a cable to the namespaces of that process. The name of its end here tells other tests that the network is taken. */
 async function connect(first: number): Promise<number> {
   let failure: unknown;
   const from = first % NETWORKS;

@@ -58,10 +58,10 @@ export async function svcOk(args: readonly string[], request: SvcRequest = {}): 
   return stdout;
 }
 
-/** Keeps the nodes of tests from meeting at the default port of gRPC. */
+/** Keeps the nodes of tests from using the same default port of gRPC. */
 const NO_MEETING = { SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
 
-/** No setting of the developer's own shell reaches a test. */
+/** No setting of the developer's shell reaches a test. */
 export function environment({ home, env }: Pick<SvcRequest, "home" | "env">): Record<string, string> {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_") && !name.startsWith("NODE_"));
   const kept = Object.fromEntries(own.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));

@@ -20,7 +20,7 @@ export interface StartRequest extends SvcRequest {
 const STOP_TIMEOUT_MS = 20_000;
 const KEPT_LINES = 5_000;
 
-/** A long-running command. Only this very process is ever ended, by its id. */
+/** A long-running command. Only this process is ever ended, by its id. */
 export class SvcProcess {
   readonly args: readonly string[];
   readonly lines: LogLine[] = [];

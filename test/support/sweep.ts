@@ -12,7 +12,7 @@ import { RUN_FOLDER, runFolder } from "./run-folder.ts";
 
 const run = promisify(execFile);
 
-/** What one of the programs below may take. */
+/** The longest that one of the programs below may take. */
 const PATIENCE = { timeout: 60_000, killSignal: "SIGKILL" } as const;
 
 /**

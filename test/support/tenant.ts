@@ -75,7 +75,7 @@ export class TestTenant {
     return waitFor(question, `${count} bids on deployment ${id.dseq}`);
   }
 
-  /** Takes a provider's bid. */
+  /** Accepts a provider's bid. */
   async lease(order: OrderKey, provider: string): Promise<LeaseKey> {
     const bidId = { ...order, provider };
     await mustSend(this.client, this.key, packAny(MsgCreateLeaseSchema, { bidId }));

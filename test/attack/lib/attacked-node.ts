@@ -69,7 +69,7 @@ export class AttackedNode {
     this.#sequences.set(name, (this.#sequences.get(name) ?? 1n) - 1n);
   }
 
-  /** Signs, sends and waits for the block; throws what the chain says against it. */
+  /** Signs, sends and waits for the block; throws the chain's refusal. */
   async mustSend(name: string, messages: readonly TestMessage[], settings: TxSettings = {}): Promise<void> {
     await this.mustDeliver(this.sign(name, messages, settings));
   }

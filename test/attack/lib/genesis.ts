@@ -10,7 +10,7 @@ export interface Holder {
   readonly coins: readonly { readonly denom: string; readonly amount: string }[];
 }
 
-/** Puts so many accounts with coins of their own before those that are there. */
+/** Adds so many accounts with their own coins before the existing ones. */
 export function addStrangers(genesis: GenesisFile, count: number): void {
   addHolders(
     genesis,
@@ -18,7 +18,7 @@ export function addStrangers(genesis: GenesisFile, count: number): void {
   );
 }
 
-/** Puts accounts before those that are there; the chain numbers them after those, in their order. */
+/** Adds accounts before the existing ones; the chain numbers them after those, in their order. */
 export function addHolders({ app_state }: GenesisFile, holders: readonly Holder[]): void {
   const { auth, bank } = app_state;
   const accounts = holders.map(({ address }, i) => ({

@@ -33,7 +33,7 @@ export function settings(...pairs: readonly (readonly [number: number, value: nu
   return frame(FRAME.settings, { payload });
 }
 
-/** A connection of HTTP/2 that says only what it is told to; what comes back is read and thrown away. */
+/** A connection of HTTP/2 that sends only what it is told to; what comes back is read and discarded. */
 export function openHttp2(door: Door, first: Uint8Array = settings()): Socket {
   const socket = openSocket(door, Buffer.concat([PREFACE, first]));
   socket.resume();
@@ -45,7 +45,7 @@ function text(value: string): Buffer {
   return Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
 }
 
-/** Where HPACK has the names that every call has, and how it says that they are not to be remembered (RFC 7541, 6.2.2). */
+/** Where HPACK has the names that every call has, and the mark that they must not be remembered (RFC 7541, 6.2.2). */
 const POST = 0x83;
 const HTTP = 0x86;
 const AUTHORITY = Buffer.of(0x01);

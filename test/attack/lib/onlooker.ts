@@ -19,11 +19,11 @@ export interface OnlookerParts {
   readonly client: ChainClient;
   readonly address: string;
   readonly door: Door;
-  /** What is asked beside, at another door. */
+  /** What is asked in addition, of another server. */
   readonly askMore?: (() => Promise<unknown>) | undefined;
 }
 
-/** Somebody else at the door who does no harm: asks for health, status and a balance, again and again. */
+/** An honest client that asks for health, status and a balance, again and again. */
 export class Onlooker {
   readonly #client: ChainClient;
   readonly #address: string;
@@ -65,7 +65,7 @@ export class Onlooker {
     }
   }
 
-  /** As a new client, on its own connection; among many newcomers one may have to knock again. */
+  /** As a new client, on its own connection; among many new clients it may have to try again. */
   async #askAnew(tries = 3): Promise<void> {
     const asked = ask(this.#door, "/", callText("health"));
     if (tries > 1 && (await asked.then(() => false, isHangUp))) return this.#askAnew(tries - 1);
@@ -84,7 +84,7 @@ function isHangUp(error: unknown): boolean {
   return /socket hang up|ECONNRESET/.test(errorText(error));
 }
 
-/** A connection at rest may be let go of just as it is used again: whoever asks then asks once more. */
+/** The node may close an idle connection just as it is used again: the client then asks once more. */
 async function onceMore<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question();

@@ -10,13 +10,13 @@ export interface Limits {
   readonly blockShare?: number;
   /** Resident memory a minute after the attack, as a multiple of that of the idle node; 2 unless given. */
   readonly memoryShare?: number;
-  /** What the state that the attack has paid for may keep of it, beside; nothing unless given. */
+  /** Memory that the state which the attack has paid for may keep in addition; nothing unless given. */
   readonly stateMiB?: number;
   /** The highest that memory may rise beyond that of the idle node. */
   readonly peakMiB?: number;
-  /** Shortest stretch that is looked at: an attack that is over sooner is begun again; 0 for one that cannot be. */
+  /** Shortest period that counts: an attack that is over sooner is repeated; 0 for one that cannot be repeated. */
   readonly atLeastMs?: number;
-  /** What others ask beside, at a door that is attacked; it rejects where they are not answered. */
+  /** What honest clients ask of the attacked server; it rejects if they are not answered. */
   readonly askMore?: () => Promise<unknown>;
 }
 
@@ -39,7 +39,7 @@ const DEFAULTS: Required<Omit<Limits, "askMore">> = {
 const idleStretches = new WeakMap<AttackedNode, Promise<Stretch>>();
 
 /**
- * Runs an attack, and holds what every attack must leave: the node alive, others answered, blocks made at a good part of the
+ * Runs an attack, and checks what must hold in every one: the node lives, others are answered, blocks come at a good part of the
  * pace of an idle stretch of the same run, memory given back, nothing gained. The node checks its invariants after every block.
  */
 export async function besiege(node: AttackedNode, attack: () => Promise<unknown>, limits: Limits = {}): Promise<void> {

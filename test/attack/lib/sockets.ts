@@ -22,7 +22,7 @@ export function getText(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
 }
 
-/** A connection that sends something; faults of it are of no interest, the node may end it whenever it likes. */
+/** A connection that sends something; its errors do not matter, because the node may close it at any time. */
 export function openSocket(door: Door, text: string | Uint8Array = ""): Socket {
   const socket = connect(door);
   socket.on("error", () => {});

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { Door } from "./sockets.ts";
 
-/** What asks for a websocket, with what it offers beside. */
+/** The request for a websocket, with the extensions and protocols that it offers. */
 export function upgradeText(extensions = ""): string {
   const lines = [
     "GET /websocket HTTP/1.1",

@@ -52,7 +52,7 @@ const revokeCase = (content: string, allowance: Any): GasCase => ({
   },
 });
 
-/** The dearest contents of the messages of module feegrant. */
+/** The most expensive contents of the messages of module feegrant. */
 export const ALLOWANCES: Cases = {
   "sdk.feegrant.v1beta1.MsgGrantAllowance": [
     grantCase("a limit", BASIC),

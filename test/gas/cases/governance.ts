@@ -114,7 +114,7 @@ const splitVote = (key: TestKey, proposalId: bigint) =>
     })),
   });
 
-/** The dearest contents of the messages of module gov. */
+/** The most expensive contents of the messages of module gov. */
 export const GOVERNANCE: Cases = {
   "sdk.gov.v1.MsgSubmitProposal": [
     submitted("a short text", [], 10),

@@ -63,7 +63,7 @@ const revokeCase = (content: string, count: number, authorization: (chain: GasCh
     return { chain, txs };
   },
 });
-/** The dearest contents of the messages of module authz. */
+/** The most expensive contents of the messages of module authz. */
 export const GRANTS: Cases = {
   "sdk.authz.v1beta1.MsgGrant": [
     grantCase("a generic one", 20, () => GENERIC),

@@ -12,7 +12,7 @@ import { LOCKED_SENDS, VESTING } from "./vesting.ts";
 
 export { crowd, databases, deployed, type GasCase, newChain, TENANT, withBids } from "./prepare.ts";
 
-/** The dearest legal contents of every message: what they cost in CPU time for their gas is measured and compared. */
+/** The most expensive valid contents of every message, whose CPU time for their gas is measured and compared. */
 export const CASES: Cases = {
   ...BANK,
   "sdk.bank.v1beta1.MsgSend": [...(BANK["sdk.bank.v1beta1.MsgSend"] ?? []), ...LOCKED_SENDS],

@@ -88,7 +88,7 @@ export function newChain(options: GasChainOptions = {}): GasChain {
   return new GasChain(PEOPLE, { database: databases.make(), ...options });
 }
 
-/** A chain in which a block ends one bid at most: what others of them cost is the price of bids, not of what ends an order. */
+/** A chain in which a block closes one bid at most: the price of bids pays for the rest, not what closes an order. */
 export function slowChain(): GasChain {
   const params = { ...Object(toJson(EscrowParamsSchema, escrowDefaults())), max_endblock_records: 1 };
   return newChain({ appState: { escrow: { params } } });
@@ -207,7 +207,7 @@ export function sponsor(chain: GasChain, deployments: number, sponsors: number):
 
 export const groupsNamed = (count: number, make: (name: string) => GroupInit) => names("group", count).map(make);
 
-/** The dearest deployments to end: many groups with leases and sponsors, or with bids. */
+/** The deployments that are most expensive to close: many groups with leases and sponsors, or with bids. */
 export function leased(count: number, sponsors: number) {
   const chain = newChain();
   register(chain);

@@ -34,7 +34,7 @@ const stake = (amount: bigint) => ({ denom: NATIVE_DENOM, amount: `${amount}` })
 /** Coins of every kind that somebody has. */
 const allKinds = () => [...OTHER_DENOMS, NATIVE_DENOM].sort().map((denom) => ({ denom, amount: "1000000" }));
 
-/** The longest texts that a validator may say of itself. */
+/** The longest texts with which a validator may describe itself. */
 const DESCRIPTION = {
   moniker: "m".repeat(70),
   identity: "i".repeat(3000),

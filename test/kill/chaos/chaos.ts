@@ -63,7 +63,7 @@ export class Chaos {
     return name;
   }
 
-  /** What there is to look into after a fault that was not got over. */
+  /** What helps to find out why a fault was not overcome. */
   async #traces(): Promise<string> {
     const { engine, tenant } = this.#localnet;
     const containers = await engine.podman("ps", "--all", "--format", TRACE).catch(errorText);
@@ -185,7 +185,7 @@ export class Chaos {
     });
   }
 
-  /** The provider may find out later than the client: served again, and so for a while. */
+  /** The provider may notice later than the client: requests succeed again, and continue to for a while. */
   async #stable(hurt: Running): Promise<void> {
     for (let good = 0; good < 5; good++) {
       await this.#served(hurt);

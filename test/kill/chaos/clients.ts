@@ -51,7 +51,7 @@ export class Clients {
   }
 
   async #ask(asked: Asked): Promise<void> {
-    // The first look comes when the client is in its place.
+    // The first request is sent when the client is registered.
     await pause(PAUSE_MS);
     while (this.#work.has(asked)) {
       const excusedBefore = this.#isExcused(asked);

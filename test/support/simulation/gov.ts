@@ -98,7 +98,7 @@ function open(sim: StakeSimulation): bigint | undefined {
   return (random.int(20) === 0 ? random.pick(proposals) : random.pick(found))?.id;
 }
 
-/** The last ones first. All open ones are among them; those that have ended stay in the state for good. */
+/** The last ones first. All open ones are among them; those that have ended stay in the state forever. */
 function newest({ query }: StakeSimulation) {
   return query(Query.method.proposals, { pagination: { reverse: true, limit: NEWEST } });
 }

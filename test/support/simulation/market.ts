@@ -65,7 +65,7 @@ const REGIONS = ["eu", "us"];
 /** Deployment numbers are few around the height, so that they meet; at times they are far above. */
 const DSEQS = 40;
 const FAR_ABOVE = 1000n;
-/** Draws of a tenant, until one has what is wanted. */
+/** How often a tenant is drawn until one has what is wanted. */
 const DRAWS = 4;
 
 function createProvider({ random, providers }: MarketSimulation): SimAction | undefined {

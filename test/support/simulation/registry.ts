@@ -21,7 +21,7 @@ export const registryOperations: readonly SimOperation<MarketSimulation>[] = [
   { name: "delete-attributes", weight: 1, build: deleteAttributes },
 ];
 
-/** Certificates stay for good: an account has a few. */
+/** Certificates stay forever: an account has a few. */
 const SERIALS = ["01", "7f"];
 const AUDITORS = 3;
 const KEYS = ["region", "tier", "host"];
