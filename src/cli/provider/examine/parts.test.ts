@@ -64,7 +64,7 @@ describe("what serves host names on a cluster", () => {
     expect((await check(...words))["ingress class"]).toMatchObject({
       state: "failed",
       detail: expect.stringContaining('no IngressClass "tenants"'),
-      fix: "make it (there is public), or change --cluster-ingress-class",
+      fix: "create it (the cluster has public), or change --cluster-ingress-class",
     });
     putClass("tenants");
     expect((await check(...words))["ingress class"]).toMatchObject({ state: "ok", detail: "tenants" });
@@ -73,7 +73,7 @@ describe("what serves host names on a cluster", () => {
   it("is the cluster's default class where they name none", async () => {
     expect((await check())["ingress class"]).toMatchObject({
       state: "failed",
-      fix: "name one with --cluster-ingress-class (none), or mark one as the default",
+      fix: "name one with --cluster-ingress-class (the cluster has none), or mark one as the default",
     });
     putClass("public", DEFAULT);
     expect((await check())["ingress class"]).toMatchObject({ state: "ok", detail: "public, the cluster's default" });
@@ -84,11 +84,11 @@ describe("what serves host names on a cluster", () => {
     expect(await finding()).toMatchObject({
       state: "failed",
       detail: expect.stringContaining('no Gateway "gateways/tenants"'),
-      fix: "make it, or change --cluster-gateway",
+      fix: "create it, or change --cluster-gateway",
     });
     const spec = { listeners: [{ name: "web" }] };
     putGateway({ spec });
-    expect(await finding()).toMatchObject({ detail: expect.stringContaining("no controller has taken it up") });
+    expect(await finding()).toMatchObject({ detail: expect.stringContaining("no controller has accepted it") });
     const refused = { type: "Programmed", status: "False", message: "the port is taken" };
     putGateway({ spec, status: { conditions: [refused] } });
     expect(await finding()).toMatchObject({ detail: expect.stringContaining("the port is taken") });
@@ -112,7 +112,7 @@ describe("what serves host names on a cluster", () => {
 
 it("looks for the runtime class that the settings name", async () => {
   const finding = async () => (await check("--cluster-runtime-class", "gvisor"))["runtime class"];
-  expect(await finding()).toMatchObject({ state: "failed", fix: "make it, or change --cluster-runtime-class" });
+  expect(await finding()).toMatchObject({ state: "failed", fix: "create it, or change --cluster-runtime-class" });
   cluster.server.put("/apis/node.k8s.io/v1/runtimeclasses", { metadata: { name: "gvisor" } });
   expect(await finding()).toMatchObject({ state: "ok", detail: "gvisor" });
   expect(Object.keys(await check())).not.toContain("runtime class");
@@ -137,7 +137,7 @@ describe("storage classes", () => {
     expect(await look([...offer(1, "beta2"), ...offer(7, "beta3")])).toMatchObject([
       {
         state: "failed",
-        detail: "offered, but not there with svc.capacity: beta3",
+        detail: "offered, but missing on the cluster or without svc.capacity: beta3",
         fix: expect.stringContaining("kubectl annotate"),
       },
     ]);

@@ -17,7 +17,7 @@ interface StorageOffer {
   record(): Promise<{ readonly attributes: readonly { readonly key: string; readonly value: string }[] }>;
 }
 
-/** What the settings name on a cluster, each in a check of its own. */
+/** A check for each object of the cluster that the settings name. */
 export async function partChecks({ kind, address }: ChosenKind, flags: Flags): Promise<Check[]> {
   const ingress = readClusterIngress(flags);
   const runtime = readSetting(CLUSTER.clusterRuntimeClass, flagSettings(flags));
@@ -29,39 +29,40 @@ export async function partChecks({ kind, address }: ChosenKind, flags: Flags): P
   const parts = (await kind.parts?.(named)) ?? [];
   return parts.map((part) => ({
     name: part.name,
-    fix: "repair what the detail names",
+    fix: "fix what the detail names",
     look: () =>
       part.look().catch((error: unknown) => {
         if (isOneOf([clusterErrors.partMissing], error)) throw error;
-        throw new Unknown(`the cluster cannot be asked: ${errorText(error)}`);
+        throw new Unknown(`the cluster does not answer: ${errorText(error)}`);
       }),
   }));
 }
 
-/** Whether the cluster has the storage that the provider offers, where storage is of the cluster's making. */
+/** Checks that the cluster has the storage that the provider offers, if the cluster provides storage. */
 export function storageChecks({ kind, address }: StorageHolder, facts: StorageOffer): Check[] {
   const { storage } = kind;
   if (storage === undefined) return [];
   return [
     {
       name: "storage classes",
-      fix: "kubectl annotate storageclass <class> svc.capacity=1Ti, or offer it no more: svc tx provider update <file>",
+      fix: "kubectl annotate storageclass <class> svc.capacity=1Ti, or stop offering it: svc tx provider update <file>",
       async look() {
         const pools = await storage(address).catch((error: unknown) => {
-          throw new Unknown(`the cluster does not tell: ${errorText(error)}`);
+          throw new Unknown(`the cluster does not answer: ${errorText(error)}`);
         });
         const found = pools.flatMap(({ classes }) => classes);
         const offered = offeredClasses((await facts.record()).attributes);
         const missing = offered.filter((each) => !found.includes(each));
         const text = `${found.join(", ") || "none with svc.capacity"}; offered: ${offered.join(", ") || "none"}`;
-        if (missing.length > 0) throw new Error(`offered, but not there with svc.capacity: ${missing.join(", ")}`);
+        if (missing.length > 0)
+          throw new Error(`offered, but missing on the cluster or without svc.capacity: ${missing.join(", ")}`);
         return text;
       },
     },
   ];
 }
 
-/** Of volumes that outlive their replicas. */
+/** The offered classes of persistent volumes. */
 function offeredClasses(attributes: Awaited<ReturnType<StorageOffer["record"]>>["attributes"]): string[] {
   const offers = new Map<string, Map<string, string>>();
   for (const { key, value } of attributes) {

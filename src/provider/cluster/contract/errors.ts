@@ -30,5 +30,5 @@ export const clusterErrors = defineErrors("cluster", {
     "run svc provider cluster install as an administrator of the cluster",
   ],
   noAddresses: [21, "no IP address is left", "deploy with fewer leased addresses, or at another provider"],
-  partMissing: [22, "a setting of the provider names what the cluster does not have ready"],
+  partMissing: [22, "the cluster lacks, or does not have ready, what a setting of the provider names"],
 });

@@ -3,7 +3,7 @@ import type { KubernetesApi } from "./api/api.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { KIND, type ObjectSettings } from "./objects/index.ts";
 
-/** Settings that name something which others put on the cluster. */
+/** Settings that name something which operators create on the cluster. */
 export type Naming = Pick<ObjectSettings, "ingressClass" | "gateway" | "runtime">;
 
 export interface NamedPart {
@@ -14,7 +14,7 @@ export interface NamedPart {
 }
 
 const DEFAULT_INGRESS = "ingressclass.kubernetes.io/is-default-class";
-/** Names that a sentence tells. */
+/** Names that a sentence lists. */
 const TOLD = 5;
 
 interface ApiGateway extends ApiObject {
@@ -26,7 +26,7 @@ interface ApiGateway extends ApiObject {
   };
 }
 
-/** What the settings name; of the way of requests for host names only where these come through the cluster's ingress. */
+/** What the settings name; the ingress class or Gateway only if the cluster's ingress serves host names. */
 export function namedParts({ ingressClass, gateway, runtime }: Naming, isRouted: boolean): NamedPart[] {
   const parts: NamedPart[] = [];
   if (isRouted && gateway !== undefined)
@@ -38,8 +38,8 @@ export function namedParts({ ingressClass, gateway, runtime }: Naming, isRouted:
 }
 
 /**
- * The same, and the cluster's default for ingress objects of no class. Where that is missing a controller may take them all the
- * same, so it keeps no provider from its work.
+ * The same, and the cluster's default for Ingress objects without a class. If that is missing, a controller may serve them
+ * nevertheless, so a provider works without it.
  */
 export function expectedParts(named: Naming, isRouted: boolean): NamedPart[] {
   const byDefault = isRouted && named.gateway === undefined && named.ingressClass === undefined;
@@ -56,13 +56,13 @@ async function defaultIngressFound(api: KubernetesApi): Promise<string> {
   const { objects } = await api.list(KIND.ingressClass);
   const found = objects.find(({ metadata }) => metadata.annotations?.[DEFAULT_INGRESS] === "true");
   if (found !== undefined) return `${found.metadata.name}, the cluster's default`;
-  const hint = `name one with --cluster-ingress-class (${namesOf(objects)}), or mark one as the default`;
-  throw clusterErrors.partMissing("no IngressClass that is its default", { hint });
+  const hint = `name one with --cluster-ingress-class (the cluster has ${namesOf(objects)}), or mark one as the default`;
+  throw clusterErrors.partMissing("no default IngressClass", { hint });
 }
 
 async function others(api: KubernetesApi): Promise<string> {
   const { objects } = await api.list(KIND.ingressClass);
-  return `make it (there is ${namesOf(objects)})`;
+  return `create it (the cluster has ${namesOf(objects)})`;
 }
 
 function namesOf(objects: readonly ApiObject[]): string {
@@ -72,26 +72,28 @@ function namesOf(objects: readonly ApiObject[]): string {
 
 async function runtimeFound(api: KubernetesApi, name: string): Promise<string> {
   if ((await api.find(KIND.runtimeClass, { name })) !== undefined) return name;
-  throw clusterErrors.partMissing(`no RuntimeClass "${name}"`, { hint: "make it, or change --cluster-runtime-class" });
+  throw clusterErrors.partMissing(`no RuntimeClass "${name}"`, {
+    hint: "create it, or change --cluster-runtime-class",
+  });
 }
 
-/** Whether it takes requests, and routes of namespaces other than its own. */
+/** Finds a Gateway that is ready and accepts routes of other namespaces. */
 async function gatewayFound(api: KubernetesApi, { namespace, name }: GatewayName): Promise<string> {
   const text = `${namespace}/${name}`;
   const found = await api.find<ApiGateway>(KIND.gateway, { namespace, name });
   if (found === undefined)
-    throw clusterErrors.partMissing(`no Gateway "${text}"`, { hint: "make it, or change --cluster-gateway" });
+    throw clusterErrors.partMissing(`no Gateway "${text}"`, { hint: "create it, or change --cluster-gateway" });
   const { spec, status } = found;
   const refused = status?.conditions?.find((each) => each.type === "Programmed" && each.status !== "True");
   if (refused !== undefined || status?.conditions === undefined) {
-    const reason = refused?.message ?? "no controller has taken it up";
-    throw clusterErrors.partMissing(`no Gateway "${text}" that takes requests: ${reason}`, {
-      hint: "repair it, or the controller of its class",
+    const reason = refused?.message ?? "no controller has accepted it";
+    throw clusterErrors.partMissing(`Gateway "${text}" is not ready: ${reason}`, {
+      hint: "fix it, or the controller of its class",
     });
   }
   const open = spec?.listeners?.some(({ allowedRoutes }) => (allowedRoutes?.namespaces?.from ?? "Same") !== "Same");
   if (open === true) return text;
-  throw clusterErrors.partMissing(`no Gateway "${text}" that takes routes of leases' namespaces`, {
-    hint: "let them in with allowedRoutes in one of its listeners",
+  throw clusterErrors.partMissing(`Gateway "${text}" accepts no routes of leases' namespaces`, {
+    hint: "allow them with allowedRoutes in one of its listeners",
   });
 }
