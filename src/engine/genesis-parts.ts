@@ -16,7 +16,7 @@ export interface GenesisReading {
 export interface GenesisParts {
   /** The JSON of the file. Each member of `app_state` is replaced by a number, by which `part` finds it. */
   readonly json: unknown;
-  /** Reads a member of `app_state`, anew with every call: nothing of it is kept. */
+  /** Reads a member of `app_state`, again with every call: nothing of it is kept. */
   readonly part: (name: string, number: unknown) => unknown;
 }
 

@@ -11,7 +11,7 @@ export interface Failure {
 /** What the network sees of a programming error; the text thrown may differ between machines and stays local. */
 const PANIC_TEXT = "internal error while executing, see the log of the node: panic";
 
-/** Whether nothing may go on after an error: what it says of this machine is not so on others. */
+/** Whether everything must stop after an error, because it concerns this machine and not others. */
 export function isFatal(error: unknown): boolean {
   return error instanceof DatabaseFault || error instanceof BlockItemFailure;
 }

@@ -11,7 +11,7 @@ export function brokenInvariants(modules: readonly Module[], ctx: Context): stri
   );
 }
 
-/** A broken invariant: the state is wrong, whatever caused it. Nothing may go on with it. */
+/** A broken invariant: the state is wrong, whatever caused it. Nothing may continue with it. */
 export class InvariantBreach extends Error {
   readonly sentences: readonly string[];
 

@@ -157,7 +157,7 @@ export interface Module {
   readonly accounts?: readonly ModuleAccountSpec[];
   /** Chooses the voters of the first block when the state of genesis is complete; at most one module does. */
   readonly genesisVoters?: (ctx: Context) => readonly ValidatorUpdate[];
-  /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, and the block goes on. */
+  /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, and the block continues. */
   readonly beginBlock?: (ctx: Context) => void;
   readonly endBlock?: (ctx: Context) => BlockUpdates | undefined;
   /** Those of them that have to succeed: after an error in one, the node stops and keeps nothing of the block. */

@@ -310,7 +310,7 @@ export class TestChain {
   }
 }
 
-/** What others need who go on from a block of a chain. */
+/** What is needed to continue from a block of a chain. */
 type ChainState = Pick<
   TestChain,
   "height" | "database" | "voters" | "blockEvents" | "validatorUpdates" | "consensusParamUpdates"

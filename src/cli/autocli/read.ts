@@ -26,7 +26,7 @@ function flagValue(field: DescField, flags: Flags, name: string): JsonValue | un
   if (flags.bool(name)) return true;
   const text = flags.optional(name);
   if (text !== undefined) return readValue(field, text, source);
-  // Where a word stands for a value that is not given, an empty one empties the field.
+  // Where a word means that no value is given, an empty one empties the field.
   return cliField(field).absent !== "" && flags.given(name) ? "" : undefined;
 }
 

@@ -53,7 +53,7 @@ export class Flags {
     return this.#values.get(name)?.source ?? "default";
   }
 
-  /** The name by which the user knows the value: the flag, or the variable or key that stands for it. */
+  /** The name by which the user knows the value: the flag, or its variable or key. */
   label(name: string): string {
     return labelOf(name, this.source(name));
   }

@@ -17,7 +17,7 @@ export interface CompletionModel {
   readonly aliases: ReadonlyMap<string, string>;
   /** Flags by place, in all their spellings. */
   readonly flags: ReadonlyMap<string, readonly Candidate[]>;
-  /** Values by `place:flag`; `*` stands for every place that has no row of its own. */
+  /** Values by `place:flag`; `*` stands for every place without its own row. */
   readonly values: ReadonlyMap<string, FlagValues>;
   /** Places whose arguments are files. */
   readonly files: readonly string[];

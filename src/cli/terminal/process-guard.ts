@@ -46,7 +46,7 @@ export function guardProcess(process: GuardedProcess, { trace }: { readonly trac
     else fail(commandError(`cannot write to standard output: ${REASONS[error.code ?? ""] ?? error.message}`));
   });
   process.stderr.on("error", (error) => {
-    // Output is closed, so nothing can be reported; the work itself goes on.
+    // Output is closed, so nothing can be reported; the work itself continues.
     if (isGone(error)) readerGone();
   });
   process.on("uncaughtException", fail);

@@ -52,7 +52,7 @@ export function rewardHooks(keeper: DistributionKeeper): Partial<StakingHooks> {
   };
 }
 
-/** Pays what a delegation has earned and starts it anew. */
+/** Pays what a delegation has earned and restarts it. */
 export function withdrawRewards(keeper: DistributionKeeper, ctx: Context, reward: RewardOf): readonly IntCoin[] {
   keeper.validator(ctx, reward.operator);
   const paid = withdraw(keeper, ctx, reward);

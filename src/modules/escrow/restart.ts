@@ -6,7 +6,7 @@ import { accountKey } from "./keys.ts";
 import { type Account, accountMessage, accountOf, type Payment, paymentMessage, paymentOf } from "./records.ts";
 import { settle, withPayments } from "./settlement.ts";
 
-/** Payments go on as they were: the same amount a block, and the same number of blocks until the funds run out. */
+/** Payments continue as they were: the same amount a block, and the same number of blocks until the funds run out. */
 export function escrowRestart(keeper: EscrowKeeper): RestartPart<GenesisState> {
   return { prepare: (ctx) => keeper.endAll(ctx), move: moved };
 }

@@ -5,7 +5,7 @@ export const MAX_SUMMARY = 40 * MAX_METADATA;
 /** Of contents before release 0.46. */
 export const MAX_OLD_TITLE = 140;
 export const MAX_OLD_DESCRIPTION = 10_000;
-/** Parameters that one content of before release 0.47 changes. */
+/** Parameters that one content of releases before 0.47 changes. */
 export const MAX_CHANGES = 100;
 /** Bytes kept of the reason of a failure. */
 export const MAX_REASON = 1000;

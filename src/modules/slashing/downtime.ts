@@ -36,7 +36,7 @@ function tellOfAbsence(ctx: Context, consensus: Uint8Array, missed: bigint): voi
   ctx.events.emit("liveness", { address, missed_blocks: `${missed}`, height: `${ctx.height}` });
 }
 
-/** Its counters begin anew: after the jail it has a whole window again. */
+/** Its counters start again: after the jail it has a whole window. */
 function punishDowntime(
   keeper: SlashingKeeper,
   ctx: Context,

@@ -68,7 +68,7 @@ export class SlashingKeeper {
     return this.params.require(store(ctx));
   }
 
-  /** With another window, counting begins anew: places in the old one mean nothing in it. */
+  /** With another window, counting starts again: places in the old one mean nothing in it. */
   changeParams(ctx: Context, params: Params): void {
     const isOther = this.getParams(ctx).signedBlocksWindow !== params.signedBlocksWindow;
     this.params.set(store(ctx), params);

@@ -250,7 +250,7 @@ function stakingRestart(keeper: StakingKeeper): RestartPart<GenesisState> {
   return { prepare: (ctx, restart) => jailOthers(keeper, ctx, restart), move: moved };
 }
 
-/** Jails the validators that may not go on, and removes them from the voters. */
+/** Jails the validators that may not continue, and removes them from the voters. */
 function jailOthers(keeper: StakingKeeper, ctx: Context, { unjailed }: Restart): void {
   if (unjailed === undefined) return;
   const stay = new Set(unjailed.map(toHex));

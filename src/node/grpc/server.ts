@@ -185,7 +185,7 @@ export class GrpcServer {
 /** Nothing follows the headers. */
 const LAST = { endStream: true };
 
-/** Both sides go on sending. */
+/** Both sides continue to send. */
 function isConversation({ method }: UniversalHandler): boolean {
   return method.methodKind === "bidi_streaming";
 }

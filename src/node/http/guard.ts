@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 
 export interface GuardOptions {
   /**
-   * Origins of web pages that may read answers; one `*` in each stands for any text. Empty = only pages served here.
+   * Origins of web pages that may read answers; one `*` in each matches any text. Empty = only pages served here.
    */
   readonly corsOrigins: readonly string[];
   /** Names besides `localhost` and IP addresses under which requests over loopback are answered. */
@@ -51,7 +51,7 @@ function isAllowedOrigin(origin: string, { corsOrigins }: GuardOptions): boolean
   return corsOrigins.some((pattern) => matches(origin, pattern));
 }
 
-/** One `*` in a pattern stands for any text, as in the configuration of CometBFT: `http://localhost:*`. */
+/** One `*` in a pattern matches any text, as in the configuration of CometBFT: `http://localhost:*`. */
 function matches(origin: string, pattern: string): boolean {
   const star = pattern.indexOf("*");
   if (star < 0) return origin === pattern;

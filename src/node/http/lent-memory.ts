@@ -46,7 +46,7 @@ deaf.close();
 nobody.unref();
 
 /**
- * Frees the memory of what was read, where nothing else lies in it, without waiting for a collection of garbage: in a flood,
+ * Frees the memory of what was read, if nothing else is in it, without waiting for a collection of garbage: in a flood,
  * that comes too late. A message to nobody takes its memory with it. Not for parts of HTTP/2, which Node.js itself still reads
  * while it hands them over.
  */

@@ -33,7 +33,7 @@ export interface TakerParts extends SnapshotOrigin {
 /** The node stops. */
 class Stopped extends Error {}
 
-/** Takes snapshots while blocks go on, one at a time. */
+/** Takes snapshots while blocks continue, one at a time. */
 export class SnapshotTaker {
   readonly #parts: TakerParts;
   #running: Promise<void> | undefined;

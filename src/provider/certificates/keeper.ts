@@ -134,7 +134,7 @@ export class CertificateKeeper {
     return [...this.#hosts].filter(([, { leases }]) => leases.has(lease)).map(([host]) => host);
   }
 
-  /** A name that failed is remembered until its wait is over, so that giving it up and taking it again is no new try. */
+  /** A name that failed is remembered until its wait is over: giving it up and taking it again starts no new attempt. */
   #leave(lease: string, host: string): void {
     const kept = this.#hosts.get(host);
     kept?.leases.delete(lease);
@@ -257,7 +257,7 @@ export class CertificateKeeper {
     }
     const usual = Math.min(first * 2 ** kept.failures, most);
     const left = kept.until - clock.now();
-    // What is still in use is to be renewed before its end.
+    // What is still in use must be renewed before it expires.
     const wait = this.#vary(left > 0 ? Math.max(Math.min(usual, left / 2), KEEPING.apart) : usual);
     kept.failures++;
     kept.due = clock.now() + wait;

@@ -19,7 +19,7 @@ interface KnownChain {
 }
 
 /**
- * Compares the chain with the one that this folder was last used with. A chain started anew knows nothing of the
+ * Compares the chain with the one that this folder was last used with. A restarted chain knows nothing of the
  * workloads here and may give their numbers to others: it cannot prove their end, so the operator must end them first.
  */
 export async function checkGenesis(request: ProviderRequest): Promise<void> {

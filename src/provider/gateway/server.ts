@@ -218,7 +218,7 @@ export class Gateway {
     }
   }
 
-  /** Their leases stand in the body, which is read only after its sender is known. */
+  /** Their leases are in the body, which is read only after its sender is known. */
   #addMigrateRoutes(app: FastifyInstance<Server>): void {
     for (const { path, scope, answer } of MIGRATE_ROUTES) {
       app.route({
@@ -245,7 +245,7 @@ export class Gateway {
       this.#options.log.warn("gateway request failed", { route, err: errorText(error) + cause });
     }
     if (failure.status === 401) reply.header("www-authenticate", "Bearer");
-    // A body that was not read would be taken for the next request.
+    // A body that was not read would be read as the next request.
     if (failure.status === 413 || request.headers["content-length"] !== undefined) reply.header("connection", "close");
     return reply.code(failure.status).type("application/json").send(JSON.stringify(failure.body));
   }

@@ -2,7 +2,7 @@
 export const HOST_LIMITS = {
   /** Names of one lease: each may cost a certificate, and the proof of each asks the DNS twice. */
   perLease: 100,
-  /** Names that rest, of all owners together; the owner with most of them loses the oldest first. */
+  /** Reserved names, of all owners together; the owner with most of them loses the oldest first. */
   resting: 10_000,
   /** Milliseconds for all queries about one name. */
   proofMs: 5_000,

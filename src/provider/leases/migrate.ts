@@ -29,7 +29,7 @@ interface EndpointParts extends Omit<MigrationParts, "registry"> {
 
 export interface MigrationParts {
   readonly registry: HostRegistry;
-  /** All leases of now. */
+  /** All current leases. */
   machines(): readonly LeaseMachine[];
   status(id: LeaseKey): Promise<LeaseHealth>;
 }

@@ -37,7 +37,7 @@ export interface ReconcileOptions {
 export async function reconcile(options: ReconcileOptions): Promise<ReconcileReport> {
   const active = await activeLeases(options);
   const known = new Set(active?.map(formatLeaseId));
-  // A lease whose workload may run is not taken for one that waits for its first manifest.
+  // A lease whose workload may run must not look like one that waits for its first manifest.
   const orphans = await adoptOrphans(options);
   if (orphans !== undefined) for (const id of active ?? []) options.leases.leaseWon(id);
   const stored = options.leases.records().filter(({ phase }) => phase !== "closing");

@@ -352,7 +352,7 @@ export class LeaseService {
     void this.#reclaim(id.owner);
   }
 
-  /** Names of a lease that ends are free for other deployments of its owner, and rest for everybody else. */
+  /** Names of a lease that ends are free for other deployments of its owner, and reserved against everybody else. */
   async #handOver(id: LeaseKey): Promise<void> {
     this.#context.registry.retain(id, this.#context.claimed(id));
     await this.#passOn(id, []);

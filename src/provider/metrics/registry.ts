@@ -67,7 +67,7 @@ export class MetricRegistry implements Meter {
   }
 }
 
-/** Made anew each time: a value that can no longer be read must not stay. */
+/** Recreated each time: a value that can no longer be read must not stay. */
 function gaugesText(readings: readonly Reading[]): Promise<string> {
   const registry = new Registry();
   const gauges = new Map<GaugeName, Gauge>();

@@ -34,7 +34,7 @@ interface Favour {
 const LOOK_MS = 2_000;
 /** Orders for which that is tried at a time; the next ones are tried at the next check. */
 const MAX_TRIES = 16;
-/** Waiting bids of others do not stand in the way of the rest. */
+/** Waiting bids of some do not delay the rest. */
 export const RELIEVED: ReadonlySet<Obstacle> = new Set(["capacity", "money"]);
 
 /** Withdraws bids that nobody takes where they keep the orders of others out. */
@@ -43,7 +43,7 @@ export class Relief {
   #timer: NodeJS.Timeout | undefined;
   /** In the order in which they were granted. */
   #favours: readonly Favour[] = [];
-  /** Waiting orders that were tried in vain since one was helped: so those that nothing helps are in nobody's way. */
+  /** Waiting orders that were tried without success since one was helped: so those that nothing helps are in nobody's way. */
   #passed = 0;
   #stopped = false;
 
@@ -95,7 +95,7 @@ export class Relief {
       ({ tracked, withdrawn }) => tracked.phase === "refused" && withdrawn.some(isWithdrawing),
     );
     const owners = new Set(waiting.map(({ id }) => id.owner)).size;
-    // Until one may give way nobody was tried in vain, and turns stay as they are.
+    // Until one may give way nobody was tried without success, and turns stay as they are.
     if (this.#mayGiveWay("", owners).length === 0) return;
     const first = this.#passed < waiting.length ? this.#passed : 0;
     this.#passed = first + MAX_TRIES;

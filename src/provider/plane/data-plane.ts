@@ -77,7 +77,7 @@ export class DataPlane {
     return this.#carrier.carry(lease, ports);
   }
 
-  /** Without an answer the token is asked for in vain. */
+  /** Without an answer there is no token to serve. */
   async challenge(token: string, answer: string | null): Promise<void> {
     const { challenges } = this.#ingress;
     await (answer === null ? challenges.hide(token) : challenges.show(token, answer));

@@ -21,7 +21,7 @@ import {
 
 /** How often the plane checks its own socket and folder. */
 const LOOK_MS = 1_000;
-/** Connections that are open when another plane takes over may go on for this long. */
+/** Connections that are open when another plane takes over may continue for this long. */
 const DRAIN_MS = 3_600_000;
 const STDERR = 2;
 
@@ -158,7 +158,7 @@ class PlaneProcess {
   }
 }
 
-/** Listeners that the next plane goes on with. If the ingress is to listen elsewhere, the new plane opens its own. */
+/** Listeners that the next plane continues with. If the ingress is to listen elsewhere, the new plane opens its own. */
 function staying<T>(
   listeners: ReadonlyMap<string, T>,
   { before, after }: { before: PlaneSettings["ingress"]; after: PlaneSettings["ingress"] },

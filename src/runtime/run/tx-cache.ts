@@ -17,7 +17,7 @@ export class TxCache {
   readonly #entries = new Map<string, Entry>();
   /**
    * Hashes of the added transactions: an engine in this process hands over the same bytes again, in its proposal and in
-   * its block. Other bytes are not recognized by identity, since a database may fill one buffer anew.
+   * its block. Other bytes are not recognized by identity, since a database may reuse a buffer.
    */
   readonly #hashes = new WeakMap<Uint8Array, string>();
   readonly #maxBytes: number;

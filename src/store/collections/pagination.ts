@@ -69,7 +69,7 @@ export interface PageRow<T> {
 export interface PageOptions {
   /** Whether `open` can leave rows out; otherwise rows are skipped and counted without being decoded. */
   readonly filtered: boolean;
-  /** Where too many rows were walked past, the page ends with what it has, and the next one goes on there. */
+  /** Where too many rows were walked past, the page ends with what it has, and the next one continues there. */
   readonly sparse?: boolean;
 }
 

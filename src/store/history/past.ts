@@ -100,7 +100,7 @@ function* merged(walks: readonly Walk[], direction: 1 | -1): Generator<Entry> {
   }
 }
 
-/** An iterator with the entry that it stands at. */
+/** An iterator with its current entry. */
 class Walk {
   key: Uint8Array | undefined;
   value: Uint8Array = new Uint8Array(0);
@@ -177,7 +177,7 @@ class PastEpoch {
     }
   }
 
-  /** Where to go on with a key that changed often: at its first change since, or after all its changes. */
+  /** Where to continue with a key that changed often: at its first change since, or after all its changes. */
   #seek(key: Uint8Array, isTold: boolean): Uint8Array | undefined {
     const own = keyPrefix(this.#prefix, key);
     if (isTold) return prefixEnd(own);

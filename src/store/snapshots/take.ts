@@ -43,7 +43,7 @@ export interface TakeParts {
 }
 
 /**
- * Takes a snapshot of a height while blocks go on. The state is read in small pieces, each of them at once: what blocks
+ * Takes a snapshot of a height while blocks continue. The state is read in small pieces, each of them at once: what blocks
  * change meanwhile is read from the old values.
  */
 export async function takeSnapshot({ database, height, tables, save, pause }: TakeParts): Promise<SnapshotHead> {
@@ -80,7 +80,7 @@ function past(database: Pick<Database, "table">, height: bigint): PastTables {
   return tables;
 }
 
-/** Items of a table from a key on, and the key to go on with. */
+/** Items of a table from a key on, and the key to continue with. */
 function readPiece(tables: PastTables, name: string, start: Uint8Array) {
   const items: Uint8Array[] = [];
   let bytes = 0;

@@ -17,7 +17,7 @@ interface Fault extends HostsRefusal {
 
 /**
  * The first offers, up to a limit, of providers whose gateway answers with the certificate that the chain knows and who
- * would serve the group's host names, in order. A lease with any other provider would be paid for in vain.
+ * would serve the group's host names, in order. A lease with any other provider would be useless.
  */
 export async function reachable(
   session: Session,

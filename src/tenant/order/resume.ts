@@ -47,7 +47,7 @@ async function settle(session: Session, entry: JournalEntry): Promise<Begun[]> {
   if (deployment === undefined && entry.step === "order" && entry.fingerprint === fingerprint) return [{ entry }];
   const isOurs = entry.fingerprint !== fingerprint || equalBytes(deployment?.version ?? NO_HASH, request.sdl.hash);
   if (deployment?.state === "active" && isOurs) return [{ entry, deployment }];
-  // A deployment with another manifest has been updated since, or belongs to a chain that was started anew.
+  // A deployment with another manifest has been updated since, or belongs to a chain that was restarted.
   if (deployment?.state !== "active") journal.remove(entry.dseq);
   return [];
 }

@@ -43,7 +43,7 @@ export function asDuration(text: string): number {
   return ms;
 }
 
-/** The same, where `0` stands for none. */
+/** The same, where `0` means none. */
 export function asDurationOrNone(text: string): number {
   return text === "0" || parseDurationMs(text) === 0 ? 0 : asDuration(text);
 }

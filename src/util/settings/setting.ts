@@ -3,7 +3,7 @@ import { errorText, SvcError } from "../errors.ts";
 /** Characters of a bad text that an error repeats. */
 const MAX_SHOWN = 80;
 
-/** What users see of a setting: one row of a help text, of the reference, and of the variables that stand for flags. */
+/** What users see of a setting: one row of a help text, of the reference, and of the variables for flags. */
 export interface SettingRow {
   /** The flag. `rpc.laddr` reads `SVC_RPC_LADDR`, and is the key of files that have it. */
   readonly name: string;

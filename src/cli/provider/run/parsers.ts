@@ -39,7 +39,7 @@ export const parseHostRules = asList(
   },
 );
 
-/** A Gateway and the namespace that it lies in. */
+/** A Gateway and its namespace. */
 export function parseGateway(text: string): GatewayName {
   const [namespace = "", name = "", ...more] = text.split("/");
   const isName = (word: string): boolean => word.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(word);

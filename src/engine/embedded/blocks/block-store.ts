@@ -35,7 +35,7 @@ const META = "engine/meta";
 export const BLOCK_TABLES: readonly string[] = [BLOCKS, ...TX_TABLES, VALIDATORS, VOTERS, PARAMS, AHEAD_TABLE, META];
 const GENESIS = toUtf8("genesis");
 const BASE = toUtf8("base");
-/** A block that was rolled back and is to be executed again. */
+/** A block that was rolled back and must be executed again. */
 const REPLAY = toUtf8("replay");
 
 /** A block with the votes that made it final and the results of its execution. */
@@ -134,7 +134,7 @@ export class BlockReader {
     return this.#isGone(height) ? undefined : readTx(this.#tables, height, index);
   }
 
-  /** The block that was rolled back and is to be executed again. */
+  /** The block that was rolled back and must be executed again. */
   get replay(): SignedBlock | undefined {
     const value = this.#tables.table(META).get(REPLAY);
     return value === undefined ? undefined : decodeSigned(value);
@@ -262,7 +262,7 @@ export function blockWrites(executed: ExecutedBlock): Write[] {
   return [recordWrite(recordOf(executed)), ...txWrites(header.height, txs, executed.txResults)];
 }
 
-/** Remembers a block that is to be executed again; undefined forgets it. */
+/** Remembers a block that must be executed again; undefined forgets it. */
 export function replayWrite(block: SignedBlock | undefined): Write {
   return { table: META, key: REPLAY, value: block === undefined ? null : encodeSigned(block) };
 }

@@ -44,7 +44,7 @@ export interface Admission {
 export interface Caller {
   /** The account, or the network of the host where no credential was shown. */
   readonly name: string;
-  /** Rejects with the refusal when a credential that was shown is no longer good. */
+  /** Rejects with the refusal when a presented credential is no longer valid. */
   recheck(): Promise<void>;
 }
 

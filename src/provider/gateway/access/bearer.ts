@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { gatewayErrors } from "../errors.ts";
 
-/** What a websocket speaks whose token stands beside it in the list of protocols. */
+/** The protocol of a websocket whose token is beside it in the list of protocols. */
 export const STREAM_PROTOCOL = "svc.gateway.v1";
 /** Before a token in that list: a page can set no header of a websocket, and a token in an address would be logged. */
 export const PROTOCOL_PREFIX = "svc.bearer.";

@@ -2,7 +2,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "nod
 import type { Socket } from "node:net";
 import type { ClientAnswer, Exchange, RequestHead } from "../proxy/exchange.ts";
 
-/** Headers that are written anew. */
+/** Headers that are rewritten. */
 const REBUILT = new Set(["host", "cookie"]);
 
 /**

@@ -14,7 +14,7 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** A client may not declare these hop-by-hop: without them a body would be taken for the next request. */
+/** A client may not declare these hop-by-hop: without them a body would be read as the next request. */
 const NEVER_HOP_BY_HOP = new Set(["content-length", "host"]);
 
 /**

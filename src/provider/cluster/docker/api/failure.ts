@@ -68,6 +68,6 @@ function cleanText(raw: string): string {
     .replace(/^\(HTTP code \d+\)[^-]*-\s*/, "")
     .replaceAll(/\s+/g, " ")
     .trim();
-  // The cause stands at the end.
+  // The cause is at the end.
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT / 4)} ... ${text.slice((-MAX_TEXT * 3) / 4)}`;
 }

@@ -26,7 +26,7 @@ export class Volumes {
   readonly #root: string;
   readonly #enforcement: VolumeSizeEnforcement;
   readonly #isThin: boolean;
-  /** One step at a time for each lease: what keeps a volume busy holds up nobody else. */
+  /** One step at a time for each lease: what keeps a volume busy delays nobody else. */
   readonly #leases = new Mutexes();
   #probed: Promise<string | undefined> | undefined;
 

@@ -120,7 +120,7 @@ async function lookUp(name: string): Promise<readonly string[]> {
   return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
 }
 
-/** Names that the operator has allowed may stand in this machine's own table. */
+/** Names that the operator has allowed may be in this machine's own table. */
 async function lookUpHere(name: string): Promise<readonly string[]> {
   const { lookup } = await import("node:dns/promises");
   return (await lookup(name, { all: true })).map(({ address }) => address);

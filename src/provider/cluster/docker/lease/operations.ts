@@ -68,7 +68,7 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     if (isUnreachable(error)) throw error;
     // A full layer cannot be mounted again: the replica starts afresh.
     if (isLayerFull(error)) return renewLayer(state, input);
-    // The next pass makes it anew.
+    // The next pass creates it again.
     if (context.init.isLacking(error)) return context.api.remove(id).catch(ignoreNotFound);
     startFailed(state, input, error);
     // If another program has taken a published port meanwhile, or a device is gone, a new container gets another.

@@ -17,7 +17,7 @@ export function withPin(record: LeaseRecord, service: string, pin: ImagePin): Le
   return withImages(record, { ...record.images, [service]: pin });
 }
 
-/** The record without those images of before that are no longer on the engine. */
+/** The record without the earlier images that are no longer on the engine. */
 export function withoutGone(record: LeaseRecord, isThere: (imageId: string) => boolean): LeaseRecord {
   return { ...record, earlier: record.earlier.filter(isThere) };
 }

@@ -102,7 +102,7 @@ async function sizeLayer(state: LeaseState, target: NewReplica, id: string): Pro
   }
 }
 
-/** Why a container that just started may not go on; undefined where its layer has its size. */
+/** Why a container that just started may not continue; undefined where its layer has its size. */
 export async function layerFault(state: LeaseState, pid: number, plan: ServicePlan): Promise<string | undefined> {
   if (!isSized(state) || pid <= 0) return undefined;
   const sized = await isLayerSized(pid, plan.layerLimit);

@@ -81,7 +81,7 @@ export class KernelPorts {
     });
   }
 
-  /** Removes what a daemon with other settings left; its connections go on. */
+  /** Removes what a daemon with other settings left; its connections continue. */
   release(): Promise<void> {
     return this.#mutex.run(async () => {
       const chains = await this.#list().catch(() => undefined);

@@ -48,7 +48,7 @@ export interface ContainerInput {
   readonly folders: ReadonlyMap<string, string>;
   /** `podman` or `docker`: they name their log files differently. */
   readonly engine: string;
-  /** Host files that stand in for those that engines make on the host's disk, by path in the container. */
+  /** Host files that replace those that engines make on the host's disk, by path in the container. */
   readonly files: ReadonlyMap<string, string>;
   /** Value of the engine's option `seccomp`. */
   readonly seccomp: string;

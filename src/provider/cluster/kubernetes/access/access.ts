@@ -9,7 +9,7 @@ export interface Secret {
 /** Where the secret of calls comes from. */
 export interface Credentials {
   current(): Promise<Secret>;
-  /** Called when the server refused the secret: the next one is read anew. False if there will never be another. */
+  /** Called when the server refused the secret: the next one is read again. False if there will never be another. */
   renew(): boolean;
 }
 

@@ -116,7 +116,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether the text can stand in a header. */
+/** Whether the text can be in a header. */
 export function isToken(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }

@@ -16,7 +16,7 @@ export interface Channels {
   close(): void;
 }
 
-/** The protocol whose input can end while its output goes on. */
+/** The protocol whose input can end while its output continues. */
 const PROTOCOL = "v5.channel.k8s.io";
 /** First byte of every message. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;

@@ -37,7 +37,7 @@ export function unreachable(error: unknown): ApiFailure {
   return error instanceof ApiFailure ? error : new ApiFailure("unreachable", errorText(error), { cause: error });
 }
 
-/** The server's account of a failure, as it stands in the body of an answer or in a line of a watch. */
+/** The server's account of a failure, as found in the body of an answer or in a line of a watch. */
 export interface StatusObject {
   readonly kind?: unknown;
   readonly message?: unknown;

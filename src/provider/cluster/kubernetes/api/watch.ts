@@ -58,7 +58,7 @@ async function* follow<T extends ApiObject>(source: WatchSource<T>, from: string
   }
 }
 
-/** A stream that breaks off is at its end: its version says where to go on. */
+/** A stream that breaks off is at its end: its version says where to continue. */
 async function* streamLines<T>({ open, limits }: WatchSource<T>, version: string): AsyncGenerator<string, void> {
   const stream = await open(version);
   stream.setTimeout?.(limits.silenceMs, () => stream.destroy());

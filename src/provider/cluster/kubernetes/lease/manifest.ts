@@ -40,7 +40,7 @@ export async function closedManifests(context: DriverContext): Promise<ReadonlyS
   return new Set((all ?? []).filter(({ spec }) => spec?.closedAt !== undefined).map(({ metadata }) => metadata.name));
 }
 
-/** Notes at which height the lease ended, before anything of it is removed: the removal then goes on after any crash. */
+/** Notes at which height the lease ended, before anything of it is removed: the removal then continues after any crash. */
 export function closeManifest(context: DriverContext, spec: LeaseSpec | undefined, closedAt: bigint | undefined) {
   return shown(context, "the end of a lease is not noted", async () => {
     if (spec === undefined || closedAt === undefined) return;

@@ -3,7 +3,7 @@ import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 import { KIND, LABEL, leaseLabels, type Wanted, wanted } from "../objects/index.ts";
 
-/** What must outlive the daemon and its disk, for one lease: it lies in the lease's namespace. */
+/** What must outlive the daemon and its disk, for one lease: it is in the lease's namespace. */
 export interface LeaseRecord {
   readonly spec: LeaseSpec;
   /** How often the tenant had a service started again. */

@@ -17,7 +17,7 @@ type Settings = Pick<ObjectSettings, "provider">;
 export interface ManifestEnd {
   /** The height at which the lease ended, where it has. */
   readonly closedAt: bigint;
-  /** Only this object is meant, and none that was made anew under its name. */
+  /** Only this object is meant, and not a new one of the same name. */
   readonly uid: string;
 }
 

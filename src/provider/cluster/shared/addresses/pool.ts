@@ -77,7 +77,7 @@ function textOf({ version, value }: Numbered): string {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** The one form of an address that the pool has; undefined for what is no address. */
+/** The one form of an address that the pool has; undefined for what is not an address. */
 export function normalAddress(text: string): string | undefined {
   const number = numberOf(text);
   return number === undefined ? undefined : textOf(number);
