@@ -207,6 +207,42 @@ describeWithEngine("step 8, after the others", () => {
     expect(await daemon.stop()).toBe(0);
   });
 
+  test("as a service: the unit starts it with the files that the guide has one make", async () => {
+    const engine = await startEngine(fixture);
+    const etc = join(user, "etc");
+    const shell = serviceSteps().replaceAll("/etc/svc", join(etc, "svc")).replaceAll("/etc/systemd/system", etc);
+    const here = { ...env, SVC_PROVIDER_KEY: "provider", CLUSTER_HOSTNAME: "localhost", SHELL: "/bin/bash" };
+    const typed = await atTerminal(shell.replaceAll("/opt/svc/", `${ROOT}/`), [["Passphrase: ", PASSPHRASE]], {
+      env: here,
+      cwd: user,
+    });
+    expect(typed.code, typed.text).toBe(0);
+    expect(statSync(join(etc, "svc", "passphrase")).mode & 0o777).toBe(0o600);
+    const [gateway, ingress] = await freePorts(2);
+    const settings = readFileSync(join(etc, "svc", "provider.env"), "utf8")
+      .trim()
+      .split("\n");
+    const unit = readFileSync(join(etc, "svc-provider.service"), "utf8");
+    const [, command = ""] = /^ExecStart=\/opt\/svc\/svc (.*)$/m.exec(unit) ?? [];
+    const daemon = await fixture.start("service", command.replace("%d", join(etc, "svc")).split(" "), {
+      env: {
+        ...Object.fromEntries(settings.map((line) => line.split(/=(.*)/))),
+        SVC_CLUSTER_ENGINE: engine.socket,
+        SVC_GATEWAY_LISTEN_ADDRESS: `127.0.0.1:${gateway}`,
+        SVC_INGRESS_LISTEN_ADDRESS: `127.0.0.1:${ingress}`,
+      },
+    });
+    await daemon.line(/provider started/);
+    expect(await daemon.stop()).toBe(0);
+  });
+
+  /** What the guide has an operator type to make the service, up to the commands for systemd itself. */
+  function serviceSteps(): string {
+    const guide = readFileSync(join(ROOT, "docs", "guides", "provider.md"), "utf8");
+    const [, steps = ""] = /```sh\n(install -d -m 700 \/etc\/svc\n[^`]*?)systemctl daemon-reload/.exec(guide) ?? [];
+    return steps;
+  }
+
   /** An order that waits before the provider is there. */
   async function order(): Promise<void> {
     const file = join(user, "web.yaml");

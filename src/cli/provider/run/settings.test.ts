@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { changes } from "../../../testing/settings/changes.ts";
+import { resolveFlags } from "../../command/flags.ts";
+import { readClusterSettings, readSettings } from "./config.ts";
+import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
+import { PROVIDER_RUN_FLAGS } from "./spec.ts";
+
+type Given = Readonly<Record<string, string | boolean>>;
+
+function configured(given: Given): object {
+  const flags = resolveFlags(PROVIDER_RUN_FLAGS, new Map(Object.entries(given)), { SVC_HOME: "/home/x" });
+  return { ...readSettings(flags), cluster: readClusterSettings(flags) };
+}
+
+const TLS = { "ingress-tls-listen-address": "127.0.0.1:443", "ingress-tls-certificates": "/a" };
+const ACME = { "ingress-tls-listen-address": "127.0.0.1:443", "ingress-acme-directory": "https://a.example/d" };
+const SCALES = { "bid-price-cpu-scale": "1usd", "bid-price-token-usd": "1" };
+
+/** A value of each setting that is not the default, and what it changes; with what it needs beside it. */
+const GIVEN: Readonly<Record<string, readonly [text: string | true, places: readonly string[], beside?: Given]>> = {
+  fees: ["7utoken", ["fee.amount"]],
+  "gas-prices": ["7utoken", ["gasPrice"]],
+  "cluster-ingress": ["provider", ["cluster.ingress.by"]],
+  "cluster-ingress-class": ["tenants", ["cluster.ingress.className"]],
+  "cluster-gateway": ["gateways/tenants", ["cluster.ingress.gateway.name", "cluster.ingress.gateway.namespace"]],
+  "cluster-public-hostname": ["a.example", ["cluster.publicHostname", "publicHostname"]],
+  "cluster-node-port-quantity": ["7", ["nodePortQuantity"]],
+  "cluster-node-port-range": ["7-77", ["cluster.nodePorts.first", "cluster.nodePorts.last"]],
+  "cluster-node-port-address": ["127.0.0.7", ["cluster.nodePortAddress"]],
+  "cluster-node-ports": ["kernel", ["cluster.kernelPorts"]],
+  "cluster-leased-ips": ["192.0.2.7", ["cluster.leasedIps."]],
+  "cluster-volume-sizes": ["none", ["cluster.sizedVolumes"]],
+  "cluster-stop-grace": ["7s", ["cluster.stopGraceMs"]],
+  "cluster-local-images": [true, ["cluster.allowLocalImages"]],
+  "cluster-allow-registries": ["a.example", ["cluster.images.registries."]],
+  "cluster-image-size": ["7Mi", ["cluster.images.imageBytes"]],
+  "cluster-lease-images": ["7Mi", ["cluster.images.leaseBytes"]],
+  "cluster-image-keep": ["7s", ["cluster.images.keepMs"]],
+  "cluster-user-namespaces": ["lease", ["cluster.userNamespaces"]],
+  "cluster-runtime-class": ["runsc", ["cluster.runtime"]],
+  "cluster-gpu-models": ["nvidia.com/gpu:t4", ["cluster.gpuModels."]],
+  "cluster-pod-security": ["baseline", ["cluster.podSecurity"]],
+  "provider-least-free-disk": ["7Mi", ["leastFreeDisk"]],
+  "overcommit-pct-cpu": ["7", ["cluster.overcommit.cpu", "overcommit.cpu"]],
+  "overcommit-pct-mem": ["7", ["cluster.overcommit.memory", "overcommit.memory"]],
+  "overcommit-pct-storage": ["7", ["cluster.overcommit.storage", "overcommit.storage"]],
+  "inventory-resource-poll-period": ["7s", ["inventoryPollMs"]],
+  "bid-price-strategy": ["randomRange", ["pricing.description"]],
+  "bid-price-token-usd": ["7", ["pricing.description"], SCALES],
+  "bid-price-cpu-scale": ["7", ["pricing.description"]],
+  "bid-price-memory-scale": ["7", ["pricing.description"]],
+  "bid-price-storage-scale": ["7", ["pricing.description"]],
+  "bid-price-endpoint-scale": ["7", ["pricing.description"]],
+  "bid-price-ip-scale": ["7", ["pricing.description"]],
+  "bid-deposit": ["7utoken", ["bidDeposit.amount", "bidDeposit.denom"]],
+  "minimum-balance": ["7utoken", ["minimumBalance.amount", "minimumBalance.denom"]],
+  "bid-timeout": ["7s", ["bidTimeoutMs"]],
+  "deployment-ingress-domain": ["a.example", ["ingress.domain"]],
+  "deployment-ingress-static-hosts": ["false", ["ingress.staticHosts"]],
+  "deployment-blocked-hostnames": ["a.example", ["ingress.blockedHosts."]],
+  "deployment-hostname-proof": ["first-come", ["ingress.hostnames.isProven"]],
+  "deployment-hostname-resolvers": ["192.0.2.7", ["ingress.hostnames.resolvers."]],
+  "deployment-hostname-quarantine": ["7s", ["ingress.hostnames.quarantineMs"]],
+  "ingress-listen-address": ["127.0.0.7:7", ["ingress.host", "ingress.port"]],
+  "ingress-tls-listen-address": ["127.0.0.7:7", ["ingress.tls.host", "ingress.tls.port"], TLS],
+  "ingress-tls-certificates": ["/b", ["ingress.tls.certificates."], TLS],
+  "ingress-tls-authority": ["/b", ["ingress.tls.authority"], TLS],
+  "ingress-acme-directory": ["https://b.example/d", ["ingress.tls.acme.directory"], ACME],
+  "ingress-acme-email": ["a@a.example", ["ingress.tls.acme.email"], ACME],
+  "ingress-tls-redirect": [true, ["ingress.tls.redirect"], TLS],
+  "ingress-connections-per-address": ["7", ["ingress.clients.connectionsPerAddress"]],
+  "ingress-trusted-proxies": ["192.0.2.7", ["ingress.clients.trustedProxies."]],
+  "ingress-forwarded-from": ["192.0.2.7", ["ingress.clients.forwardedFrom."]],
+  "ingress-loopback-ports": [true, ["ingress.loopbackPorts"]],
+  "gateway-listen-address": ["127.0.0.7:7", ["gateway.host", "gateway.port"]],
+  "gateway-grpc-listen-address": ["127.0.0.7:7", ["gateway.grpc.host", "gateway.grpc.port"]],
+  "metrics-listener": ["127.0.0.7:7", ["metrics.host", "metrics.port"]],
+  "manifest-timeout": ["7s", ["manifestTimeoutMs"]],
+  "monitor-max-retries": ["7", ["monitor.retries"]],
+  "monitor-retry-period": ["7s", ["monitor.retryMs"]],
+  "monitor-retry-period-jitter": ["7s", ["monitor.retryJitterMs"]],
+  "monitor-healthcheck-period": ["7s", ["monitor.periodMs"]],
+  "monitor-healthcheck-period-jitter": ["7s", ["monitor.periodJitterMs"]],
+  "withdrawal-period": ["7s", ["withdrawalPeriodMs"]],
+};
+
+it.each(Object.entries(GIVEN))(
+  "--%s given other than by default goes to its own place",
+  (name, [value, places, beside = {}]) => {
+    expect(changes(configured(beside), configured({ ...beside, [name]: value }))).toEqual(places);
+  },
+);
+
+/** What reads files, runs a program or looks for a cluster has tests of its own. */
+const ELSEWHERE = [
+  ...["cluster-orch", "clusterconfig", "cluster-engine", "provider-config"],
+  ...["bid-price-script-path", "bid-price-script-process-limit", "bid-price-script-timeout"],
+];
+
+it("has a value for every setting", () => {
+  const names = [FEES, CLUSTER, BIDS, LEASES].flatMap((table) => Object.values(table).map(({ name }) => name));
+  expect([...Object.keys(GIVEN), ...ELSEWHERE].sort()).toEqual(names.sort());
+});

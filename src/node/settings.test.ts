@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { changes } from "../testing/settings/changes.ts";
+import { nodeConfig } from "./config.ts";
+import { NODE_SETTINGS, type NodeSettingName } from "./settings.ts";
+
+const BASE = { "api.enable": "true", pruning: "custom" };
+
+/** A value of each setting that is not the default, and what it changes: a limit that goes to another's place is no limit. */
+const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places: string[]]>> = {
+  moniker: ["one", "moniker"],
+  "block-interval": ["7s", "blockInterval"],
+  "minimum-gas-prices": ["7utoken", "minGasPrices."],
+  "halt-height": ["7", "haltHeight"],
+  pruning: ["everything", "pruning.keepRecent"],
+  "pruning-keep-recent": ["77", "pruning.keepRecent"],
+  "pruning-interval": ["77", "pruning.interval"],
+  "min-retain-blocks": ["7", "minRetainBlocks"],
+  "state-sync.snapshot-interval": ["7", "stateSync.snapshotInterval"],
+  "state-sync.snapshot-keep-recent": ["7", "stateSync.snapshotKeepRecent"],
+  "check-invariants": ["true", "checkInvariants"],
+  "rpc.laddr": ["tcp://127.0.0.7:7", "rpc.host", "rpc.port"],
+  "rpc.cors-allowed-origins": ["https://a.example", "rpc.corsOrigins."],
+  "rpc.allowed-hosts": ["a.example", "grpc.hosts.", "rest.hosts.", "rpc.hosts."],
+  "rpc.max-body-bytes": ["7", "rpc.maxBodyBytes"],
+  "rpc.max-request-batch-size": ["7", "rpc.maxBatch"],
+  "rpc.max-open-connections": ["7", "rpc.maxOpenConnections"],
+  "rpc.max-subscription-clients": ["7", "rpc.maxSubscriptionClients"],
+  "rpc.max-subscriptions-per-client": ["7", "rpc.maxSubscriptionsPerClient"],
+  "api.enable": ["false", "rest"],
+  "api.address": ["tcp://127.0.0.7:7", "rest.host", "rest.port"],
+  "api.enabled-unsafe-cors": ["true", "grpc.corsOrigins.", "rest.corsOrigins."],
+  "api.cors-allowed-origins": ["https://a.example", "grpc.corsOrigins.", "rest.corsOrigins."],
+  "api.max-open-connections": ["7", "rest.maxOpenConnections"],
+  "api.rpc-max-body-bytes": ["7", "rest.maxBodyBytes"],
+  "grpc.enable": ["false", "grpc"],
+  "grpc.address": ["tcp://127.0.0.7:7", "grpc.host", "grpc.port"],
+  "grpc.max-recv-msg-size": ["7", "grpc.maxMessageBytes"],
+  "grpc.max-open-connections": ["7", "grpc.maxOpenConnections"],
+  "mempool.size": ["7", "mempool.maxTxs"],
+  "mempool.max-txs-bytes": ["7", "mempool.maxBytes"],
+  "mempool.max-tx-bytes": ["7", "mempool.maxTxBytes"],
+  "mempool.max-txs-per-sender": ["7", "mempool.maxTxsPerSender"],
+  "mempool.max-bytes-per-sender": ["7", "mempool.maxBytesPerSender"],
+  "mempool.cache-size": ["7", "mempool.cacheSize"],
+};
+
+it.each(Object.entries(GIVEN))("--%s given other than by default goes to its own place", (name, [text, ...places]) => {
+  const found = changes(nodeConfig(BASE), nodeConfig({ ...BASE, [name]: text }));
+  const whole = ["rest", "grpc"].find((each) => places.includes(each));
+  if (whole === undefined) expect(found).toEqual(places);
+  else expect(found.every((path) => path.split(".")[0] === whole) && found.length > 0, found.join()).toBe(true);
+});
+
+it("has a value for every setting", () => {
+  expect(Object.keys(GIVEN)).toEqual(Object.values(NODE_SETTINGS).map(({ name }) => name));
+});
