@@ -10,6 +10,7 @@ import { providerDir } from "../provider/run/config.ts";
 import type { Io } from "../terminal/io.ts";
 import { SUPERVISED } from "../terminal/signals.ts";
 import { deployFile } from "./deployment.ts";
+import { engineFlags } from "./engine-flags.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
@@ -259,12 +260,7 @@ export class Localnet {
       const ports = ["--cluster-node-port-range", clusterNodePorts(portOffset)];
       return [...cluster, ...ports, "--cluster-pod-security", "baseline"];
     }
-    const { nodePortFirst, nodePortLast } = this.#ports;
-    return [
-      ...["--cluster-engine", this.#needEngine().address],
-      ...["--cluster-node-port-range", `${nodePortFirst}-${nodePortLast}`, "--cluster-node-port-address", "127.0.0.1"],
-      ...["--cluster-volume-sizes", process.getuid?.() === 0 ? "loop" : "none"],
-    ];
+    return engineFlags(this.#needEngine().address, this.#ports);
   }
 
   /** Waits for the line by which a process says that it serves. */

@@ -8,8 +8,9 @@ export interface GatewayLimits {
   readonly connectionsPerAddress: number;
   readonly requestsPerConnection: number;
   readonly body: number;
-  /** Concurrent price calculations for callers: bids wait for the same price script. */
+  /** Concurrent price calculations: for all callers, and for one. Bids wait for the same price script. */
   readonly prices: number;
+  readonly pricesPerCaller: number;
   /** Websockets of one tenant. */
   readonly streamsPerTenant: number;
   /** Streams of status: of all callers, and of one. */
@@ -57,6 +58,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   requestsPerConnection: 1_000,
   body: 1 << 20,
   prices: 4,
+  pricesPerCaller: 2,
   streamsPerTenant: 16,
   statusStreams: 256,
   statusStreamsPerCaller: 8,

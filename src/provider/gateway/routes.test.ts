@@ -124,26 +124,28 @@ describe("screening", () => {
   });
 });
 
-it("strangers who ask for prices do not keep the provider from bidding", async () => {
+it("strangers who ask for prices keep neither the provider from bidding nor each other from asking", async () => {
   const gateway = await open();
   const waiting: (() => void)[] = [];
   gateway.sources.price = () => new Promise((resolve) => waiting.push(() => resolve({ denom: "utoken", amount: "1" })));
   const answered: number[] = [];
-  const ask = async () => {
-    answered.push((await gateway.request("/validate", { method: "POST", body: "{}" })).status);
+  const ask = async (localAddress = "127.0.0.1") => {
+    answered.push((await gateway.request("/validate", { method: "POST", body: "{}", localAddress })).status);
   };
-  const asked = Array.from({ length: 12 }, ask);
   const until = async (isSo: () => boolean) => {
     while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
   };
-  await until(() => answered.length === 8 && waiting.length === 4);
-  expect(answered).toEqual(Array(8).fill(429));
+  const asked = Array.from({ length: 12 }, () => ask());
+  await until(() => answered.length === 10 && waiting.length === 2);
+  const others = ["127.0.0.2", "127.0.0.2", "127.0.0.3", "127.0.0.3"].map(ask);
+  await until(() => answered.length === 12 && waiting.length === 4);
+  expect(answered).toEqual(Array(12).fill(429));
   for (const answer of waiting.splice(0)) answer();
-  await Promise.all(asked);
-  expect(answered.slice(8)).toEqual(Array(4).fill(200));
+  await Promise.all([...asked, ...others]);
+  expect(answered.slice(12)).toEqual(Array(4).fill(200));
   const last = ask();
   await until(() => waiting.length === 1);
-  waiting.pop()?.();
+  for (const answer of waiting.splice(0)) answer();
   await last;
   expect(answered.at(-1)).toBe(200);
 });

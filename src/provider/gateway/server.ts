@@ -6,7 +6,6 @@ import type { ChainView } from "../chain.ts";
 import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { Memo } from "./access/memo.ts";
-import { limitConnections } from "./connections.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import type { StatusServer } from "./grpc/index.ts";
@@ -16,6 +15,8 @@ import { MIGRATE_ROUTES } from "./migrate-routes.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
+import { limitConnections } from "./shares/connections.ts";
+import { PricePlaces } from "./shares/price-places.ts";
 import { StreamServer } from "./streams/upgrade.ts";
 
 export interface GatewayOptions extends PublicOptions {
@@ -48,8 +49,6 @@ export class Gateway {
   readonly #figures: Memo<string>;
   #status: StatusServer | undefined;
   #statusPort: number | undefined;
-  /** Running price calculations for callers. */
-  #pricing = 0;
 
   constructor(options: GatewayOptions) {
     const { provider, chain, leases, log, now = Date.now } = options;
@@ -169,18 +168,17 @@ export class Gateway {
 
   #addPublicRoutes(app: FastifyInstance<Server>): void {
     const options = this.#options;
-    const limits = this.#limits;
+    const places = new PricePlaces(this.#limits);
     app.get("/status", (_request, reply) => sendJson(reply, this.#figures.get("")));
     app.get("/version", (_request, reply) => sendJson(reply, this.#version.get("")));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
     for (const [path, answer] of PRICE_ROUTES) {
       const handler = (request: FastifyRequest, reply: FastifyReply) => {
-        if (this.#pricing >= limits.prices) throw gatewayErrors.tooMany("too many requests for prices at the moment");
-        this.#pricing += 1;
-        const price = answer(bodyOf(request), options).finally(() => {
-          this.#pricing -= 1;
-        });
-        return sendJson(reply, price);
+        const { remoteAddress = "" } = request.socket;
+        return sendJson(
+          reply,
+          places.run(remoteAddress, () => answer(bodyOf(request), options)),
+        );
       };
       app.get(path, handler);
       app.post(path, handler);

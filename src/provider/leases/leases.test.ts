@@ -241,6 +241,23 @@ describe("host names of a cluster with an ingress of its own", () => {
   });
 });
 
+it("a deployment that fails is told to its tenant without the host", async () => {
+  const world = open();
+  const { id, loaded } = await running(world);
+  const place = join(world.folder, "leases", "x");
+  world.driver.deploy = () => Promise.reject(new Error(`EIO: i/o error, open '${place}' on 10.1.2.3`));
+  const update = sampleDeployment({ env: ["A=1"] });
+  world.chain.win(id, onChain(update));
+  await world.service.manifestReceived(id.owner, id.dseq, update.manifest).catch(() => {});
+  expect(loaded.manifest).not.toEqual(update.manifest);
+  const told = JSON.stringify(await world.service.status(id), (_, value) =>
+    typeof value === "bigint" ? `${value}` : value,
+  );
+  expect(told).toContain("EIO: i/o error");
+  expect(told).not.toContain(world.folder);
+  expect(told).not.toContain("10.1.2.3");
+});
+
 describe("what ends a workload", () => {
   it("is never a chain that is down, forgetful or empty", async () => {
     const world = open();
@@ -267,6 +284,24 @@ describe("what ends a workload", () => {
     await world.pass(0);
     expect((await world.driver.adopt()).map((lease) => lease.id.dseq)).toEqual([2n]);
     expect(world.service.find(other.id)?.phase).toBe("running");
+  });
+
+  it("does not wait for another lease that something keeps busy", async () => {
+    const world = open();
+    const { id } = await running(world);
+    const other = await running(world, 2n);
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    world.driver.deploy = () => held;
+    const busy = world.service.leaseForgotten(id);
+    for (const each of [id, other.id]) world.chain.end(each, 44n);
+    const compared = world.service.reconcile();
+    await vi.waitFor(() => expect(world.service.find(other.id)?.phase ?? "closing").toBe("closing"));
+    expect(world.service.find(id)?.phase).toBe("running");
+    letGo();
+    await Promise.all([busy, compared]);
+    await world.pass(0);
+    expect(await world.driver.adopt()).toEqual([]);
   });
 
   it("is the chain's word that it keeps nothing of the closed deployment, after a longer absence", async () => {

@@ -1,8 +1,11 @@
-import { errorText, type Logger } from "../../util/index.ts";
+import { errorText, type Logger, Semaphore } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { AdoptedLease, ClusterDriver } from "../cluster/index.ts";
 import type { CloseProof, LeaseRecord } from "./record/record.ts";
+
+/** Of the chain, about leases that it does not list. */
+const QUESTIONS_AT_ONCE = 16;
 
 /** What a comparison of store, cluster and chain found. */
 export interface ReconcileReport {
@@ -42,7 +45,9 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
   if (orphans !== undefined) for (const id of active ?? []) options.leases.leaseWon(id);
   const stored = options.leases.records().filter(({ phase }) => phase !== "closing");
   const doubtful = active === undefined ? [] : stored.filter(({ id }) => !known.has(formatLeaseId(id)));
-  for (const { id } of doubtful) await closeIfProven(id, options);
+  // What keeps one lease busy, or its record from being written, holds up the end of no other.
+  const questions = new Semaphore(QUESTIONS_AT_ONCE);
+  await Promise.all(doubtful.map(({ id }) => closeIfProven(id, options, questions)));
   const deployments = stored.length - doubtful.length;
   report(options.log, { active, stored, deployments, skipped: doubtful.length });
   return { active: active?.length, deployments, skipped: doubtful.length, orphans };
@@ -108,9 +113,12 @@ async function isNotOver(id: LeaseKey, options: ReconcileOptions): Promise<boole
   return false;
 }
 
-async function closeIfProven(id: LeaseKey, options: ReconcileOptions): Promise<void> {
-  const proof = await closeProof(id, options);
-  if (proof !== undefined) await options.leases.closeWithProof(id, proof);
+async function closeIfProven(id: LeaseKey, options: ReconcileOptions, questions: Semaphore): Promise<void> {
+  const proof = await questions.run(() => closeProof(id, options));
+  if (proof === undefined) return;
+  await options.leases.closeWithProof(id, proof).catch((error: unknown) => {
+    options.log.error("the end of a lease could not be noted", { lease: formatLeaseId(id), err: errorText(error) });
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Server, Socket } from "node:net";
-import { clientNetwork } from "../../util/index.ts";
+import { clientNetwork } from "../../../util/index.ts";
 
 /** Keeps one address from taking all connections: those above the limit are closed at once. */
 export function limitConnections(server: Server, perAddress: number): void {
