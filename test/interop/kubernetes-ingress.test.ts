@@ -1,5 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sampleExpose, sampleSpec, untilOk } from "../../src/provider/cluster/contract/conformance/index.ts";
+import {
+  collect,
+  sampleExpose,
+  sampleSpec,
+  stream,
+  untilOk,
+} from "../../src/provider/cluster/contract/conformance/index.ts";
 import {
   type ClusterDriver,
   type ClusterIngress,
@@ -12,11 +20,15 @@ import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driv
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import { KIND, LINGER_MS } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import type { HttpOptions } from "../../src/sdl/index.ts";
-import { Fixture, waitFor } from "../support/index.ts";
-import { GATEWAY, INGRESS_CLASS, startController } from "../support/kubernetes-controller.ts";
+import type { DeployResult } from "../../src/tenant/result.ts";
+import { testKey } from "../../src/testing/index.ts";
+import { NATIVE_DENOM } from "../../src/util/index.ts";
+import { Fixture, mustSend, startNode, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
+import { CLOSED_GATEWAY, GATEWAY, INGRESS_CLASS, startController } from "../support/kubernetes-controller.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
 import { SHOP_PORT, shopService } from "../support/kubernetes-shop.ts";
+import { startProvider } from "../support/provider.ts";
 import { Visitor } from "../support/visitor.ts";
 import { nodePrograms } from "./node-programs.ts";
 import { buildPeer, Peer } from "./peers.ts";
@@ -33,6 +45,7 @@ const fixture = new Fixture();
 const WAYS = {
   ingress: { ingressClass: INGRESS_CLASS },
   gateway: { gateway: GATEWAY },
+  closed: { gateway: CLOSED_GATEWAY },
 } as const;
 type Way = keyof typeof WAYS;
 const LONG = { timeoutMs: 60_000 };
@@ -50,7 +63,7 @@ beforeAll(async () => {
   await installOn(api, "svc-provider");
   visitor = new Visitor(bed.address, await startController(fixture, bed, { controller, definitions }));
   const account = await bed.control.configOf("svc-provider", "svc-provider");
-  for (const way of ["ingress", "gateway"] as const) drivers.set(way, await openDriver(way, account));
+  for (const way of ["ingress", "gateway", "closed"] as const) drivers.set(way, await openDriver(way, account));
 });
 
 afterAll(async () => {
@@ -214,6 +227,64 @@ describe.skipIf(missing !== undefined).each(["ingress", "gateway"] as const)("by
     expect(await visitor.page(stuck)).toBe("200 second");
   });
 });
+
+test.skipIf(missing !== undefined)("a host name that the gateway refuses is told to its tenant", async () => {
+  expect(await driverOf("gateway").obstacle()).toBeUndefined();
+  const spec = await deploy("closed", "closed");
+  const target = { lease: spec.id, service: "web", port: SHOP_PORT.pages, options: sampleExpose().httpOptions };
+  await ingressOf("closed").route(spec.id, [{ target, hosts: ["closed.example.com"] }]);
+  const told = async () => (await collect(driverOf("closed").events(spec.id, stream()))).map(({ note }) => note);
+  await waitFor(async () => (await told()).some((note) => /does not answer: .*NotAllowedByListeners/.test(note)), "it");
+  // The operator is told before there is a tenant.
+  expect(await driverOf("closed").obstacle()).toContain("allowedRoutes");
+});
+
+test.skipIf(missing !== undefined)(
+  "a tenant's file answers through the cluster's ingress until it is closed, by the commands of operator and tenant",
+  async () => {
+    const faucet = testKey("faucet");
+    const accounts = [{ address: faucet.address, coins: [{ denom: NATIVE_DENOM, amount: 10n ** 15n }] }];
+    const chain = await startNode(fixture, { blockIntervalMs: 200, accounts });
+    const flags = [
+      ...["--cluster-orch", "--clusterconfig", await bed.control.configOf("svc-provider", "svc-provider")],
+      ...["--cluster-pod-security", "baseline", "--cluster-ingress-class", INGRESS_CLASS],
+      ...["--deployment-ingress-domain", "secure.example.com", "--cluster-node-port-range", "30100-30199"],
+    ];
+    const provider = await startProvider(fixture, { name: "provider", node: chain, faucet, flags });
+    const keyring = ["--home", fixture.tempHome("tenant"), "--keyring-backend", "test"];
+    await svcOk(["keys", "add", "tenant", ...keyring]);
+    const address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
+    const client = chain.client();
+    await mustSend(client, faucet, transfer(faucet.address, address, 10n ** 9n)).finally(() => client.close());
+    const tenant = [...keyring, "--node", chain.address, "--chain-id", chain.chainId];
+    const path = join(fixture.folder, "app.yaml");
+    writeFileSync(
+      path,
+      webFile({ page: "from a file" }).replace("localhost/svc-sample:latest", TestKubernetesNode.image),
+    );
+    const deployed: DeployResult = JSON.parse(
+      await svcOk(["deploy", path, "-y", "-o", "json", ...tenant], { env: namesOf("secure.example.com", bed.address) }),
+    );
+    expect(deployed.leases.map((lease) => lease.provider)).toEqual([provider.address]);
+    const { hostname, protocol } = new URL(deployed.uris[0] ?? "");
+    expect(`${protocol} ${hostname}`).toMatch(/^http: [a-z0-9]+\.secure\.example\.com$/);
+    expect(await visitor.page(hostname)).toBe("200 from a file");
+    expect(await visitor.securePage(hostname)).toBe("200 from a file");
+    await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
+    await waitFor(async () => (await statusOf(hostname)) === "404", "the route to be gone", LONG);
+  },
+);
+
+/** Variables of a program that finds all names below a domain at one address, as if a name server said so. */
+function namesOf(domain: string, address: string): Readonly<Record<string, string>> {
+  const path = join(fixture.folder, "names.cjs");
+  const script = `const dns = require("node:dns");
+const { lookup } = dns;
+dns.lookup = (host, ...more) => lookup(host.endsWith(".${domain}") ? "${address}" : host, ...more);
+`;
+  writeFileSync(path, script);
+  return { NODE_OPTIONS: `--require=${path}` };
+}
 
 /** Identities of the pods of a lease, those that end too. */
 async function podsOf({ id }: LeaseSpec): Promise<string[]> {

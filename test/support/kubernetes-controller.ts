@@ -40,6 +40,8 @@ export interface ControllerPrograms {
 /** What an operator names in the settings of a provider. */
 export const INGRESS_CLASS = "tenants";
 export const GATEWAY = { namespace: "gateways", name: "tenants" } as const;
+/** A Gateway that lets no routes of other namespaces in: what operators forget. */
+export const CLOSED_GATEWAY = { namespace: "gateways", name: "closed" } as const;
 /** The name of the operator's certificate: one for all names below a domain. */
 const SECURE_HOST = "*.secure.example.com";
 
@@ -63,7 +65,8 @@ export async function startController(
   } finally {
     api.close();
   }
-  const file = join(folder, "own.json");
+  // JSON is YAML too.
+  const file = join(folder, "own.yaml");
   writeFileSync(file, JSON.stringify(ownCertificate(certificate)));
   const command = [programs.controller, ...FLAGS, `--providers.file.filename=${file}`];
   bed.control.run("controller", command, { KUBECONFIG: bed.config });
@@ -102,6 +105,8 @@ async function makeClasses(api: KubernetesApi, { chain, key }: HostCertificateTe
   const secret = { type: "kubernetes.io/tls", stringData: data };
   await make(KIND.secret, { namespace: GATEWAY.namespace, name: SECRET }, secret);
   await make(KIND.gateway, GATEWAY, { spec: { gatewayClassName: CLASS, listeners: listeners() } });
+  const closed = [{ name: "plain", protocol: "HTTP", port: 80 }];
+  await make(KIND.gateway, CLOSED_GATEWAY, { spec: { gatewayClassName: CLASS, listeners: closed } });
 }
 
 /** For all namespaces of providers. */

@@ -48,6 +48,7 @@ import { PodEvents } from "./streams/events.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/logs.ts";
 import { PreviousLogs } from "./streams/previous.ts";
+import { RouteEvents } from "./streams/routes.ts";
 import { ClusterView } from "./view/view.ts";
 
 export interface DriverOptions {
@@ -92,6 +93,7 @@ class KubernetesDriver implements ClusterDriver {
   readonly #context: DriverContext;
   readonly #view: ClusterView;
   readonly #events: PodEvents;
+  #routes: RouteEvents | undefined;
   readonly #previous: PreviousLogs;
   readonly #forwards: PodForwards | undefined;
   readonly #leases = new Map<string, Lease>();
@@ -153,6 +155,9 @@ class KubernetesDriver implements ClusterDriver {
       if (!this.#ending.has(lease.namespace)) this.#leases.set(lease.namespace, lease);
     }
     await this.#view.first();
+    const byGateway = this.routing.ingress === "cluster" && this.#context.objects.gateway !== undefined;
+    // Of leases that are known: nothing is told of others.
+    if (byGateway) this.#routes = new RouteEvents(this.#context, (namespace) => this.#leases.get(namespace));
     for (const lease of this.#leases.values()) {
       this.#forwards?.update(lease);
       lease.poke();
@@ -306,7 +311,7 @@ class KubernetesDriver implements ClusterDriver {
     this.#previous.close();
     this.#forwards?.close();
     await Promise.all([...this.#leases.values()].map((lease) => lease.stop()));
-    await Promise.all([this.#view.stop(), this.#events.stop()]);
+    await Promise.all([this.#view.stop(), this.#events.stop(), this.#routes?.stop()]);
     this.#context.api.close();
   }
 

@@ -270,6 +270,37 @@ describe("where the cluster routes by gateways", () => {
     expect(cluster.server.find(ingress)).toBeUndefined();
   });
 
+  it("a host name that the gateway refuses is told to its tenant, once, and when it is taken", async () => {
+    const driver = await open("svc1provider", { gateway: { namespace: "gateways", name: "tenants" } });
+    const spec = await deployed(driver);
+    const target = { lease: spec.id, service: "web", port: 80, options: sampleExpose().httpOptions };
+    if (driver.routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
+    await driver.routing.route(spec.id, [{ target, hosts: ["shop.example.com"] }]);
+    const routes = `/apis/gateway.networking.k8s.io/v1/namespaces/${leaseNamespace(spec.id)}/httproutes`;
+    const say = (status: string, generation = 1) => {
+      const accepted = { type: "Accepted", status, reason: "NotAllowedByListeners", message: "no namespace" };
+      const parents = [{ conditions: [accepted, { type: "ResolvedRefs", status: "True" }] }];
+      const route = cluster.server.find(`${routes}/shop.example.com`) as ApiObject;
+      cluster.server.put(routes, {
+        ...route,
+        metadata: { ...route.metadata, generation },
+        status: { parents },
+      } as ApiObject);
+    };
+    const told = async () =>
+      (await collect(driver.events(spec.id, stream()))).filter(({ object }) => object.kind === "HTTPRoute");
+    say("False");
+    await waitFor(async () => (await told()).length === 1, "the refusal");
+    say("False", 2);
+    say("True");
+    await waitFor(async () => (await told()).length === 2, "the event that it is taken");
+    const note = "shop.example.com does not answer: the gateway refuses it (NotAllowedByListeners: no namespace)";
+    expect(await told()).toMatchObject([
+      { type: "Warning", reason: "NotRouted", service: "web", note },
+      { type: "Normal", reason: "Routed", note: "shop.example.com is taken now" },
+    ]);
+  });
+
   it("a cluster that knows no gateways routes as before", async () => {
     const { intercept } = cluster.server;
     cluster.server.intercept = (request, response, url) => {

@@ -33,7 +33,7 @@ export const CLUSTER_RULES: readonly Rule[] = [
     verbs: ["list", ...APPLY, "delete"],
   },
   { apiGroups: ["networking.k8s.io"], resources: ["ingressclasses"], verbs: ["get", "list"] },
-  { apiGroups: ["gateway.networking.k8s.io"], resources: ["httproutes"], verbs: ["list", ...APPLY, "delete"] },
+  { apiGroups: ["gateway.networking.k8s.io"], resources: ["httproutes"], verbs: [...FOLLOW, ...APPLY, "delete"] },
   { apiGroups: ["gateway.networking.k8s.io"], resources: ["gateways"], verbs: ["get"] },
   { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["list"] },
   { apiGroups: ["node.k8s.io"], resources: ["runtimeclasses"], verbs: ["get"] },
