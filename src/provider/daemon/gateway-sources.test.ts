@@ -33,7 +33,7 @@ it("tells strangers nothing of the host", async () => {
   };
   const limits = async () => DEFAULT_LIMITS;
   const pricing = { description: "", price: () => Promise.reject(new Error(reason)) };
-  const inventory = { all: () => [], available: () => [] };
+  const inventory = { all: () => [], available: () => [], addresses: 0, addressesLeft: () => 0 };
   const host = new HostData([folder]);
   const [init] = sampleDeployment().groups;
   const group = create(GroupSpecSchema, init);
@@ -53,4 +53,14 @@ it("tells strangers nothing of the host", async () => {
 it("counts refusals alone", () => {
   const [won] = refused("lease lost", 1);
   expect(countReasons(won === undefined ? [] : [{ ...won, phase: "lost" }])).toEqual({});
+});
+
+it("tells the pool of leased addresses where there is one, and never less than none", async () => {
+  const told = async (addresses: number, left: number) => {
+    const inventory = { all: () => [], available: () => [], addresses, addressesLeft: () => left };
+    return (await gatewaySources({ inventory } as unknown as SourceParts).inventory()).leasedIps;
+  };
+  expect(await told(4, 3)).toEqual({ total: 4, left: 3 });
+  expect(await told(2, -1)).toEqual({ total: 2, left: 0 });
+  expect(await told(0, 0)).toBeUndefined();
 });

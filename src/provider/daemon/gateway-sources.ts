@@ -1,14 +1,14 @@
 import { groupsFault, type SdlLimits } from "../../sdl/index.ts";
 import { formatDec } from "../../util/index.ts";
 import type { HostData } from "../cluster/index.ts";
-import type { GatewaySources, ResourceSum } from "../gateway/index.ts";
+import type { GatewaySources, InventoryStatus, ResourceSum } from "../gateway/index.ts";
 import { groupNeeds, type Inventory, type ReservationState, type RowNeed } from "../inventory/index.ts";
 import { highestPrice, type OrderPhase, type OrderService, type OrderStatus } from "../orders/index.ts";
 import type { Outbox } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 
 export interface SourceParts {
-  readonly inventory: Pick<Inventory, "all" | "available">;
+  readonly inventory: Pick<Inventory, "all" | "available" | "addresses" | "addressesLeft">;
   readonly orders: Pick<OrderService, "status" | "find" | "screen">;
   readonly outbox: Pick<Outbox, "depth">;
   readonly pricing: PricingStrategy;
@@ -36,7 +36,12 @@ export function gatewaySources({ inventory, orders, outbox, pricing, limits, hos
   const shown = (order: OrderStatus): OrderStatus =>
     order.reason === undefined ? order : { ...order, reason: host.hide(order.reason) };
   return {
-    inventory: () => ({ active: reserved("active"), pending: reserved("pending"), available: inventory.available() }),
+    inventory: () => ({
+      active: reserved("active"),
+      pending: reserved("pending"),
+      available: inventory.available(),
+      ...leasedIps(inventory),
+    }),
     orderCount: () => orders.status().filter(({ phase }) => !ENDED.has(phase)).length,
     refusals: () => countReasons(orders.status().map(shown)),
     order: (id) => {
@@ -60,6 +65,12 @@ export function gatewaySources({ inventory, orders, outbox, pricing, limits, hos
       return { denom, amount: formatDec(price) };
     },
   };
+}
+
+/** A pool that has shrunk has none left, however many leases have. */
+function leasedIps(inventory: Pick<Inventory, "addresses" | "addressesLeft">): Pick<InventoryStatus, "leasedIps"> {
+  const total = inventory.addresses;
+  return total === 0 ? {} : { leasedIps: { total, left: Math.max(inventory.addressesLeft(), 0) } };
 }
 
 /**

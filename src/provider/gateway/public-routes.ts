@@ -49,7 +49,10 @@ export async function statusAnswer(options: PublicOptions, grpcPort: number | un
       inventory: {
         active: inventory.active,
         pending: inventory.pending,
-        available: { nodes: inventory.available },
+        available: {
+          nodes: inventory.available,
+          ...(inventory.leasedIps === undefined ? {} : { leased_ips: inventory.leasedIps }),
+        },
         ...(inventory.error === undefined ? {} : { error: inventory.error }),
       },
     },

@@ -37,6 +37,7 @@ describe("public routes", () => {
           pending: [],
           available: {
             nodes: [{ name: "node", cpu: 900, memory: "1152921504606846976", storage: 1_099_511_627_776, gpu: 0 }],
+            leased_ips: { total: 4, left: 3 },
           },
         },
       },

@@ -15,6 +15,8 @@ export interface InventoryStatus {
   readonly pending: readonly ResourceSum[];
   /** What is left, by node. */
   readonly available: readonly (ResourceSum & { readonly name: string })[];
+  /** Addresses that leases can have as their own, where there are any. */
+  readonly leasedIps?: { readonly total: number; readonly left: number };
   readonly error?: string;
 }
 

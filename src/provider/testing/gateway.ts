@@ -140,6 +140,7 @@ const SOURCES: GatewaySources = {
     active: [{ cpu: 100n, memory: 1n << 25n, storage: 1n << 26n, gpu: 0n }],
     pending: [],
     available: [{ name: "node", cpu: 900n, memory: 1n << 60n, storage: 1n << 40n, gpu: 0n }],
+    leasedIps: { total: 4, left: 3 },
   }),
   orderCount: () => 2,
   refusals: () => ({ "the price is too high": 3 }),

@@ -29,7 +29,7 @@ import {
   runningCheck,
 } from "./host.ts";
 import { hostCertificatesCheck } from "./host-certificates.ts";
-import { partChecks, storageChecks } from "./parts.ts";
+import { partChecks, poolChecks, storageChecks } from "./parts.ts";
 import { printFindings } from "./print.ts";
 
 /** `svc provider check`. */
@@ -82,6 +82,7 @@ async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promi
     ...(await partChecks(chosen, flags)),
     gpuCheck(chosen, facts),
     ...storageChecks(chosen, facts),
+    ...poolChecks(chosen, readSetting(CLUSTER.clusterLeasedIps, source)),
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
     portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
     ...(isClustersIngress(chosen, flags) ? [] : ingressChecks(flags, running)),

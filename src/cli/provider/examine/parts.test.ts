@@ -149,3 +149,29 @@ describe("storage classes", () => {
     expect(await look(offer(1, "beta3"), {})).toEqual([]);
   });
 });
+
+it("tells who has the addresses of the pool that the settings name", async () => {
+  const finding = async (pool: string) => (await check("--cluster-leased-ips", pool))["leased addresses"];
+  const service = (name: string, ip: string, labels: Readonly<Record<string, string>> = {}) =>
+    cluster.server.put("/api/v1/namespaces/web/services", {
+      ...{ metadata: { name, namespace: "web", labels }, spec: { type: "LoadBalancer" } },
+      status: { loadBalancer: { ingress: [{ ip }] } },
+    } as ApiObject);
+  cluster.server.put("/apis/svc.network/v1beta1/namespaces/lease/providerleasedips", {
+    metadata: { name: "192.0.2.1", namespace: "lease" },
+  });
+  service("lease", "192.0.2.1", { "svc.provider": "svc1other" });
+  // A Service of somebody else's that waits for the same address takes nothing away a second time.
+  service("late", "192.0.2.1");
+  service("shop", "192.0.2.2");
+  expect(await finding("192.0.2.1-192.0.2.4")).toMatchObject({
+    state: "ok",
+    detail: "4 in the pool: 1 leased, 1 of other Services, 2 left",
+  });
+  expect(await finding("192.0.2.2")).toMatchObject({
+    state: "failed",
+    detail: "other Services of the cluster have all 1 of the pool",
+    fix: expect.stringContaining("--cluster-leased-ips"),
+  });
+  expect(Object.keys(await check())).not.toContain("leased addresses");
+});

@@ -62,6 +62,30 @@ export function storageChecks({ kind, address }: StorageHolder, facts: StorageOf
   ];
 }
 
+interface PoolHolder extends Pick<ChosenKind, "address"> {
+  readonly kind: Pick<ChosenKind["kind"], "poolUse">;
+}
+
+/** Whether leases can have addresses of the pool that the settings name, if they name one. */
+export function poolChecks({ kind, address }: PoolHolder, pool: readonly string[]): Check[] {
+  const { poolUse } = kind;
+  if (poolUse === undefined || pool.length === 0) return [];
+  return [
+    {
+      name: "leased addresses",
+      fix: "give the Services that have them other addresses, or name others with --cluster-leased-ips",
+      async look() {
+        const { leased, foreign } = await poolUse(pool, address).catch((error: unknown) => {
+          throw new Unknown(`the cluster does not tell: ${errorText(error)}`);
+        });
+        if (foreign === pool.length)
+          throw new Error(`other Services of the cluster have all ${pool.length} of the pool`);
+        return `${pool.length} in the pool: ${leased} leased, ${foreign} of other Services, ${pool.length - leased - foreign} left`;
+      },
+    },
+  ];
+}
+
 /** The offered classes of persistent volumes. */
 function offeredClasses(attributes: Awaited<ReturnType<StorageOffer["record"]>>["attributes"]): string[] {
   const offers = new Map<string, Map<string, string>>();

@@ -26,6 +26,7 @@ export const PROVIDER_EXAMINE_COMMANDS: readonly CommandSpec[] = [
       CLUSTER.clusterIngressClass,
       CLUSTER.clusterGateway,
       CLUSTER.clusterRuntimeClass,
+      CLUSTER.clusterLeasedIps,
       CLUSTER.providerLeastFreeDisk,
       LEASES.gatewayListenAddress,
       LEASES.ingressListenAddress,

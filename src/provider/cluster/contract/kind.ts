@@ -122,6 +122,13 @@ export interface ClusterPart {
   look(): Promise<string>;
 }
 
+/** Who has addresses of a pool; the rest is left for leases. */
+export interface PoolUse {
+  readonly leased: number;
+  /** Of others on the cluster. */
+  readonly foreign: number;
+}
+
 /** A kind of cluster that providers can run on. */
 export interface ClusterKind {
   readonly name: string;
@@ -136,6 +143,8 @@ export interface ClusterKind {
   parts?(settings: Pick<ClusterSettings, "address" | "ingress" | "runtime">): Promise<readonly ClusterPart[]>;
   /** Classes of storage that leases can claim, where the cluster has such. */
   storage?(address?: string): Promise<readonly StoragePool[]>;
+  /** Who has addresses of the pool for leases, where these can have addresses of their own. */
+  poolUse?(pool: readonly string[], address?: string): Promise<PoolUse>;
   /** Where clusters of the kind are prepared first. */
   readonly installation?: ClusterInstallation;
 }

@@ -53,6 +53,10 @@ export const kubernetesCluster: ClusterKind = {
     const { storagePools } = await import("./capacity.ts");
     return asking(address, storagePools);
   },
+  async poolUse(pool, address = usualPlace()) {
+    const { poolUse } = await import("./addresses/pool.ts");
+    return asking(address, (api) => poolUse(api, pool));
+  },
   async open({ address, stateDir, ...settings }) {
     const folder = join(stateDir, FOLDER);
     const provider = knownProvider(folder, settings.provider);

@@ -1,9 +1,9 @@
 import type { Logger } from "../../../../util/index.ts";
 import type { NodeCapacity } from "../../contract/index.ts";
-import { normalAddress } from "../../shared/index.ts";
 import type { KubernetesApi } from "../api/api.ts";
 import type { ApiObject } from "../api/objects.ts";
 import { addressName, KIND, LABEL, LEASES_SPACE, workloadName } from "../objects/index.ts";
+import { type ApiService, type Balanced, balanced } from "./balanced.ts";
 import { Followed } from "./followed.ts";
 import { type ApiNode, freeOf, type ObservedNode, observeNode } from "./nodes.ts";
 import { type ApiPod, type Claim, claimOf, type ObservedPod, observePod } from "./pods.ts";
@@ -18,30 +18,11 @@ export interface PodChange {
   readonly now: ObservedPod | undefined;
 }
 
-interface ApiService extends ApiObject {
-  readonly spec?: {
-    readonly type?: string;
-    readonly ports?: readonly { readonly nodePort?: number }[];
-    readonly loadBalancerIP?: string;
-  };
-  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
-}
-
 interface ApiWorkload extends ApiObject {
   readonly status?: {
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
   };
 }
-
-/** A service that has its own address, or is to get one. */
-interface Balancer {
-  readonly isOurs: boolean;
-  readonly given: readonly string[];
-  readonly wanted: readonly string[];
-}
-
-/** Annotations with which services ask for addresses. */
-const WISHES = ["metallb.io/loadBalancerIPs", "metallb.universe.tf/loadBalancerIPs"];
 
 /** Characters of a reason that are kept. */
 const MAX_TROUBLE = 1_000;
@@ -72,7 +53,7 @@ export class ClusterView {
   readonly #claims = new Map<string, Claim>();
   readonly #nodes = new Map<string, ObservedNode>();
   readonly #nodePorts = new Map<string, readonly number[]>();
-  readonly #balancers = new Map<string, Balancer>();
+  readonly #balancers = new Map<string, Balanced & { readonly isOurs: boolean }>();
   /** Names of the records of addresses that leases of other providers have. */
   readonly #others = new Set<string>();
   /** Why a workload cannot make pods, in the cluster's words. */
@@ -253,19 +234,9 @@ export class ClusterView {
     const ports = (service.spec?.ports ?? []).flatMap(({ nodePort }) => (nodePort === undefined ? [] : [nodePort]));
     if (ports.length === 0) this.#nodePorts.delete(keyOf(service));
     else this.#nodePorts.set(keyOf(service), ports);
-    if (service.spec?.type === "LoadBalancer") this.#balancers.set(keyOf(service), this.#balancerOf(service));
+    if (service.spec?.type === "LoadBalancer")
+      this.#balancers.set(keyOf(service), { ...balanced(service), isOurs: this.#isOurs(service) });
     else this.#balancers.delete(keyOf(service));
-  }
-
-  #balancerOf(service: ApiService): Balancer {
-    const { metadata, spec, status } = service;
-    const { annotations = {} } = metadata;
-    const words = WISHES.flatMap((key) => (annotations[key] ?? "").split(","));
-    return {
-      isOurs: this.#isOurs(service),
-      given: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = "" }) => normalAddress(ip) ?? []),
-      wanted: [...words, spec?.loadBalancerIP ?? ""].flatMap((word) => normalAddress(word.trim()) ?? []),
-    };
   }
 
   #forgetWorkload(key: string): void {
