@@ -10,6 +10,7 @@ import { PlacementRequirementsSchema } from "../../wire/gen/svc/base/v1beta1/bas
 import { type GroupSpec, GroupSpecSchema, type Resource } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { printJson, toJson } from "../../wire/index.ts";
 import { askProvider, DRAINING, setDraining } from "../control/index.ts";
+import { COUNTERS, DURATIONS, GAUGES } from "../metrics/table.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
 import { sampleDeployment } from "../testing/deployment.ts";
 import { BLOCKS_MISSED_MS, whyNotReady } from "./monitoring.ts";
@@ -37,6 +38,10 @@ test("a provider shows the life of an order in its metrics, without naming the t
   expect(text).toContain("provider_bid_pricing_duration_count 1");
   expect(text).toMatch(/^provider_balance [1-9]/m);
   expect(text).toMatch(/^provider_last_bid_timestamp_seconds [1-9]/m);
+  // What dashboard and alerts ask for is there from a running provider, not only in the table.
+  const served = new Set([...text.matchAll(/^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{| )/gm)].map(([, name]) => name));
+  const rows = Object.values({ ...COUNTERS, ...DURATIONS, ...GAUGES });
+  expect(rows.map(({ name }) => name).filter((name) => !served.has(name))).toEqual([]);
   for (const secret of [lease.owner, lease.provider, "BEGIN"]) expect(text).not.toContain(secret);
   expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()).toBe("ready\n");
 });
