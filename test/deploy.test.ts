@@ -6,7 +6,7 @@ import { PROVIDER_RUN_FLAGS } from "../src/cli/provider/run/spec.ts";
 import { runCli } from "./cli/run.ts";
 import { ROOT } from "./support/index.ts";
 
-/** What is shipped for operators says the same as the code and the guide. */
+/** The files for operators agree with the code and the guide. */
 
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), "utf8");
 

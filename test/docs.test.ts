@@ -90,7 +90,7 @@ function leadsSomewhere(from: string, target: string): boolean {
 /** A command whose output is a word of another one. */
 const INNER = /\$\(([^)]*)\)/g;
 
-/** Lines of the code blocks of a page that hold commands or plain text; a line ending in a backslash goes on. */
+/** Lines of the code blocks of a page that hold commands or plain text; a line that ends in a backslash continues. */
 function codeLines(text: string): string[] {
   const blocks = text.split(/^```/m).filter((_, i) => i % 2 === 1);
   const plain = blocks.filter((block) => /^(sh|console)?\n/.test(block));
@@ -105,7 +105,7 @@ function commandLines(text: string): string[] {
     .map((line) => line.trim());
 }
 
-/** Words of a command line; what stands in quotes is one word. */
+/** Words of a command line; what is in quotes is one word. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word.replaceAll(/["']/g, ""));
 }

@@ -12,8 +12,8 @@ import cliVectors from "./vectors/cli-live-sdk042.json" with { type: "json" };
 import stakingVectors from "./vectors/staking-live-sdk053.json" with { type: "json" };
 
 /*
- * What commands print, in files that are part of the review of every change. `npm run golden` writes them anew; files of
- * commands that are gone have to be removed by hand.
+ * What commands print, in files that are part of the review of every change. `npm run golden` writes them again; files of
+ * removed commands must be deleted by hand.
  */
 const GOLDEN = join(import.meta.dirname, "cli", "golden");
 

@@ -322,7 +322,7 @@ export class DeployFixture {
     return runDeploy(this.parts(), this.request(options), this.reporter);
   }
 
-  /** The object with every method a place where the process may be killed. */
+  /** The object with a point before and after every method at which the process may be killed. */
   #killable<T extends object>(object: T): T {
     return new Proxy(object, {
       get: (target, name) => {
@@ -340,7 +340,7 @@ export class DeployFixture {
     if (this.calls === call && when === "after") work();
     this.#die();
     if (!isAsync) throw new Killed();
-    // A killed process hears of nothing any more.
+    // A killed process receives nothing any more.
     return new Promise(() => {}) as T;
   }
 
@@ -357,7 +357,7 @@ export class DeployFixture {
 
 let certificate: NewCertificate | undefined;
 
-/** One certificate serves all worlds: the tenant's key is the same in each. */
+/** One certificate serves all tests: the tenant's key is the same in each. */
 async function tenantCertificate(): Promise<NewCertificate> {
   const { address } = testKey("alice");
   const times = { notBefore: Date.UTC(2020, 0, 1), notAfter: Date.UTC(2090, 0, 1) };

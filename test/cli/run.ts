@@ -15,7 +15,7 @@ export interface RunOptions {
   /** Standard input; it ends behind this text. */
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether somebody seems to sit at the input: prompts are shown then. */
+  /** Whether the input seems to be a terminal: prompts are shown then. */
   readonly isTTY?: boolean;
 }
 

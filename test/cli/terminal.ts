@@ -4,17 +4,17 @@ import { createIo } from "../../src/cli/terminal/io.ts";
 
 export interface TerminalSession {
   readonly code: number;
-  /** Everything that stood on the screen, standard output, standard error and what was typed, with plain line ends. */
+  /** Everything that was on the screen, standard output, standard error and what was typed, with plain line ends. */
   readonly screen: string;
 }
 
 export interface Answer {
-  /** Typed when a text with this is written. */
+  /** Typed when this text appears. */
   readonly prompt: string;
   readonly text: string;
 }
 
-/** Runs a command line in this process as if somebody sat at a terminal and typed the answers, each at its prompt. */
+/** Runs a command line in this process as if a person at a terminal typed the answers, each at its prompt. */
 export async function runTerminal(
   argv: readonly string[],
   answers: readonly Answer[],

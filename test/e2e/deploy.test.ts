@@ -34,7 +34,7 @@ describeWithEngine("svc deploy", () => {
 
   beforeAll(async () => {
     localnet = await TestLocalnet.start();
-    // Dear enough for whole units to be earned within a few blocks.
+    // Expensive enough for whole units to be earned within a few blocks.
     // Nobody can ask the DNS for the host names of the examples.
     const env = { SVC_DEPLOYMENT_HOSTNAME_PROOF: "first-come" };
     provider = await localnet.provider({ name: "provider", cpuScale: "1.5", env });

@@ -112,7 +112,7 @@ export class DockerEngine {
   }
 }
 
-/** What is left of such an engine, also where its test was killed. */
+/** What remains of such an engine, also if its test was killed. */
 export async function removeDocker(folder: string): Promise<void> {
   for (let attempt = 0; attempt < 50 && processesOn(folder).length > 0; attempt++) {
     killProcessesOn(folder);

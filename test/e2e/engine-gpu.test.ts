@@ -22,7 +22,7 @@ import { TestEngine } from "./engine.ts";
 const missing = await TestEngine.missing();
 if (missing !== undefined) console.warn(`GPU tests skipped: ${missing}`);
 
-/** Devices that nobody has: each is a node of the machine under another path, and a variable with its name. */
+/** Devices that do not exist: each is a device node of the machine under another path, and a variable with its name. */
 const NODES = ["/dev/null", "/dev/zero", "/dev/full"];
 const VENDOR = `v${randomUUID().slice(0, 8)}`;
 const KIND = `${VENDOR}.example/gpu`;
@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)("engine driver and GPUs", () => {
     writeFileSync(join(folder, "test.json"), JSON.stringify({ cdiVersion: "0.3.0", kind: KIND, devices }));
   }
 
-  /** A service that prints its devices and its variables for them. */
+  /** A service that prints its devices and their variables. */
   function asking(units: number, model: string, overrides: Partial<ManifestService> = {}): ManifestService {
     const script = "echo $(ls /dev | grep test-gpu) $(env | grep SVC_TEST_GPU | sort) end; exec sleep 1000";
     const { resources, ...service } = scriptService(engine.image, script, overrides);
@@ -138,7 +138,7 @@ describe.skipIf(missing !== undefined)("engine driver and GPUs", () => {
     driver = await open();
     await untilOk(driver, id);
     expect(await devicesOf(id)).toEqual(["0", "1"]);
-    // What is not taken stays free, also for a driver that has just started.
+    // What is not in use stays free, also for a driver that has just started.
     expect(await devicesOf(await deployed(asking(1, "*")))).toEqual(["2"]);
     await driver.restart(id, "web");
     const isRestarted = (health: LeaseHealth) => (health.services[0]?.replicas[0]?.restarts ?? 0) > 0;

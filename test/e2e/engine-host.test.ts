@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
   const sh = (id: LeaseKey, service: string, script: string) =>
     execute(driver, id, { service, command: ["sh", "-c", script] });
 
-  /** The container may be taken away before the command has told how it ended. */
+  /** The container may be removed before the command has reported how it ended. */
   const fill = (id: LeaseKey, script: string) => sh(id, "web", script).catch(() => undefined);
 
   async function eventsOf(id: LeaseKey): Promise<ClusterEvent[]> {
@@ -126,7 +126,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect((await sh(id, "web", script)).stdout).not.toContain("reached");
       const asUser = await sh(id, "web", `su user -c 'id -u; ${script}'`);
       expect(asUser.stdout).toBe("1000\n");
-      // Without the rules all but IPv6 is reached: it is they that keep the tenant off.
+      // Without the rules everything but IPv6 is reached: it is the rules that block the tenant.
       execFileSync("iptables", ["-t", "mangle", "-F", chain()]);
       expect((await sh(id, "web", script)).stdout).toContain("reached");
     });
@@ -305,7 +305,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         },
       ]);
       await untilOk(driver, id);
-      // What others write does not take it: the disk has given the room away already.
+      // What others write does not use it up: the disk has already reserved the space.
       const { blocks, size } = statSync(
         join(engine.folder, "provider", "volumes", leaseNamespace(id), "web-0.data.img"),
       );
@@ -543,7 +543,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         "the restart",
       );
       expect(again.services[0]?.available).toBe(1);
-      // The engine's word of the signal may come behind the end.
+      // The engine's event for the signal may come after the end.
       await expect.poll(async () => (await eventsOf(id)).map(({ note }) => note).join()).toMatch(/killed on the host/);
       await engine.podman("rm", "--force", "--time", "0", name);
       await untilHealth(driver, id, (health) => health.health === "bad", "the loss");

@@ -1,4 +1,4 @@
-/** An engine that hangs with the containers of one lease: the others' go on. */
+/** An engine that hangs with the containers of one lease: those of the others continue. */
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -49,7 +49,7 @@ class HangingEngine {
     this.#server.close();
   }
 
-  /** Calls that hang fail, and no more do. */
+  /** Calls that hang fail, and no others. */
   release(): void {
     this.#hanging.clear();
     this.held = 0;
@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined)("volumes of a lease that are busy when th
     const data = await new Volumes(root, "loop").ensure(key("busy"));
     const held = await open(data);
     const volumes = new Volumes(root, "none");
-    // Taken away again and again, for seconds.
+    // Removed again and again, for seconds.
     const removed = volumes.removeLease("busy").then(
       () => "removed",
       () => "still busy",

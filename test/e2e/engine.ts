@@ -76,7 +76,7 @@ export class TestEngine {
     }
   }
 
-  /** Ends the service; containers go on. */
+  /** Ends the service; containers continue. */
   async stopService(): Promise<void> {
     const service = this.#service;
     if (service === undefined) return;
@@ -86,7 +86,7 @@ export class TestEngine {
     rmSync(this.socket, { force: true });
   }
 
-  /** Returns what each thread of the service was at when it was ended; it runs again then, so that all can be removed. */
+  /** Returns what each thread of the service was doing when it was ended; it runs again then, so that everything can be removed. */
   async stacks(): Promise<string> {
     const service = this.#service;
     if (service === undefined) return "the engine does not run";
@@ -97,7 +97,7 @@ export class TestEngine {
     return said;
   }
 
-  /** The service answers nobody while the work goes on. */
+  /** The service answers nobody while the work runs. */
   async whilePaused(work: () => Promise<void>): Promise<void> {
     this.#service?.kill("SIGSTOP");
     try {

@@ -54,7 +54,7 @@ async function stop(): Promise<void> {
 
 const genesisFile = (of = home): string => join(of, "config", "genesis.json");
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks where it likes.
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any field.
 function editGenesis(path: string, edit: (genesis: any) => void): void {
   const genesis = JSON.parse(readFileSync(path, "utf8"));
   edit(genesis);

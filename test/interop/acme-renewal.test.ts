@@ -10,13 +10,13 @@ import { type AcmeServer, acmeAuthority, startAcmeServer } from "./acme-server.t
 import { buildPeer, Peer } from "./peers.ts";
 
 /**
- * A provider that runs on while a certificate comes to its end, and whose ACME server is away when it is to be renewed: visitors are
+ * A provider whose certificate expires while it runs, and whose ACME server is down when it must be renewed: visitors are
  * served throughout. It takes minutes of real time, because the server's own clock counts: `npm run lab acme`.
  */
 
 const HOST = "shop.example.org";
 const PAGE = "over TLS";
-/** Renewed after two thirds; the first try fails, and the next one comes before the end. */
+/** Renewed after two thirds; the first attempt fails, and the next one comes before it expires. */
 const VALIDITY_S = 240;
 const WAIT = { timeoutMs: VALIDITY_S * 1000, pollMs: 500 };
 const TEST_MS = 4 * VALIDITY_S * 1000;

@@ -16,7 +16,7 @@ export interface AcmeServerOptions {
   readonly httpPort: number;
   readonly port: number;
   readonly blocked?: readonly string[];
-  /** How long its certificates are good. */
+  /** How long its certificates are valid. */
   readonly validitySeconds?: number;
 }
 
@@ -75,7 +75,7 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
   };
 }
 
-/** A name server over TCP that says of every name that it is this machine (RFC 1035 section 4). */
+/** A name server over TCP that resolves every name to this machine (RFC 1035 section 4). */
 async function nameServer() {
   const names = createNetServer((socket) => {
     let rest = Buffer.alloc(0);

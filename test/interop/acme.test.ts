@@ -14,7 +14,7 @@ import { freePorts, waitFor } from "../support/index.ts";
 import { type AcmeServer, acmeAuthority, startAcmeServer } from "./acme-server.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** An ACME server looks at host names of the ingress over HTTP, as it finds them in the DNS, and gives certificates for them. */
+/** An ACME server validates host names of the ingress over HTTP, as the DNS resolves them, and issues certificates for them. */
 
 const HOST = "shop.example.com";
 const BLOCKED = "blocked.example.com";

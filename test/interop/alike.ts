@@ -3,7 +3,7 @@ import { expect } from "vitest";
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * Checks that an answer of ours says what the newer reference tool says. That one prints queries in the manner of amino:
+ * Checks that our answer equals that of the newer reference tool. That one prints queries in the manner of amino:
  * empty fields left out, an `Any` as type and value, durations as `1h0m0s`, fractions of times without their last zeros.
  */
 export function expectAlike(ours: Json, theirs: Json): void {

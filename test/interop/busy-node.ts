@@ -4,7 +4,7 @@ import { encodeAddress, type JsonObject } from "../../src/wire/index.ts";
 import { type Fixture, freePorts, startNode, type TestNode } from "../support/index.ts";
 import { simulateMarket } from "../support/market-run.ts";
 
-/** A running node whose chain goes on from the end of a random market, with a bonded validator. */
+/** A running node whose chain continues from the end of a random market, with a bonded validator. */
 export interface BusyNode {
   readonly node: TestNode;
   /** URL of REST. */

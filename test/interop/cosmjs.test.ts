@@ -73,7 +73,7 @@ describe("CosmJS", () => {
 
   it.each([
     ["of today", () => StargateClient.connect(node.rpcUrl)],
-    // Releases up to 0.34 know an account that does not exist by the words of the refusal.
+    // Releases up to 0.34 recognize a missing account by the text of the refusal.
     ["of release 0.32", async () => (await olderClient()).connect(node.rpcUrl)],
   ])("a client %s finds that an account does not exist yet", async (_, connect) => {
     const client = await connect();

@@ -20,7 +20,7 @@ const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 interface Claim {
   readonly store: string;
   readonly key: Uint8Array;
-  /** Undefined when the key is said not to be there. */
+  /** Undefined when the answer says that the key does not exist. */
   readonly value: Uint8Array | undefined;
 }
 
@@ -32,7 +32,7 @@ function line({ store, key, value }: Claim, appHash: Uint8Array, [inStore, inApp
   return JSON.stringify({ app_hash: base64(appHash), store, key: base64(key), value: base64(value), ...proof });
 }
 
-/** How many of the claims the library takes for shown. */
+/** How many of the claims the library accepts as proven. */
 async function shown(lines: readonly string[]): Promise<number> {
   if (!(built instanceof Peer)) throw new Error(missing);
   const answers = (await built.ok([], { input: `${lines.join("\n")}\n` })).trim().split("\n");
@@ -60,7 +60,7 @@ describe.skipIf(!(built instanceof Peer))(`the reference library for proofs, see
 
   test.each<[string, (claim: Claim) => Claim]>([
     ["another value", (claim) => ({ ...claim, value: Uint8Array.from([...(claim.value ?? claim.key), 1]) })],
-    // One proof shows for many keys that they are missing: for those that are there it must not.
+    // One proof shows that many keys are missing: it must not for existing ones.
     ["another key", (claim) => ({ ...claim, key: claim.value === undefined ? thereIn(claim) : behind(claim.key) })],
     ["the contrary", (claim) => ({ ...claim, value: claim.value === undefined ? Uint8Array.of(1) : undefined })],
     ["another store", (claim) => ({ ...claim, store: claim.store === "bank" ? "auth" : "bank" })],

@@ -5,7 +5,7 @@ import { buildPeer, Peer } from "./peers.ts";
 
 /** Keys in the services of a desktop and in a password store: what either tool stores, the other finds, uses and deletes. */
 
-/** Under which name the reference tools, built without one of their own, keep keys. */
+/** The name under which the reference tools, built without their own, store keys. */
 const SERVICE = "cosmos";
 const keyNamed = (name: string) => keyVectors.keys.find((key) => key.name === name);
 

@@ -97,7 +97,7 @@ async function balance(id: LeaseKey): Promise<void> {
   expect(answer.status, answer.text).toBe(200);
 }
 
-/** Ends a lease, as far as controllers have a part in that. */
+/** Ends a lease as controllers would. */
 async function teardown(driver: ClusterDriver, id: LeaseKey): Promise<void> {
   const name = leaseNamespace(id);
   const gone = driver.teardown(id, 9n);

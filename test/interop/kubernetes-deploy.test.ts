@@ -136,14 +136,14 @@ function fileOf(page: string): string {
   const path = join(fixture.folder, "app.yaml");
   const text = webFile({ page })
     .replace("localhost/svc-sample:latest", TestKubernetesNode.image)
-    // It ends when it is asked to: the first process of a container ends at no signal that it does not expect.
+    // It stops when it is asked to: the first process of a container ignores signals that it does not handle.
     .replace(/exec httpd -f(.*)/, `httpd$1 && echo serving ${page} && trap exit TERM && while :; do sleep 1; done`)
     .replace("expose:\n", "expose:\n      - port: 80\n        as: 8080\n        to:\n          - global: true\n");
   writeFileSync(path, text);
   return path;
 }
 
-/** Ids of the tenants' pods, each with how often it was started anew. */
+/** Ids of the tenants' pods, each with how often it was restarted. */
 async function pods(): Promise<string[]> {
   interface Pod extends ApiObject {
     readonly status?: { readonly containerStatuses?: readonly { readonly restartCount: number }[] };

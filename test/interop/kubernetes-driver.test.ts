@@ -67,7 +67,7 @@ afterAll(async () => {
   await fixture.close();
 });
 
-/** Sets the status of an object, which is made where it does not exist. */
+/** Sets the status of an object, which is created if it does not exist. */
 async function status(collection: string, name: string, value: object, object: object = {}): Promise<void> {
   const made = await bed.call("POST", collection, {
     type: "application/json",
@@ -151,7 +151,7 @@ test.skipIf(peer === undefined)("a lease from its first object to its last", asy
   await next.deploy(spec);
   expect(await versions(namespace)).toEqual(before);
 
-  // A smaller manifest takes away what is no longer wanted, and a failed image keeps the old replica.
+  // A smaller manifest removes what is no longer wanted, and a failed image keeps the old replica.
   const plain = sampleService("docker.io/library/none:1");
   await next.deploy(sampleSpec([plain], { id, generation: 2, version: "02".repeat(32) }));
   const services = async () =>

@@ -33,7 +33,7 @@ import { Visitor } from "../support/visitor.ts";
 import { nodePrograms } from "./node-programs.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** What a controller of the ecosystem makes of the objects for host names: Ingress objects, and routes of the Gateway API. */
+/** How a controller of the ecosystem treats the objects for host names: Ingress objects, and routes of the Gateway API. */
 
 const programs = await nodePrograms();
 const peers = await Promise.all([buildPeer("traefik"), buildPeer("gateway-api")]);

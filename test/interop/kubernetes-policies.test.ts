@@ -21,7 +21,7 @@ import { TestKubernetesNode } from "../support/kubernetes-node.ts";
 import { nodePrograms } from "./node-programs.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** Who reaches whom on a cluster that enforces network policies, tried from inside of real pods. */
+/** Who reaches whom on a cluster that enforces network policies, tested from inside real pods. */
 
 const programs = await nodePrograms();
 const enforcer = await buildPeer("kube-router");
@@ -30,7 +30,7 @@ const missing = "missing" in programs ? programs.missing : enforcer instanceof P
 const fixture = new Fixture();
 
 const PUBLIC = "203.0.113.7";
-/** Clouds tell their machines secrets at some of these; the others are of operators' own networks. */
+/** Clouds serve secrets to their machines at some of these; the others are of operators' own networks. */
 const CLOSED = [
   "169.254.169.254",
   "168.63.129.16",
@@ -220,7 +220,7 @@ async function targets(): Promise<Targets> {
   };
 }
 
-/** What everybody reaches whom no policy holds back. */
+/** What a pod without a policy reaches. */
 const EVERYBODY = [
   "API server",
   "API service",
@@ -245,7 +245,7 @@ test.skipIf(missing !== undefined)(
       podOf(stranger, "web"),
       placeOf("free", "app=free"),
     ]);
-    // Rules follow pods within moments; the pod that no policy holds back shows that everything answers.
+    // Rules follow pods within moments; the pod without a policy shows that everything answers.
     await waitFor(
       async () =>
         (await reachedFrom(free, all)).length === EVERYBODY.length + 2 &&

@@ -33,7 +33,7 @@ export interface PeerRan {
   readonly err: string;
 }
 
-/** A reference tool that goes on running, with everything that it has said so far. */
+/** A reference tool that keeps running, with all its output so far. */
 export interface PeerProcess {
   readonly process: ChildProcess;
   readonly output: () => string;
@@ -80,7 +80,7 @@ export class Peer {
     });
   }
 
-  /** Like `run`; throws with the tool's own words when it fails. Returns standard output. */
+  /** Like `run`; throws with the tool's own output when it fails. Returns standard output. */
   async ok(args: readonly string[], options: PeerOptions = {}): Promise<string> {
     const { code, out, err } = await this.run(args, options);
     if (code !== 0) throw new Error(`${this.name} ${args.join(" ")} ended with ${code}: ${err}${out}`);
@@ -112,7 +112,7 @@ export class Peer {
   }
 }
 
-/** The tool, built where it is not yet there; or why there is none. */
+/** The tool, built if missing; or why there is none. */
 export async function buildPeer(name: PeerName): Promise<Peer | { readonly missing: string }> {
   try {
     const { stdout } = await promisify(execFile)(join(ROOT, "tools", "peers", "build.sh"), [name]);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await fixture.close();
 });
 
-/** Values that exist, so that requests come further than the check of their form. */
+/** Values that exist, so that requests pass the check of their form. */
 function settings({ accounts, operator, validator }: BusyNode): string {
   const owners = [...accounts, operator].map(({ address }) => address);
   const dictionaries = { owners, validators: [validator], numbers: ["1", "2", "3", "40"], denoms: ["utoken", "uusd"] };
@@ -48,7 +48,7 @@ function settings({ accounts, operator, validator }: BusyNode): string {
     denoms: ["path.denom", "query.denom"],
   };
   const lines = [
-    // A method that a route lacks is answered with 501, as wallets expect it of the reference's gateway.
+    // A method that a route lacks is answered with 501, as wallets expect from the reference's gateway.
     "[phases.coverage]",
     "unexpected-methods = []",
     ...Object.entries(dictionaries).map(

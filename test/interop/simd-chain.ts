@@ -12,7 +12,7 @@ export interface SimdChainOptions {
   /** What each account starts with. */
   readonly balance?: string;
   readonly blockTimeMs?: number;
-  /** How long money that leaves a validator is held. */
+  /** How long unbonding takes. */
   readonly unbondingSeconds?: number;
   /** Changes the genesis document in place before the chain starts. */
   readonly changeGenesis?: (genesis: SimdGenesis) => void;
@@ -92,7 +92,7 @@ export class SimdChain {
     return this.#parts.peer.run(this.#flagged(args), { input, prefix: this.#parts.prefix });
   }
 
-  /** Like `run`; throws with the tool's own words when it fails. Returns standard output. */
+  /** Like `run`; throws with the tool's own output when it fails. Returns standard output. */
   ok(args: readonly string[], input = ""): Promise<string> {
     return this.#parts.peer.ok(this.#flagged(args), { input, prefix: this.#parts.prefix });
   }
@@ -115,7 +115,7 @@ export class SimdChain {
     return runSvc(args, this.#svcRequest(input));
   }
 
-  /** Like `svc`; throws with the command's own words when it fails. Returns standard output. */
+  /** Like `svc`; throws with the command's own output when it fails. Returns standard output. */
   svcOk(args: readonly string[], input?: string): Promise<string> {
     return svcOk(args, this.#svcRequest(input));
   }
@@ -151,7 +151,7 @@ export class SimdChain {
     return Number(result.sync_info.latest_block_height);
   }
 
-  /** Waits until this many more blocks are there. */
+  /** Waits for this many more blocks. */
   async blocks(count: number): Promise<void> {
     const target = (await this.height()) + count;
     await waitFor(async () => (await this.height()) >= target, `block ${target}`);

@@ -32,7 +32,7 @@ import { ourGenesis } from "./simd-replay.ts";
 
 /**
  * Random operations of staking on a chain of the reference; its blocks, with their times and votes, then run through our
- * application. Everything that the two tell of it must agree to the last digit.
+ * application. Everything that the two report must agree to the last digit.
  */
 
 /** Rounds of up to three operations; a run repeats with its seed. */
@@ -54,7 +54,7 @@ const DELEGATORS = ["alice", "bob", "carol"];
 const OPERATORS = ["second", "third"];
 /** An operator whose key signs two blocks of one height. */
 const LIAR = "liar";
-/** What leaves it each way before that is known. */
+/** What leaves it each way before this is known. */
 const LEAVING = 1_000_003;
 const FEE = ["--gas", "2000000", "--fees", "537stake", "-y"];
 /** Events of each block that both report alike. */
@@ -275,7 +275,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
     return result;
   }
 
-  /** One line for each event that both tell, sorted: begin-block items come in another order. */
+  /** One line for each event that both report, sorted: begin-block items come in another order. */
   function told(events: readonly Told[]): string[] {
     const shown = events.filter(({ type }) => EVENTS.includes(type));
     const lines = shown.map(({ type, attributes }) => {

@@ -21,14 +21,14 @@ import { addAccounts, type Outcome, Replay, type TheirBlock, TheirNode, type Tol
 
 /**
  * Random proposals, deposits, votes, grants, allowances and locked coins on a chain of the reference, while delegations
- * move and validators are jailed; its blocks then run through our application. Everything that the two tell of it must
+ * move and validators are jailed; its blocks then run through our application. Everything that the two report must
  * agree to the last digit.
  */
 
 /** Rounds of up to seven transactions; a run draws the same with its seed, as far as its blocks come at the same times. */
 const ROUNDS = Number(process.env.GOV_DIFF_ROUNDS ?? 45);
 const SEED = Number(process.env.GOV_DIFF_SEED ?? 11);
-/** From so many rounds on everything happens that can; fewer depend on when blocks come. */
+/** From so many rounds on everything possible happens; with fewer it depends on when blocks come. */
 const ENOUGH_FOR_ALL = 300;
 
 const built = await buildPeer("simd53");
@@ -45,7 +45,7 @@ const LOCKED = ["even", "steps", "late", "never"].map((name) => testKey(name));
 const IDLE = testKey("gov idle");
 const BONDED = { denom: "stake", amount: "20000000000" };
 
-/** Events that both tell; the others are those of fees, messages and of modules that the other does not have. */
+/** Events that both report; the others are those of fees, messages and modules that only one of them has. */
 const EVENTS = [
   ...[
     "submit_proposal",
@@ -60,13 +60,13 @@ const EVENTS = [
   ...["set_feegrant", "use_feegrant", "update_feegrant", "revoke_feegrant"],
   ...["cosmos.authz.v1beta1.EventGrant", "cosmos.authz.v1beta1.EventRevoke"],
 ];
-/** The reference tells twice of two unbondings that were begun in one block, the second time of nothing. */
+/** The reference reports two unbondings that were begun in one block twice, the second time with no amount. */
 const EMPTY = /^complete_unbonding amount= /;
 const STAKED = /\.(staking|distribution|slashing|gov)\./;
 /** That happen in every run. */
 const ALWAYS = ["submit_proposal", "proposal_deposit", "proposal_vote", "liveness", "slash", "set_feegrant"];
 
-/** Refusals that say the same with another number, ours first; `docs/decisions/reference-differences.md` tells why. */
+/** Refusals that say the same with another number, ours first; `docs/decisions/reference-differences.md` says why. */
 const SAME: readonly (readonly [string, string])[] = [
   ["gov/2", "undefined/1"],
   ["distribution/5", "staking/19"],
@@ -164,7 +164,7 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
     return { ...{ name: "validator", privateKey, publicKey, bytes, sign }, address: encodeAddress(bytes) };
   }
 
-  /** So much is delegated that votes of holders decide, and so little to the idle validator that blocks go on. */
+  /** So much is delegated that votes of holders decide, and so little to the idle validator that blocks continue. */
   async function begin(): Promise<void> {
     const delegate = ({ address }: TestKey, validatorAddress: string | undefined) =>
       theirs(MsgDelegateSchema, {
@@ -205,7 +205,7 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
     return allowances[0]?.granter ?? "";
   }
 
-  /** What is refused before it comes into a block is not compared: it is another thing on each node. */
+  /** What is refused before it reaches a block is not compared: it differs on each node. */
   async function send(key: TestKey, name: string, messages: Parameters<TheirNode["send"]>[1], granter = "") {
     const { code } = await node.send(key, messages, granter);
     if (code === "") operations += messages.length;
@@ -250,7 +250,7 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
     differences.push(`block ${height}: ours ${only(a, b).join("; ")}, theirs ${only(b, a).join("; ")}`);
   }
 
-  /** One line for each event that both tell, sorted: items of a block come in another order. */
+  /** One line for each event that both report, sorted: items of a block come in another order. */
   function told(events: readonly Told[]): string[] {
     const named = events.map(({ type, attributes }) => ({ type: type.replace(/^sdk\./, "cosmos."), attributes }));
     const lines = named
@@ -303,7 +303,7 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
     }
   }
 
-  /** Times without zeros at their end, and no counter that only the reference keeps. */
+  /** Times without trailing zeros, and no counter that only the reference keeps. */
   function plain(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(plain);
     if (typeof value === "string") return value.replace(/(T[\d:]+\.\d*?)0+Z$/, "$1Z").replace(/\.Z$/, "Z");

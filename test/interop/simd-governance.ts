@@ -162,7 +162,7 @@ function somebody({ random, keys }: GovernedState): string {
   return random.pick(keys)?.address ?? "";
 }
 
-/** What is wrong without a look at the state is refused here before a fee is paid, there in the block. */
+/** What is wrong whatever the state is refused here before a fee is paid, there in the block. */
 function somebodyElse({ random, keys }: GovernedState, address: string): string {
   return random.pick(keys.filter((key) => key.address !== address))?.address ?? "";
 }

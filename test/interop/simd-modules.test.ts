@@ -9,7 +9,7 @@ import { expectAlike } from "./alike.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 
-/** Modules of the reference chain that ours has not: proposals, grants, allowances, penalties, new coins. */
+/** Modules of the reference chain that ours does not have: proposals, grants, allowances, penalties, new coins. */
 
 const built = await buildPeer("simd53");
 const missing = built instanceof Peer ? "" : built.missing;

@@ -8,7 +8,7 @@ import { type Ran, runCli } from "../cli/run.ts";
 import { waitFor } from "../support/index.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** The reference tools' own command lines as clients of our node, which they take for one of their network. */
+/** The reference tools' own command lines as clients of our node, which they treat as one of their network. */
 
 const CHAIN_ID = "svc-simd-1";
 const built = await Promise.all((["simd42", "simd53"] as const).map((name) => buildPeer(name)));

@@ -35,26 +35,26 @@ import {
 import type { SimdChain } from "./simd-chain.ts";
 import type { SimdGenesis } from "./simd-home.ts";
 
-/** An event as the reference and we tell it. */
+/** An event as the reference and we report it. */
 export interface Told {
   readonly type: string;
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** How a transaction came out: `codespace/code`, nothing when it went well. */
+/** How a transaction came out: `codespace/code`, nothing on success. */
 export interface Outcome {
   readonly code: string;
   readonly log: string;
 }
 
-/** A block of the reference, with all that an application is told of it and all that it said. */
+/** A block of the reference, with everything that an application receives and returns. */
 export interface TheirBlock {
   readonly txs: readonly Uint8Array[];
   readonly time: bigint;
   readonly proposer: Uint8Array;
   readonly votes: readonly VoteInfo[];
   readonly outcomes: readonly Outcome[];
-  /** Of the block and of the transactions that went well. */
+  /** Of the block and of the successful transactions. */
   readonly events: readonly Told[];
 }
 
@@ -99,7 +99,7 @@ export class TheirNode {
     this.#chain = chain;
   }
 
-  /** Signs and hands in a transaction; returns what the node says against it. */
+  /** Signs and broadcasts a transaction; returns the node's refusal. */
   async send(key: TestKey, messages: readonly Any[], granter = ""): Promise<Outcome> {
     const known = this.#sequences.get(key.address) ?? (await this.#account(key.address));
     const { accountNumber, sequence } = known;
@@ -116,7 +116,7 @@ export class TheirNode {
     return { code: code === 0 ? "" : `${codespace}/${code}`, log };
   }
 
-  /** The answer to a query at a height, as JSON; an error is the sentence itself. */
+  /** The answer to a query at a height, as JSON; an error is its text. */
   async ask<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M["input"]>,
@@ -216,7 +216,7 @@ export class Replay {
     return { outcomes, events: [...result.events, ...good] as readonly Told[] };
   }
 
-  /** The answer to a query of the last height in the reference's spelling; an error is the sentence itself. */
+  /** The answer to a query of the last height in the reference's spelling; an error is its text. */
   ask<M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>): JsonValue | string {
     const data = encodeMessage(method.input, create(method.input, request));
     const answer = this.app.query({ path: methodPath(method, "cosmos"), data, height: 0n, prove: false });

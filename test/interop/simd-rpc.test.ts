@@ -82,10 +82,10 @@ function textKind(text: string): string {
   return "text";
 }
 
-/** What ours says on purpose, and what belongs to rounds of votes or to this one chain. */
+/** Intended differences of ours, and what belongs to rounds of votes or to this one chain. */
 const KNOWN = new RegExp(
   [
-    // The program tells its own version; the channels of its network are others.
+    // The program reports its own version; the channels of its network are others.
     "application_version",
     "response.version",
     "node_info.channels",
@@ -211,7 +211,7 @@ describe.skipIf(!(built instanceof Peer))("methods of the engine", () => {
     return { url, tx, block: hash, height };
   }
 
-  /** Fields and kinds that one answer has and the other has not, but for the known ones. */
+  /** Fields and kinds that only one of the answers has, except for the known ones. */
   function differences(mine: Told, other: Told): string[] {
     const [a, b] = [kinds(mine.body.result), kinds(other.body.result)];
     const missing = b.filter((each) => !a.includes(each)).map((each) => `without ${each}`);

@@ -138,7 +138,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
   });
 
   test("rewards of one delegation are a list, of all an object, each as the reference tells them", async () => {
-    // The last transaction may have paid out what there was.
+    // The last transaction may have paid everything out.
     await chain.blocks(2);
     const at = ["--height", String(await chain.height())];
     const query = ["distribution", "rewards", address("alice"), chain.validator];
@@ -328,7 +328,7 @@ interface Events {
 
 const operatorAddress = (validator: { readonly operator_address: string }) => validator.operator_address;
 
-/** Words of the reference tool where they are others. */
+/** Words of the reference tool where they differ. */
 function renamed(words: readonly string[]): string[] {
   return words.map((word) => (word === "--moniker" ? "--new-moniker" : word));
 }

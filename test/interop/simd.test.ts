@@ -42,7 +42,7 @@ const keyring = (dir: string, backend = "test") => ["--keyring-dir", dir, "--key
 /** The phrase of the device that the reference tools pretend to have. */
 const PRETENDED_PHRASE = "equip will roof matter pink blind book anxiety banner elbow sun young";
 
-/** They tell the mode of a device's signatures in front of the document. */
+/** They print the mode of a device's signatures before the document. */
 const afterNotice = (out: string) => out.replace(/^Default sign-mode .*\n/, "");
 
 /** What is stored of the key `cold`, in hexadecimal. */
@@ -95,7 +95,7 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     await svc([...multisig, ...keyring(ours)]);
   });
 
-  /** What both sides tell of a key, whatever form they print it in. */
+  /** What both sides print of a key, whatever its form. */
   const identities = (json: string) =>
     (JSON.parse(json) as { name: string; type: string; address: string }[]).map(({ name: key, type, address }) => ({
       key,

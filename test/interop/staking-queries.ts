@@ -1,4 +1,4 @@
-/** Words of a query, the path of REST that tells the same, and the part of its answer that the command prints. */
+/** Words of a query, the path of REST with the same content, and the part of its answer that the command prints. */
 export type QueryRow = readonly [words: string, path: string, part?: string];
 
 export interface QuerySubject {

@@ -6,7 +6,7 @@ import { Fixture } from "../support/index.ts";
 import { type BusyNode, startBusyNode } from "./busy-node.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** What browser wallets and light explorers ask of a chain, and the rules by which a wallet takes a chain into its list. */
+/** What browser wallets and light explorers ask of a chain, and the rules by which a wallet adds a chain to its list. */
 
 const SEED = 2;
 const CHAIN_ID = "svc-test-1";

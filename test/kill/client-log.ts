@@ -3,7 +3,7 @@ import type { ChainClient } from "../../src/client/index.ts";
 import { fromBase64 } from "../../src/util/index.ts";
 import { txHash } from "../../src/wire/index.ts";
 
-/** A transfer that the node has told us to be in a block. */
+/** A transfer that the node has reported to be in a block. */
 export interface Acknowledged {
   /** Upper-case hex. */
   readonly hash: string;

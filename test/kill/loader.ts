@@ -28,7 +28,7 @@ export class Loader {
     return this.#accepted;
   }
 
-  /** What the node said against transfers, other than that it must hear another sequence first. */
+  /** The node's refusals of transfers, other than those for the sequence. */
   get refusals(): readonly string[] {
     return this.#refusals;
   }

@@ -8,7 +8,7 @@ const HOST = "host: https://provider.example.com:8443\n";
 /** Every fourth of the recorded faults; all of them have a test of their own. */
 const EVERY = 4;
 
-/** Deployment files and provider files: each fault is told with its place. */
+/** Deployment files and provider files: each fault is reported with its position. */
 export function fileRows(testHome: TestHome): readonly Row[] {
   return [...providerRows(testHome), ...sdlRows(testHome)];
 }

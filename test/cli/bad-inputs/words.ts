@@ -73,7 +73,7 @@ export function wordRows({ A, none }: TestHome): readonly Row[] {
   ];
 }
 
-/** Words far longer than any that is meant: the refusal stays short enough to be read. */
+/** Words far longer than any real one: the refusal stays short enough to be read. */
 function longRows(): readonly Row[] {
   const long = "x".repeat(100_000);
   return [

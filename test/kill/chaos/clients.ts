@@ -33,7 +33,7 @@ export class Clients {
     for (const asked of [...this.#work.keys()]) await this.remove(asked);
   }
 
-  /** Failed requests for these pages are explained while the work goes on. */
+  /** Failed requests for these pages are explained while the work runs. */
   async excuse<T>(pages: readonly Asked[], work: () => Promise<T>): Promise<T> {
     const count = (change: number) => {
       for (const page of pages) this.#excused.set(page, (this.#excused.get(page) ?? 0) + change);
