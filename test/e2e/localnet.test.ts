@@ -108,7 +108,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
     );
     const foreign = await runSvc(["tx", ...own, "alice", "-y"], { home });
     expect(foreign.code).not.toBe(0);
-    expect(foreign.stderr).toContain("operates the validator and has to sign");
+    expect(foreign.stderr).toContain("operates the validator and must sign");
   });
 
   it("tx staking redelegate, to a second validator", async () => {

@@ -83,7 +83,7 @@ describeWithEngine("a provider whose surroundings change", () => {
     const run = await runSvc([
       ...provider.process.args.map((each) => (each === localnet.node.address ? again.address : each)),
     ]);
-    expect(run.stderr).toMatch(new RegExp(`was started anew; still running here: ${text}`));
+    expect(run.stderr).toMatch(new RegExp(`was restarted from genesis; still running here: ${text}`));
     expect(await fetchPage(url)).toBe("200 of the old chain\n");
     expect(await evict(again.address, `${text}x`)).not.toMatchObject({ code: 0 });
     expect(await evict(again.address, text)).toMatchObject({ code: 0, stdout: `${text}\n` });

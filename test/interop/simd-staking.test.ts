@@ -173,7 +173,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
     const foreign = ["tx", "distribution", "withdraw-rewards", chain.validator, "--commission", "--from", "alice"];
     const refused = await chain.svc([...foreign, "-y"]);
     expect({ code: refused.code, out: refused.stdout }).toEqual({ code: 2, out: "" });
-    expect(refused.stderr).toContain(`${address("validator")} operates the validator and has to sign`);
+    expect(refused.stderr).toContain(`${address("validator")} operates the validator and must sign`);
   });
 
   test("all rewards are withdrawn in one transaction or in several", async () => {

@@ -36,7 +36,7 @@ const ESCROW: CommandSpec = {
   commands: async () => [
     {
       name: "deposit",
-      summary: "Add money to an escrow account",
+      summary: "Add funds to an escrow account",
       commands: async () => [
         {
           ...(await import("./tx.ts")).txCommand("deployment", "deposit"),

@@ -169,7 +169,7 @@ function setSigner(schema: DescMessage, json: Values, { sender, context }: TxSes
   const isOther = given !== undefined && given !== address;
   const [first = path] = paths;
   if (isOther && first === path) {
-    throw usageError(`the ${name} ${String(given)} has to sign, not ${address}`, `give --from the key of the ${name}`);
+    throw usageError(`the ${name} ${String(given)} must sign, not ${address}`, `give --from the key of the ${name}`);
   }
   setPath(json, isOther ? first : path, address);
 }

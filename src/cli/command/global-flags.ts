@@ -140,7 +140,7 @@ export const TX_FLAGS: readonly FlagSpec[] = [
       default: "1",
     },
     { name: "gas-prices", value: "<prices>", summary: "price per unit of gas, for example 0.0025utoken" },
-    { name: "fee-payer", value: "<address>", summary: "account that pays the fee; it has to sign as well" },
+    { name: "fee-payer", value: "<address>", summary: "account that pays the fee; it must sign as well" },
     {
       name: "fee-granter",
       alias: "fee-account",

@@ -46,7 +46,7 @@ function escrowFollows(
   const account = escrow.account(ctx, escrowId(readId(deploymentId)));
   const rows = keeper.groupsOf(ctx, readId(deploymentId)).flatMap((group) => keeper.spec(ctx, idOf(group)).resources);
   const other = rows.find(({ price }) => price?.denom !== account.denom);
-  if (other !== undefined) return `a price is in ${other.price?.denom}, the money in ${account.denom}`;
+  if (other !== undefined) return `a price is in ${other.price?.denom}, the account in ${account.denom}`;
   if (account.open === (state === Deployment_State.active)) return undefined;
   return `escrow account ${formatAccountId(account.id)} is ${account.open ? "open" : "closed"}`;
 }

@@ -116,7 +116,7 @@ function payCharge(keeper: GovKeeper, ctx: Context, to: Uint8Array, coins: reado
   const { bank } = keeper.deps;
   if (bank.isBlocked(to))
     throw sdkErrors.unauthorized(`${encodeAddress(to)} is not allowed to receive external funds`, {
-      hint: "parameter proposal_cancel_dest of module gov names it: governance has to change that first",
+      hint: "parameter proposal_cancel_dest of module gov names it: governance must change that first",
     });
   bank.sendFromModule(ctx, ACCOUNT, to, coins);
 }

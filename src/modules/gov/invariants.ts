@@ -27,7 +27,7 @@ function totalsAreSums(keeper: GovKeeper, ctx: Context): string | undefined {
   for (const proposal of keeper.records.proposals.values(store(ctx))) {
     if (!isOpen(proposal)) continue;
     const [sum, total] = [formatCoins(sums.get(proposal.id) ?? []), formatCoins(proposal.totalDeposit)];
-    if (sum !== total) return `proposal ${proposal.id} tells of ${total}, its deposits are ${sum}`;
+    if (sum !== total) return `proposal ${proposal.id} has the total ${total}, its deposits are ${sum}`;
   }
   return undefined;
 }

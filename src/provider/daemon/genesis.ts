@@ -61,7 +61,9 @@ async function checkNothingLeft(
 ): Promise<void> {
   const left = (await config.driver.adopt()).map(({ id }) => formatLeaseId(id));
   const change =
-    was.chainId === is.chainId ? `${is.chainId} was started anew` : `it was ${was.chainId}, not ${is.chainId}`;
+    was.chainId === is.chainId
+      ? `${is.chainId} was restarted from genesis`
+      : `it was ${was.chainId}, not ${is.chainId}`;
   if (left.length === 0) {
     log.warn("the chain has changed; no workloads of the former one are left", { change });
     return;

@@ -189,12 +189,14 @@ test("a chain that began again is refused while workloads of the old one run, an
   const driver = cluster.open();
   await driver.deploy(workload);
   await expect(start(await startedNode())).rejects.toThrow(
-    `test-1 was started anew; still running here: ${formatLeaseId(workload.id)}: the chain is not the one`,
+    `test-1 was restarted from genesis; still running here: ${formatLeaseId(workload.id)}: the chain is not the one`,
   );
   await driver.teardown(workload.id);
   const heard: string[] = [];
   await start(await startedNode(), heard);
-  expect(heard).toEqual(["the chain has changed; no workloads of the former one are left | test-1 was started anew"]);
+  expect(heard).toEqual([
+    "the chain has changed; no workloads of the former one are left | test-1 was restarted from genesis",
+  ]);
   // What was noted is damaged: nothing can be compared, and it is noted again.
   writeFileSync(join(stateDir, "chain.json"), "{");
   await start(await startedNode());

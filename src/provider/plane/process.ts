@@ -149,7 +149,7 @@ class PlaneProcess {
   /** Another plane has taken over: open connections stay here until they end. */
   #leave(): void {
     this.#leaving = true;
-    this.#log.info("another data plane took over; connections that are open go on here", { pid: process.pid });
+    this.#log.info("another data plane took over; open connections stay here", { pid: process.pid });
     this.#control?.close();
     setTimeout(() => process.exit(0), DRAIN_MS);
     void this.#plane.drain().then(() => process.exit(0));

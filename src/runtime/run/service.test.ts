@@ -143,7 +143,7 @@ describe("messages inside a message", () => {
     const from = chain.key("alice");
     const other = chain.send(exec(send({ fromAddress: bob })), { from });
     expect(other).toMatchObject({ code: 4, codespace: "sdk" });
-    expect(other.log).toContain(`is to be signed by ${alice}, not ${bob}`);
+    expect(other.log).toContain(`must be signed by ${alice}, not ${bob}`);
     const coins = [{ denom: "utoken", amount: "1" }];
     const both = packAny(MsgMultiSendSchema, {
       inputs: [alice, bob].map((address) => ({ address, coins })),

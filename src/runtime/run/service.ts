@@ -139,9 +139,7 @@ function onlySigner({ typeUrl, schema, value }: Unpacked): Uint8Array {
 
 function checkSigner({ typeUrl, signer }: NestedMessage, expected: Uint8Array): void {
   if (equalBytes(signer, expected)) return;
-  throw sdkErrors.unauthorized(
-    `${typeUrl} is to be signed by ${encodeAddress(expected)}, not ${encodeAddress(signer)}`,
-  );
+  throw sdkErrors.unauthorized(`${typeUrl} must be signed by ${encodeAddress(expected)}, not ${encodeAddress(signer)}`);
 }
 
 function checkNesting(depth: number): void {

@@ -133,7 +133,7 @@ export class StateRestore {
     this.#table += 1;
     this.#lastKey = undefined;
     const wanted = this.#order[this.#table];
-    if (name !== wanted) throw new BadSnapshot(`it has table ${name} where ${wanted ?? "none"} is to be`);
+    if (name !== wanted) throw new BadSnapshot(`it has table ${name} instead of ${wanted ?? "none"}`);
   }
 
   #entry({ key, value }: { readonly key: Uint8Array; readonly value: Uint8Array }, writes: Write[]): void {

@@ -107,7 +107,7 @@ function rewardRows({ A, B }: TestHome): readonly Row[] {
   return [
     [tx("withdraw-rewards"), 2, "missing required argument 'validator-addr'"],
     [tx("withdraw-rewards", A), 2, "<validator-addr>"],
-    [tx("withdraw-rewards", other, "--commission"), 2, `${B} operates the validator and has to sign, not ${A}`],
+    [tx("withdraw-rewards", other, "--commission"), 2, `${B} operates the validator and must sign, not ${A}`],
     [tx("withdraw-rewards", other, "--commission=x"), 2, "--commission takes true or false"],
     [tx("withdraw-all-rewards", "--max-msgs", "x"), 2, "--max-msgs takes a whole number"],
     [tx("withdraw-all-rewards", "--max-msgs", "1e30"), 2, "--max-msgs takes a whole number"],

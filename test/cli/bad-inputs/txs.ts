@@ -106,7 +106,7 @@ function marketRows({ A, B, none, root, file }: TestHome): readonly Row[] {
     [deploy("--dseq", "x"), 2, "--dseq takes a whole number"],
     [deploy("--deposit", "x"), 2, "--deposit: invalid coin"],
     [deploy("--deposit", "0utoken"), 2, "--deposit"],
-    [deploy("--owner", B), 2, `the owner ${B} has to sign`],
+    [deploy("--owner", B), 2, `the owner ${B} must sign`],
     [deploy("--owner", "x"), 2, "--owner"],
     [["tx", "deployment", "create", sdl], 2, "required flag --from"],
     [["tx", "deployment", "create", none, ...from], 1, "cannot read the deployment file"],
@@ -119,7 +119,7 @@ function marketRows({ A, B, none, root, file }: TestHome): readonly Row[] {
     [["tx", "deployment", "deposit", "1utoken", "--dseq", "1", "--owner", "x", ...from], 2, "owner"],
     [["tx", "escrow", "deposit", "deployment", "x", "--dseq", "1", ...from], 2, "<amount>"],
     [["tx", "deployment", "close", ...from], 2, "required flag --dseq"],
-    [["tx", "deployment", "group", "pause", `group/${B}/1/1`, ...from], 2, "has to sign"],
+    [["tx", "deployment", "group", "pause", `group/${B}/1/1`, ...from], 2, "must sign"],
     [["tx", "deployment", "group", "start", "group/x", ...from], 2, "group"],
     [
       ["tx", "market", "lease", "create", "--dseq", "1", "--provider", B],

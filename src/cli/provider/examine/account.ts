@@ -57,7 +57,7 @@ export function certificateCheck(facts: ChainFacts, { home, provider, now }: Cer
     async look() {
       const address = await provider();
       const file = await readCertificateFile(certificatePath(home, address, "server"));
-      if (file === undefined) throw new Error(`there is none of ${address} in ${home}`);
+      if (file === undefined) throw new Error(`${home} has no certificate of ${address}`);
       const { serial, notAfter } = parseCertificatePem(file.certificate);
       const days = Math.floor((notAfter - now() / 1000) / DAY_S);
       if (days < CERTIFICATE_DAYS) throw new Fault(`it expires in ${days} days`, RENEW);

@@ -378,7 +378,10 @@ describe("svc provider check", () => {
 
   it("finds what is wrong with the certificate", async () => {
     const finding = async () => (await check()).found.certificate;
-    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining("there is none") });
+    expect(await finding()).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("has no certificate of"),
+    });
     await ownCertificate(["elsewhere.example"]);
     expect(await finding()).toMatchObject({ detail: "it is not for 127.0.0.1" });
     await ownCertificate(["127.0.0.1"], 13);
@@ -396,7 +399,7 @@ describe("svc provider check", () => {
     mkdirSync(folder);
     const words = ["--ingress-tls-listen-address", "127.0.0.1:0", "--ingress-tls-certificates", folder];
     const finding = async (...more: string[]) => (await check(...words, ...more)).found["host certificates"];
-    expect(await finding()).toMatchObject({ state: "failed", detail: `there is none in ${folder}` });
+    expect(await finding()).toMatchObject({ state: "failed", detail: `no certificate in ${folder}` });
     const fresh = ["--ingress-tls-authority", join(home, "authority")];
     expect(await finding(...fresh)).toMatchObject({ state: "ok", detail: expect.stringContaining("none yet") });
     const put = async (daysAgo: number) => {

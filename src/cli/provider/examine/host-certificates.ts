@@ -18,7 +18,7 @@ export interface HostCertificatesWish {
 export function hostCertificatesCheck({ folders, isKept, now }: HostCertificatesWish): Check {
   return {
     name: "host certificates",
-    fix: "repair the named file: until then the ingress does not present it",
+    fix: "fix the named file: until then the ingress does not present it",
     async look() {
       const certificates = new Certificates(folders);
       const [problem] = certificates.look().problems;
@@ -34,9 +34,9 @@ export function hostCertificatesCheck({ folders, isKept, now }: HostCertificates
 }
 
 function none(folders: readonly string[], isKept: boolean): string {
-  if (isKept) return "none yet: they are made as leases come";
+  if (isKept) return "none yet: they are created when leases need them";
   const fix = "put pairs NAME.crt and NAME.key there, or see the provider guide for other ways";
-  throw new Fault(`there is none in ${folders.join(", ")}`, fix);
+  throw new Fault(`no certificate in ${folders.join(", ")}`, fix);
 }
 
 function ending(left: number): string {

@@ -13,7 +13,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   final: "this provider will not bid on this order; it may bid on another one when attributes or prices change",
   size: "the cluster is too small even when it is empty: enlarge it, or overcommit with --overcommit-pct-cpu, -mem and -storage",
   capacity: "the order gets a bid when enough leases end, or when the cluster grows",
-  money: "fund the provider's account; the order gets a bid when the money has arrived",
+  money: "fund the provider's account; the order gets a bid when the funds have arrived",
   cluster: "fix what the reason names; the provider then checks the order again",
   moment: "the provider will check the order again",
 };

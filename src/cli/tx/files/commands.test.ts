@@ -148,7 +148,7 @@ describe("somebody else pays the fee", () => {
       ...["--fee-payer", carol],
     ]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(`--fee-payer: ${carol} has to sign as well as ${alice}`);
+    expect(err).toContain(`--fee-payer: ${carol} must sign as well as ${alice}`);
     const own = await chain.tx("bank", "send", "alice", bob, "5utoken", "--fee-payer", alice);
     expect(own.code).toBe(0);
   });

@@ -11,7 +11,7 @@ const OWNER: FlagSpec = {
 const DEPOSIT: FlagSpec = {
   name: "deposit",
   value: "<coin>",
-  summary: "money for the deployment (default: the chain's minimum)",
+  summary: "deposit for the deployment (default: the chain's minimum)",
 };
 
 /** Commands of the group `tx provider`. */

@@ -204,5 +204,5 @@ function requireDseq(flags: Flags): bigint {
 function checkOwner(flags: Flags, { sender }: TxSession): void {
   const owner = addressFlag(flags, "owner");
   if (owner === undefined || owner === sender.address) return;
-  throw usageError(`the owner ${owner} has to sign, not ${sender.address}`, "give --from the key of the owner");
+  throw usageError(`the owner ${owner} must sign, not ${sender.address}`, "give --from the key of the owner");
 }

@@ -292,7 +292,7 @@ describe("tx market", () => {
     [
       "somebody else's lease",
       ["lease", "create", `${provider}/1/1/1/${tenant}`, "--from", "tenant"],
-      `the owner ${provider} has to sign, not ${tenant}`,
+      `the owner ${provider} must sign, not ${tenant}`,
     ],
   ])("%s", async (_, words, text) => {
     const { code, out, err } = await chain.run(["tx", "market", ...words, "-y"]);

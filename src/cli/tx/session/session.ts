@@ -55,12 +55,12 @@ export async function openTx(context: CliContext, from?: string): Promise<TxSess
   return { context, settings, sender, chain, sent: 0 };
 }
 
-/** The fee payer has to sign, and one command signs for one account. */
+/** The fee payer must sign, and one command signs for one account. */
 function checkPayer({ purpose, feePayer }: TxSettings, { address }: Sender): void {
   if (feePayer === "" || feePayer === address || (purpose !== "send" && purpose !== "sign")) return;
   const hint =
     "print the transaction with --generate-only, and let both sign it with: svc tx sign --sign-mode amino-json";
-  throw usageError(`--fee-payer: ${feePayer} has to sign as well as ${address}`, hint);
+  throw usageError(`--fee-payer: ${feePayer} must sign as well as ${address}`, hint);
 }
 
 export interface SendSettings {

@@ -53,7 +53,7 @@ export const DISTRIBUTION: readonly CommandSpec[] = [
     args: "<validator-addr>",
     summary: "Withdraw the rewards of a delegation",
     flags: [
-      { name: "commission", summary: "also withdraw the validator's commission; its operator has to sign" },
+      { name: "commission", summary: "also withdraw the validator's commission; its operator must sign" },
       ...TX_FLAGS,
     ],
     example:

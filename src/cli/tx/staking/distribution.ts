@@ -21,7 +21,7 @@ export async function withdrawRewards(input: CommandInput): Promise<number> {
   return runTx(input, ({ sender }) => {
     const operator = accountOfValidator(validatorAddress);
     if (withCommission && operator !== sender.address) {
-      const text = `--commission: ${operator} operates the validator and has to sign, not ${sender.address}`;
+      const text = `--commission: ${operator} operates the validator and must sign, not ${sender.address}`;
       throw usageError(text, "leave out --commission, or give --from the key of the operator");
     }
     const rewards = withdrawal(sender.address, validatorAddress);

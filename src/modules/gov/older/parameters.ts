@@ -16,7 +16,7 @@ export function parameterSet(modules: readonly Module[], name: string): Paramete
       const answer = create(query.output, query.handle(ctx, create(query.input)));
       const json = toJson(query.output, answer, { exact: true });
       const params = isObject(json) ? json.params : undefined;
-      if (params === undefined || !isObject(params)) throw new Error(`module ${name} tells no parameters`);
+      if (params === undefined || !isObject(params)) throw new Error(`module ${name} shows no parameters`);
       return params;
     },
   };

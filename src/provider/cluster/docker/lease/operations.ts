@@ -95,7 +95,7 @@ async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
 
 async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {
   const { replica, service, history } = input;
-  history.error = `${replica} had filled its ephemeral storage of ${formatBytes(input.plan.layerLimit)} and starts afresh`;
+  history.error = `${replica} had filled its ephemeral storage of ${formatBytes(input.plan.layerLimit)} and starts again empty`;
   history.countFailure(Date.now());
   state.event({ type: "Warning", reason: "Evicted", note: history.error, service, replica });
   await state.context.api.remove(input.id).catch(ignoreNotFound);
