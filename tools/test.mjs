@@ -270,7 +270,7 @@ const KILLS = [
 ];
 
 /** The driver on a cluster that runs pods, tenants and hostile ones there. The rest of its tests is `npm run lab kubernetes`. */
-const KUBERNETES = ["conformance", "deploy", "ingress", "policies", "restricted"].map(
+const KUBERNETES = ["conformance", "deploy", "ingress", "policies", "restricted", "surroundings"].map(
   (name) => `test/interop/kubernetes-${name}.test.ts`,
 );
 

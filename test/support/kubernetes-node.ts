@@ -22,6 +22,8 @@ const START = { timeoutMs: 120_000, pollMs: 200 };
 const PAUSE = "localhost/pause:1";
 /** Reached by the node's own programs only. */
 const ENGINE = "/run/containerd.sock";
+/** How the node talks to registries. */
+const REGISTRIES = "registries";
 
 /**
  * A whole cluster of one node that runs pods: its control plane, a kubelet with a container engine, and a proxy for
@@ -30,6 +32,8 @@ const ENGINE = "/run/containerd.sock";
 export class TestKubernetesNode {
   /** An image of BusyBox that it has; pods with it need `imagePullPolicy: Never`. Without a command it serves a page on port 80. */
   static readonly image = "localhost/busybox:1";
+  /** Handler of a second runtime, whose containers lie in a folder of its own. */
+  static readonly runtime = "second";
   /** Name of the node. */
   static readonly node = "node-1";
 
@@ -87,6 +91,13 @@ export class TestKubernetesNode {
   /** Gives the node the images of a file, as `docker save` writes one. */
   async loadImage(path: string): Promise<void> {
     await this.#engineTool("images", "import", path);
+  }
+
+  /** Lets the node fetch images of a registry without TLS. */
+  trustRegistry(host: string): void {
+    const folder = join(this.#folder, REGISTRIES, host);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "hosts.toml"), `server = "http://${host}"\n`);
   }
 
   #startControllers(): void {
@@ -225,6 +236,12 @@ bin_dir = "${join(programs, "usr", "lib", "cni")}"
 conf_dir = "${networks}"
 [${cri}.containerd.runtimes.runc]
 runtime_type = "io.containerd.runc.v2"
+[${cri}.containerd.runtimes.${TestKubernetesNode.runtime}]
+runtime_type = "io.containerd.runc.v2"
+[${cri}.containerd.runtimes.${TestKubernetesNode.runtime}.options]
+Root = "/run/${TestKubernetesNode.runtime}"
+[${cri}.registry]
+config_path = "${join(folder, REGISTRIES)}"
 `;
 }
 

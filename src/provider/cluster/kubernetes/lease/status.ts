@@ -10,6 +10,7 @@ import {
 import type { DriverContext } from "../context.ts";
 import { podConfig, workloadName } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
+import { waitError } from "./waiting.ts";
 
 /** What is known of a lease. */
 interface Known {
@@ -39,14 +40,12 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
   const pods = lease.podsOf(service.name).filter(({ terminating }) => !terminating);
   const slots = lease.slots(service.name);
   const config = podConfig(lease.spec, service, objects);
-  const replicas = Array.from({ length: service.count }, (_, index) =>
-    replicaStatus(lease, service.name, index, slots),
-  );
+  const replicas = Array.from({ length: service.count }, (_, index) => replicaStatus(lease, service, index, slots));
   const updated = pods.filter((pod) => pod.config === config && view.isReady(pod)).length;
   const refused = refusalOf(lease, service, slots.size < service.count);
   const error =
     lease.errorOf(service.name) ??
-    podsError(lease, service.name, pods) ??
+    podsError(lease, service, pods) ??
     (refused === undefined ? undefined : `the cluster does not create a replica: ${refused}`);
   return {
     name: service.name,
@@ -67,15 +66,15 @@ function refusalOf({ context, spec }: Known, { name }: ManifestService, isShort:
 
 function replicaStatus(
   lease: Known,
-  service: string,
+  service: ManifestService,
   index: number,
   slots: ReadonlyMap<number, ObservedPod>,
 ): ReplicaStatus {
-  const name = replicaName(service, index);
+  const name = replicaName(service.name, index);
   const pod = slots.get(index);
   if (pod === undefined) return { name, index, ready: false, restarts: 0, state: "pending" };
   const ready = lease.context.view.isReady(pod);
-  const reason = podError(name, pod);
+  const reason = faultOf(lease, service, name, pod);
   return {
     name,
     index,
@@ -93,14 +92,19 @@ function stateOf(pod: ObservedPod, ready: boolean): string {
 }
 
 /** The most telling fault of the pods, those that are to replace others before the rest. */
-function podsError(lease: Known, service: string, pods: readonly ObservedPod[]): string | undefined {
+function podsError(lease: Known, service: ManifestService, pods: readonly ObservedPod[]): string | undefined {
   const youngest = [...pods].sort((a, b) => b.createdAt - a.createdAt);
   for (const pod of youngest) {
     if (lease.context.view.isReady(pod)) continue;
-    const error = podError(lease.nameOf(service, pod), pod);
+    const error = faultOf(lease, service, lease.nameOf(service.name, pod), pod);
     if (error !== undefined) return error;
   }
   return undefined;
+}
+
+function faultOf({ context }: Known, service: ManifestService, name: string, pod: ObservedPod): string | undefined {
+  const wait = waitError(context.view, service, pod);
+  return wait === undefined ? podError(name, pod) : `${name}: ${wait}`;
 }
 
 type PodState = Pick<ObservedPod, "waiting" | "exit" | "trouble" | "running" | "probed" | "ready">;

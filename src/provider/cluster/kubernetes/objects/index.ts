@@ -16,7 +16,7 @@ export {
 } from "./names.ts";
 export { CONTAINER, podConfig } from "./pod/pod.ts";
 export { gpuResource, gpuVendors } from "./pod/resources.ts";
-export { DEFAULT_CLASS, hasPersistent, storageClass } from "./pod/volumes.ts";
+export { claimName, DEFAULT_CLASS, hasPersistent, storageClass } from "./pod/volumes.ts";
 export { innerPorts } from "./services.ts";
 export { LINGER_MS, type ObjectSettings } from "./settings.ts";
 export { namespaceObject } from "./space.ts";

@@ -64,6 +64,8 @@ export interface ObservedPod {
   readonly createdAt: number;
   /** Place among the pods of its workload, where that gives places. */
   readonly ordinal: number | undefined;
+  /** Whether it has been given a node. */
+  readonly placed: boolean;
   readonly terminating: boolean;
   /** It has ended for good. */
   readonly ended: boolean;
@@ -103,6 +105,7 @@ export function observePod(pod: ApiPod): ObservedPod {
     config,
     createdAt: Date.parse(metadata.creationTimestamp ?? "") || 0,
     ordinal: ordinalOf(metadata),
+    placed: spec?.nodeName !== undefined,
     terminating,
     ended: status?.phase === "Failed" || status?.phase === "Succeeded",
     ip: status?.podIP,

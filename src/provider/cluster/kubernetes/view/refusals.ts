@@ -17,22 +17,34 @@ interface Refusal {
   readonly reason: string;
 }
 
-const REASON = "FailedCreate";
+/** Of which kind of object and by which word of the cluster refusals are told. */
+export interface RefusalSource {
+  readonly kind: string;
+  readonly reason: string;
+}
+
+/** Stateful sets that cannot make pods. */
+export const REFUSED_PODS: RefusalSource = { kind: KIND.statefulSet.kind, reason: "FailedCreate" };
+/** Claims whose volume nobody makes. */
+export const REFUSED_VOLUMES: RefusalSource = { kind: "PersistentVolumeClaim", reason: "ProvisioningFailed" };
+
 /** Characters of a reason that are kept. */
 const MAX_REASON = 1_000;
-/** Workloads of which a reason is kept; the cluster itself forgets its events after an hour. */
+/** Objects of which a reason is kept; the cluster itself forgets its events after an hour. */
 const MAX_KEPT = 10_000;
 
 /**
- * Why stateful sets could not make pods. Deployments have a condition for it; of stateful sets only events of the cluster
- * tell it, and those stay when the reason is gone.
+ * Why objects of a kind do not get what they need. Deployments have a condition for it; of stateful sets and claims only events
+ * of the cluster tell it, and those stay when the reason is gone.
  */
 export class Refusals {
   readonly #last = new Map<string, Refusal>();
+  readonly #told: RefusalSource;
   readonly #followed: Followed<ApiEvent>;
 
-  constructor(source: { readonly api: KubernetesApi; readonly log: Logger }) {
-    const selection = { fields: `involvedObject.kind=${KIND.statefulSet.kind},reason=${REASON}` };
+  constructor(source: { readonly api: KubernetesApi; readonly log: Logger }, told: RefusalSource) {
+    this.#told = told;
+    const selection = { fields: `involvedObject.kind=${told.kind},reason=${told.reason}` };
     this.#followed = new Followed<ApiEvent>(
       source,
       { resource: KIND.event, selection },
@@ -47,12 +59,12 @@ export class Refusals {
     );
   }
 
-  /** The last reason of a stateful set, by `namespace/name`. */
+  /** The last reason of an object, by `namespace/name`. */
   reason(key: string): string | undefined {
     return this.#last.get(key)?.reason;
   }
 
-  /** A pod was made after all. */
+  /** It got what it needs after all. */
   forget(key: string): void {
     this.#last.delete(key);
   }
@@ -63,7 +75,7 @@ export class Refusals {
 
   #set(event: ApiEvent): void {
     // Servers in front of the cluster's own may know no such selection.
-    if (event.involvedObject?.kind !== KIND.statefulSet.kind || event.reason !== REASON) return;
+    if (event.involvedObject?.kind !== this.#told.kind || event.reason !== this.#told.reason) return;
     const at = Date.parse(event.lastTimestamp ?? event.eventTime ?? "") || 0;
     const key = keyOf(event);
     const known = this.#last.get(key);

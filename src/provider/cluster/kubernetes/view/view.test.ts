@@ -35,6 +35,7 @@ function pod(uid: string, over: Partial<ObservedPod> = {}): ObservedPod {
     config: "",
     createdAt: 0,
     ordinal: undefined,
+    placed: true,
     terminating: false,
     ended: false,
     ip: undefined,

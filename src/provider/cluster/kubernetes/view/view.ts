@@ -5,9 +5,10 @@ import type { ApiObject } from "../api/objects.ts";
 import { addressName, KIND, LABEL, LEASES_SPACE, workloadName } from "../objects/index.ts";
 import { type ApiService, type Balanced, balanced } from "./balanced.ts";
 import { Followed } from "./followed.ts";
+import { type Hindrance, hindranceOf } from "./hindrances.ts";
 import { type ApiNode, freeOf, type ObservedNode, observeNode } from "./nodes.ts";
 import { type ApiPod, type Claim, claimOf, type ObservedPod, observePod } from "./pods.ts";
-import { Refusals } from "./refusals.ts";
+import { REFUSED_PODS, REFUSED_VOLUMES, Refusals } from "./refusals.ts";
 
 /** A program without probe counts as ready when it has run this long. */
 const LEAST_RUN_MS = 1_000;
@@ -58,7 +59,10 @@ export class ClusterView {
   readonly #others = new Set<string>();
   /** Why a workload cannot make pods, in the cluster's words. */
   readonly #troubles = new Map<string, string>();
+  /** What a node cannot do for a pod, by the pod's uid. */
+  readonly #hindrances = new Map<string, Hindrance>();
   readonly #refusals: Refusals;
+  readonly #refusedVolumes: Refusals;
   readonly #generations = new Map<string, number | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #followed: readonly Followed<never>[];
@@ -123,7 +127,8 @@ export class ClusterView {
           },
         ),
     );
-    this.#refusals = new Refusals(options);
+    this.#refusals = new Refusals(options, REFUSED_PODS);
+    this.#refusedVolumes = new Refusals(options, REFUSED_VOLUMES);
     this.#needed = [this.#podsFollowed, this.#nodesFollowed, services, ...workloads] as Followed<never>[];
     this.#followed =
       options.addresses === true ? [...this.#needed, this.#followRecords() as Followed<never>] : this.#needed;
@@ -149,6 +154,22 @@ export class ClusterView {
     return this.#refusals.reason(`${namespace}/${workload}`);
   }
 
+  /** Why nobody made the volume of a claim when that was last tried. */
+  volumeRefusal(namespace: string, claim: string): string | undefined {
+    return this.#refusedVolumes.reason(`${namespace}/${claim}`);
+  }
+
+  /** A node could not do something for the pod, which it tries again. */
+  hindered(uid: string, reason: string, message: string): void {
+    const hindrance = hindranceOf(reason, message);
+    if (hindrance !== undefined) this.#hindrances.set(uid, hindrance);
+  }
+
+  /** What a node could not do for the pod the last time; it stays when it has succeeded. */
+  hindrance({ uid }: ObservedPod): Hindrance | undefined {
+    return this.#hindrances.get(uid);
+  }
+
   /** Whether what is known of nodes, and of what runs there, is up to date. */
   get hasNodes(): boolean {
     return this.#nodesFollowed.fresh && this.#podsFollowed.fresh;
@@ -156,7 +177,7 @@ export class ClusterView {
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.all([...this.#followed, this.#refusals].map((each) => each.stop()));
+    await Promise.all([...this.#followed, this.#refusals, this.#refusedVolumes].map((each) => each.stop()));
   }
 
   pods(namespace: string): readonly ObservedPod[] {
@@ -316,6 +337,7 @@ export class ClusterView {
     const before = pods?.get(name)?.pod;
     pods?.delete(name);
     if (pods?.size === 0) this.#pods.delete(namespace);
+    if (before !== undefined) this.#hindrances.delete(before.uid);
     if (before !== undefined) this.#options.moved(namespace, { before, now: undefined });
   }
 }

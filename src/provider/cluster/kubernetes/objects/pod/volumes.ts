@@ -61,6 +61,11 @@ export function claimsOf({ resources }: ManifestService) {
     }));
 }
 
+/** Name of the claim that a pod has for a volume. */
+export function claimName(volume: string, pod: string): string {
+  return `${volumeName(volume)}-${pod}`;
+}
+
 /** Storage class of a volume as its tenant wrote it. */
 export function storageClass({ attributes }: ManifestStorage): string {
   return attributes?.find(({ key }) => key === "class")?.value ?? DEFAULT_CLASS;

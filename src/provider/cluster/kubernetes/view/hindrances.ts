@@ -1,0 +1,22 @@
+/** What a node cannot do for a pod that it was given, by the part that is missing. */
+export type Hindrance =
+  | { readonly part: "runtime"; readonly name: string }
+  | { readonly part: "volumes" }
+  | { readonly part: "surroundings" };
+
+const VOLUMES = ["FailedMount", "FailedAttachVolume", "FailedMapVolume"];
+
+/** Of an event of a pod; undefined where it tells of something else. Nothing of the node's own words is kept. */
+export function hindranceOf(reason: string, message: string): Hindrance | undefined {
+  if (VOLUMES.includes(reason)) return { part: "volumes" };
+  if (reason !== "FailedCreatePodSandBox") return undefined;
+  const [, name] = /no runtime for "([^"]{1,253})" is configured/.exec(message) ?? [];
+  return name === undefined ? { part: "surroundings" } : { part: "runtime", name };
+}
+
+/** In words for the tenant of the pod. */
+export function hindranceText(hindrance: Hindrance): string {
+  if (hindrance.part === "volumes") return "the node cannot mount its volumes yet; ask the provider if that lasts";
+  if (hindrance.part === "surroundings") return "the node cannot start it yet; ask the provider if that lasts";
+  return `the node lacks the runtime "${hindrance.name}" that the provider runs leases on; ask the provider`;
+}

@@ -1,0 +1,261 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  execute,
+  sampleExpose,
+  sampleService,
+  sampleSpec,
+  untilHealth,
+  untilOk,
+  untilUpdated,
+} from "../../src/provider/cluster/contract/conformance/index.ts";
+import type { ClusterDriver, LeaseHealth, LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
+import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
+import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
+import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
+import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
+import { kubernetesCluster } from "../../src/provider/cluster/kubernetes/kind.ts";
+import { KIND, type ObjectSettings } from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import type { ManifestService } from "../../src/sdl/index.ts";
+import { writeImage } from "../support/image-archive.ts";
+import { Fixture, waitFor } from "../support/index.ts";
+import { SETTINGS } from "../support/kubernetes-leases.ts";
+import { TestKubernetesNode } from "../support/kubernetes-node.ts";
+import { CLAIM, TestVolumes, VOLUME } from "../support/kubernetes-volumes.ts";
+import { nodePrograms } from "./node-programs.ts";
+
+/** What operators have beside their nodes, on a real kubelet, by drivers with the rights of an installation alone. */
+
+const programs = await nodePrograms();
+const missing = "missing" in programs ? programs.missing : undefined;
+const fixture = new Fixture();
+const IMAGE = "localhost/user:1";
+const MIB = 1n << 20n;
+const CLASS = "beta2";
+
+let bed: TestKubernetesNode;
+let api: KubernetesApi;
+let account: string;
+const drivers: ClusterDriver[] = [];
+
+beforeAll(async () => {
+  if ("missing" in programs) return;
+  bed = await TestKubernetesNode.start(fixture, programs);
+  const path = join(fixture.folder, "image.tar");
+  await writeImage(path, IMAGE, { Cmd: ["httpd", "-f", "-p", "80", "-h", "/www"], User: "1000" });
+  await bed.loadImage(path);
+  api = new KubernetesApi(readKubeconfig(bed.config));
+  await installOn(api, "svc-provider");
+  account = await bed.control.configOf("svc-provider", "svc-provider");
+});
+
+afterAll(async () => {
+  for (const driver of drivers) await driver.purge().finally(() => driver.close());
+  api?.close();
+  await fixture.close();
+});
+
+it("the programs of a node are there", ({ skip }) => {
+  if (missing !== undefined && process.env.CI !== "true") skip(missing);
+  expect(missing).toBeUndefined();
+});
+
+/** Of a provider of its own, which has run before where the name is known. */
+async function open(name: string, over: Partial<ObjectSettings> = {}): Promise<ClusterDriver> {
+  const driver = await openKubernetesDriver({
+    api: new KubernetesApi(readKubeconfig(account)),
+    objects: { ...SETTINGS, provider: `svc1${name}`, allowLocalImages: true, stopGraceMs: 5_000, ...over },
+    stateDir: join(fixture.folder, name),
+    timing: { removalPoll: 200 },
+  });
+  drivers.push(driver);
+  return driver;
+}
+
+async function closed(driver: ClusterDriver): Promise<void> {
+  drivers.splice(drivers.indexOf(driver), 1);
+  await driver.close();
+}
+
+/** The spec that follows when its tenant updates a lease to one service. */
+function updated(spec: LeaseSpec, service: ManifestService): LeaseSpec {
+  const generation = spec.generation + 1;
+  const version = generation.toString(16).padStart(64, "0");
+  return { ...spec, group: { ...spec.group, services: [service] }, generation, version };
+}
+
+async function errorOf(driver: ClusterDriver, { id }: LeaseSpec): Promise<string> {
+  const isTold = ({ services }: LeaseHealth) => services[0]?.error !== undefined;
+  return (await untilHealth(driver, id, isTold, "the reason")).services[0]?.error ?? "";
+}
+
+describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => {
+  let volumes: TestVolumes;
+
+  beforeAll(async () => {
+    volumes = await TestVolumes.start(fixture, bed, { name: CLASS, bytes: 96n * MIB, offered: "1Gi" });
+  });
+
+  /** Notes there when it starts and when it is asked to end. */
+  const NOTES = [
+    'echo "$VERSION starts" >> /data/notes',
+    `trap 'echo "$VERSION ends" >> /data/notes; exit' TERM`,
+    "httpd -p 80 -h /www",
+    "while :; do sleep 1 & wait $!; done",
+  ].join("\n");
+
+  function noting(version: string, { size = 16n * MIB, of = CLASS, ...over }: Volume = {}): ManifestService {
+    const attributes = [
+      { key: "class", value: of },
+      { key: "persistent", value: "true" },
+    ];
+    const { resources } = sampleService(IMAGE);
+    return sampleService(IMAGE, {
+      command: ["sh", "-c"],
+      args: [NOTES],
+      env: [`VERSION=${version}`],
+      resources: { ...resources, storage: [{ name: "data", size: { val: size.toString() }, attributes }] },
+      params: { storage: [{ name: "data", mount: "/data", readOnly: false }] },
+      expose: [sampleExpose()],
+      ...over,
+    });
+  }
+
+  async function notes(driver: ClusterDriver, { id }: LeaseSpec, replica = 0): Promise<string[]> {
+    const command = ["cat", "/data/notes"];
+    const { output } = await driver.exec(id, { service: "web", replica, command, tty: false, stdin: false });
+    let text = "";
+    for await (const { data } of output) text += Buffer.from(data).toString();
+    return text.trim().split("\n");
+  }
+
+  it("is one for each replica, goes on through an end, an update and another daemon, and goes with the lease", async () => {
+    const driver = await open("keeper");
+    const spec = sampleSpec([noting("first", { count: 2 })]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    await execute(driver, spec.id, { service: "web", command: ["kill", "1"] });
+    const begun = ["first starts", "first ends", "first starts"];
+    await waitFor(async () => (await notes(driver, spec)).length === begun.length, "the program to start again");
+    expect(await notes(driver, spec)).toEqual(begun);
+    const next = updated(spec, noting("second", { count: 2 }));
+    await driver.deploy(next);
+    await untilUpdated(driver, spec.id, next.generation);
+    await closed(driver);
+    const later = await open("keeper");
+    await untilOk(later, spec.id);
+    // The old replica has ended before the new one starts.
+    expect(await notes(later, spec, 0)).toEqual([...begun, "first ends", "second starts"]);
+    expect(await notes(later, spec, 1)).toEqual(["first starts", "first ends", "second starts"]);
+    expect(readdirSync(volumes.folder)).toHaveLength(2);
+    await later.teardown(spec.id, 5n);
+    await waitFor(() => readdirSync(volumes.folder).length === 0, "the data to be gone");
+    expect((await api.list(CLAIM)).objects).toEqual([]);
+    await waitFor(async () => (await api.list(VOLUME)).objects.length === 0, "the volumes to be gone");
+  });
+
+  it("does not grow by an update, which its tenant reads; it is there for the next, also after one that cannot start", async () => {
+    const driver = await open("grower");
+    const spec = sampleSpec([noting("first")]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    const larger = updated(spec, noting("larger", { size: 32n * MIB }));
+    await driver.deploy(larger);
+    const VOLUMES_STAY = /^the cluster cannot change the volumes of an existing service: write them as they were/;
+    expect(await errorOf(driver, larger)).toMatch(VOLUMES_STAY);
+    expect(await notes(driver, spec)).toEqual(["first starts"]);
+    const broken = updated(larger, noting("broken", { image: "localhost/no-such:1" }));
+    await driver.deploy(broken);
+    await untilHealth(
+      driver,
+      spec.id,
+      ({ services: [web] }) => /no-such/.test(web?.error ?? ""),
+      "the image to be missed",
+    );
+    const mended = updated(broken, noting("mended"));
+    await driver.deploy(mended);
+    await untilUpdated(driver, spec.id, mended.generation);
+    expect(await notes(driver, spec)).toEqual(["first starts", "first ends", "mended starts"]);
+    expect(await driver.status(spec.id)).toMatchObject({ health: "ok" });
+    await driver.teardown(spec.id, 5n);
+  });
+
+  it("that nobody makes is told to its tenant, with the reason of those who should", async () => {
+    const driver = await open("waiter");
+    expect((await driver.capacity()).storage).toEqual([{ classes: [CLASS], bytes: 1024n * MIB }]);
+    const [wide, foreign] = [
+      sampleSpec([noting("wide", { size: 97n * MIB })]),
+      sampleSpec([noting("x", { of: "none" })]),
+    ];
+    await driver.deploy(wide);
+    await driver.deploy(foreign);
+    expect(await errorOf(driver, wide)).toMatch(
+      /^web-0: the cluster does not make its volume "data": .*: not enough free space$/,
+    );
+    await untilHealth(
+      driver,
+      foreign.id,
+      ({ services: [web] }) => /"none" not found/.test(web?.error ?? ""),
+      "the class to be missed",
+    );
+    expect(await errorOf(driver, foreign)).toMatch(
+      /^web-0: the cluster does not make its volume "data": storageclass\.[^ ]+ "none" not found$/,
+    );
+    await Promise.all([wide, foreign].map(({ id }) => driver.teardown(id, 5n)));
+  });
+});
+
+interface Volume extends Partial<ManifestService> {
+  readonly size?: bigint;
+  /** Its storage class. */
+  readonly of?: string;
+}
+
+describe.skipIf(missing !== undefined)("a runtime class", () => {
+  const runtime = TestKubernetesNode.runtime;
+  const page = () => sampleSpec([sampleService(IMAGE)]);
+
+  async function look(name: string): Promise<string> {
+    const [part] =
+      (await kubernetesCluster.parts?.({ address: account, ingress: { by: "provider" }, runtime: name })) ?? [];
+    expect(part?.name).toBe("runtime class");
+    return part?.look() ?? "";
+  }
+
+  it("is what the pods of leases run with", async () => {
+    await api.apply(KIND.runtimeClass, { metadata: { name: runtime }, ...{ handler: runtime } });
+    expect(await look(runtime)).toBe(runtime);
+    const driver = await open("second", { runtime });
+    expect(await driver.obstacle()).toBeUndefined();
+    const spec = page();
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    // The pod's own container and that of its program.
+    expect((await bed.room.run("ls", [`/run/${runtime}/k8s.io`])).trim().split("\n")).toHaveLength(2);
+    await driver.teardown(spec.id, 5n);
+  });
+
+  it("that is missing keeps the provider from bidding, and a tenant reads it", async () => {
+    const sentence = /no RuntimeClass "nowhere".*make it, or change --cluster-runtime-class/;
+    await expect(look("nowhere")).rejects.toThrow(/no RuntimeClass "nowhere"/);
+    const driver = await open("nowhere", { runtime: "nowhere" });
+    expect(await driver.obstacle()).toMatch(sentence);
+    const spec = page();
+    await driver.deploy(spec);
+    expect(await errorOf(driver, spec)).toMatch(
+      /^the cluster does not create a replica: .*RuntimeClass "nowhere" not found/,
+    );
+    await driver.teardown(spec.id, 5n);
+  });
+
+  it("whose runtime a node lacks is told to the tenant without the node's own words", async () => {
+    await api.apply(KIND.runtimeClass, { metadata: { name: "absent" }, ...{ handler: "absent" } });
+    const driver = await open("absent", { runtime: "absent" });
+    const spec = page();
+    await driver.deploy(spec);
+    const sentence = 'web-0: the node lacks the runtime "absent" that the provider runs leases on; ask the provider';
+    expect(await errorOf(driver, spec)).toBe(sentence);
+    await driver.teardown(spec.id, 5n);
+  });
+});
