@@ -7,6 +7,7 @@ import { Query as Bank } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { pause } from "../support/index.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import * as h2 from "./lib/http2.ts";
+import { callFrom, threadTimeDuring } from "./lib/newcomer.ts";
 import { besiege, type Limits } from "./lib/siege.ts";
 import { type Door, getText, openSocket } from "./lib/sockets.ts";
 
@@ -113,6 +114,47 @@ describe("frames of HTTP/2 in floods", () => {
       },
       limits,
     );
+  });
+});
+
+describe("connections that come again and again with a hundred calls each", () => {
+  const calls = h2.streams(STREAMS).map((stream) => h2.wholeCall(stream, h2.callHeaders(PARAMS), EMPTY));
+  const first = Buffer.concat([h2.settings(), ...calls]);
+  /** Keeps so many connections open, until the function that it returns is called. */
+  const flood = (count: number): (() => void) => {
+    let isOver = false;
+    const sockets = new Map<number, ReturnType<typeof openSocket>>();
+    const open = (place: number): void => {
+      if (isOver) return;
+      const socket = h2.openHttp2(door, first);
+      sockets.set(place, socket);
+      // A connection whose calls are refused or answered is replaced.
+      setTimeout(() => socket.destroy(), 500);
+      socket.once("close", () => open(place));
+    };
+    for (let i = 0; i < count; i++) open(i);
+    return () => {
+      isOver = true;
+      for (const socket of sockets.values()) socket.destroy();
+    };
+  };
+
+  it("keep a newcomer waiting for a small part of what they ask for", async () => {
+    const times: number[] = [];
+    const over = flood(300);
+    try {
+      await pause(500);
+      for (let i = 0; i < 9; i++) {
+        times.push(
+          await threadTimeDuring(node.pid, async () => expect(await callFrom("127.0.0.9", door, PARAMS)).toBe("0")),
+        );
+        await pause(100);
+      }
+    } finally {
+      over();
+    }
+    console.log(`CPU of the thread while a newcomer waits, in ms: ${times.map(Math.round).join(" ")}`);
+    expect(times.sort((a, b) => a - b)[4]).toBeLessThan(100);
   });
 });
 

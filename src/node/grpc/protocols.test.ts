@@ -2,13 +2,23 @@ import { createServer, type Server } from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { beginCall, callHeaders, openHttp2, resetStream, settings, streams } from "../../../test/attack/lib/http2.ts";
+import {
+  beginCall,
+  callHeaders,
+  FRAME,
+  frame,
+  openHttp2,
+  resetStream,
+  settings,
+  streams,
+} from "../../../test/attack/lib/http2.ts";
 import { waitFor } from "../../../test/support/wait.ts";
-import { limitServer } from "../http/index.ts";
-import { MAX_TAKEN_BACK } from "./limits.ts";
+import { limitServer, Reading } from "../http/index.ts";
+import { FIRST_CONNECTIONS, MAX_PARTS, MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 
-const LIMIT = 5;
+let isPressed = false;
+const LIMIT = FIRST_CONNECTIONS + 2;
 
 let http1: Server;
 let port = 0;
@@ -16,14 +26,29 @@ let close = (): void => {};
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
+  isPressed = false;
   http1 = createServer((_request, response) => void response.end("1"));
-  const connections = limitServer(http1, LIMIT);
-  const http2 = createServer2((request, response) => {
-    request.resume();
-    // The answer comes when the call is whole, and does not end.
-    request.once("end", () => response.write("2"));
+  const reading = new Reading();
+  const connections = limitServer(http1, { maxOpenConnections: LIMIT, reading });
+  const http2 = (maxConcurrentStreams: number) =>
+    createServer2({ settings: { maxConcurrentStreams } }, (request, response) => {
+      request.resume();
+      // The answer comes when the call is whole, and does not end.
+      request.once("end", () => response.write("2"));
+    });
+  const seen = {
+    worked: () => reading.worked(),
+    handOver: (socket: Socket) => reading.handOver(socket),
+    get isPressed() {
+      return isPressed;
+    },
+  };
+  const both = new TwoProtocols({
+    http1,
+    http2: { first: http2(100), further: http2(10) },
+    connections,
+    reading: seen,
   });
-  const both = new TwoProtocols({ http1, http2, connections });
   await new Promise<void>((resolve) => http1.listen(0, "127.0.0.1", resolve));
   port = (http1.address() as AddressInfo).port;
   close = () => both.close();
@@ -76,5 +101,30 @@ it("ends a connection that takes back calls before they begin, and no other", as
   };
   const [few, many] = [takenBack(MAX_TAKEN_BACK - 1), takenBack(2 * MAX_TAKEN_BACK + 50)];
   await waitFor(() => many.destroyed, "the end of the connection that takes back many");
+  expect(few.destroyed).toBe(false);
+});
+
+it("gives each connection many calls at a time, and in a flood few to further ones of a client", async () => {
+  const open = async (isFlood: boolean): Promise<number | undefined> => {
+    isPressed = isFlood;
+    return (await session(true)).remoteSettings.maxConcurrentStreams;
+  };
+  const most: (number | undefined)[] = [];
+  for (let i = 0; i < FIRST_CONNECTIONS; i++) most.push(await open(true));
+  most.push(await open(true), await open(false));
+  expect(most).toEqual([...Array(FIRST_CONNECTIONS).fill(100), 10, 100]);
+});
+
+it("ends a connection that sends bodies in very many parts at once, and no other", async () => {
+  const inParts = (count: number): Socket => {
+    const parts = Array.from({ length: count }, () => frame(FRAME.data, { stream: 1, payload: Buffer.of(0) }));
+    const socket = openHttp2({ host: "127.0.0.1", port }, Buffer.concat([settings(), beginCall(1, callHeaders("/"))]));
+    sockets.push(socket);
+    // What comes before the call is looked at comes in one part.
+    socket.once("data", () => void setImmediate(() => socket.write(Buffer.concat(parts))));
+    return socket;
+  };
+  const [few, many] = [inParts(MAX_PARTS), inParts(MAX_PARTS + 1)];
+  await waitFor(() => many.destroyed, "the end of the connection that sends many parts");
   expect(few.destroyed).toBe(false);
 });

@@ -24,7 +24,7 @@ import {
 } from "../http/index.ts";
 import { HEIGHT_HEADERS } from "../services/height.ts";
 import { OpenCalls } from "./calls/open-calls.ts";
-import { endResponse, GONE, heldFor, isGone, lineKey, lineOf, readerKey, readerOf } from "./calls/reader.ts";
+import { callerKey, callerOfCall, endResponse, GONE, heldFor, isGone, readerKey, readerOf } from "./calls/reader.ts";
 import { answerUnary, isPlain } from "./calls/unary.ts";
 import { countedBody } from "./calls/whole-body.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
@@ -88,15 +88,18 @@ export class GrpcServer {
     this.#routes = grpcRoutes({ ...parts, turns, maxMessageBytes, shutdown: this.#shutdown.signal });
     const lines = new RequestLines((request, response) => this.#answer(request, response));
     this.#server = createServer((request, response) => lines.take(request, response));
-    const connections = limitServer(this.#server, options.maxOpenConnections);
-    const http2 = createServer2(
-      {
-        maxSessionMemory: MAX_SESSION_MEGABYTES,
-        settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES },
-      },
-      (request, response) => this.#take(request, response),
-    );
-    this.#protocols = new TwoProtocols({ http1: this.#server, http2, connections });
+    const { reading } = budget;
+    const connections = limitServer(this.#server, { ...options, reading });
+    const http2 = (maxConcurrentStreams: number) =>
+      createServer2(
+        {
+          maxSessionMemory: MAX_SESSION_MEGABYTES,
+          settings: { maxConcurrentStreams, maxHeaderListSize: MAX_HEADER_BYTES },
+        },
+        (request, response) => this.#take(request, response),
+      );
+    const servers = { first: http2(MAX_STREAMS.first), further: http2(MAX_STREAMS.further) };
+    this.#protocols = new TwoProtocols({ http1: this.#server, http2: servers, connections, reading });
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -157,10 +160,10 @@ export class GrpcServer {
         const held = () => heldFor(response, this.#budget.sent);
         return await answerUnary(request, response, { answer, maxMessageBytes, reader, held });
       }
-      const line = lineOf(response);
-      await this.#budget.turns.next(line);
+      const caller = callerOfCall(response);
+      await this.#budget.turns.next(caller);
       if (isGone(response)) return;
-      const values = createContextValues().set(readerKey, reader).set(lineKey, line);
+      const values = createContextValues().set(readerKey, reader).set(callerKey, caller);
       const asked = universalRequestFromNodeRequest(request, response, undefined, values);
       const held = heldFor(response, this.#budget.sent);
       const asItComes = isConversation(handler);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ByteBudget, HeldBytes } from "./byte-budget.ts";
+import type { Reading } from "./fairness/reading.ts";
 import { Gathered } from "./gathered.ts";
 import { forget } from "./lent-memory.ts";
 
@@ -7,6 +8,7 @@ import { forget } from "./lent-memory.ts";
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly sent: ByteBudget;
+  readonly reading: Reading;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface BodyLimits {
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBodyBytes: limit, sent }: BodyLimits,
+  { maxBodyBytes: limit, sent, reading }: BodyLimits,
 ): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve(undefined);
   return new Promise((resolve) => {
@@ -28,6 +30,7 @@ export function readBody(
       resolve(undefined);
     };
     request.on("data", (chunk: Buffer) => {
+      reading.worked();
       size += chunk.length;
       // Most bodies come in one part, which does not count.
       if (size > chunk.length) held ??= heldUntilAnswered(response, sent);

@@ -10,7 +10,7 @@ import {
   toNamespace,
 } from "../../wire/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
-import type { Turns } from "../http/index.ts";
+import type { Caller, Turns } from "../http/index.ts";
 import { heightAsked } from "../services/height.ts";
 import { statusOf } from "../services/status.ts";
 import { NOT_IMPLEMENTED, type RestAnswer, refusalAnswer, restText } from "./answer.ts";
@@ -52,8 +52,8 @@ export class RestDispatcher {
   }
 
   /** Answers a request; a refusal is an answer too. */
-  async answer(target: RestTarget, body: string): Promise<RestAnswer> {
-    await this.#turns.next();
+  async answer(target: RestTarget, body: string, caller?: Caller): Promise<RestAnswer> {
+    await this.#turns.single(caller);
     try {
       return await this.#answer(target, body);
     } catch (error) {

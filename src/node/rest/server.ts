@@ -9,6 +9,7 @@ import type { Logger } from "../../util/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
   type ClientBudget,
+  callerOf,
   clientBudget,
   closeServer,
   corsHeaders,
@@ -71,7 +72,7 @@ export class RestServer {
     this.#pages = pagesOf(this.#dispatcher.routes, parts.chainId);
     const lines = new RequestLines((request, response) => this.#answer(request, response));
     this.#server = createServer((request, response) => lines.take(request, response));
-    limitServer(this.#server, options.maxOpenConnections);
+    limitServer(this.#server, { ...budget, ...options });
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -106,7 +107,7 @@ export class RestServer {
     const body = target.route.body === "" ? "" : await this.#body(request, response);
     if (typeof body !== "string") return body;
     try {
-      return await this.#dispatcher.answer(target, body);
+      return await this.#dispatcher.answer(target, body, callerOf(request.socket));
     } catch (error) {
       this.#parts.logger.error("a REST request failed", { url: url.slice(0, 200), error });
       return refusalAnswer({ word: "Internal", text: "internal error, see the log of the node" });
@@ -118,7 +119,7 @@ export class RestServer {
     const packed = encodingRefusal(request);
     if (packed !== undefined) return refusalAnswer({ word: "InvalidArgument", text: packed }, 415);
     const { maxBodyBytes } = this.#options;
-    const body = await readBody(request, response, { maxBodyBytes, sent: this.#limits.sent });
+    const body = await readBody(request, response, { ...this.#limits, maxBodyBytes });
     if (body !== undefined) return body;
     for (const [name, value] of Object.entries(cutOff(request, response))) response.setHeader(name, value);
     const text = `the request body is larger than ${maxBodyBytes} bytes`;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   type BodyLimits,
+  callerOf,
   corsHeaders,
   cutOff,
   encodingRefusal,
@@ -61,7 +62,7 @@ export class HttpRpc {
     if (path === "/") return sendText(response, 200, endpointList(this.#options));
     const method = path.slice(1);
     if (!this.#options.methods.has(method)) return sendText(response, 404, "404 page not found\n");
-    if (path !== `/${HEALTH}`) await this.#options.turns.next();
+    if (path !== `/${HEALTH}`) await this.#options.turns.single(callerOf(response.req.socket));
     try {
       const call = { method, params: query, source: "uri" } as const;
       const result = await callMethod(this.#env, call, this.#options.methods);
@@ -81,7 +82,7 @@ export class HttpRpc {
       const text = `413 the request body is larger than ${maxBodyBytes} bytes\n`;
       return sendText(response, 413, text, cutOff(request, response));
     }
-    const { status, text } = await answerPost(this.#env, body, this.#options);
+    const { status, text } = await answerPost(this.#env, body, { ...this.#options, caller: callerOf(request.socket) });
     if (text === undefined) sendEmpty(response, status);
     else this.#sendJson(response, status, text);
   }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { ByteBudget } from "../http/index.ts";
+import { type ByteBudget, callerOf, type Reading } from "../http/index.ts";
 import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./calls/jsonrpc.ts";
 import { type RpcEnvironment, refuse } from "./calls/method.ts";
 import { IncomingBytes } from "./incoming-bytes.ts";
@@ -12,6 +13,7 @@ export interface WebSocketOptions extends DispatchOptions {
   readonly maxClients: number;
   readonly unread: ByteBudget;
   readonly sent: ByteBudget;
+  readonly reading: Reading;
 }
 
 const PING_EVERY_MS = 27_000;
@@ -51,7 +53,7 @@ export class WebSocketRpc {
 
   /** Takes over a connection that asks to become a websocket. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#server.handleUpgrade(request, socket, head, (websocket) => this.#serve(websocket, socket));
+    this.#server.handleUpgrade(request, socket, head, (websocket) => this.#serve(websocket, request.socket));
   }
 
   close(): void {
@@ -60,20 +62,22 @@ export class WebSocketRpc {
     this.#server.close();
   }
 
-  #serve(websocket: WebSocket, socket: Duplex): void {
+  #serve(websocket: WebSocket, socket: Socket): void {
     websocket.on("error", () => websocket.terminate());
     if (this.#server.clients.size > this.#options.maxClients) {
       websocket.close(TRY_AGAIN_LATER, `${this.#options.maxClients} clients are connected already`);
       return;
     }
-    const { unread, sent } = this.#options;
+    const { unread, sent, reading } = this.#options;
     const incoming = new IncomingBytes(websocket, socket, sent);
     const sink = sinkOf(websocket, unread);
+    const caller = callerOf(socket);
     let pending = 0;
     this.#alive.add(websocket);
     websocket.on("pong", () => this.#alive.add(websocket));
     websocket.on("close", () => this.#subscriptions.leave(sink));
     websocket.on("message", (data, isBinary) => {
+      reading.worked();
       if (isBinary || pending >= MAX_PENDING) {
         websocket.close(
           POLICY_VIOLATION,
@@ -92,7 +96,7 @@ export class WebSocketRpc {
         if (websocket.readyState !== websocket.OPEN) throw refuse("the connection is closed");
         return this.#subscribe(sink, call, id);
       };
-      answerText(this.#env, text, { ...this.#options, local })
+      answerText(this.#env, text, { ...this.#options, local, caller })
         .then((answer) => {
           pending -= 1;
           release();

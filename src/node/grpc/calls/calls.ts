@@ -3,11 +3,11 @@ import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { type Logger, SvcError } from "../../../util/index.ts";
 import { decodeMessage, encodeMessage, methodPath, type Namespace, toNamespace } from "../../../wire/index.ts";
 import type { Dispatcher } from "../../dispatch.ts";
-import type { Turns } from "../../http/index.ts";
+import type { Caller, Turns } from "../../http/index.ts";
 import { heightAsked, heightHeaders } from "../../services/height.ts";
 import { STATUS_CODE, statusOf } from "../../services/status.ts";
 import { MAX_ANSWER_BYTES } from "../limits.ts";
-import { GONE, lineKey, type Reader, readerKey } from "./reader.ts";
+import { callerKey, GONE, type Reader, readerKey } from "./reader.ts";
 
 /** What calls are answered with. */
 export interface CallParts {
@@ -17,16 +17,16 @@ export interface CallParts {
 }
 
 /** The headers of a call, the reader of its answer, and whose turn it takes. */
-export interface Caller {
+export interface Asker {
   readonly headerOf: (name: string) => string | null | undefined;
   readonly reader: Reader;
-  readonly line: object;
+  readonly caller: Caller;
 }
 
 /** Answers the bytes of a request with those of its answer. Throws a `ConnectError`. */
 export type BytesAnswerer = (
   request: () => Uint8Array,
-  caller: Caller,
+  asker: Asker,
 ) => Promise<{ readonly value: Uint8Array; readonly height: bigint }>;
 
 /** The calls of an rpc in a spelling, answered by the dispatcher. */
@@ -36,8 +36,8 @@ export function bytesAnswerer(
   namespace: Namespace,
 ): BytesAnswerer {
   const path = methodPath(method, namespace);
-  return async (request, { headerOf, reader, line }) => {
-    await turns.next(line);
+  return async (request, { headerOf, reader, caller }) => {
+    await turns.next(caller);
     try {
       const answer = await dispatcher.query({ path, data: request(), height: heightAsked(headerOf), prove: false });
       if (answer.code !== 0) throw refusal(answer);
@@ -58,7 +58,7 @@ export function answerer<M extends DescMethod>(method: M, answer: BytesAnswerer)
     const { value, height } = await answer(encode, {
       headerOf,
       reader: values.get(readerKey),
-      line: values.get(lineKey),
+      caller: values.get(callerKey),
     });
     for (const [name, text] of Object.entries(heightHeaders(height))) context.responseHeader.set(name, text);
     return decodeMessage<M["output"]>(method.output, value);

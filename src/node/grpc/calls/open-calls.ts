@@ -1,24 +1,30 @@
 import type { Http2Session } from "node:http2";
 import { CALL_TIMEOUT_MS, MAX_ENDED_CALLS, MAX_OPEN_CALLS, SWEEP_EVERY_MS } from "../limits.ts";
-import { type AnyResponse, endResponse } from "./reader.ts";
+import { type AnyResponse, callerOfCall, endResponse } from "./reader.ts";
+
+/** The calls of one client in order of arrival, with the time at which each is ended. */
+type Calls = Map<AnyResponse, number>;
 
 /**
- * The calls that are under way, of all connections. Where there are too many, the one that has been under way longest is
- * ended: others are done soon, and those that are not must not keep others out.
+ * The calls that are under way, of all connections. Where there are too many, the client with the most of them loses the one that
+ * has been under way longest: others are done soon, and those that are not must not keep others out.
  */
 export class OpenCalls {
-  /** In order of arrival, with the time at which each is ended. */
-  readonly #calls = new Map<AnyResponse, number>();
+  readonly #clients = new Map<string, Calls>();
+  #count = 0;
   /** How many calls of a session were ended to make room. */
   readonly #ended = new WeakMap<Http2Session, number>();
   readonly #sweep = setInterval(() => this.#endLate(), SWEEP_EVERY_MS).unref();
 
   /** Counts a call until it is answered. One that `lasts` may take as long as its client wants. */
   begin(response: AnyResponse, lasts: boolean): void {
-    const [longest] = this.#calls.size < MAX_OPEN_CALLS ? [] : this.#calls.keys();
-    if (longest !== undefined) this.#makeRoom(longest);
-    this.#calls.set(response, lasts ? Number.POSITIVE_INFINITY : performance.now() + CALL_TIMEOUT_MS);
-    response.once("close", () => this.#calls.delete(response));
+    const { client } = callerOfCall(response);
+    if (this.#count >= MAX_OPEN_CALLS) this.#makeRoom(client);
+    const calls = this.#clients.get(client) ?? new Map();
+    this.#clients.set(client, calls);
+    calls.set(response, lasts ? Number.POSITIVE_INFINITY : performance.now() + CALL_TIMEOUT_MS);
+    this.#count += 1;
+    response.once("close", () => this.#remove(client, response));
   }
 
   close(): void {
@@ -26,8 +32,11 @@ export class OpenCalls {
   }
 
   /** A session that fills the room again and again is ended as a whole: call by call would keep others waiting. */
-  #makeRoom(longest: AnyResponse): void {
-    this.#end(longest);
+  #makeRoom(newcomer: string): void {
+    const client = this.#most(newcomer);
+    const [longest] = this.#clients.get(client)?.keys() ?? [];
+    if (longest === undefined) return;
+    this.#end(client, longest);
     const session = "stream" in longest ? longest.stream?.session : undefined;
     if (session === undefined) return;
     const ended = (this.#ended.get(session) ?? 0) + 1;
@@ -35,13 +44,29 @@ export class OpenCalls {
     if (ended > MAX_ENDED_CALLS) session.destroy();
   }
 
-  #endLate(): void {
-    const now = performance.now();
-    for (const [response, end] of this.#calls) if (end <= now) this.#end(response);
+  /** The client with the most calls; the newcomer where nobody has more. */
+  #most(newcomer: string): string {
+    const has = (client: string) => this.#clients.get(client)?.size ?? 0;
+    let most = newcomer;
+    for (const client of this.#clients.keys()) if (has(client) > has(most)) most = client;
+    return most;
   }
 
-  #end(response: AnyResponse): void {
-    this.#calls.delete(response);
+  #endLate(): void {
+    const now = performance.now();
+    for (const [client, calls] of this.#clients)
+      for (const [response, end] of calls) if (end <= now) this.#end(client, response);
+  }
+
+  #end(client: string, response: AnyResponse): void {
+    this.#remove(client, response);
     endResponse(response);
+  }
+
+  #remove(client: string, response: AnyResponse): void {
+    const calls = this.#clients.get(client);
+    if (calls?.delete(response) !== true) return;
+    this.#count -= 1;
+    if (calls.size === 0) this.#clients.delete(client);
   }
 }

@@ -1,7 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerResponse } from "node:http2";
 import { createContextKey } from "@connectrpc/connect";
-import type { ByteBudget, HeldBytes, ReadLimits } from "../../http/index.ts";
+import {
+  type ByteBudget,
+  type Caller,
+  callerOf,
+  callerOfSession,
+  type HeldBytes,
+  type ReadLimits,
+} from "../../http/index.ts";
 
 /** A response over either protocol. */
 export type AnyResponse = ServerResponse | Http2ServerResponse;
@@ -11,11 +18,11 @@ export type Reader = (bytes: number) => boolean;
 
 export const readerKey = createContextKey<Reader>(() => true, { description: "who reads the answer" });
 
-/** The connection of a call, whose calls begin one by one with those of others. */
-export const lineKey = createContextKey<object>({}, { description: "whose turn it is" });
+export const callerKey = createContextKey<Caller>({ client: "", connection: {} }, { description: "whose turn it is" });
 
-export function lineOf(response: AnyResponse): object {
-  return ("stream" in response ? response.stream?.session : response.socket) ?? response;
+/** Whose a call is. */
+export function callerOfCall(response: AnyResponse): Caller {
+  return "stream" in response ? callerOfSession(response.stream?.session ?? {}) : callerOf(response.req.socket);
 }
 
 /** The reader of a response. */

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { Gathered, type HeldBytes } from "../../http/index.ts";
 import { heightHeaders } from "../../services/height.ts";
 import type { BytesAnswerer } from "./calls.ts";
-import { GONE, isGone, lineOf, type Reader } from "./reader.ts";
+import { callerOfCall, GONE, isGone, type Reader } from "./reader.ts";
 
 /** What plain calls are answered with. */
 export interface UnaryParts {
@@ -42,7 +42,7 @@ export async function answerUnary(
       return data;
     };
     const headerOf = (name: string) => textOf(request.headers[name]);
-    const { value, height } = await answer(whole, { headerOf, reader, line: lineOf(response) });
+    const { value, height } = await answer(whole, { headerOf, reader, caller: callerOfCall(response) });
     send(response, framed(value), { "grpc-status": "0" }, heightHeaders(height));
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;

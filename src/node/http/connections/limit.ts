@@ -1,16 +1,19 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { callerOf } from "../fairness/caller.ts";
 
 /** The state of a connection: no complete request yet, being answered, idle until the next request, or a websocket. */
 type State = "new" | "answered" | "waiting" | "upgraded";
 
-/** Which connections are closed first when the server is full; those with a request in progress stay. */
-const LET_GO: readonly State[] = ["new", "waiting", "upgraded"];
+/** Which connections are closed first when the server is full. */
+const LET_GO: readonly State[] = ["new", "waiting", "upgraded", "answered"];
 
 /**
- * Bounds how many connections a server has. When it is full, the connection that has been open longest without a
- * complete request is closed, then the one that has been idle longest, then the oldest websocket: those who hold
- * connections open must not keep others out. A new connection is refused when all others are being answered.
+ * Bounds how many connections a server has. When it is full, the client with the most of them loses one: the connection that
+ * has been open longest without a complete request, or the one that has been idle longest, or the oldest websocket. Those who hold
+ * connections open must not keep others out. One that is being answered is closed only for a client with fewer connections;
+ * otherwise the new one is refused.
  */
 export function limitConnections(server: Server, limit: number): LimitedConnections {
   const connections = new Connections(limit);
@@ -34,6 +37,7 @@ export interface LimitedConnections {
 
 /** Where a connection is, and since which step of all connections. */
 interface Place {
+  readonly client: string;
   state: State;
   since: number;
 }
@@ -45,16 +49,20 @@ class Connections {
    * table made anew every few requests, and each old one would keep what it last held until a full collection of garbage.
    */
   readonly #places = new Map<Duplex, Place>();
+  readonly #counts = new Map<string, number>();
   #steps = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  add(socket: Duplex): void {
-    socket.once("close", () => this.#places.delete(socket));
-    if (this.#places.size >= this.#limit) this.#letGo(this.#least() ?? socket);
-    if (!socket.destroyed) this.#places.set(socket, { state: "new", since: this.#steps++ });
+  add(socket: Socket): void {
+    const { client } = callerOf(socket);
+    socket.once("close", () => this.#remove(socket));
+    if (this.#places.size >= this.#limit) this.#letGo(this.#least(client) ?? socket);
+    if (socket.destroyed) return;
+    this.#places.set(socket, { client, state: "new", since: this.#steps++ });
+    this.#counts.set(client, (this.#counts.get(client) ?? 0) + 1);
   }
 
   /** A body may come as slowly as headers: until it is complete, its connection counts as one without a request. */
@@ -73,23 +81,33 @@ class Connections {
   }
 
   #letGo(socket: Duplex): void {
-    this.#places.delete(socket);
+    this.#remove(socket);
     socket.destroy();
   }
 
-  #least(): Duplex | undefined {
-    const oldest = (wanted: State): Duplex | undefined => {
-      let first: [Duplex, Place] | undefined;
-      for (const [socket, place] of this.#places) {
-        if (place.state === wanted && (first === undefined || place.since < first[1].since)) first = [socket, place];
-      }
-      return first?.[0];
-    };
-    for (const state of LET_GO) {
-      const socket = oldest(state);
-      if (socket !== undefined) return socket;
+  #remove(socket: Duplex): void {
+    const place = this.#places.get(socket);
+    if (place === undefined) return;
+    this.#places.delete(socket);
+    const left = (this.#counts.get(place.client) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(place.client);
+    else this.#counts.set(place.client, left);
+  }
+
+  /** What the client with the most connections can best do without, for a new connection of another client or its own. */
+  #least(newcomer: string): Duplex | undefined {
+    const has = (client: string) => this.#counts.get(client) ?? 0;
+    let most = newcomer;
+    for (const client of this.#counts.keys()) if (has(client) > has(most)) most = client;
+    const rank = (state: State) => LET_GO.indexOf(state);
+    let least: [Duplex, Place] | undefined;
+    for (const [socket, place] of this.#places) {
+      if (place.client !== most) continue;
+      const order = least === undefined ? -1 : rank(place.state) - rank(least[1].state);
+      if (least === undefined || order < 0 || (order === 0 && place.since < least[1].since)) least = [socket, place];
     }
-    return undefined;
+    const isSpared = least?.[1].state === "answered" && has(most) <= has(newcomer) + 1;
+    return isSpared ? undefined : least?.[0];
   }
 }
 

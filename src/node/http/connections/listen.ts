@@ -1,13 +1,23 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
 import { ACCEPT_QUEUE, type ListenPlace, listenError } from "../../../util/index.ts";
+import type { Reading } from "../fairness/reading.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
 import { type LimitedConnections, limitConnections } from "./limit.ts";
 import { answerMalformed } from "./malformed.ts";
 
+/** What a server does with connections. */
+interface ConnectionOptions {
+  readonly maxOpenConnections: number;
+  /** Reads them in their turns. */
+  readonly reading: Reading;
+}
+
 /** Bounds the connections of a server and the time that a request may take to arrive, and answers what is not a request. */
-export function limitServer(server: Server, maxConnections: number): LimitedConnections {
-  const connections = limitConnections(server, maxConnections);
+export function limitServer(server: Server, { maxOpenConnections, reading }: ConnectionOptions): LimitedConnections {
+  const connections = limitConnections(server, maxOpenConnections);
+  server.on("connection", (socket) => reading.add(socket));
+  server.on("request", () => reading.worked());
   answerMalformed(server);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;

@@ -1,5 +1,5 @@
 import { errorText } from "../../../util/index.ts";
-import type { ByteBudget, Turns } from "../../http/index.ts";
+import type { ByteBudget, Caller, Turns } from "../../http/index.ts";
 import {
   ERROR_STATUS,
   internalError,
@@ -30,6 +30,8 @@ export interface DispatchOptions {
   readonly methods: Methods;
   readonly maxBatch: number;
   readonly turns: Turns;
+  /** Whose turn it is. */
+  readonly caller?: Caller;
   /** Answers of batches that are not complete yet. */
   readonly unfinished: ByteBudget;
   /** Methods of the connection itself, with the id of the call; undefined when it has no such method. */
@@ -75,7 +77,7 @@ export async function answerPost(
 
 async function answerValue(env: RpcEnvironment, value: unknown, options: DispatchOptions): Promise<string | undefined> {
   if (!Array.isArray(value)) {
-    if (!isHealth(value)) await options.turns.next();
+    if (!isHealth(value)) await options.turns.single(options.caller);
     return await answerOne(env, value, options);
   }
   const batch: readonly unknown[] = value;
@@ -96,7 +98,6 @@ async function answerBatch(
 ): Promise<(string | undefined)[]> {
   const answers: Promise<string | undefined>[] = [];
   const held: (() => void)[] = [];
-  const line = {};
   let bytes = 0;
   const kept = (one: unknown, text: string | undefined): string | undefined => {
     if (text === undefined) return undefined;
@@ -108,7 +109,7 @@ async function answerBatch(
   };
   try {
     for (const one of batch) {
-      await options.turns.next(line);
+      await options.turns.next(options.caller);
       const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(env, one, options);
       const text = answer.then((each) => kept(one, each));
       answers.push(text);

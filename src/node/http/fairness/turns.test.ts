@@ -9,14 +9,34 @@ it("begins calls in the order in which they came", async () => {
 
 it("begins the first call of a connection before the second of any other", async () => {
   const [turns, begun]: [Turns, string[]] = [new Turns(), []];
-  const [busy, other] = [{}, {}];
+  const [busy, other, third] = [{}, {}, {}].map((connection) => ({ client: "10.0.0.1", connection }));
   const calls = [
     ...["a1", "a2", "a3"].map((name) => turns.next(busy).then(() => begun.push(name))),
     ...["b1", "b2"].map((name) => turns.next(other).then(() => begun.push(name))),
-    turns.next().then(() => begun.push("c1")),
+    turns.next(third).then(() => begun.push("c1")),
   ];
   await Promise.all(calls);
   expect(begun).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
+});
+
+it("begins a call of each client before the second of any other, however many connections it has", async () => {
+  const [turns, begun]: [Turns, string[]] = [new Turns(), []];
+  const next = (client: string) => turns.next({ client, connection: {} }).then(() => begun.push(client));
+  await Promise.all(["flood", "flood", "flood", "other"].map(next));
+  expect(begun).toEqual(["flood", "other", "flood", "flood"]);
+});
+
+it("waits while new connections are taken", async () => {
+  let looks = 0;
+  const reading = {
+    get isAccepting() {
+      looks += 1;
+      return looks < 4;
+    },
+  };
+  const turns = new Turns({ reading });
+  await turns.next();
+  expect(looks).toBe(4);
 });
 
 it("lets other work of the process have its turn", async () => {
@@ -39,14 +59,14 @@ it("lets other work of the process have its turn", async () => {
 
 it("begins a single call at once while nobody waits, until it is time for other work", async () => {
   const clock = { now: 0 };
-  const turns = new Turns(() => clock.now);
+  const turns = new Turns({ now: () => clock.now });
   const begun: string[] = [];
-  const ask = (name: string, line?: object) => turns.next(line).then(() => begun.push(name));
+  const ask = (name: string) => turns.single().then(() => begun.push(name));
   await turns.next();
   await new Promise(setImmediate);
   setImmediate(() => begun.push("other"));
   await ask("at once");
-  await Promise.all([ask("of many", {}), ask("behind it")]);
+  await Promise.all([turns.next().then(() => begun.push("of many")), ask("behind it")]);
   expect(begun).toEqual(["at once", "other", "of many", "behind it"]);
   clock.now += 6;
   setImmediate(() => begun.push("other again"));

@@ -1,0 +1,118 @@
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import { expect, it } from "vitest";
+import { ACCEPTED_IN_A_ROW, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
+import { Reading } from "./reading.ts";
+
+interface Double {
+  readonly socket: Socket;
+  readonly handle: { reading: boolean; isRead: boolean };
+  /** As when bytes of it have been read. */
+  sent(bytes: number): void;
+}
+
+function connection(remoteAddress: string): Double {
+  const handle = {
+    reading: true,
+    isRead: true,
+    readStart: () => Object.assign(handle, { isRead: true }),
+    readStop: () => Object.assign(handle, { isRead: false }),
+  };
+  const socket = Object.assign(new EventEmitter(), { remoteAddress, bytesRead: 0, destroyed: false, _handle: handle });
+  const sent = (bytes: number): void => {
+    socket.bytesRead += bytes;
+  };
+  return { socket: socket as unknown as Socket, handle, sent };
+}
+
+/** Connections of a client that were let in before. */
+async function connected(reading: Reading, address: string, count: number): Promise<Double[]> {
+  const all = Array.from({ length: count }, () => connection(address));
+  for (const { socket } of all) reading.add(socket);
+  for (let i = 0; i < 3; i++) await nextTurn();
+  return all;
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+function workFor(reading: Reading, ms: number): void {
+  const end = performance.now() + ms;
+  reading.worked();
+  while (performance.now() < end);
+  reading.worked();
+}
+
+const read = (all: readonly Double[]) => all.filter(({ handle }) => handle.isRead).length;
+
+it("reads all connections where they make little work", async () => {
+  const reading = new Reading();
+  const all = await connected(reading, "10.0.0.1", 3);
+  for (let i = 0; i < 10; i++) reading.worked();
+  expect(read(all)).toBe(3);
+});
+
+it("stops all connections where they make much work, and reads some of them in each turn that follows", async () => {
+  const reading = new Reading();
+  const all = await connected(reading, "10.0.0.1", 2 * READING_AT_A_TIME + 1);
+  for (const { sent } of all) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  expect(read(all)).toBe(0);
+  const seen: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    await nextTurn();
+    seen.push(read(all));
+  }
+  expect(seen).toEqual([READING_AT_A_TIME, 2 * READING_AT_A_TIME, all.length]);
+});
+
+it("reads another client in the next turn, and first who was passed by", async () => {
+  const reading = new Reading();
+  const flood = await connected(reading, "10.0.0.1", 3 * READING_AT_A_TIME);
+  const [other] = (await connected(reading, "10.0.0.2", 1)) as [Double];
+  for (const { sent } of [...flood, other]) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  await nextTurn();
+  expect(other.handle.isRead).toBe(true);
+  // All but one of these are passed by.
+  flood[0]?.sent(1);
+  workFor(reading, READING_SLICE_MS);
+  await nextTurn();
+  expect([other.handle.isRead, flood[0]?.handle.isRead]).toEqual([true, false]);
+});
+
+it("reads newcomers first, also of the same client", async () => {
+  const reading = new Reading();
+  const flood = await connected(reading, "10.0.0.1", 3 * READING_AT_A_TIME);
+  for (const { sent } of flood) sent(FRESH_BYTES);
+  const [newcomer] = (await connected(reading, "10.0.0.1", 1)) as [Double];
+  newcomer.sent(FRESH_BYTES - 1);
+  workFor(reading, READING_SLICE_MS);
+  await nextTurn();
+  expect(newcomer.handle.isRead).toBe(true);
+});
+
+it("leaves alone what a socket does itself, until HTTP/2 has it", async () => {
+  const reading = new Reading();
+  const [own, handedOver] = (await connected(reading, "10.0.0.1", 2)) as [Double, Double];
+  own.handle.reading = false;
+  handedOver.handle.reading = false;
+  reading.handOver(handedOver.socket);
+  workFor(reading, READING_SLICE_MS);
+  expect([own.handle.isRead, handedOver.handle.isRead]).toEqual([true, false]);
+  await nextTurn();
+  expect(handedOver.handle.isRead).toBe(true);
+});
+
+it("takes new connections turn by turn before other work, up to a limit", async () => {
+  const reading = new Reading();
+  let turns = 0;
+  do {
+    reading.add(connection("10.0.0.1").socket);
+    await nextTurn();
+    turns += 1;
+  } while (reading.isAccepting && turns <= ACCEPTED_IN_A_ROW);
+  expect(turns).toBe(ACCEPTED_IN_A_ROW);
+  reading.add(connection("10.0.0.1").socket);
+  await nextTurn();
+  expect(reading.isAccepting).toBe(true);
+});

@@ -1,0 +1,145 @@
+import type { Socket } from "node:net";
+import { ACCEPTED_IN_A_ROW, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
+import { type Caller, callerOf } from "./caller.ts";
+import { FairQueue } from "./fair-queue.ts";
+
+/**
+ * What the system tells of a socket. The servers of Node.js let it feed them directly; once HTTP/2 has a socket, nothing else
+ * pauses it.
+ */
+interface Handle {
+  /** What the socket itself has last wanted of it. */
+  readonly reading?: boolean;
+  readStart(): unknown;
+  readStop(): unknown;
+}
+
+interface HandledSocket extends Socket {
+  readonly _handle?: Handle | null;
+}
+
+interface Connection {
+  readonly socket: HandledSocket;
+  readonly caller: Caller;
+  /** What had come of it when its last turn began; undefined if it was never stopped. */
+  bytes: number | undefined;
+}
+
+/**
+ * Bounds what is read of clients in one turn of the event loop. Node.js reads every connection that is ready before it looks at
+ * the next new one: hundreds of connections with a hundred calls each would keep newcomers waiting for seconds. Where what was read
+ * has made work for some milliseconds, all connections stop; a few are read in each turn that follows, of each client in turn.
+ */
+export class Reading {
+  /** Connections that are stopped and have sent little so far, and all others. */
+  readonly #fresh = new FairQueue<Connection>();
+  readonly #others = new FairQueue<Connection>();
+  readonly #read = new Set<Connection>();
+  /** Those that HTTP/2 reads. */
+  readonly #handedOver = new WeakSet<Socket>();
+  /** When the work of this turn began. */
+  #since: number | undefined;
+  #willEnd = false;
+  #turn = 0;
+  /** The turn of the last new connection, and how many turns in a row have brought one. */
+  #acceptedIn = -2;
+  #accepted = 0;
+
+  /** Reads a connection in its turns, until it closes. */
+  add(socket: Socket): void {
+    this.#accepted = this.#acceptedIn >= this.#turn - 1 ? this.#accepted + 1 : 1;
+    this.#acceptedIn = this.#turn;
+    const connection: Connection = { socket, caller: callerOf(socket), bytes: undefined };
+    this.#read.add(connection);
+    socket.once("close", () => this.#read.delete(connection));
+    this.worked();
+  }
+
+  /** HTTP/2 reads the socket from now on. */
+  handOver(socket: Socket): void {
+    this.#handedOver.add(socket);
+  }
+
+  /**
+   * Whether new connections come turn by turn. Node.js takes one in each turn: with all work of the others in between, the last of
+   * some hundreds would wait for seconds. So other work waits for them, up to a limit.
+   */
+  get isAccepting(): boolean {
+    return this.#acceptedIn >= this.#turn - 1 && this.#accepted < ACCEPTED_IN_A_ROW;
+  }
+
+  /** Told whenever what was read has made work, and gives the number of the turn. */
+  worked(): number {
+    const now = performance.now();
+    this.#since ??= now;
+    if (now - this.#since >= READING_SLICE_MS) this.#stopAll();
+    this.#endLater();
+    return this.#turn;
+  }
+
+  /** Whether connections wait for their turn. */
+  get isPressed(): boolean {
+    return !this.#fresh.isEmpty || !this.#others.isEmpty;
+  }
+
+  /** Those that had their turn come last, those that it passed by come first. */
+  #stopAll(): void {
+    const passedBy: [Caller, Connection][] = [];
+    for (const connection of this.#read) {
+      const { socket, caller, bytes } = connection;
+      if (this.#isFed(socket)) socket._handle?.readStop();
+      const { bytesRead } = socket;
+      if (bytes === bytesRead) passedBy.push([caller, connection]);
+      else (bytesRead < FRESH_BYTES ? this.#fresh : this.#others).push(caller, connection);
+    }
+    this.#read.clear();
+    if (passedBy.length > 0) this.#others.putBack(passedBy);
+  }
+
+  /** An immediate that is set within another runs after the next poll of the network. */
+  #endLater(): void {
+    if (this.#willEnd) return;
+    this.#willEnd = true;
+    setImmediate(() => this.#endTurn());
+  }
+
+  #endTurn(): void {
+    this.#willEnd = false;
+    this.#since = undefined;
+    this.#turn += 1;
+    if (!this.isAccepting) {
+      // One that comes now begins a new row.
+      this.#acceptedIn = -2;
+      this.#startSome();
+    } else if (this.isPressed) this.#stopAll();
+    // The others have their turn even if nothing comes of these.
+    if (this.isPressed) this.#endLater();
+  }
+
+  #startSome(): void {
+    for (let i = 0; i < READING_AT_A_TIME; i++) {
+      const next = this.#next(i);
+      if (next === undefined) return;
+      this.#start(next);
+    }
+  }
+
+  /** Newcomers come first, and take no more than half of a turn from the others. */
+  #next(place: number): Connection | undefined {
+    const [first, second] = place < READING_AT_A_TIME / 2 ? [this.#fresh, this.#others] : [this.#others, this.#fresh];
+    return first.shift() ?? second.shift();
+  }
+
+  #start(connection: Connection): void {
+    const { socket } = connection;
+    if (socket.destroyed) return;
+    connection.bytes = socket.bytesRead;
+    this.#read.add(connection);
+    // Unless the socket has stopped by itself meanwhile.
+    if (this.#isFed(socket)) socket._handle?.readStart();
+  }
+
+  #isFed(socket: HandledSocket): boolean {
+    return this.#handedOver.has(socket) || socket._handle?.reading !== false;
+  }
+}

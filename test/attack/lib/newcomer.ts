@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import type { Door } from "./sockets.ts";
+
+/** Processor time that each thread of a process has used so far, in milliseconds. */
+function threadTimes(pid: number): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const [spent] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ");
+    times.set(thread, Number(spent) / 1e6);
+  }
+  return times;
+}
+
+/** What the busiest thread of a process did meanwhile, in milliseconds of its own: how busy the machine is does not count. */
+export async function threadTimeDuring(pid: number, run: () => Promise<unknown>): Promise<number> {
+  const before = threadTimes(pid);
+  await run();
+  return Math.max(...[...threadTimes(pid)].map(([thread, spent]) => spent - (before.get(thread) ?? spent)));
+}
+
+/** Makes a call with an empty request of gRPC, on a new connection from an address; its status. */
+export function callFrom(localAddress: string, door: Door, path: string): Promise<string> {
+  const socket = connect({ ...door, localAddress });
+  const session = connectHttp2(`http://${door.host}:${door.port}`, { createConnection: () => socket });
+  return new Promise((resolve, reject) => {
+    const call = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+    let status = "none";
+    const told = (headers: { readonly "grpc-status"?: string | string[] | undefined }): void => {
+      status = String(headers["grpc-status"] ?? status);
+    };
+    call.on("response", told).on("trailers", told);
+    session.on("error", reject);
+    call.on("error", reject).on("close", () => {
+      session.destroy();
+      resolve(status);
+    });
+    call.resume().end(Buffer.alloc(5));
+  });
+}
