@@ -1,7 +1,8 @@
 /**
  * Balance queries a second against a real node process over JSON-RPC (`abci_query`), REST and gRPC, from a second process on
  * the same cores, at several numbers of connections; the same work against the ecosystem's reference node in the same run.
- * Without Go to build that node, its rows are left out.
+ * Without Go to build that node, its rows are left out. `BENCH_BEFORE=<dist/svc.cjs of another checkout>` adds the node of an
+ * earlier build, over JSON-RPC.
  *
  *   npm run bench -- queries [runs] [seconds] [accounts]
  */
@@ -10,7 +11,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { buildPeer } from "../test/interop/peers.ts";
 import { startSimdChain } from "../test/interop/simd-chain.ts";
-import { Fixture } from "../test/support/index.ts";
+import { Fixture, svcOk } from "../test/support/index.ts";
 import { type BenchPorts, startBenchNode } from "./lib/bench-node.ts";
 import { cpuOfProcess } from "./lib/cpu.ts";
 import { loadKeys } from "./lib/load-accounts.ts";
@@ -20,11 +21,14 @@ import { median } from "./lib/stats.ts";
 
 const CONNECTIONS = [1, 16, 64];
 const PEER_BALANCE = "1000000000000";
-/** The measured speed over that of the reference node. */
+/** The measured speed over that of the reference node, and over that of an earlier build. */
 const TARGET = { atLeast: 2 };
+const TARGET_BEFORE = { atLeast: 1 };
 
 /** A node under load. */
 interface Queried extends BenchPorts {
+  /** Whether it answers over JSON-RPC alone. */
+  readonly isEarlier: boolean;
   readonly name: string;
   readonly pid: number;
   readonly prefix: string;
@@ -49,9 +53,12 @@ async function measure(): Promise<void> {
   const fixture = new Fixture();
   try {
     const nodes = [await ownNode(fixture, accounts), ...(await peerNode(fixture, accounts))];
+    const { BENCH_BEFORE: before } = process.env;
+    if (before !== undefined) nodes.push(await ownNode(fixture, accounts, before));
     for (const kind of INTERFACES)
       for (const connections of CONNECTIONS) {
-        const measured = nodes.map((node) => ({ node, rates: [] as number[], costs: [] as number[] }));
+        const asked = nodes.filter(({ isEarlier }) => !isEarlier || kind === "abci_query");
+        const measured = asked.map((node) => ({ node, rates: [] as number[], costs: [] as number[] }));
         for (let run = 0; run < runs; run++)
           for (const { node, rates, costs } of measured) {
             const { rate, cpuMs } = await askFor(node, { kind, connections, seconds, accounts });
@@ -77,21 +84,31 @@ function reportRow(report: Report, title: string, measured: readonly Measured[])
     report.add({ name: `${node.name}: balance queries, ${title}`, unit: "1/s", samples: rates });
     report.add({ name: `${node.name}: CPU of the node a query, ${title}`, unit: "ms", samples: costs });
   }
-  const [own, peer] = measured;
-  if (own === undefined || peer === undefined) return;
-  const samples = [median(own.rates) / median(peer.rates)];
-  report.add({ name: `${own.node.name} over ${peer.node.name}: ${title}`, unit: "x", samples, target: TARGET });
+  const [own, ...others] = measured;
+  if (own === undefined) return;
+  for (const { node, rates } of others) {
+    const samples = [median(own.rates) / median(rates)];
+    const target = node.isEarlier ? TARGET_BEFORE : TARGET;
+    report.add({ name: `${own.node.name} over ${node.name}: ${title}`, unit: "x", samples, target });
+  }
 }
 
-async function ownNode(fixture: Fixture, accounts: number): Promise<Queried> {
-  const node = await startBenchNode(
-    fixture,
-    loadKeys(accounts).map(({ address }) => address),
-  );
+async function ownNode(fixture: Fixture, accounts: number, main?: string): Promise<Queried> {
+  const addresses = loadKeys(accounts).map(({ address }) => address);
+  const node = await startBenchNode(fixture, addresses, main === undefined ? {} : { main });
   // It ends by itself, so that it can leave its profile.
   fixture.defer(() => node.process.stop());
   const { port, restPort, grpcPort } = node;
-  return { name: "svc", pid: node.process.pid, prefix: "svc", denom: "utoken", port, restPort, grpcPort };
+  const version = main === undefined ? "" : ` ${(await svcOk(["version"], { main })).trim()}`;
+  const ports = { port, restPort, grpcPort };
+  return {
+    name: `svc${version}`,
+    pid: node.process.pid,
+    prefix: "svc",
+    denom: "utoken",
+    isEarlier: main !== undefined,
+    ...ports,
+  };
 }
 
 /** The reference node with the same accounts, or nothing and the reason if it cannot be built. */
@@ -117,7 +134,7 @@ async function peerNode(fixture: Fixture, accounts: number): Promise<Queried[]> 
   fixture.defer(() => chain.stop());
   const [port, restPort] = [chain.url, chain.api].map((url) => Number(new URL(url).port));
   const ports = { port: port ?? 0, restPort: restPort ?? 0, grpcPort: chain.grpcPort };
-  return [{ name: "simd53", pid: chain.pid, prefix, denom: "stake", ...ports }];
+  return [{ name: "simd53", pid: chain.pid, prefix, denom: "stake", isEarlier: false, ...ports }];
 }
 
 async function askFor(

@@ -24,24 +24,28 @@ export interface BenchNodeSettings {
   readonly prepare?: (home: string) => void;
   /** Of Node.js. */
   readonly nodeFlags?: readonly string[];
+  /** The path of another build of the program, whose node answers over JSON-RPC alone. */
+  readonly main?: string;
 }
 
 /** A fresh chain in its own process with funded accounts. */
 export async function startBenchNode(
   fixture: Fixture,
   addresses: readonly string[],
-  { flags = [], prepare = () => {}, nodeFlags = [] }: BenchNodeSettings = {},
+  { flags = [], prepare = () => {}, nodeFlags = [], main }: BenchNodeSettings = {},
 ): Promise<TestNode & BenchPorts> {
   const home = fixture.tempHome();
   const chainId = "svc-bench-1";
-  await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
+  const program = main === undefined ? {} : { main };
+  await svcOk(["init", "validator", "--chain-id", chainId, "--home", home], program);
   fundAccounts(home, addresses);
   prepare(home);
   const [port = 0, restPort = 0, grpcPort = 0] = await freePorts(3);
   const rest = ["--api.enable", "--api.address", `tcp://127.0.0.1:${restPort}`];
-  const addressed = ["--rpc.laddr", `tcp://127.0.0.1:${port}`, ...rest, "--grpc.address", `127.0.0.1:${grpcPort}`];
-  const args = ["start", "--home", home, ...addressed, ...FLAGS, ...flags];
-  const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags: [...profiling(), ...nodeFlags] });
+  const others = main === undefined ? [...rest, "--grpc.address", `127.0.0.1:${grpcPort}`] : [];
+  const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, ...others, ...FLAGS, ...flags];
+  const parts = { home, chainId, port, args, nodeFlags: [...profiling(), ...nodeFlags], ...program };
+  const node = new TestNode(fixture, parts);
   await node.start();
   return Object.assign(node, { port, restPort, grpcPort });
 }

@@ -40,6 +40,8 @@ export interface NodeParts {
   readonly args: readonly string[];
   /** Flags of Node.js itself. */
   readonly nodeFlags?: readonly string[];
+  /** The path of another build of the program. */
+  readonly main?: string;
   readonly firstBlockWithinMs?: number;
 }
 
@@ -70,8 +72,9 @@ export class TestNode {
 
   /** Starts the process and waits until it has made a block; the height of that block. */
   async start(): Promise<bigint> {
-    const { args, nodeFlags = [], firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
-    this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags });
+    const { args, nodeFlags = [], main, firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
+    const program = main === undefined ? {} : { main };
+    this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags, ...program });
     const client = this.client();
     try {
       const height = await waitFor(() => this.#firstHeight(client), "the node's first block", {
