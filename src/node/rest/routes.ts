@@ -55,7 +55,7 @@ export class RouteTable {
 
   /** The route of decoded segments and their values; undefined if no route matches. */
   find(verb: string, segments: readonly string[]): { readonly route: Route; readonly values: PathValues } | undefined {
-    const route = findIn(this.#root, verb, segments);
+    const route = findIn(this.#root, verb, { segments, at: 0 });
     return route === undefined ? undefined : { route, values: valuesOf(route.steps, segments) };
   }
 
@@ -82,9 +82,16 @@ function wordNode(node: Node, word: string): Node {
   return next;
 }
 
-function findIn(node: Node, verb: string, segments: readonly string[]): Route | undefined {
-  const [first, ...rest] = segments;
+/** A path from one of its segments on, which need not be copied at every step. */
+interface Rest {
+  readonly segments: readonly string[];
+  readonly at: number;
+}
+
+function findIn(node: Node, verb: string, { segments, at }: Rest): Route | undefined {
+  const first = segments[at];
   if (first === undefined) return node.ends.get(verb);
+  const rest = { segments, at: at + 1 };
   const word = node.words.get(first);
   const found =
     (word === undefined ? undefined : findIn(word, verb, rest)) ??
