@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AUTHORITY, openAuthority } from "../../src/provider/certificates/index.ts";
 import {
   collect,
   sampleExpose,
@@ -16,6 +17,7 @@ import {
 } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
+import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/objects.ts";
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import { KIND, LINGER_MS } from "../../src/provider/cluster/kubernetes/objects/index.ts";
@@ -52,6 +54,8 @@ const LONG = { timeoutMs: 60_000 };
 
 let bed: TestKubernetesNode;
 let api: KubernetesApi;
+/** The certificate of the operator's authority. */
+let authority: string;
 let visitor: Visitor;
 const drivers = new Map<Way, ClusterDriver>();
 
@@ -61,7 +65,8 @@ beforeAll(async () => {
   bed = await TestKubernetesNode.start(fixture, programs);
   api = new KubernetesApi(readKubeconfig(bed.config));
   await installOn(api, "svc-provider");
-  visitor = new Visitor(bed.address, await startController(fixture, bed, { controller, definitions }));
+  authority = await startController(fixture, bed, { controller, definitions });
+  visitor = new Visitor(bed.address, authority);
   const account = await bed.control.configOf("svc-provider", "svc-provider");
   for (const way of ["ingress", "gateway", "closed"] as const) drivers.set(way, await openDriver(way, account));
 });
@@ -98,6 +103,10 @@ async function deploy(way: Way, page: string): Promise<LeaseSpec> {
   await driverOf(way).deploy(spec);
   await untilOk(driverOf(way), spec.id);
   return spec;
+}
+
+interface ApiIngress extends ApiObject {
+  readonly spec?: { readonly tls?: readonly { readonly secretName?: string }[] };
 }
 
 interface Lead extends Partial<HttpOptions> {
@@ -248,6 +257,7 @@ test.skipIf(missing !== undefined)(
     const flags = [
       ...["--cluster-orch", "--clusterconfig", await bed.control.configOf("svc-provider", "svc-provider")],
       ...["--cluster-pod-security", "baseline", "--cluster-ingress-class", INGRESS_CLASS],
+      ...["--cluster-ingress-issuer", "test"],
       ...["--deployment-ingress-domain", "secure.example.com", "--cluster-node-port-range", "30100-30199"],
     ];
     const provider = await startProvider(fixture, { name: "provider", node: chain, faucet, flags });
@@ -263,27 +273,46 @@ test.skipIf(missing !== undefined)(
       webFile({ page: "from a file" }).replace("localhost/svc-sample:latest", TestKubernetesNode.image),
     );
     const deployed: DeployResult = JSON.parse(
-      await svcOk(["deploy", path, "-y", "-o", "json", ...tenant], { env: namesOf("secure.example.com", bed.address) }),
+      await svcOk(["deploy", path, "-y", "-o", "json", ...tenant], { env: visitorsEnv("secure.example.com") }),
     );
     expect(deployed.leases.map((lease) => lease.provider)).toEqual([provider.address]);
     const { hostname, protocol } = new URL(deployed.uris[0] ?? "");
-    expect(`${protocol} ${hostname}`).toMatch(/^http: [a-z0-9]+\.secure\.example\.com$/);
-    expect(await visitor.page(hostname)).toBe("200 from a file");
+    expect(`${protocol} ${hostname}`).toMatch(/^https: [a-z0-9]+\.secure\.example\.com$/);
     expect(await visitor.securePage(hostname)).toBe("200 from a file");
+    expect(await statusOf(hostname)).toBe("308");
+    await certify(hostname);
     await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
     await waitFor(async () => (await statusOf(hostname)) === "404", "the route to be gone", LONG);
   },
 );
 
-/** Variables of a program that finds all names below a domain at one address, as if a name server said so. */
-function namesOf(domain: string, address: string): Readonly<Record<string, string>> {
+/** Does what an issuer of certificates in the cluster does: puts another one for the host where its Ingress says. */
+async function certify(host: string): Promise<void> {
+  const { objects } = await api.list<ApiIngress>(KIND.ingress);
+  const found = objects.find(({ metadata }) => metadata.name === host);
+  const [{ secretName = "" } = {}] = found?.spec?.tls ?? [];
+  expect(found?.metadata.annotations).toMatchObject({ "cert-manager.io/cluster-issuer": "test" });
+  const folder = fixture.tempHome("issuer");
+  const { chain, key } = await (await openAuthority(folder)).issue(host, new AbortController().signal);
+  const metadata = { namespace: found?.metadata.namespace ?? "", name: secretName };
+  const secret = { metadata, type: "kubernetes.io/tls", stringData: { "tls.crt": chain, "tls.key": key } };
+  await api.apply(KIND.secret, secret);
+  const client = new Visitor(bed.address, readFileSync(join(folder, AUTHORITY.certificate), "utf8"));
+  await waitFor(() => client.securePage(host), "the certificate of its own");
+}
+
+/** Variables of a program that finds all names below a domain at the cluster, as if a name server said so, and trusts its authority. */
+function visitorsEnv(domain: string): Readonly<Record<string, string>> {
+  const { address } = bed;
   const path = join(fixture.folder, "names.cjs");
   const script = `const dns = require("node:dns");
 const { lookup } = dns;
 dns.lookup = (host, ...more) => lookup(host.endsWith(".${domain}") ? "${address}" : host, ...more);
 `;
   writeFileSync(path, script);
-  return { NODE_OPTIONS: `--require=${path}` };
+  const trusted = join(fixture.folder, "trusted.crt");
+  writeFileSync(trusted, authority);
+  return { NODE_OPTIONS: `--require=${path}`, NODE_EXTRA_CA_CERTS: trusted };
 }
 
 /** Identities of the pods of a lease, those that end too. */

@@ -14,6 +14,7 @@ export const SETTINGS: ObjectSettings = {
   podSecurity: "restricted",
   overcommit: { cpu: 0, memory: 0, storage: 0 },
   ingressClass: undefined,
+  ingressTls: undefined,
   gateway: undefined,
 };
 

@@ -131,6 +131,11 @@ function providerRows({ A, none }: TestHome): readonly Row[] {
     [["provider", "run"], 2, "required flag --from"],
     [["provider", "run", "--from", "nobody"], 1, "nobody is not a valid name or address"],
     [["provider", "run", "--from", "a", "--cluster-ingress", "x"], 2, "--cluster-ingress takes cluster, provider"],
+    [
+      ["provider", "run", "--from", "a", "--cluster-ingress-scheme", "x"],
+      2,
+      "--cluster-ingress-scheme takes http, https",
+    ],
     [["provider", "run", "--from", "a", "--cluster-pod-security", "x"], 2, "takes restricted, baseline"],
     [["provider", "run", "--from", "a", "--clusterconfig", none], 1, "--clusterconfig"],
     [["provider", "run", "--from", "a", "--bid-price-cpu-scale", "x"], 2, "--bid-price-cpu-scale"],

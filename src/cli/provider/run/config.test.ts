@@ -229,6 +229,16 @@ describe("the settings of a provider", () => {
       by: "cluster",
       gateway: { namespace: "gateways", name: "tenants" },
     });
+    expect(readClusterSettings(flags({ "cluster-ingress-scheme": "https" })).ingress).toEqual({
+      by: "cluster",
+      scheme: "https",
+    });
+    expect(readClusterSettings(flags({ "cluster-ingress-issuer": "letsencrypt" })).ingress).toEqual({
+      by: "cluster",
+      scheme: "https",
+      issuer: "letsencrypt",
+    });
+    expect(() => readClusterSettings(flags({ "cluster-ingress-scheme": "ftp" }))).toThrow(/http.*https/);
     for (const wrong of ["tenants", "/tenants", "a/b/c", "Gateways/tenants", `a/${"b".repeat(64)}`]) {
       expect(() => readClusterSettings(flags({ "cluster-gateway": wrong }))).toThrow(/namespace and a name/);
     }

@@ -68,10 +68,14 @@ export function readClusterIngress(flags: Flags): IngressSettings {
   const read = reader(flags);
   const className = read(CLUSTER.clusterIngressClass);
   const gateway = read(CLUSTER.clusterGateway);
+  const issuer = read(CLUSTER.clusterIngressIssuer);
+  const isEncrypted = issuer !== undefined || read(CLUSTER.clusterIngressScheme) === "https";
   return {
     by: INGRESSES.find((each) => each === read(CLUSTER.clusterIngress)) ?? "cluster",
     ...(className === undefined ? {} : { className }),
     ...(gateway === undefined ? {} : { gateway }),
+    ...(isEncrypted ? { scheme: "https" as const } : {}),
+    ...(issuer === undefined ? {} : { issuer }),
   };
 }
 

@@ -22,6 +22,8 @@ const GIVEN: Readonly<Record<string, readonly [text: string | true, places: read
   "gas-prices": ["7utoken", ["gasPrice"]],
   "cluster-ingress": ["provider", ["cluster.ingress.by"]],
   "cluster-ingress-class": ["tenants", ["cluster.ingress.className"]],
+  "cluster-ingress-scheme": ["https", ["cluster.ingress.scheme"]],
+  "cluster-ingress-issuer": ["letsencrypt", ["cluster.ingress.issuer"], { "cluster-ingress-scheme": "https" }],
   "cluster-gateway": ["gateways/tenants", ["cluster.ingress.gateway.name", "cluster.ingress.gateway.namespace"]],
   "cluster-public-hostname": ["a.example", ["cluster.publicHostname", "publicHostname"]],
   "cluster-node-port-quantity": ["7", ["nodePortQuantity"]],

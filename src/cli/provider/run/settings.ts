@@ -71,6 +71,20 @@ export const CLUSTER = {
     summary: "ingress class of host names on an orchestrator (default: the cluster's own)",
     parse: optional(asText),
   },
+  clusterIngressScheme: {
+    name: "cluster-ingress-scheme",
+    value: "<http|https>",
+    summary: "how host names are reached through the cluster's ingress; with https Ingress objects ask for TLS",
+    choices: ["http", "https"],
+    default: "http",
+    parse: asText,
+  },
+  clusterIngressIssuer: {
+    name: "cluster-ingress-issuer",
+    value: "<name>",
+    summary: "ClusterIssuer of cert-manager that issues certificates for host names; turns https on",
+    parse: optional(asText),
+  },
   clusterGateway: {
     name: "cluster-gateway",
     value: "<namespace/name>",

@@ -42,6 +42,8 @@ export interface IngressSettings {
   readonly gateway?: GatewayName;
   /** How browsers reach the cluster's. */
   readonly scheme?: "http" | "https";
+  /** Who issues certificates for host names, where the cluster has such a program and TLS is on. */
+  readonly issuer?: string;
   readonly port?: number;
 }
 

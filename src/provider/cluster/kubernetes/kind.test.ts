@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
-import { sampleService, sampleSpec, untilOk } from "../contract/conformance/index.ts";
+import { sampleExpose, sampleService, sampleSpec, untilOk } from "../contract/conformance/index.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { kubernetesCluster } from "./index.ts";
 import { CLUSTER_RULES, DEFINED, LEASES_RULES } from "./install/index.ts";
@@ -121,6 +121,22 @@ test("leases are the provider's, also for commands that do not know its key", as
   await purging.purge();
   await purging.close();
   expect(cluster.server.objects("/api/v1/pods")).toEqual([]);
+});
+
+test("host names have the scheme with which the operator says that they are reached", async () => {
+  await install();
+  const settings = { address: config, stateDir: folder, provider: "svc1provider" };
+  const driver = await kubernetesCluster.open({ ...settings, ingress: { by: "cluster", scheme: "https" } });
+  const { routing } = driver;
+  if (routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
+  expect(routing.url("a.example.com")).toBe("https://a.example.com/");
+  const spec = sampleSpec([sampleService("docker.io/library/web:1")]);
+  await driver.deploy(spec);
+  const target = { lease: spec.id, service: "web", port: 80, options: sampleExpose().httpOptions };
+  await routing.route(spec.id, [{ target, hosts: ["a.example.com"] }]);
+  const path = cluster.server.paths().find((each) => each.endsWith("/ingresses/a.example.com"));
+  expect(cluster.server.find(path ?? "")).toMatchObject({ spec: { tls: [{ hosts: ["a.example.com"] }] } });
+  await driver.close();
 });
 
 test("host names are served by the ingress that the operator chose", async () => {

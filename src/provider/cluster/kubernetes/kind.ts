@@ -95,6 +95,7 @@ function objectSettings(provider: string, settings: Omit<ClusterSettings, "state
     runtime,
     overcommit,
     ingressClass: ingress?.className,
+    ingressTls: ingress?.scheme === "https" ? { issuer: ingress.issuer } : undefined,
     gateway: ingress?.gateway,
   };
 }

@@ -2,7 +2,7 @@ import type { HttpOptions } from "../../../../sdl/index.ts";
 import type { LeaseKey } from "../../../../wire/index.ts";
 import { type GatewayName, leaseNamespace, type ServiceRoute } from "../../contract/index.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
-import { LABEL, leaseLabels } from "./names.ts";
+import { certificateName, LABEL, leaseLabels } from "./names.ts";
 import type { ObjectSettings } from "./settings.ts";
 
 /** One object for each host name, under that name: of the kind that the cluster routes by. */
@@ -47,18 +47,19 @@ export function ingressObjects(
   port: number,
   settings: ObjectSettings,
 ): Wanted[] {
-  const { ingressClass } = settings;
+  const { ingressClass, ingressTls } = settings;
   const backend = { service: { name: target.service, port: { number: port } } };
   return hosts.map((host) =>
     wanted(
       KIND.ingress,
       {
         ...metadataOf(id, host, target.service, settings),
-        annotations: { ...COUNTED, ...annotations(NGINX_WORDS, target.options) },
+        annotations: { ...COUNTED, ...issued(ingressTls), ...annotations(NGINX_WORDS, target.options) },
       },
       {
         spec: {
           ...(ingressClass === undefined ? {} : { ingressClassName: ingressClass }),
+          ...(ingressTls === undefined ? {} : { tls: [encrypted(host, ingressTls)] }),
           rules: [{ host, http: { paths: [{ path: "/", pathType: "Prefix", backend }] } }],
         },
       },
@@ -71,6 +72,17 @@ const NGINX_WORDS = "nginx.ingress.kubernetes.io";
 const OWN_WORDS = "http.svc.network";
 /** Usual for that proxy. Others that read its words count the bytes of requests only where it is said. */
 const COUNTED = { [`${NGINX_WORDS}/proxy-request-buffering`]: "on" };
+
+type IngressTls = NonNullable<ObjectSettings["ingressTls"]>;
+
+/** cert-manager makes a certificate for each object with this annotation, in the secret that the object names. */
+function issued(tls: IngressTls | undefined): Record<string, string> {
+  return tls?.issuer === undefined ? {} : { "cert-manager.io/cluster-issuer": tls.issuer };
+}
+
+function encrypted(host: string, { issuer }: IngressTls): object {
+  return { hosts: [host], ...(issuer === undefined ? {} : { secretName: certificateName(host) }) };
+}
 
 /** What the tenant wants of the proxy in front, in the words of the most common one. */
 function annotations(prefix: string, options: HttpOptions): Record<string, string> {

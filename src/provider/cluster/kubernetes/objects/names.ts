@@ -63,6 +63,11 @@ export function credentialsName(service: string): string {
   return `${shortened(service, MAX_WORKLOAD)}-image`;
 }
 
+/** Of the secret with the certificate of a host name. */
+export function certificateName(host: string): string {
+  return `${shortened(host.replaceAll(".", "-"), MAX_WORKLOAD, host)}-tls`;
+}
+
 /** Tenants may name volumes with characters that names of objects do not have. */
 export function volumeName(volume: string): string {
   const isPlain = volume.length <= MAX_VOLUME && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(volume);

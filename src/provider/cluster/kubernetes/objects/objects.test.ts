@@ -267,6 +267,35 @@ describe("where requests go", () => {
   });
 });
 
+describe("over TLS", () => {
+  const target = { lease: shop().id, service: "web", port: 80, options: sampleExpose().httpOptions };
+  const tlsOf = (ingressTls: typeof SETTINGS.ingressTls, ...hosts: string[]) =>
+    ingressObjects(shop().id, { target, hosts }, 80, { ...SETTINGS, ingressTls }).map(({ object }) => ({
+      tls: Object(object).spec.tls,
+      issuer: object.metadata.annotations?.["cert-manager.io/cluster-issuer"],
+    }));
+
+  it("a host name has the controller's own certificate, or one of its own", () => {
+    expect(tlsOf(undefined, "a.example.com")).toEqual([{}]);
+    expect(tlsOf({ issuer: undefined }, "a.example.com")).toEqual([{ tls: [{ hosts: ["a.example.com"] }] }]);
+    expect(tlsOf({ issuer: "public" }, "a.example.com")).toEqual([
+      {
+        tls: [{ hosts: ["a.example.com"], secretName: expect.stringMatching(/^a-example-com-.*-tls$/) }],
+        issuer: "public",
+      },
+    ]);
+  });
+
+  it("no two host names have one secret, however long and alike they are", () => {
+    const long = `${"a".repeat(63)}.${"b".repeat(63)}.example.`;
+    const names = tlsOf({ issuer: "public" }, "a.b-c.com", "a-b.c.com", `${long}com`, `${long}org`).map(
+      ({ tls }) => tls[0].secretName,
+    );
+    expect(new Set(names).size).toBe(4);
+    for (const name of names) expect(name).toMatch(/^[a-z0-9][-a-z0-9]{0,61}[a-z0-9]$/);
+  });
+});
+
 describe("on a cluster that routes by gateways", () => {
   it("has an HTTPRoute for each host name, which tells the wishes of the tenant", () => {
     const options = { maxBodySize: 5, readTimeout: 1_001, sendTimeout: 1_000, nextTries: 2, nextTimeout: 0 };

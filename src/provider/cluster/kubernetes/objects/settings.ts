@@ -28,6 +28,8 @@ export interface ObjectSettings {
   readonly overcommit: { readonly cpu: number; readonly memory: number; readonly storage: number };
   /** Class of the Ingress objects; the cluster's default where there is none. */
   readonly ingressClass: string | undefined;
+  /** Whether Ingress objects ask for TLS; with the controller's own certificate where nobody issues others. */
+  readonly ingressTls: { readonly issuer: string | undefined } | undefined;
   /** Takes the place of Ingress objects where it is named. */
   readonly gateway: GatewayName | undefined;
 }
