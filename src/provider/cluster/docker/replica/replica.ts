@@ -31,8 +31,6 @@ export class ReplicaHistory {
   guessedAt: number | undefined;
   ready = false;
   reason: string | undefined;
-  /** Set by the driver when it takes a container away for using too much disk. */
-  evicted = false;
 
   constructor(policy: BackoffPolicy) {
     this.#policy = policy;
