@@ -2,8 +2,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { ChainClient } from "../../client/index.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
 import { formatOrderId, type LeaseKey } from "../../wire/index.ts";
+import type { Patience } from "../orders/index.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
 import { sampleDeployment } from "../testing/deployment.ts";
 
@@ -16,11 +18,23 @@ const WAIT = { timeout: 120_000, interval: 100 };
 const PATIENCE = { alone: 3_000, least: 1_000 };
 const TEST_MS = 300_000;
 
-async function hostileMarket(balance?: bigint): Promise<{ readonly node: TestNode; readonly daemon: TestDaemon }> {
-  const node = await testNode({ blockIntervalMs: 200 });
+interface MarketOptions {
+  readonly balance?: bigint;
+  readonly bidPatience?: Patience;
+  readonly accounts?: readonly string[];
+  readonly blockIntervalMs?: number;
+}
+
+async function hostileMarket({
+  balance,
+  bidPatience = PATIENCE,
+  blockIntervalMs = 200,
+  accounts = ["alice", "bob", "carol", "dave"],
+}: MarketOptions = {}): Promise<{ readonly node: TestNode; readonly daemon: TestDaemon }> {
+  const node = await testNode({ blockIntervalMs, accounts });
   onTestFinished(() => node.stop());
   const market = await testMarketplace(node);
-  const config = { ...quietConfig(mkdtempSync(join(tmpdir(), "svc-hostile-"))), bidPatience: PATIENCE };
+  const config = { ...quietConfig(mkdtempSync(join(tmpdir(), "svc-hostile-"))), bidPatience };
   const keep = balance === undefined ? {} : { minimumBalance: { denom: "utoken", amount: balance } };
   const options = { config: { ...config, ...keep }, nodePorts: { first: 40_000, last: 40_001 }, cores: 1 };
   const daemon = new TestDaemon(market, options);
@@ -80,7 +94,7 @@ test(
     const balance = await funded.daemon.balance();
     await funded.node.stop();
     // Enough for two bids and their fees.
-    const { node, daemon } = await hostileMarket(balance - 11_000_000n);
+    const { node, daemon } = await hostileMarket({ balance: balance - 11_000_000n });
     await daemon.start();
     const carol = node.key("carol");
     const hostile = [await daemon.deploy(sampleDeployment(), carol), await daemon.deploy(sampleDeployment(), carol)];
@@ -89,6 +103,34 @@ test(
     const honest = await daemon.deploy(sampleDeployment());
     await expect.poll(() => stateOf(daemon, honest), WAIT).toBe("open");
     expect((await states()).filter((is) => is === "open")).toHaveLength(1);
+  },
+  TEST_MS,
+);
+
+const OWNERS = Array.from({ length: 100 }, (_, at) => `owner${at}`);
+const AT_ONCE = 20;
+const FEW_BLOCKS = 30;
+
+test(
+  "a hundred accounts with one order each keep a tenant from a bid for a few blocks, not for the patience of each",
+  async () => {
+    const bidPatience = { alone: 10_000, least: 3_000 };
+    const accounts = ["alice", "bob", ...OWNERS];
+    const { node, daemon } = await hostileMarket({ bidPatience, accounts, blockIntervalMs: 1_000 });
+    await daemon.start();
+    const client = new ChainClient(node.url);
+    onTestFinished(() => client.close());
+    const height = async () => (await client.node.status()).latestHeight;
+    for (let at = 0; at < OWNERS.length; at += AT_ONCE) {
+      const some = OWNERS.slice(at, at + AT_ONCE);
+      await Promise.all(some.map((name) => daemon.deploy(sampleDeployment(), node.key(name))));
+    }
+    const honest = await daemon.deploy(sampleDeployment());
+    const from = await height();
+    await expect.poll(() => stateOf(daemon, honest), WAIT).toBe("open");
+    expect(Number((await height()) - from)).toBeLessThanOrEqual(FEW_BLOCKS);
+    await daemon.lease(honest);
+    expect(await stateOf(daemon, honest)).toBe("active");
   },
   TEST_MS,
 );
