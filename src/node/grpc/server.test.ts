@@ -21,6 +21,7 @@ import { addGenesisAccounts } from "../home/genesis.ts";
 import { initHome } from "../home/init.ts";
 import { type Node, startNode } from "../node.ts";
 import { descriptorFiles } from "./descriptor-bytes.ts";
+import { MAX_HEADER_BYTES } from "./limits.ts";
 
 const ALICE = encodeAddress(new Uint8Array(20).fill(1));
 const NOBODY = encodeAddress(new Uint8Array(20).fill(9));
@@ -215,6 +216,38 @@ describe("plain calls over HTTP/2", () => {
     expect((await call(frame(filled(LIMIT)))).status).toBe("0");
     const beyond = await call(frame(filled(LIMIT + 1)));
     expect([beyond.status, beyond.message]).toEqual(["8", `the message is larger than ${LIMIT} bytes`]);
+  });
+
+  describe("may have headers as long as the limit, and not a byte longer,", () => {
+    /** A header that makes those of a call so long, as HTTP/2 counts them: 32 bytes more for each. */
+    const filling = (bytes: number) => {
+      const own = { ":method": "POST", ":path": PARAMS, ":scheme": "http", ":authority": new URL(url).host };
+      const all = Object.entries({ ...own, te: "trailers", "content-type": "application/grpc", x: "" });
+      return { x: "v".repeat(bytes - all.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0)) };
+    };
+
+    it("on a connection that does not know the limit yet", async () => {
+      expect((await call(frame(nothing), filling(MAX_HEADER_BYTES))).status).toBe("0");
+      const beyond = await call(frame(nothing), filling(MAX_HEADER_BYTES + 1));
+      expect([beyond.status, beyond.message]).toEqual(["8", "the headers of a call may have 8192 bytes"]);
+    });
+
+    it("on one that knows it", async () => {
+      const session = connectHttp2(url);
+      await new Promise((resolve) => session.once("remoteSettings", resolve));
+      // What comes after its answer to the settings.
+      await new Promise((resolve) => session.ping(resolve));
+      const again = (bytes: number) =>
+        new Promise<unknown>((resolve) => {
+          const sent = { ":method": "POST", ":path": PARAMS, "content-type": "application/grpc", te: "trailers" };
+          const stream = session.request({ ...sent, ...filling(bytes) });
+          stream.on("error", ({ message }) => resolve(message)).on("response", (each) => resolve(each[":status"]));
+          stream.resume().end(frame(nothing));
+        });
+      expect(await again(MAX_HEADER_BYTES)).toBe(200);
+      expect(await again(MAX_HEADER_BYTES + 1)).toContain("NGHTTP2_ENHANCE_YOUR_CALM");
+      session.destroy();
+    });
   });
 
   it("that end before their message hold nothing up", async () => {

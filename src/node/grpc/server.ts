@@ -122,7 +122,9 @@ export class GrpcServer {
     response.on("error", () => endResponse(response));
     // The body of a call that is refused is not read to its end.
     request.on("error", () => {});
-    this.#answer(request, response).catch(() => endResponse(response));
+    // HTTP/2 holds the limit only once its client has said that it knows it.
+    if (headerBytes(request) > MAX_HEADER_BYTES) sendTooLong(request, response);
+    else this.#answer(request, response).catch(() => endResponse(response));
   }
 
   async #answer(request: Request, response: Response): Promise<void> {
@@ -185,6 +187,8 @@ export class GrpcServer {
   }
 }
 
+/** What HTTP/2 counts for each header beside its name and its value (RFC 9113, section 6.5.2). */
+const HEADER_BYTES = 32;
 /** Nothing follows the headers. */
 const LAST = { endStream: true };
 
@@ -211,6 +215,16 @@ function sendFull(request: Request, response: Response): void {
     code: Code.ResourceExhausted,
     text,
   });
+}
+
+/** As HTTP/2 counts them: 32 bytes more for each header. */
+function headerBytes({ rawHeaders }: Http2ServerRequest): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length + HEADER_BYTES / 2, 0);
+}
+
+function sendTooLong(request: Request, response: Response): void {
+  const text = `the headers of a call may have ${MAX_HEADER_BYTES} bytes`;
+  sendRefusal(request, response, { status: 431, plain: `431 ${text}\n`, code: Code.ResourceExhausted, text });
 }
 
 interface Refusal {
