@@ -72,12 +72,13 @@ export class BankKeeper {
 
   /** How much of a balance may be spent now, without the coins that are locked. */
   spendable(ctx: Context, address: Uint8Array, denom: string): bigint {
-    return withoutLocked(this.balance(ctx, address, denom), denom, this.#accounts.locked(ctx, address, [{ denom }]));
+    const locked = byDenom(this.#accounts.locked(ctx, address, [{ denom }]));
+    return withoutLocked(this.balance(ctx, address, denom), denom, locked);
   }
 
   /** How much of these balances may be spent now; fully locked denominations are left out. */
   spendableOf(ctx: Context, address: Uint8Array, balances: readonly IntCoin[]): IntCoin[] {
-    const locked = this.#accounts.locked(ctx, address, balances);
+    const locked = byDenom(this.#accounts.locked(ctx, address, balances));
     return balances.map(({ denom, amount }) => ({ denom, amount: withoutLocked(amount, denom, locked) }));
   }
 
@@ -160,9 +161,10 @@ export class BankKeeper {
   /** Throws `bank/5` when one of the denominations may not be sent by users. */
   checkSendEnabled(ctx: Context, coins: readonly IntCoin[]): void {
     const { sendEnabled, defaultSendEnabled } = this.getParams(ctx);
+    const own = new Map(sendEnabled.map(({ denom, enabled }) => [denom, enabled]));
     for (const { denom } of coins) {
-      const enabled = sendEnabled.find((each) => each.denom === denom)?.enabled ?? defaultSendEnabled;
-      if (!enabled) throw errors.sendDisabled(`${denom} transfers are currently disabled`);
+      if (!(own.get(denom) ?? defaultSendEnabled))
+        throw errors.sendDisabled(`${denom} transfers are currently disabled`);
     }
   }
 
@@ -173,7 +175,7 @@ export class BankKeeper {
     coins: readonly IntCoin[],
     keptBack: ReadonlyMap<string, bigint>,
   ): void {
-    const locked = this.#accounts.locked(ctx, address, coins);
+    const locked = byDenom(this.#accounts.locked(ctx, address, coins));
     for (const coin of coins) {
       const spendable = withoutLocked(this.balance(ctx, address, coin.denom), coin.denom, locked);
       const held = spendable - (keptBack.get(coin.denom) ?? 0n);
@@ -198,7 +200,8 @@ export class BankKeeper {
     this.#take(ctx, address, coins, this.#accounts.locked(ctx, address, coins));
   }
 
-  #take(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], locked: readonly IntCoin[]): void {
+  #take(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], all: readonly IntCoin[]): void {
+    const locked = byDenom(all);
     for (const { denom, amount } of coins) {
       const held = this.balance(ctx, address, denom);
       const spendable = withoutLocked(held, denom, locked);
@@ -236,8 +239,13 @@ function store(ctx: Context): KVStore {
   return ctx.store(STORE);
 }
 
-function withoutLocked(held: bigint, denom: string, locked: readonly IntCoin[]): bigint {
-  const kept = locked.find((coin) => coin.denom === denom)?.amount ?? 0n;
+/** Lists of coins may have thousands of denominations, so that each is looked at once. */
+function byDenom(coins: readonly IntCoin[]): ReadonlyMap<string, bigint> {
+  return new Map(coins.map(({ denom, amount }) => [denom, amount]));
+}
+
+function withoutLocked(held: bigint, denom: string, locked: ReadonlyMap<string, bigint>): bigint {
+  const kept = locked.get(denom) ?? 0n;
   return held > kept ? held - kept : 0n;
 }
 

@@ -9,6 +9,7 @@ import {
   formatCoins,
   type IntCoin,
   sdkErrors,
+  someCoins,
   sumCoins,
 } from "../../util/index.ts";
 import {
@@ -34,8 +35,7 @@ export function checkInitialDeposit(params: Params, coins: readonly IntCoin[], e
     const least = leastDeposit(params, expedited).map(({ denom, amount }) => {
       return { denom, amount: decMul(amount * share, 1n) };
     });
-    if (!covers(coins, least))
-      throw errors.depositTooSmall(`was (${formatCoins(coins)}), need (${formatCoins(least)})`);
+    if (!covers(coins, least)) throw errors.depositTooSmall(`was (${someCoins(coins)}), need (${formatCoins(least)})`);
   }
   checkDenoms(params, coins);
 }
@@ -152,7 +152,7 @@ function checkDenoms({ minDeposit }: Params, coins: readonly IntCoin[]): void {
   const taken = minDeposit.map(({ denom }) => denom);
   if (coins.every(({ denom }) => taken.includes(denom))) return;
   const list = taken.join(" ");
-  throw errors.depositDenom(`deposited ${formatCoins(coins)}, but gov accepts only the following denom(s): [${list}]`);
+  throw errors.depositDenom(`deposited ${someCoins(coins)}, but gov accepts only the following denom(s): [${list}]`);
 }
 
 /**
@@ -164,7 +164,7 @@ function checkShare(share: Dec, least: readonly IntCoin[], coins: readonly IntCo
   const given = new Map(coins.map(({ denom, amount }) => [denom, amount]));
   if (asked.some(({ denom, amount }) => given.has(denom) && (given.get(denom) ?? 0n) >= amount)) return;
   const list = asked.map(formatCoin).join(",");
-  throw errors.depositTooSmall(`received ${formatCoins(coins)} but need at least one of the following: ${list}`);
+  throw errors.depositTooSmall(`received ${someCoins(coins)} but need at least one of the following: ${list}`);
 }
 
 function isSome({ amount }: IntCoin): boolean {

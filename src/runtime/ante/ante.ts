@@ -7,6 +7,7 @@ import {
   type IntCoin,
   SvcError,
   sdkErrors,
+  someCoins,
   sumCoins,
   toBase64,
   toHex,
@@ -139,7 +140,7 @@ export function checkMinimumFee(
   const required = prices.map(({ denom, amount }) => ({ denom, amount: decCeil(amount * gasLimit) }));
   const paid = (coin: IntCoin) => fee.some(({ denom, amount }) => denom === coin.denom && amount >= coin.amount);
   if (required.every(({ amount }) => amount === 0n) || required.some(paid)) return;
-  throw sdkErrors.insufficientFee(`insufficient fees; got: ${formatCoins(fee)} required: ${formatCoins(required)}`);
+  throw sdkErrors.insufficientFee(`insufficient fees; got: ${someCoins(fee)} required: ${formatCoins(required)}`);
 }
 
 function checkTimeout(ctx: Context, { decoded }: PreparedTx): void {

@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { equalBytes, formatCoins, type IntCoin, sdkErrors } from "../../util/index.ts";
+import { equalBytes, type IntCoin, sdkErrors, someCoins } from "../../util/index.ts";
 import type { AuthInfo } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   type DecodedTx,
@@ -113,7 +113,7 @@ export function readFee(authInfo: AuthInfo, mode: "signed" | "simulated"): IntCo
   try {
     return readCoins(amount);
   } catch (cause) {
-    throw sdkErrors.insufficientFee(`invalid fee amount: ${formatCoins(amount).slice(0, 200)}`, { cause });
+    throw sdkErrors.insufficientFee(`invalid fee amount: ${someCoins(amount)}`, { cause });
   }
 }
 

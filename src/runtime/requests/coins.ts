@@ -1,4 +1,4 @@
-import { formatCoin, formatCoins, type IntCoin, isDenom, sdkErrors, tryParseInt } from "../../util/index.ts";
+import { formatCoin, type IntCoin, isDenom, sdkErrors, someCoins, tryParseInt } from "../../util/index.ts";
 
 /** The `Coin` message: an amount is decimal text on the wire. */
 export interface CoinMessage {
@@ -33,7 +33,7 @@ export function readCoins(coins: readonly CoinMessage[]): IntCoin[] {
     const before = read[i - 1];
     if (before === undefined || before.denom < coin.denom) return;
     const problem = before.denom === coin.denom ? `${coin.denom} appears twice` : "not sorted by denomination";
-    throw sdkErrors.invalidCoins(`${formatCoins(read).slice(0, 200)}: ${problem}`);
+    throw sdkErrors.invalidCoins(`${someCoins(read)}: ${problem}`);
   });
   return read;
 }

@@ -95,6 +95,14 @@ export function formatCoins(coins: readonly { denom: string; amount: bigint | st
   return coins.map(formatCoin).join(",");
 }
 
+/** Letters of a list of coins in a refusal. */
+const MAX_TOLD = 200;
+
+/** The beginning of such a list: a refusal must not repeat thousands of coins. */
+export function someCoins(coins: readonly { denom: string; amount: bigint | string }[]): string {
+  return formatCoins(coins).slice(0, MAX_TOLD);
+}
+
 /** `0.025utoken`, without trailing zeros. */
 export function formatDecCoin(coin: DecimalCoin): string {
   return `${formatDecShort(coin.amount)}${coin.denom}`;
