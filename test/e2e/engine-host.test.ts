@@ -463,6 +463,19 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect((await eventsOf(id)).filter((entry) => entry.reason === "UpdateFailed")).toHaveLength(1);
       leases.push(id);
     });
+
+    it("go back to the old replica when the new one is not ready in time", async () => {
+      await open({ timing: { rolloutDeadline: 3_000 } });
+      const id = sampleLease();
+      const volume = { size: 8 * MEBIBYTE, persistent: true };
+      await deploy([withVolume("sleep 1000", volume)], { id });
+      await untilOk(driver, id);
+      await deploy([{ ...withVolume("sleep 2000", volume), expose: [sampleExpose()] }], { id, generation: 2 });
+      const isUndone = ({ services: [db] }: LeaseHealth) => /undone/.test(db?.error ?? "");
+      const undone = await untilHealth(driver, id, isUndone, "the undoing");
+      expect(undone.services[0]?.error).toMatch(/generation 2 failed.*nothing listens on port 80 yet/);
+      expect((await untilOk(driver, id)).services[0]).toMatchObject({ available: 1, updated: 0 });
+    });
   });
 
   describe("an update that never becomes ready", () => {

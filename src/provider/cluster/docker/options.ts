@@ -77,7 +77,10 @@ export interface DockerTiming {
   readonly imageCheck: number;
   /** From TERM to KILL. */
   readonly stopGrace: number;
-  /** An update that had to stop the old replica first is undone when the new one is not ready by then. */
+  /**
+   * An update that had to stop the old replica first is undone when the new one is not ready by then: the service is away until
+   * then, but a database recovers and a model loads for minutes.
+   */
   readonly rolloutDeadline: number;
   /** Any other update, with whose new replica the old one runs on, is undone when the new one is not ready by then. */
   readonly progressDeadline: number;
@@ -137,7 +140,7 @@ const DEFAULT_TIMING: DockerTiming = {
   imageKeep: 24 * 3_600_000,
   imageCheck: 300_000,
   stopGrace: 30_000,
-  rolloutDeadline: 60_000,
+  rolloutDeadline: 300_000,
   progressDeadline: 600_000,
   minRunning: 1_000,
   patience: { call: 60_000, work: 120_000 },
