@@ -2,7 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { testKey } from "../../src/testing/index.ts";
 import { freePorts } from "../../src/testing/ports.ts";
-import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { NATIVE_DENOM } from "../../src/util/index.ts";
+import { MsgMultiSendSchema, MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { txHash } from "../../src/wire/index.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { strangerAddress } from "./lib/large.ts";
 import { besiege } from "./lib/siege.ts";
@@ -10,9 +12,11 @@ import { ask, callText, type Door } from "./lib/sockets.ts";
 
 /** Names of 30 letters, so that a list of all is a large part of a transaction. */
 const MANY = Array.from({ length: 2_000 }, (_, i) => `z${`${i}`.padStart(29, "0")}`);
+/** As many as a fee has room for. */
+const SOME = 800;
 /** Longer than any refusal. */
 const MAX_REFUSAL = 3_000;
-const GAS = 30_000_000n;
+const PAID = { gas: 30_000_000n, fee: [{ denom: NATIVE_DENOM, amount: 1_000n }] };
 
 let node: AttackedNode;
 let rest: Door;
@@ -21,6 +25,7 @@ beforeAll(async () => {
   rest = { host: "127.0.0.1", port };
   const { address } = testKey("mallory");
   node = await AttackedNode.start({
+    minGasPrices: "0.000001utoken",
     flags: ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`],
     editGenesis: ({ app_state }) => {
       const balances = Array.isArray(app_state.bank?.balances) ? app_state.bank.balances : [];
@@ -42,8 +47,23 @@ function send(denoms: readonly string[], amount = "1") {
   return create(MsgSendSchema, { fromAddress, toAddress: strangerAddress(1), amount: coins(denoms, amount) });
 }
 
+/** From one account to two, half of each coin. */
+function multiSend(denoms: readonly string[]) {
+  const [whole, half] = [coins(denoms, "2"), coins(denoms, "1")];
+  const inputs = [{ address: node.key("mallory").address, coins: whole }];
+  const outputs = [2, 3].map((i) => ({ address: strangerAddress(i), coins: half }));
+  return create(MsgMultiSendSchema, { inputs, outputs });
+}
+
+/** What a message costs in a block. */
+async function gasOf(message: ReturnType<typeof multiSend>): Promise<number> {
+  const tx = node.sign("mallory", [message], PAID);
+  await node.mustDeliver(tx);
+  return Number((await node.client.node.tx(txHash(tx)))?.gasUsed);
+}
+
 it("all denominations go in one transfer, and are listed in pages", async () => {
-  await node.mustSend("mallory", [send(MANY)], { gas: GAS });
+  await node.mustSend("mallory", [send(MANY)], PAID);
   const path = `/cosmos/bank/v1beta1/balances/${strangerAddress(1)}`;
   const found = [];
   for (let offset = 0; offset < MANY.length; offset += 100) {
@@ -53,11 +73,26 @@ it("all denominations go in one transfer, and are listed in pages", async () => 
   expect(found).toEqual(coins(MANY));
 });
 
-it("refusals do not repeat the whole list", async () => {
-  const wrong = node.sign("mallory", [send([...MANY].reverse())], { gas: GAS });
+it("hundreds of denominations go from one to several, and pay for what they touch", async () => {
+  const few = await gasOf(multiSend(MANY.slice(0, SOME / 8)));
+  const many = await gasOf(multiSend(MANY.slice(0, SOME)));
+  // Each denomination costs as much among many as among few.
+  expect(many).toBeGreaterThan(4 * few);
+  expect(many).toBeLessThan(8 * few);
+});
+
+it.each([
+  ["a list in the wrong order", () => [send([...MANY].reverse())], {}, "not sorted by denomination"],
+  [
+    "a fee of many denominations",
+    () => [send(["utoken"])],
+    { fee: MANY.slice(0, SOME).map((denom) => ({ denom, amount: 1n })) },
+    "insufficient fee",
+  ],
+])("refusals of %s do not repeat the whole list", async (_, messages, settings, reason) => {
+  const text = await check(node.sign("mallory", messages(), { ...PAID, ...settings }));
   node.unsign("mallory");
-  const text = await check(wrong);
-  expect(text).toContain("not sorted by denomination");
+  expect(text).toContain(reason);
   expect(text.length).toBeLessThan(MAX_REFUSAL);
 });
 
