@@ -6,6 +6,9 @@ export interface GatewayLimits {
   readonly handshakeTimeout: number;
   readonly connections: number;
   readonly connectionsPerAddress: number;
+  /** New connections of one network at once, and refilled per second: each costs a handshake. */
+  readonly connectionsBurst: number;
+  readonly connectionsPerSecond: number;
   readonly requestsPerConnection: number;
   readonly body: number;
   /** Concurrent price calculations: for all callers, and for one. Bids wait for the same price script. */
@@ -55,6 +58,8 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   handshakeTimeout: 5_000,
   connections: 1_024,
   connectionsPerAddress: 64,
+  connectionsBurst: 256,
+  connectionsPerSecond: 32,
   requestsPerConnection: 1_000,
   body: 1 << 20,
   prices: 4,

@@ -359,6 +359,13 @@ describe("bad requests", () => {
     first.destroy();
   });
 
+  it("over too many new connections of one network are not answered, whoever closes them", async () => {
+    const gateway = await open({ connectionsBurst: 2, connectionsPerSecond: 0.001 });
+    const ask = () => gateway.request("/status").then(({ status }) => status);
+    expect([await ask(), await ask()]).toEqual([200, 200]);
+    await expect(ask()).rejects.toThrow();
+  });
+
   it("over older TLS are refused", async () => {
     const gateway = await open();
     await expect(gateway.request("/status", { maxVersion: "TLSv1.2" })).rejects.toThrow();

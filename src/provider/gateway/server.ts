@@ -160,7 +160,7 @@ export class Gateway {
     );
     server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
-    limitConnections(server, limits.connectionsPerAddress);
+    limitConnections(server, limits);
     endFailedHandshakes(server);
     server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
     return server;

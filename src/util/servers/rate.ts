@@ -1,8 +1,18 @@
+import { Recent } from "../recent.ts";
+
+/** Keys that are remembered: of more than twice as many, those used least recently begin anew. */
+const REMEMBERED = 5_000;
+
+interface Spent {
+  count: number;
+  readonly at: number;
+}
+
 /** Lets each key do `burst` things at once and `perSecond` more every second. */
 export class RateLimit {
   readonly #burst: number;
   readonly #perSecond: number;
-  readonly #spent = new Map<string, { count: number; at: number }>();
+  readonly #spent = new Recent<string, Spent>(REMEMBERED);
 
   constructor(burst: number, perSecond: number) {
     this.#burst = burst;
@@ -15,7 +25,6 @@ export class RateLimit {
     const count = Math.max(0, entry.count - ((now - entry.at) / 1000) * this.#perSecond);
     const allowed = count + 1 <= this.#burst;
     this.#spent.set(key, { count: allowed ? count + 1 : count, at: now });
-    if (this.#spent.size > 10_000) this.#prune(now);
     return allowed;
   }
 
@@ -23,10 +32,5 @@ export class RateLimit {
   giveBack(key: string): void {
     const entry = this.#spent.get(key);
     if (entry !== undefined) entry.count = Math.max(0, entry.count - 1);
-  }
-
-  #prune(now: number): void {
-    const idle = (this.#burst / this.#perSecond) * 1000;
-    for (const [key, { at }] of this.#spent) if (now - at > idle) this.#spent.delete(key);
   }
 }

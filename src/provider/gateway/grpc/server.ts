@@ -121,7 +121,7 @@ export class StatusServer {
       (request, response) => this.#take(request, response),
     );
     server.maxConnections = limits.connections;
-    limitConnections(server, limits.connectionsPerAddress);
+    limitConnections(server, limits);
     endFailedHandshakes(server);
     server.on("session", (session) => this.#keep(session));
     // The errors of a connection end that connection alone.

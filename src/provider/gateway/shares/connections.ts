@@ -1,9 +1,16 @@
 import type { Server, Socket } from "node:net";
-import { clientNetwork } from "../../../util/index.ts";
+import { clientNetwork, RateLimit } from "../../../util/index.ts";
+import type { GatewayLimits } from "../limits.ts";
 
-/** Keeps one address from taking all connections: those above the limit are closed at once. */
-export function limitConnections(server: Server, perAddress: number): void {
+type ConnectionLimits = Pick<GatewayLimits, "connectionsPerAddress" | "connectionsBurst" | "connectionsPerSecond">;
+
+/**
+ * Keeps one network from taking all connections, and all time for handshakes: connections above the limits are closed before their
+ * handshake begins.
+ */
+export function limitConnections(server: Server, limits: ConnectionLimits): void {
   const open = new Map<string, number>();
+  const rate = new RateLimit(limits.connectionsBurst, limits.connectionsPerSecond);
   server.on("connection", (socket: Socket) => {
     const address = clientNetwork(socket.remoteAddress ?? "");
     const count = (open.get(address) ?? 0) + 1;
@@ -13,6 +20,6 @@ export function limitConnections(server: Server, perAddress: number): void {
       if (left === 0) open.delete(address);
       else open.set(address, left);
     });
-    if (count > perAddress) socket.destroy();
+    if (count > limits.connectionsPerAddress || !rate.take(address, performance.now())) socket.destroy();
   });
 }
