@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -10,7 +10,12 @@ import {
   untilOk,
   untilUpdated,
 } from "../../src/provider/cluster/contract/conformance/index.ts";
-import type { ClusterDriver, LeaseHealth, LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
+import {
+  type ClusterDriver,
+  type LeaseHealth,
+  type LeaseSpec,
+  leaseNamespace,
+} from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
@@ -22,7 +27,8 @@ import { writeImage } from "../support/image-archive.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
-import { CLAIM, TestVolumes, VOLUME } from "../support/kubernetes-volumes.ts";
+import { REGISTRY_USER, TestRegistry } from "../support/kubernetes-registry.ts";
+import { TestVolumes } from "../support/kubernetes-volumes.ts";
 import { nodePrograms } from "./node-programs.ts";
 
 /** What operators have beside their nodes, on a real kubelet, by drivers with the rights of an installation alone. */
@@ -130,7 +136,7 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => 
     return text.trim().split("\n");
   }
 
-  it("is one for each replica, goes on through an end, an update and another daemon, and goes with the lease", async () => {
+  it.concurrent("is one for each replica, goes on through an end, an update and another daemon, and goes with the lease", async () => {
     const driver = await open("keeper");
     const spec = sampleSpec([noting("first", { count: 2 })]);
     await driver.deploy(spec);
@@ -148,14 +154,16 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => 
     // The old replica has ended before the new one starts.
     expect(await notes(later, spec, 0)).toEqual([...begun, "first ends", "second starts"]);
     expect(await notes(later, spec, 1)).toEqual(["first starts", "first ends", "second starts"]);
-    expect(readdirSync(volumes.folder)).toHaveLength(2);
+    const names = await volumes.of(leaseNamespace(spec.id));
+    expect(names).toHaveLength(2);
+    const folders = names.map((name) => join(volumes.folder, name));
+    expect(folders.map((folder) => readdirSync(folder))).toEqual([["notes"], ["notes"]]);
     await later.teardown(spec.id, 5n);
-    await waitFor(() => readdirSync(volumes.folder).length === 0, "the data to be gone");
-    expect((await api.list(CLAIM)).objects).toEqual([]);
-    await waitFor(async () => (await api.list(VOLUME)).objects.length === 0, "the volumes to be gone");
+    await waitFor(() => !folders.some((folder) => existsSync(folder)), "the data to be gone");
+    await waitFor(async () => (await volumes.of(leaseNamespace(spec.id))).length === 0, "the volumes to be gone");
   });
 
-  it("does not grow by an update, which its tenant reads; it is there for the next, also after one that cannot start", async () => {
+  it.concurrent("does not grow by an update, which its tenant reads; it is there for the next, also after one that cannot start", async () => {
     const driver = await open("grower");
     const spec = sampleSpec([noting("first")]);
     await driver.deploy(spec);
@@ -181,7 +189,7 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => 
     await driver.teardown(spec.id, 5n);
   });
 
-  it("that nobody makes is told to its tenant, with the reason of those who should", async () => {
+  it.concurrent("that nobody makes is told to its tenant, with the reason of those who should", async () => {
     const driver = await open("waiter");
     expect((await driver.capacity()).storage).toEqual([{ classes: [CLASS], bytes: 1024n * MIB }]);
     const [wide, foreign] = [
@@ -223,7 +231,7 @@ describe.skipIf(missing !== undefined)("a runtime class", () => {
     return part?.look() ?? "";
   }
 
-  it("is what the pods of leases run with", async () => {
+  it.concurrent("is what the pods of leases run with", async () => {
     await api.apply(KIND.runtimeClass, { metadata: { name: runtime }, ...{ handler: runtime } });
     expect(await look(runtime)).toBe(runtime);
     const driver = await open("second", { runtime });
@@ -236,8 +244,8 @@ describe.skipIf(missing !== undefined)("a runtime class", () => {
     await driver.teardown(spec.id, 5n);
   });
 
-  it("that is missing keeps the provider from bidding, and a tenant reads it", async () => {
-    const sentence = /no RuntimeClass "nowhere".*make it, or change --cluster-runtime-class/;
+  it.concurrent("that is missing keeps the provider from bidding, and a tenant reads it", async () => {
+    const sentence = /no RuntimeClass "nowhere".*create it, or change --cluster-runtime-class/;
     await expect(look("nowhere")).rejects.toThrow(/no RuntimeClass "nowhere"/);
     const driver = await open("nowhere", { runtime: "nowhere" });
     expect(await driver.obstacle()).toMatch(sentence);
@@ -249,7 +257,7 @@ describe.skipIf(missing !== undefined)("a runtime class", () => {
     await driver.teardown(spec.id, 5n);
   });
 
-  it("whose runtime a node lacks is told to the tenant without the node's own words", async () => {
+  it.concurrent("whose runtime a node lacks is told to the tenant without the node's own words", async () => {
     await api.apply(KIND.runtimeClass, { metadata: { name: "absent" }, ...{ handler: "absent" } });
     const driver = await open("absent", { runtime: "absent" });
     const spec = page();
@@ -257,5 +265,63 @@ describe.skipIf(missing !== undefined)("a runtime class", () => {
     const sentence = 'web-0: the node lacks the runtime "absent" that the provider runs leases on; ask the provider';
     expect(await errorOf(driver, spec)).toBe(sentence);
     await driver.teardown(spec.id, 5n);
+  });
+});
+
+describe.skipIf((missing ?? TestRegistry.missing()) !== undefined)("a registry", () => {
+  let driver: ClusterDriver;
+
+  beforeAll(async () => {
+    const registry = await TestRegistry.start(fixture, bed);
+    for (const tag of ["1", "2"]) await registry.push("team/app", tag);
+    driver = await open("puller", { allowLocalImages: false });
+  });
+
+  const service = (registry: string, { tag = "1", password }: { tag?: string; password?: string } = {}) =>
+    sampleService(`${registry}/team/app:${tag}`, {
+      credentials: password === undefined ? null : { host: registry, email: "", ...REGISTRY_USER, password },
+    });
+
+  const tagOf = async ({ id }: LeaseSpec) =>
+    (await execute(driver, id, { service: "web", command: ["sh", "-c", "echo $TAG"] })).stdout.trim();
+
+  it.concurrent("gives a lease its image, and the next one when it is updated", async () => {
+    const spec = sampleSpec([service(TestRegistry.open)]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    expect(await tagOf(spec)).toBe("1");
+    const next = updated(spec, service(TestRegistry.open, { tag: "2" }));
+    await driver.deploy(next);
+    await untilUpdated(driver, spec.id, next.generation);
+    // The old replica ends when the new one is ready.
+    await waitFor(async () => (await tagOf(spec)) === "2", "the next image");
+    await driver.teardown(spec.id, 5n);
+  });
+
+  it.concurrent("gives an image to whose credentials it takes, and to no neighbor of theirs on the node", async () => {
+    const { password } = REGISTRY_USER;
+    const owner = sampleSpec([service(TestRegistry.closed, { password })]);
+    await driver.deploy(owner);
+    await untilOk(driver, owner.id);
+    expect(await tagOf(owner)).toBe("1");
+    const sentence = `web-0: the registry does not give out the image ${TestRegistry.closed}/team/app:1: check its name`;
+    for (const given of [{}, { password: "battery staple" }]) {
+      const stranger = sampleSpec([service(TestRegistry.closed, given)]);
+      await driver.deploy(stranger);
+      const error = await errorOf(driver, stranger);
+      expect(error).toContain(sentence);
+      expect(error).not.toContain("battery");
+      await driver.teardown(stranger.id, 5n);
+    }
+    await driver.teardown(owner.id, 5n);
+  });
+
+  it.concurrent("that lacks an image or does not answer is told to the tenant", async () => {
+    const lacking = sampleSpec([service(TestRegistry.open, { tag: "3" })]);
+    const silent = sampleSpec([service(TestRegistry.gone)]);
+    for (const spec of [lacking, silent]) await driver.deploy(spec);
+    expect(await errorOf(driver, lacking)).toMatch(/app:3 does not exist in its registry: check name and tag$/);
+    expect(await errorOf(driver, silent)).toMatch(/app:1 does not answer over TLS: check its name$/);
+    for (const spec of [lacking, silent]) await driver.teardown(spec.id, 5n);
   });
 });

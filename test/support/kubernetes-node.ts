@@ -27,13 +27,16 @@ const REGISTRIES = "registries";
 
 /**
  * A whole cluster of one node that runs pods: its control plane, a kubelet with a container engine, and a proxy for
- * services and node ports, in its own room. This machine reaches its pods and node ports. There is no DNS and no registry.
+ * services and node ports, in its own room. This machine reaches its pods and node ports. What a test needs of registries
+ * and name servers it brings itself.
  */
 export class TestKubernetesNode {
   /** An image of BusyBox that it has; pods with it need `imagePullPolicy: Never`. Without a command it serves a page on port 80. */
   static readonly image = "localhost/busybox:1";
   /** Handler of a second runtime, whose containers lie in a folder of its own. */
   static readonly runtime = "second";
+  /** Where its pods ask for names: nodes keep a cache of the cluster's name servers there. */
+  static readonly names = "169.254.20.10";
   /** Name of the node. */
   static readonly node = "node-1";
 
@@ -90,14 +93,22 @@ export class TestKubernetesNode {
 
   /** Gives the node the images of a file, as `docker save` writes one. */
   async loadImage(path: string): Promise<void> {
-    await this.#engineTool("images", "import", path);
+    await this.engineTool("images", "import", path);
   }
 
-  /** Lets the node fetch images of a registry without TLS. */
-  trustRegistry(host: string): void {
-    const folder = join(this.#folder, REGISTRIES, host);
+  /** Tells the node where a registry is, in place of a name server. */
+  placeRegistry(name: string, url: string): void {
+    const folder = join(this.#folder, REGISTRIES, name);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "hosts.toml"), `server = "http://${host}"\n`);
+    // Older engines read no file without a host.
+    const host = `[host."${url}"]\ncapabilities = ["pull", "resolve"]\n`;
+    writeFileSync(join(folder, "hosts.toml"), `server = "${url}"\n${host}`);
+  }
+
+  /** Runs the tool of its container engine, with a folder of images that pods use. */
+  engineTool(...args: readonly string[]): Promise<string> {
+    const tool = join(this.#programs.containers, "usr", "bin", "ctr");
+    return this.#room.run(tool, ["--address", ENGINE, "--namespace", "k8s.io", ...args]);
   }
 
   #startControllers(): void {
@@ -134,7 +145,7 @@ export class TestKubernetesNode {
     this.#control.run("containerd", [join(bin, "containerd"), "--config", config], {
       PATH: `${bin}:${process.env.PATH}`,
     });
-    await waitFor(() => this.#engineTool("version"), "the container engine", START);
+    await waitFor(() => this.engineTool("version"), "the container engine", START);
     const serve = { Cmd: ["httpd", "-f", "-p", "80", "-h", "/www"], ExposedPorts: { "80/tcp": {} } };
     await this.#imageOf(PAUSE, { Cmd: ["sleep", "2147483647"] });
     await this.#imageOf(TestKubernetesNode.image, serve);
@@ -199,11 +210,6 @@ export class TestKubernetesNode {
     writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content), { mode: 0o600 });
     return path;
   }
-
-  #engineTool(...args: readonly string[]): Promise<string> {
-    const tool = join(this.#programs.containers, "usr", "bin", "ctr");
-    return this.#room.run(tool, ["--address", ENGINE, "--namespace", "k8s.io", ...args]);
-  }
 }
 
 /** A cable for each pod and no bridge, so that nothing of the machine's own is changed. */
@@ -262,7 +268,7 @@ function agentConfig(address: string, group: string, folder: string): object {
     oomScoreAdj: 0,
     resolvConf: join(folder, "resolv.conf"),
     clusterDomain: "cluster.local",
-    clusterDNS: [address],
+    clusterDNS: [TestKubernetesNode.names],
     imageGCHighThresholdPercent: 100,
     evictionHard: {
       "memory.available": "100Mi",

@@ -9,8 +9,8 @@ import { quantity } from "../../src/provider/cluster/kubernetes/view/quantity.ts
 import type { Fixture } from "./fixture.ts";
 import { TestKubernetesNode } from "./kubernetes-node.ts";
 
-export const CLAIM: Resource = { apiVersion: "v1", kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims" };
-export const VOLUME: Resource = { apiVersion: "v1", kind: "PersistentVolume", plural: "persistentvolumes" };
+const CLAIM: Resource = { apiVersion: "v1", kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims" };
+const VOLUME: Resource = { apiVersion: "v1", kind: "PersistentVolume", plural: "persistentvolumes" };
 const PROVISIONER = "folders.example.com";
 
 interface ApiClaim extends ApiObject {
@@ -22,7 +22,7 @@ interface ApiClaim extends ApiObject {
 }
 
 interface ApiVolume extends ApiObject {
-  readonly spec?: { readonly capacity?: { readonly storage?: string } };
+  readonly spec?: { readonly claimRef?: { readonly namespace?: string } };
   readonly status?: { readonly phase?: string };
 }
 
@@ -66,6 +66,12 @@ export class TestVolumes {
     made.#over = Promise.all([made.#answerClaims(), made.#removeReleased()]);
     fixture.defer(() => made.#close());
     return made;
+  }
+
+  /** Names of the volumes that belong to claims of a namespace. */
+  async of(namespace: string): Promise<string[]> {
+    const { objects } = await this.#api.list<ApiVolume>(VOLUME);
+    return objects.flatMap(({ metadata, spec }) => (spec?.claimRef?.namespace === namespace ? [metadata.name] : []));
   }
 
   async #close(): Promise<void> {

@@ -10,6 +10,7 @@ import {
 import type { DriverContext } from "../context.ts";
 import { podConfig, workloadName } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
+import { imageError } from "./images.ts";
 import { waitError } from "./waiting.ts";
 
 /** What is known of a lease. */
@@ -119,7 +120,8 @@ export function podError(
 ): string | undefined {
   const root = rootError(waiting?.message ?? "");
   if (root !== undefined) return `${name}: ${root}`;
-  if (waiting !== undefined && /Image/.test(waiting.reason)) return `${name}: ${waiting.message || waiting.reason}`;
+  if (waiting !== undefined && /Image/.test(waiting.reason))
+    return `${name}: ${imageError(waiting.message) ?? (waiting.message || waiting.reason)}`;
   if (trouble !== undefined) return `${name}: ${trouble}`;
   if (exit !== undefined) return `${name}: ${exitText(exit)}`;
   if (waiting !== undefined && !WAITS_WELL.includes(waiting.reason))

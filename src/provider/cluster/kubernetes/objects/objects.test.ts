@@ -177,8 +177,8 @@ describe("what a pod is made from", () => {
     const policy = (image: string, allowLocalImages: boolean) =>
       containerOf(leaseObjects(spec({ image }), { ...SETTINGS, allowLocalImages }, RUN)).imagePullPolicy;
     expect(policy("localhost/x:1", true)).toBe("Never");
-    expect(policy("localhost/x:1", false)).toBe("IfNotPresent");
-    expect(policy("x:1", true)).toBe("IfNotPresent");
+    expect(policy("localhost/x:1", false)).toBe("Always");
+    expect(policy("x:1", true)).toBe("Always");
   });
 
   it("has no probe where a program has no port or several", () => {

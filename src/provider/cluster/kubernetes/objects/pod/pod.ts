@@ -86,7 +86,7 @@ function container(spec: LeaseSpec, service: ManifestService, settings: ObjectSe
   return {
     name: CONTAINER,
     image: full,
-    imagePullPolicy: local && settings.allowLocalImages ? "Never" : "IfNotPresent",
+    imagePullPolicy: pullPolicy(local && settings.allowLocalImages),
     ...words("command", service.command),
     ...words("args", service.args),
     env: environment(spec, service, settings.publicHostname),
@@ -101,6 +101,14 @@ function container(spec: LeaseSpec, service: ManifestService, settings: ObjectSe
       capabilities: capabilities(settings),
     },
   };
+}
+
+/**
+ * Nodes keep images after the lease that brought them. The registry says each time whether this lease may have it; what the node
+ * has is not fetched again.
+ */
+function pullPolicy(isLocal: boolean): "Never" | "Always" {
+  return isLocal ? "Never" : "Always";
 }
 
 function words(name: "command" | "args", list: readonly string[] | null): object {

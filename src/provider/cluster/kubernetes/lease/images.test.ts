@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { imageError } from "./images.ts";
+
+const IMAGE = "registry.example.com/denied/not-found:404";
+/** What a kubelet and containerd write around what the registry said. */
+const told = (end: string): string =>
+  `Back-off pulling image "${IMAGE}": ErrImagePull: rpc error: code = Unknown desc = failed to resolve reference "${IMAGE}": ${end}`;
+
+it.each([
+  [
+    "pulling from host registry.example.com failed with status code [manifests 404]: 401 Unauthorized",
+    /does not give out/,
+  ],
+  ["pull access denied, repository does not exist or may require authorization", /does not give out/],
+  [`${IMAGE}: not found`, /does not exist in its registry/],
+  ["unexpected status code: 429 Too Many Requests", /too often of late/],
+  ["failed to do request: Head: dial tcp 203.0.113.1:443: connect: connection refused", /does not answer over TLS/],
+])("tells the tenant what %s means", (end, sentence) => {
+  expect(imageError(told(end))).toMatch(sentence);
+  expect(imageError(told(end))).toContain(`the image ${IMAGE}`);
+});
+
+it("says nothing of what it does not know", () => {
+  expect(imageError(told("no space left on device"))).toBeUndefined();
+});

@@ -1,0 +1,25 @@
+/** What nodes say of registries, in the order in which it counts, and what that means for who named the image. */
+const SENTENCES: readonly (readonly [RegExp, (image: string) => string])[] = [
+  [
+    /\b40[13]\b|unauthorized|forbidden|denied|authorization failed|no basic auth/i,
+    (image) => `the registry does not give out ${image}: check its name, and the credentials that you name for it`,
+  ],
+  [/not found|manifest unknown|\b404\b/i, (image) => `${image} does not exist in its registry: check name and tag`],
+  [
+    /too ?many ?requests|\b429\b/i,
+    (image) => `the registry has given out ${image} too often of late: name credentials, or wait`,
+  ],
+  [
+    /no such host|refused|timeout|deadline exceeded|unreachable|no route|x509|server gave HTTP response/i,
+    (image) => `the registry of ${image} does not answer over TLS: check its name`,
+  ],
+];
+
+/** Why a node does not get an image, for the tenant who named it; undefined where its words say something else. */
+export function imageError(message: string): string | undefined {
+  const [, name] = /image "([^"]{1,500})"/.exec(message) ?? [];
+  // Names of images may look like anything.
+  const words = name === undefined ? message : message.replaceAll(name, "");
+  const [, sentence] = SENTENCES.find(([pattern]) => pattern.test(words)) ?? [];
+  return sentence?.(name === undefined ? "the image" : `the image ${name}`);
+}
