@@ -19,6 +19,18 @@ it("takes one of each client, and of a client one of each connection", () => {
   expect(queue.isEmpty).toBe(true);
 });
 
+it("forgets a connection, and a client of which nothing else waits", () => {
+  const queue = new FairQueue<string>();
+  for (const caller of [a1, a2, b1]) queue.push(caller, "1");
+  queue.remove(a1);
+  queue.remove(b1);
+  queue.remove(b1);
+  expect(rest(queue)).toEqual(["1"]);
+  queue.push(a1, "2");
+  queue.remove(a1);
+  expect(queue.isEmpty).toBe(true);
+});
+
 it("gives what is put back the first turns", () => {
   const queue = new FairQueue<string>();
   queue.push(a1, "a1.2");

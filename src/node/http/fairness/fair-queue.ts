@@ -32,6 +32,12 @@ export class FairQueue<T> {
     return undefined;
   }
 
+  /** Forgets what waits of a connection. */
+  remove({ client, connection }: Caller): void {
+    const lines = this.#clients.get(client);
+    if (lines?.delete(connection) === true && lines.size === 0) this.#clients.delete(client);
+  }
+
   /** Puts back what was taken and did not get its turn, before all others. */
   putBack(items: readonly (readonly [Caller, T])[]): void {
     const rest = this.#clients;

@@ -36,8 +36,8 @@ async function connected(reading: Reading, address: string, count: number): Prom
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 function workFor(reading: Reading, ms: number): void {
-  const end = performance.now() + ms;
   reading.worked();
+  const end = performance.now() + ms;
   while (performance.now() < end);
   reading.worked();
 }
@@ -89,6 +89,19 @@ it("reads newcomers first, also of the same client", async () => {
   workFor(reading, READING_SLICE_MS);
   await nextTurn();
   expect(newcomer.handle.isRead).toBe(true);
+});
+
+it("gives no turn to connections that have closed meanwhile, nor keeps them", async () => {
+  const reading = new Reading();
+  const others = await connected(reading, "10.0.0.1", 1);
+  for (let i = 0; i < 2 * READING_AT_A_TIME; i++) others.push(...(await connected(reading, `10.0.1.${i}`, 1)));
+  const [last] = (await connected(reading, "10.0.0.2", 1)) as [Double];
+  for (const { sent } of [...others, last]) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  for (const { socket } of others) Object.assign(socket, { destroyed: true }).emit("close");
+  await nextTurn();
+  expect(last.handle.isRead).toBe(true);
+  expect(reading.isPressed).toBe(false);
 });
 
 it("leaves alone what a socket does itself, until HTTP/2 has it", async () => {

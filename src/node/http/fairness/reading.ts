@@ -51,8 +51,14 @@ export class Reading {
     this.#acceptedIn = this.#turn;
     const connection: Connection = { socket, caller: callerOf(socket), bytes: undefined };
     this.#read.add(connection);
-    socket.once("close", () => this.#read.delete(connection));
+    socket.once("close", () => this.#remove(connection));
     this.worked();
+  }
+
+  /** In a flood of connections that close at once, those that have closed would take the turns of others, and grow in number. */
+  #remove(connection: Connection): void {
+    this.#read.delete(connection);
+    for (const queue of [this.#fresh, this.#others]) queue.remove(connection.caller);
   }
 
   /** HTTP/2 reads the socket from now on. */
@@ -112,8 +118,8 @@ export class Reading {
       this.#acceptedIn = -2;
       this.#startSome();
     } else if (this.isPressed) this.#stopAll();
-    // The others have their turn even if nothing comes of these.
-    if (this.isPressed) this.#endLater();
+    // The others have their turn even if nothing comes of these, and so has other work if nothing comes of a new connection.
+    if (this.isPressed || this.isAccepting) this.#endLater();
   }
 
   #startSome(): void {

@@ -1,4 +1,7 @@
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
 import { expect, it } from "vitest";
+import { Reading } from "./reading.ts";
 import { Turns } from "./turns.ts";
 
 it("begins calls in the order in which they came", async () => {
@@ -37,6 +40,17 @@ it("waits while new connections are taken", async () => {
   const turns = new Turns({ reading });
   await turns.next();
   expect(looks).toBe(4);
+});
+
+it("does not wait for a new connection that sends nothing", async () => {
+  const reading = new Reading();
+  const turns = new Turns({ reading });
+  const idle = Object.assign(new EventEmitter(), { remoteAddress: "10.0.0.1", bytesRead: 0 });
+  const begun: string[] = [];
+  void turns.next().then(() => begun.push("in the same turn"));
+  reading.add(idle as Socket);
+  for (let i = 0; i < 10; i++) await new Promise(setImmediate);
+  expect(begun).toEqual(["in the same turn"]);
 });
 
 it("lets other work of the process have its turn", async () => {
