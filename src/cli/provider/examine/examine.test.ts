@@ -14,6 +14,7 @@ import { ControlServer } from "../../../provider/control/index.ts";
 import type { ControlView } from "../../../provider/control/server.ts";
 import { type TestCertificate, testCertificate } from "../../../provider/testing/identities.ts";
 import { PROVIDER, STRANGER } from "../../../provider/testing/leases.ts";
+import { freePorts } from "../../../testing/ports.ts";
 import { silentLogger } from "../../../util/index.ts";
 import { Query as BankQuery } from "../../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { Certificate_State, Query as CertQuery } from "../../../wire/gen/svc/cert/v1beta1/cert_pb.js";
@@ -447,7 +448,13 @@ describe("svc provider check", () => {
     const server = new ControlServer({ folder: join(home, "provider"), log: silentLogger, view: () => view });
     await server.listen();
     closing.push(() => server.close());
-    const { found } = await check("--gateway-listen-address", "127.0.0.1:1");
+    const held = createTcpServer();
+    await new Promise<void>((resolve) => held.listen(0, "127.0.0.1", resolve));
+    closing.push(() => new Promise((resolve) => held.close(resolve)));
+    const { port } = held.address() as AddressInfo;
+    const [free = 0] = await freePorts(1);
+    const words = ["--gateway-listen-address", `127.0.0.1:${port}`, "--ingress-listen-address", `127.0.0.1:${free}`];
+    const { found } = await check(...words);
     expect(found.provider).toMatchObject({
       state: "failed",
       detail: "it does not bid: the operator drains it",
@@ -455,7 +462,12 @@ describe("svc provider check", () => {
     });
     expect(found["gateway port"]).toMatchObject({
       state: "ok",
-      detail: "127.0.0.1:1 is in use by the running provider",
+      detail: `127.0.0.1:${port} is in use, as by the running provider`,
+    });
+    expect(found["ingress port"]).toMatchObject({
+      state: "failed",
+      detail: `nothing listens on 127.0.0.1:${free}, although the provider runs`,
+      fix: expect.stringContaining("--ingress-listen-address"),
     });
   });
 

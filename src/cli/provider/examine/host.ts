@@ -90,17 +90,29 @@ export interface PortWish extends ListenAddress {
   readonly option: string;
 }
 
-/** Whether a port can be listened on; a provider that runs holds it. */
+/** Whether a port can be listened on; a provider that runs has to hold it. */
 export function portCheck({ name, host, port, option }: PortWish, running: Running): Check {
   return {
     name,
     fix: `choose another one with ${option}`,
     async look() {
-      if ((await running()) !== undefined) return `${host}:${port} is in use by the running provider`;
+      if ((await running()) !== undefined) return heldPort({ host, port, option });
       await tryPort({ host, port, option });
       return `${host}:${port} is free`;
     },
   };
+}
+
+/** Whoever asks with other flags than the provider runs with would otherwise read that all is well with a port that it does not have. */
+async function heldPort(place: ListenAddress & { readonly option: string }): Promise<string> {
+  const text = `${place.host}:${place.port}`;
+  const isFree = await tryPort(place).then(
+    () => true,
+    () => false,
+  );
+  if (!isFree) return `${text} is in use, as by the running provider`;
+  const fix = `check with the flags or variables that the provider runs with; here: ${place.option}`;
+  throw new Fault(`nothing listens on ${text}, although the provider runs`, fix);
 }
 
 function tryPort(place: ListenAddress & { readonly option: string }): Promise<void> {
