@@ -17,6 +17,7 @@ import { CONTAINER, KIND } from "../../src/provider/cluster/kubernetes/objects/i
 import { Elsewhere } from "../support/elsewhere.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";
+import { startNames } from "../support/kubernetes-names.ts";
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
 import { nodePrograms } from "./node-programs.ts";
 import { buildPeer, Peer } from "./peers.ts";
@@ -75,6 +76,7 @@ beforeAll(async () => {
   });
   elsewhere = await Elsewhere.open(fixture, bed, [PUBLIC, ...CLOSED]);
   machinePort = await listenOnMachine();
+  await startNames(fixture, bed);
 });
 
 afterAll(async () => {
@@ -255,6 +257,25 @@ test.skipIf(missing !== undefined)(
     expect(await reachedFrom(own, all)).toEqual(sorted([...OWN, "name server", PUBLIC]));
     expect(await reachedFrom(other, all)).toEqual(sorted(["name server", PUBLIC]));
     expect(await reachedFrom(free, all)).toEqual(sorted([...EVERYBODY, "shop web 82", "shop node port"]));
+  },
+);
+
+test.skipIf(missing !== undefined)(
+  "a service reaches its sister by name, and no neighbor's by its whole name",
+  async () => {
+    const [own, other, free] = await Promise.all([
+      podOf(shop, "web"),
+      podOf(stranger, "web"),
+      placeOf("free", "app=free"),
+    ]);
+    const whole = `db.${leaseNamespace(shop.id)}.svc.cluster.local`;
+    const names = { "by name": ["db", 5432], "by its whole name": [whole, 5432] } as const;
+    await waitFor(async () => (await reachedFrom(own, names)).length === 2, "the names");
+    expect(await reachedFrom(other, names)).toEqual([]);
+    // Names are no secret: whom no policy holds back finds the address, and nobody has a service of the name in a namespace of its own.
+    expect(await said(other, `nslookup ${whole} | grep -c 10.96`)).toBe("1");
+    expect(await said(other, "nslookup db > /dev/null 2>&1 && echo found || echo none")).toBe("none");
+    expect(await said(free, `nslookup ${whole} | grep -c 10.96`)).toBe("1");
   },
 );
 

@@ -57,7 +57,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const driver of drivers) await driver.purge().finally(() => driver.close());
+  // What still runs ends with the node.
+  for (const driver of drivers) await driver.close();
   api?.close();
   await fixture.close();
 });
@@ -96,7 +97,7 @@ async function errorOf(driver: ClusterDriver, { id }: LeaseSpec): Promise<string
   return (await untilHealth(driver, id, isTold, "the reason")).services[0]?.error ?? "";
 }
 
-describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => {
+describe.skipIf(missing !== undefined)("a volume that outlives its pods", { concurrent: true }, () => {
   let volumes: TestVolumes;
 
   beforeAll(async () => {
@@ -136,7 +137,7 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => 
     return text.trim().split("\n");
   }
 
-  it.concurrent("is one for each replica, goes on through an end, an update and another daemon, and goes with the lease", async () => {
+  it("is one for each replica, goes on through an end, an update and another daemon, and goes with the lease", async () => {
     const driver = await open("keeper");
     const spec = sampleSpec([noting("first", { count: 2 })]);
     await driver.deploy(spec);
@@ -163,7 +164,7 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => 
     await waitFor(async () => (await volumes.of(leaseNamespace(spec.id))).length === 0, "the volumes to be gone");
   });
 
-  it.concurrent("does not grow by an update, which its tenant reads; it is there for the next, also after one that cannot start", async () => {
+  it("does not grow by an update, which its tenant reads; it is there for the next, also after one that cannot start", async () => {
     const driver = await open("grower");
     const spec = sampleSpec([noting("first")]);
     await driver.deploy(spec);
@@ -186,10 +187,9 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => 
     await untilUpdated(driver, spec.id, mended.generation);
     expect(await notes(driver, spec)).toEqual(["first starts", "first ends", "mended starts"]);
     expect(await driver.status(spec.id)).toMatchObject({ health: "ok" });
-    await driver.teardown(spec.id, 5n);
   });
 
-  it.concurrent("that nobody makes is told to its tenant, with the reason of those who should", async () => {
+  it("that nobody makes is told to its tenant, with the reason of those who should", async () => {
     const driver = await open("waiter");
     expect((await driver.capacity()).storage).toEqual([{ classes: [CLASS], bytes: 1024n * MIB }]);
     const [wide, foreign] = [
@@ -210,7 +210,6 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", () => 
     expect(await errorOf(driver, foreign)).toMatch(
       /^web-0: the cluster does not make its volume "data": storageclass\.[^ ]+ "none" not found$/,
     );
-    await Promise.all([wide, foreign].map(({ id }) => driver.teardown(id, 5n)));
   });
 });
 
@@ -220,7 +219,7 @@ interface Volume extends Partial<ManifestService> {
   readonly of?: string;
 }
 
-describe.skipIf(missing !== undefined)("a runtime class", () => {
+describe.skipIf(missing !== undefined)("a runtime class", { concurrent: true }, () => {
   const runtime = TestKubernetesNode.runtime;
   const page = () => sampleSpec([sampleService(IMAGE)]);
 
@@ -231,7 +230,7 @@ describe.skipIf(missing !== undefined)("a runtime class", () => {
     return part?.look() ?? "";
   }
 
-  it.concurrent("is what the pods of leases run with", async () => {
+  it("is what the pods of leases run with", async () => {
     await api.apply(KIND.runtimeClass, { metadata: { name: runtime }, ...{ handler: runtime } });
     expect(await look(runtime)).toBe(runtime);
     const driver = await open("second", { runtime });
@@ -241,10 +240,9 @@ describe.skipIf(missing !== undefined)("a runtime class", () => {
     await untilOk(driver, spec.id);
     // The pod's own container and that of its program.
     expect((await bed.room.run("ls", [`/run/${runtime}/k8s.io`])).trim().split("\n")).toHaveLength(2);
-    await driver.teardown(spec.id, 5n);
   });
 
-  it.concurrent("that is missing keeps the provider from bidding, and a tenant reads it", async () => {
+  it("that is missing keeps the provider from bidding, and a tenant reads it", async () => {
     const sentence = /no RuntimeClass "nowhere".*create it, or change --cluster-runtime-class/;
     await expect(look("nowhere")).rejects.toThrow(/no RuntimeClass "nowhere"/);
     const driver = await open("nowhere", { runtime: "nowhere" });
@@ -254,21 +252,19 @@ describe.skipIf(missing !== undefined)("a runtime class", () => {
     expect(await errorOf(driver, spec)).toMatch(
       /^the cluster does not create a replica: .*RuntimeClass "nowhere" not found/,
     );
-    await driver.teardown(spec.id, 5n);
   });
 
-  it.concurrent("whose runtime a node lacks is told to the tenant without the node's own words", async () => {
+  it("whose runtime a node lacks is told to the tenant without the node's own words", async () => {
     await api.apply(KIND.runtimeClass, { metadata: { name: "absent" }, ...{ handler: "absent" } });
     const driver = await open("absent", { runtime: "absent" });
     const spec = page();
     await driver.deploy(spec);
     const sentence = 'web-0: the node lacks the runtime "absent" that the provider runs leases on; ask the provider';
     expect(await errorOf(driver, spec)).toBe(sentence);
-    await driver.teardown(spec.id, 5n);
   });
 });
 
-describe.skipIf((missing ?? TestRegistry.missing()) !== undefined)("a registry", () => {
+describe.skipIf((missing ?? TestRegistry.missing()) !== undefined)("a registry", { concurrent: true }, () => {
   let driver: ClusterDriver;
 
   beforeAll(async () => {
@@ -285,7 +281,7 @@ describe.skipIf((missing ?? TestRegistry.missing()) !== undefined)("a registry",
   const tagOf = async ({ id }: LeaseSpec) =>
     (await execute(driver, id, { service: "web", command: ["sh", "-c", "echo $TAG"] })).stdout.trim();
 
-  it.concurrent("gives a lease its image, and the next one when it is updated", async () => {
+  it("gives a lease its image, and the next one when it is updated", async () => {
     const spec = sampleSpec([service(TestRegistry.open)]);
     await driver.deploy(spec);
     await untilOk(driver, spec.id);
@@ -295,10 +291,9 @@ describe.skipIf((missing ?? TestRegistry.missing()) !== undefined)("a registry",
     await untilUpdated(driver, spec.id, next.generation);
     // The old replica ends when the new one is ready.
     await waitFor(async () => (await tagOf(spec)) === "2", "the next image");
-    await driver.teardown(spec.id, 5n);
   });
 
-  it.concurrent("gives an image to whose credentials it takes, and to no neighbor of theirs on the node", async () => {
+  it("gives an image to whose credentials it takes, and to no neighbor of theirs on the node", async () => {
     const { password } = REGISTRY_USER;
     const owner = sampleSpec([service(TestRegistry.closed, { password })]);
     await driver.deploy(owner);
@@ -311,17 +306,14 @@ describe.skipIf((missing ?? TestRegistry.missing()) !== undefined)("a registry",
       const error = await errorOf(driver, stranger);
       expect(error).toContain(sentence);
       expect(error).not.toContain("battery");
-      await driver.teardown(stranger.id, 5n);
     }
-    await driver.teardown(owner.id, 5n);
   });
 
-  it.concurrent("that lacks an image or does not answer is told to the tenant", async () => {
+  it("that lacks an image or does not answer is told to the tenant", async () => {
     const lacking = sampleSpec([service(TestRegistry.open, { tag: "3" })]);
     const silent = sampleSpec([service(TestRegistry.gone)]);
     for (const spec of [lacking, silent]) await driver.deploy(spec);
     expect(await errorOf(driver, lacking)).toMatch(/app:3 does not exist in its registry: check name and tag$/);
     expect(await errorOf(driver, silent)).toMatch(/app:1 does not answer over TLS: check its name$/);
-    for (const spec of [lacking, silent]) await driver.teardown(spec.id, 5n);
   });
 });
