@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { formatOrderId } from "../../wire/index.ts";
 import { DEPOSIT, OrderMarket } from "../testing/orders/market.ts";
 
 /** Many accounts with one order each, whose bids nobody takes: all of them are the only order of their owner. */
@@ -93,3 +94,32 @@ test("one who let a bid go by comes after one who had none, until he takes a lea
     await vi.advanceTimersByTimeAsync(1_000);
   }
 });
+
+test("one who let bids go by has one in the end, although new accounts come faster than room is found", async () => {
+  for (let at = 1n; at <= 5n; at++) market.cancel(await market.order("svc1honest", at));
+  await hostile(0n, OWNERS);
+  const text = await market.order("svc1honest", 9n, { cpu: 1_000n });
+  expect(await blocksUntilBid(text, (block) => hostile(OWNERS + block * CORES, CORES))).toBeLessThan(300);
+});
+
+test("one who waits is not forgotten for the many who come after", async () => {
+  await hostile(0n, CORES);
+  const text = await honest();
+  await hostile(CORES, 1_100n);
+  expect(await blocksUntilBid(text)).toBeLessThanOrEqual(FEW_BLOCKS);
+});
+
+test("of very many only some are kept in mind, and the rest are looked for when those are gone", async () => {
+  for (const [first, count] of [
+    [0n, 6_500n],
+    [6_500n, 500n],
+  ] as const)
+    await hostile(first, count);
+  const known = market.service.status().map(({ id }) => formatOrderId(id));
+  expect(known.length).toBeLessThanOrEqual(6_000);
+  const forgotten = [...market.groups.keys()].filter((text) => !known.includes(text));
+  for (const text of known) market.cancel(text);
+  await vi.advanceTimersByTimeAsync(BLOCK_MS);
+  expect(market.bids.size).toBe(Number(CORES));
+  expect(forgotten).toEqual(expect.arrayContaining([...market.bids]));
+}, 60_000);

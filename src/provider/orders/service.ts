@@ -31,6 +31,7 @@ import { Chances } from "./chances.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice, type Offer, refusal } from "./filters.ts";
 import { bidsByOwner, PATIENCE, type Patience, sizeOf } from "./giving-way.ts";
+import { CAPACITY, ENDED, forgotten, WAITING_AGAIN } from "./memory.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
 import { type Ending, OUTCOMES, type Tracked } from "./tracked.ts";
@@ -84,15 +85,10 @@ interface Shortage extends IntCoin {
 /** A waiting order is checked less and less often: the interval stays the same after this many doublings. */
 const MAX_DOUBLINGS = 5;
 
-/** Refusals and ends that are remembered for those who ask. */
-const MAX_REMEMBERED = 1000;
 /** Checked again after a while. */
 const PASSING: ReadonlySet<Obstacle> = new Set(["moment", "cluster"]);
-/** Checked again after a while or when the next money arrives. */
-const WAITING: ReadonlySet<Obstacle> = new Set([...PASSING, "money"]);
 /** Refusals that the tenant should not wait out. */
 const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
-const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 /** A message of ours about the bid may be on its way. */
 const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "withdrawing"]);
 /** Checked again when a reservation is released. */
@@ -120,6 +116,8 @@ export class OrderService {
   readonly #meter: Meter;
   readonly #orders = new Map<string, Tracked>();
   #stopped = false;
+  /** Orders on the chain may be unknown, as there was no place for them. */
+  #forgotten = false;
   /** Orders whose bids the balance does not show yet. */
   readonly #spending = new Set<Tracked>();
   /** Bids whose money the balance shows, or that came to nothing. */
@@ -190,6 +188,7 @@ export class OrderService {
       const next = [...this.#refused(AWAIT_ROOM), ...this.#arrived.splice(0)];
       this.#turns.taken();
       for (const tracked of next) this.#check(tracked);
+      this.#recall(next.length);
     }, ROOM_SETTLES_MS);
   }
 
@@ -650,12 +649,19 @@ export class OrderService {
   }
 
   #forgetOldest(): void {
-    for (const [text, { phase, obstacle }] of this.#orders) {
-      if (this.#orders.size <= MAX_REMEMBERED) return;
-      // An order that will be checked again is kept: once forgotten, its end would go unnoticed.
-      if (ENDED.has(phase) || (phase === "refused" && obstacle !== undefined && !WAITING.has(obstacle)))
-        this.#orders.delete(text);
-    }
+    const { over, waiting } = forgotten(this.#orders, () => this.#refused(CAPACITY));
+    for (const { text } of [...over, ...waiting]) this.#orders.delete(text);
+    this.#forgotten ||= waiting.length > 0;
+  }
+
+  /** Takes up orders again for which there was no place. */
+  #recall(waiting: number): void {
+    if (!this.#forgotten || waiting > WAITING_AGAIN) return;
+    this.#forgotten = false;
+    this.catchUp().catch((error: unknown) => {
+      this.#forgotten = true;
+      this.#options.log.warn("orders could not be listed", { err: errorText(error) });
+    });
   }
 }
 

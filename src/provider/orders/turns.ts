@@ -9,14 +9,21 @@ export interface Waiting {
 
 type Comparison = (a: Waiting, b: Waiting) => number;
 
+const oldest: Comparison = (a, b) => a.detectedAt - b.detectedAt;
 const newest: Comparison = (a, b) => b.detectedAt - a.detectedAt;
 const smallest: Comparison = (a, b) => a.size - b.size;
-const oldest: Comparison = (a, b) => a.detectedAt - b.detectedAt;
-const TURNS = [newest, smallest, oldest] as const;
+/** Those with the fewest chances, of equals in the order given. */
+const fewest = (equals: Comparison): Comparison => {
+  return (a, b) => a.chances - b.chances || equals(a, b);
+};
+const FEW = { newest: fewest(newest), smallest: fewest(smallest), oldest: fewest(oldest) } as const;
+const FAIR = [FEW.newest, FEW.smallest, FEW.oldest] as const;
+const TURNS = [...FAIR, ...FAIR, FEW.newest, FEW.smallest, oldest] as const;
 
 /**
- * Orders that wait for room: first those of owners with the fewest chances. Of equals the newest, the smallest and the oldest come in
- * turn: accounts cost nothing, so one rule alone would let many of them stay in front of somebody else for as long as they like.
+ * Orders that wait for room: first those of owners with the fewest chances, of equals the newest, the smallest and the oldest in turn,
+ * and one time in nine the one that waits longest, whatever its owner did. Accounts cost nothing, so one rule alone would let many of them stay in front of
+ * somebody else for as long as they like: new ones, where chances alone counted, of whoever ever cancelled an order.
  */
 export class Turns {
   #next = 0;
@@ -27,20 +34,10 @@ export class Turns {
   }
 
   sort<T extends Waiting>(rows: readonly T[]): T[] {
-    const groups = new Map<number, T[]>();
-    for (const row of rows) {
-      const group = groups.get(row.chances) ?? [];
-      group.push(row);
-      groups.set(row.chances, group);
-    }
-    return [...groups].sort(([a], [b]) => a - b).flatMap(([, equals]) => this.#alternate(equals));
-  }
-
-  #alternate<T extends Waiting>(rows: readonly T[]): T[] {
-    const lines = TURNS.map((comparison) => rows.toSorted(comparison).values());
+    const lines = new Map([...FAIR, oldest].map((comparison) => [comparison, rows.toSorted(comparison).values()]));
     const placed = new Set<T>();
     for (let turn = this.#next; placed.size < rows.length; turn++) {
-      const line = lines[turn % lines.length];
+      const line = lines.get(TURNS[turn % TURNS.length] ?? oldest);
       let first = line?.next();
       while (first?.done === false && placed.has(first.value)) first = line?.next();
       if (first?.done === false) placed.add(first.value);

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { vi } from "vitest";
+import type { OrderRecord } from "../../../client/index.ts";
 import { type IntCoin, parseDec, silentLogger, toUtf8 } from "../../../util/index.ts";
 import { Endpoint_Kind } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -62,11 +63,8 @@ export class OrderMarket {
     this.service = new OrderService({
       provider: "svc1provider",
       chain: {
-        openOrders: async () => [],
-        order: async (id) => {
-          const spec = this.groups.get(formatOrderId(id)) ?? groupOf({});
-          return { id, spec, createdAt: 1n, expiresAt: 100n, state: "open" };
-        },
+        openOrders: async () => [...this.groups.keys()].map((text) => this.#record(keyOf(text))),
+        order: async (id) => this.#record(id),
         bid: async () => undefined,
         openBidPrices: async () => this.others.map(parseDec),
         marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),
@@ -111,8 +109,14 @@ export class OrderMarket {
   /** The tenant ends the order. */
   cancel(text: string): void {
     const id = keyOf(text);
+    this.groups.delete(text);
     if (this.bids.delete(text)) this.balances.utoken = (this.balances.utoken ?? 0n) + DEPOSIT.amount;
     this.service.onEvent({ action: "order-closed", id, attributes: new Map() });
+  }
+
+  #record(id: OrderKey): OrderRecord {
+    const spec = this.groups.get(formatOrderId(id)) ?? groupOf({});
+    return { id, spec, createdAt: 1n, expiresAt: 100n, state: "open" };
   }
 
   async #take(label: string): Promise<bigint> {
