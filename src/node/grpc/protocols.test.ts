@@ -12,15 +12,25 @@ import {
   settings,
   streams,
 } from "../../../test/attack/lib/http2.ts";
+import { pause } from "../../../test/support/index.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { limitServer, Reading } from "../http/index.ts";
+import { READING_SLICE_MS } from "../http/limits.ts";
 import { FIRST_CONNECTIONS, MAX_PARTS, MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 
 let isPressed = false;
+/** More than the system takes of an answer that is not read. */
+const MUCH = 32 * 1024 * 1024;
 const LIMIT = FIRST_CONNECTIONS + 2;
 
+const GIBI = Buffer.of(0x40, 0, 0, 0);
+/** A client that lets the server send what it wants. */
+const ANY_WINDOW = Buffer.concat([settings([4, 2 ** 30]), frame(FRAME.window, { payload: GIBI })]);
+const MUCH_ASKED = frame(FRAME.headers, { stream: 1, flags: 5, payload: callHeaders("/much") });
+
 let http1: Server;
+let reading = new Reading();
 let port = 0;
 let close = (): void => {};
 const sockets: Socket[] = [];
@@ -28,11 +38,12 @@ const sockets: Socket[] = [];
 beforeEach(async () => {
   isPressed = false;
   http1 = createServer((_request, response) => void response.end("1"));
-  const reading = new Reading();
+  reading = new Reading();
   const connections = limitServer(http1, { maxOpenConnections: LIMIT, reading });
   const http2 = (maxConcurrentStreams: number) =>
     createServer2({ settings: { maxConcurrentStreams } }, (request, response) => {
       request.resume();
+      if (request.url === "/much") return void response.write(Buffer.alloc(MUCH));
       // The answer comes when the call is whole, and does not end.
       request.once("end", () => response.write("2"));
     });
@@ -128,3 +139,32 @@ it("ends a connection that sends bodies in very many parts at once, and no other
   await waitFor(() => many.destroyed, "the end of the connection that sends many parts");
   expect(few.destroyed).toBe(false);
 });
+
+it("reads nothing more of a connection that does not read, also after its turn has come", async () => {
+  const accepted = new Promise<Socket>((resolve) => http1.once("connection", resolve));
+  const deaf = openHttp2({ host: "127.0.0.1", port }, Buffer.concat([ANY_WINDOW, MUCH_ASKED])).pause();
+  sockets.push(deaf);
+  const socket = await accepted;
+  await waitFor(() => writesWait(socket), "an answer that is not read");
+  const part = frame(FRAME.data, { stream: 3, payload: Buffer.of(0) });
+  deaf.write(Buffer.concat([beginCall(3, callHeaders("/")), ...Array.from({ length: MAX_PARTS }, () => part)]));
+  const before = socket.bytesRead;
+  press();
+  for (let i = 0; i < 10; i++) await pause(10);
+  expect(socket.bytesRead).toBe(before);
+  deaf.resume();
+  await waitFor(() => socket.bytesRead > before + MAX_PARTS * part.length, "what it sends, once it reads");
+});
+
+/** All connections stop, and are read again in their turns. */
+function press(): void {
+  reading.worked();
+  const end = performance.now() + READING_SLICE_MS;
+  while (performance.now() < end);
+  reading.worked();
+  expect(reading.isPressed).toBe(true);
+}
+
+function writesWait({ _handle: handle }: Socket & { readonly _handle?: { readonly writeQueueSize: number } }): boolean {
+  return (handle?.writeQueueSize ?? 0) > 0;
+}

@@ -10,6 +10,8 @@ import { FairQueue } from "./fair-queue.ts";
 interface Handle {
   /** What the socket itself has last wanted of it. */
   readonly reading?: boolean;
+  /** Bytes that the system has not taken yet. */
+  readonly writeQueueSize?: number;
   readStart(): unknown;
   readStop(): unknown;
 }
@@ -145,7 +147,9 @@ export class Reading {
     if (this.#isFed(socket)) socket._handle?.readStart();
   }
 
+  /** HTTP/2 itself stops while what it sends is not read, and goes on then: read meanwhile, it would keep all that comes. */
   #isFed(socket: HandledSocket): boolean {
-    return this.#handedOver.has(socket) || socket._handle?.reading !== false;
+    const { reading, writeQueueSize = 0 } = socket._handle ?? {};
+    return this.#handedOver.has(socket) ? writeQueueSize === 0 : reading !== false;
   }
 }
