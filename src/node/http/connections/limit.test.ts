@@ -36,13 +36,28 @@ async function busy(localAddress: string, seen: number): Promise<Socket> {
 }
 
 function open(localAddress: string): Socket {
+  const socket = connectFrom(localAddress);
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  return socket;
+}
+
+/** A connection that asks nothing. */
+async function silent(localAddress: string): Promise<Socket> {
+  const letIn = once(server, "connection");
+  const socket = connectFrom(localAddress);
+  await letIn;
+  return socket;
+}
+
+function connectFrom(localAddress: string): Socket {
   const { port } = server.address() as AddressInfo;
   const socket = connect({ host: "127.0.0.1", port, localAddress });
-  socket.on("error", () => {});
-  socket.resume().write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  socket.on("error", () => {}).resume();
   sockets.push(socket);
   return socket;
 }
+
+const areOver = (all: readonly Socket[]) => all.map(({ destroyed }) => destroyed);
 
 it("lets go of a connection of the client that has most of them, even if it is being answered", async () => {
   const flood: Socket[] = [];
@@ -50,9 +65,26 @@ it("lets go of a connection of the client that has most of them, even if it is b
   await busy("127.0.0.2", LIMIT + 1);
   await busy("127.0.0.2", LIMIT + 2);
   await waitFor(() => flood.filter(({ destroyed }) => destroyed).length === 2, "the end of two connections");
-  expect(flood.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
+  expect(areOver(flood)).toEqual([true, true, false, false]);
   // Each client has as many.
   const third = open("127.0.0.2");
   await once(third, "close");
   expect(asked).toBe(LIMIT + 2);
+});
+
+it("lets go of the oldest that asks nothing, of all clients that have as many", async () => {
+  const others = [await busy("127.0.0.1", 1)];
+  for (const address of ["127.0.0.2", "127.0.0.3", "127.0.0.4"]) others.push(await silent(address));
+  await busy("127.0.0.5", 2);
+  await waitFor(() => others[1]?.destroyed === true, "the end of one that asks nothing");
+  expect(areOver(others)).toEqual([false, true, false, false]);
+});
+
+it("ends no request of a client with a few connections while others hold theirs open for nothing", async () => {
+  const asking = [await busy("127.0.0.1", 1), await busy("127.0.0.1", 2)];
+  const others = [await silent("127.0.0.2"), await silent("127.0.0.3")];
+  await busy("127.0.0.4", 3);
+  await busy("127.0.0.5", 4);
+  await waitFor(() => others.every(({ destroyed }) => destroyed), "the end of those that ask nothing");
+  expect(areOver(asking)).toEqual([false, false]);
 });

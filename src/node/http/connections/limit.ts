@@ -9,11 +9,14 @@ type State = "new" | "answered" | "waiting" | "upgraded";
 /** Which connections are closed first when the server is full. */
 const LET_GO: readonly State[] = ["new", "waiting", "upgraded", "answered"];
 
+/** A connection in use counts as an eighth of one that is not: it is closed only of a client that has so many more than others. */
+const IN_USE = 8;
+
 /**
  * Bounds how many connections a server has. When it is full, the client with the most of them loses one: the connection that
  * has been open longest without a complete request, or the one that has been idle longest, or the oldest websocket. Those who hold
- * connections open must not keep others out. One that is being answered is closed only for a client with fewer connections;
- * otherwise the new one is refused.
+ * connections open must not keep others out, nor end what others ask. One that is being answered is closed only for a client with
+ * fewer connections; otherwise the new one is refused.
  */
 export function limitConnections(server: Server, limit: number): LimitedConnections {
   const connections = new Connections(limit);
@@ -35,9 +38,15 @@ export interface LimitedConnections {
   busy(socket: Duplex, isBusy: boolean): void;
 }
 
+/** A client, and how many connections it has. */
+interface Client {
+  readonly name: string;
+  open: number;
+}
+
 /** Where a connection is, and since which step of all connections. */
 interface Place {
-  readonly client: string;
+  readonly client: Client;
   state: State;
   since: number;
 }
@@ -49,7 +58,7 @@ class Connections {
    * table made anew every few requests, and each old one would keep what it last held until a full collection of garbage.
    */
   readonly #places = new Map<Duplex, Place>();
-  readonly #counts = new Map<string, number>();
+  readonly #clients = new Map<string, Client>();
   #steps = 0;
 
   constructor(limit: number) {
@@ -57,12 +66,14 @@ class Connections {
   }
 
   add(socket: Socket): void {
-    const { client } = callerOf(socket);
+    const { client: name } = callerOf(socket);
+    const client = this.#clients.get(name) ?? { name, open: 0 };
     socket.once("close", () => this.#remove(socket));
     if (this.#places.size >= this.#limit) this.#letGo(this.#least(client) ?? socket);
     if (socket.destroyed) return;
     this.#places.set(socket, { client, state: "new", since: this.#steps++ });
-    this.#counts.set(client, (this.#counts.get(client) ?? 0) + 1);
+    client.open += 1;
+    this.#clients.set(name, client);
   }
 
   /** A body may come as slowly as headers: until it is complete, its connection counts as one without a request. */
@@ -89,26 +100,33 @@ class Connections {
     const place = this.#places.get(socket);
     if (place === undefined) return;
     this.#places.delete(socket);
-    const left = (this.#counts.get(place.client) ?? 1) - 1;
-    if (left === 0) this.#counts.delete(place.client);
-    else this.#counts.set(place.client, left);
+    const { client } = place;
+    client.open -= 1;
+    if (client.open === 0) this.#clients.delete(client.name);
   }
 
-  /** What the client with the most connections can best do without, for a new connection of another client or its own. */
-  #least(newcomer: string): Duplex | undefined {
-    const has = (client: string) => this.#counts.get(client) ?? 0;
-    let most = newcomer;
-    for (const client of this.#counts.keys()) if (has(client) > has(most)) most = client;
-    const rank = (state: State) => LET_GO.indexOf(state);
+  /** What can best be done without for a new connection of a client; undefined if it is the new one. */
+  #least(newcomer: Client): Duplex | undefined {
     let least: [Duplex, Place] | undefined;
-    for (const [socket, place] of this.#places) {
-      if (place.client !== most) continue;
-      const order = least === undefined ? -1 : rank(place.state) - rank(least[1].state);
-      if (least === undefined || order < 0 || (order === 0 && place.since < least[1].since)) least = [socket, place];
-    }
-    const isSpared = least?.[1].state === "answered" && has(most) <= has(newcomer) + 1;
-    return isSpared ? undefined : least?.[0];
+    for (const each of this.#places) if (least === undefined || goesBefore(each[1], least[1])) least = each;
+    if (least === undefined) return undefined;
+    const [socket, { client, state }] = least;
+    const isSpared = state === "answered" && client.open <= newcomer.open + 1;
+    return isSpared ? undefined : socket;
   }
+}
+
+/** Whether a connection is let go before another. */
+function goesBefore(one: Place, other: Place): boolean {
+  const more = shareOf(one) - shareOf(other);
+  if (more !== 0) return more > 0;
+  const order = LET_GO.indexOf(one.state) - LET_GO.indexOf(other.state);
+  return order === 0 ? one.since < other.since : order < 0;
+}
+
+/** How much its client has. */
+function shareOf({ client, state }: Place): number {
+  return state === "new" || state === "waiting" ? client.open : client.open / IN_USE;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
