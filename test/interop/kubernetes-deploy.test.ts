@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
@@ -11,6 +11,7 @@ import {
   Fixture,
   fetchPage,
   mustSend,
+  ROOT,
   runSvc,
   startNode,
   svcOk,
@@ -19,6 +20,7 @@ import {
   webFile,
 } from "../support/index.ts";
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
+import { TestVolumes } from "../support/kubernetes-volumes.ts";
 import { startProvider, type TestProvider } from "../support/provider.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
@@ -38,6 +40,7 @@ let provider: TestProvider;
 /** Flags of the tenant's commands. */
 let tenant: readonly string[];
 let deployed: DeployResult;
+let volumes: TestVolumes;
 
 beforeAll(async () => {
   if (missing) return;
@@ -59,7 +62,12 @@ beforeAll(async () => {
     ...["--cluster-orch", "--clusterconfig", account, "--cluster-ingress", "provider"],
     ...["--cluster-public-hostname", bed.address],
   ];
-  provider = await startProvider(fixture, { name: "provider", node: chain, faucet, flags });
+  volumes = await TestVolumes.start(fixture, bed, { name: "beta2", bytes: 1n << 30n, offered: "1Gi" });
+  const attributes = {
+    "capabilities/storage/1/class": "default",
+    "capabilities/storage/1/persistent": "true",
+  };
+  provider = await startProvider(fixture, { name: "provider", node: chain, faucet, flags, attributes });
   const keyring = ["--home", fixture.tempHome("tenant"), "--keyring-backend", "test"];
   await svcOk(["keys", "add", "tenant", ...keyring]);
   const address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
@@ -130,6 +138,51 @@ test.skipIf(missing)("nothing of it is left on the cluster when it is closed", a
     "the namespace to be gone",
   );
 });
+
+test.skipIf(missing)(
+  "a volume outlives a killed provider and an update, does not grow, and goes with its lease",
+  async () => {
+    deployed = JSON.parse(await svcOk(["deploy", diary({ message: "one" }), "-y", "-o", "json", ...tenant]));
+    const [uri = ""] = deployed.uris;
+    const page = async (text: string) => (await fetchPage(uri)) === `200 ${text}`;
+    expect(await page("started with: one\n")).toBe(true);
+    await provider.process.kill();
+    await provider.start();
+    await svcOk(["deploy", "update", diary({ message: "two" }), "-y", "-o", "json", ...tenant]);
+    const both = "started with: one\nstarted with: two\n";
+    await waitFor(() => page(both), "what was there before the update");
+    const grown = await runSvc(["deploy", "update", diary({ message: "three", size: "128Mi" }), "-y", ...tenant]);
+    expect(grown.code).not.toBe(0);
+    expect(grown.stderr).toMatch(
+      /data was 64Mi .* and is 128Mi .*: groups cannot be changed\nHint: .* make a new deployment/,
+    );
+    expect(await page(both)).toBe(true);
+    expect(readdirSync(volumes.folder)).toHaveLength(1);
+    await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
+    await waitFor(() => readdirSync(volumes.folder).length === 0, "the data to be gone");
+  },
+);
+
+test.skipIf(missing)("a volume larger than its class has is not bid on, and the tenant reads it", async () => {
+  const large = diary({ message: "one", size: "2Gi" });
+  const { code, stderr } = await runSvc(["deploy", large, "-y", "--timeout", "10s", ...tenant]);
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(
+    /insufficient capacity: 2Gi of storage class default wanted per replica, at most \d+[MG]i left/,
+  );
+});
+
+/** The example of a volume, with a message that it notes there at each start. */
+function diary({ message, size = "64Mi" }: { readonly message: string; readonly size?: string }): string {
+  const path = join(fixture.folder, "diary.yaml");
+  const text = readFileSync(join(ROOT, "examples", "persistent.yaml"), "utf8")
+    .replace("localhost/svc-sample:latest", TestKubernetesNode.image)
+    .replace("exec httpd -f -p 80 -h /data", "httpd -p 80 -h /data && trap exit TERM && while :; do sleep 1; done")
+    .replace("MESSAGE=first version", `MESSAGE=${message}`)
+    .replace(/(name: data\n +size: )64Mi/, `$1${size}`);
+  writeFileSync(path, text);
+  return path;
+}
 
 /** A web service on a host name and on a node port. */
 function fileOf(page: string): string {

@@ -166,15 +166,17 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", { conc
 
   it("does not grow by an update, which its tenant reads; it is there for the next, also after one that cannot start", async () => {
     const driver = await open("grower");
-    const spec = sampleSpec([noting("first")]);
+    // The cluster's own choice, which is the same class here.
+    const usual = (version: string, more: Volume = {}) => noting(version, { of: "default", ...more });
+    const spec = sampleSpec([usual("first")]);
     await driver.deploy(spec);
     await untilOk(driver, spec.id);
-    const larger = updated(spec, noting("larger", { size: 32n * MIB }));
+    const larger = updated(spec, usual("larger", { size: 32n * MIB }));
     await driver.deploy(larger);
     const VOLUMES_STAY = /^the cluster cannot change the volumes of an existing service: write them as they were/;
     expect(await errorOf(driver, larger)).toMatch(VOLUMES_STAY);
     expect(await notes(driver, spec)).toEqual(["first starts"]);
-    const broken = updated(larger, noting("broken", { image: "localhost/no-such:1" }));
+    const broken = updated(larger, usual("broken", { image: "localhost/no-such:1" }));
     await driver.deploy(broken);
     await untilHealth(
       driver,
@@ -182,7 +184,7 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", { conc
       ({ services: [web] }) => /no-such/.test(web?.error ?? ""),
       "the image to be missed",
     );
-    const mended = updated(broken, noting("mended"));
+    const mended = updated(broken, usual("mended"));
     await driver.deploy(mended);
     await untilUpdated(driver, spec.id, mended.generation);
     expect(await notes(driver, spec)).toEqual(["first starts", "first ends", "mended starts"]);
@@ -191,7 +193,7 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", { conc
 
   it("that nobody makes is told to its tenant, with the reason of those who should", async () => {
     const driver = await open("waiter");
-    expect((await driver.capacity()).storage).toEqual([{ classes: [CLASS], bytes: 1024n * MIB }]);
+    expect((await driver.capacity()).storage).toEqual([{ classes: [CLASS, "default"], bytes: 1024n * MIB }]);
     const [wide, foreign] = [
       sampleSpec([noting("wide", { size: 97n * MIB })]),
       sampleSpec([noting("x", { of: "none" })]),

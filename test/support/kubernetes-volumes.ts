@@ -11,6 +11,7 @@ import { TestKubernetesNode } from "./kubernetes-node.ts";
 
 const CLAIM: Resource = { apiVersion: "v1", kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims" };
 const VOLUME: Resource = { apiVersion: "v1", kind: "PersistentVolume", plural: "persistentvolumes" };
+const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
 const PROVISIONER = "folders.example.com";
 
 interface ApiClaim extends ApiObject {
@@ -27,7 +28,7 @@ interface ApiVolume extends ApiObject {
 }
 
 /**
- * A storage class of the cluster and who makes its volumes, as others do for the disks of nodes: each is a folder on the node,
+ * The default storage class of the cluster and who makes its volumes, as others do for the disks of nodes: each is a folder on the node,
  * made when a pod that claims it has been given the node, and removed with its claim.
  */
 export class TestVolumes {
@@ -57,7 +58,8 @@ export class TestVolumes {
   ): Promise<TestVolumes> {
     const api = new KubernetesApi(readKubeconfig(bed.config), { pauseMs: 50, maxPauseMs: 500 });
     const made = new TestVolumes(fixture.tempHome(`volumes-${what.name}`), api, what);
-    const metadata = { name: what.name, annotations: { [CAPACITY_ANNOTATION]: what.offered } };
+    const annotations = { [CAPACITY_ANNOTATION]: what.offered, [IS_DEFAULT]: "true" };
+    const metadata = { name: what.name, annotations };
     const object: ApiObject = {
       metadata,
       ...{ provisioner: PROVISIONER, volumeBindingMode: "WaitForFirstConsumer", reclaimPolicy: "Delete" },

@@ -22,6 +22,8 @@ export interface ProviderRequest {
   /** Utoken per block and thousandth of a core: what makes one provider cheaper than another. */
   readonly cpuScale?: string;
   readonly flags?: readonly string[];
+  /** Of its registration, besides its name. */
+  readonly attributes?: Readonly<Record<string, string>>;
   /** Variables of its process. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -129,7 +131,9 @@ export async function startProvider(fixture: Fixture, request: ProviderRequest):
   await mustSend(client, faucet, transfer(faucet.address, address, funds)).finally(() => client.close());
   const [gateway = 0, ingress = 0] = await freePorts(2);
   const file = join(home, "provider.yaml");
-  writeFileSync(file, `host: https://localhost:${gateway}\nattributes:\n  - key: host\n    value: ${name}\n`);
+  const attributes = Object.entries({ host: name, ...request.attributes }).map(([key, value]) => ({ key, value }));
+  // JSON is YAML too.
+  writeFileSync(file, JSON.stringify({ host: `https://localhost:${gateway}`, attributes }));
   const chain = ["--home", home, "--chain-id", node.chainId, "--node", node.address, "--from", name, ...KEYRING];
   const block = ["--fees", "5000utoken", "-b", "block", "-y"];
   await svcOk(["tx", "provider", "create", file, ...chain, ...block]);
