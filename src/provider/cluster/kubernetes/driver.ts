@@ -100,6 +100,8 @@ class KubernetesDriver implements ClusterDriver {
   readonly #watchers = new Set<(id: LeaseKey) => void>();
   /** Namespaces of leases whose removal a daemon before this one had begun. */
   readonly #ending = new Set<string>();
+  /** Removals under way, by namespace: what is deployed meanwhile would run on, with addresses that others get. */
+  readonly #removals = new Map<string, Promise<void>>();
   #closed = false;
 
   constructor(options: DriverOptions) {
@@ -210,7 +212,7 @@ class KubernetesDriver implements ClusterDriver {
       await this.check(spec);
       const namespace = leaseNamespace(spec.id);
       const known = this.#leases.get(namespace);
-      if (known?.closing === true) throw clusterErrors.closing(formatLeaseId(spec.id));
+      if (this.#isEnding(namespace)) throw clusterErrors.closing(formatLeaseId(spec.id));
       if (known !== undefined) {
         await known.deploy(spec);
         this.#forwards?.update(known);
@@ -222,13 +224,23 @@ class KubernetesDriver implements ClusterDriver {
         await lease.deploy(spec);
         this.#forwards?.update(lease);
       } catch (error) {
-        this.#leases.delete(namespace);
+        // What another call deployed of it meanwhile is refused with it.
+        void lease.stop();
+        if (this.#leases.get(namespace) === lease) this.#leases.delete(namespace);
         throw error;
       }
     });
   }
 
   teardown(id: LeaseKey, closedAt?: bigint): Promise<void> {
+    const namespace = leaseNamespace(id);
+    const removal =
+      this.#removals.get(namespace) ?? this.#remove(id, closedAt).finally(() => this.#removals.delete(namespace));
+    this.#removals.set(namespace, removal);
+    return removal;
+  }
+
+  #remove(id: LeaseKey, closedAt: bigint | undefined): Promise<void> {
     return answer(async () => {
       const namespace = leaseNamespace(id);
       const lease = this.#leases.get(namespace);
@@ -385,7 +397,8 @@ class KubernetesDriver implements ClusterDriver {
   }
 
   #isEnding(namespace: string): boolean {
-    return this.#ending.has(namespace) || this.#leases.get(namespace)?.closing === true;
+    const isClosing = this.#leases.get(namespace)?.closing === true;
+    return isClosing || this.#ending.has(namespace) || this.#removals.has(namespace);
   }
 
   #known(id: LeaseKey): Lease {

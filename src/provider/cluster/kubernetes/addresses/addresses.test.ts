@@ -170,6 +170,28 @@ test("an object that leads from an address to a lease that no longer has it goes
   expect(cluster.contested.size, "it was never asked for by both").toBe(0);
 });
 
+test("nothing is deployed for a lease while it is being removed, known or not", async () => {
+  const driver = await open();
+  const id = sampleLease();
+  const answer = cluster.server.intercept;
+  for (const round of ["unknown", "known"]) {
+    const held: (() => void)[] = [];
+    cluster.server.intercept = (request, response, url) => {
+      if (url.pathname !== "/version") return answer(request, response, url);
+      held.push(() => answer(request, response, url));
+      return true;
+    };
+    const removals = [driver.teardown(id, 9n), driver.teardown(id, 9n)];
+    await vi.waitFor(() => expect(held.length, round).toBeGreaterThan(0));
+    await expect(deploy(driver, id, "mine")).rejects.toThrow(/being removed|closing|ending/);
+    cluster.server.intercept = answer;
+    for (const each of held) each();
+    await Promise.all(removals);
+    expect([recorded(), leading()]).toEqual([[], []]);
+    if (round === "unknown") await deploy(driver, id, "mine");
+  }
+});
+
 test("a hundred deployments, moves and ends at once, with restarts between, never share an address or keep one", async () => {
   const rng = seedFrom("SVC_TEST_SEED");
   let driver = await open();

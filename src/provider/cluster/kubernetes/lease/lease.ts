@@ -86,14 +86,21 @@ export class Lease {
 
   #save(next: () => LeaseRecord): Promise<void> {
     return this.#saves.run(async () => {
+      this.#checkOpen();
       const record = next();
       await ensureNamespace(this.context, record.spec);
       const { resource, object } = recordObject(record, this.context.provider);
       await this.context.api.apply(resource, object);
+      this.#checkOpen();
       this.#record = record;
       this.#applied.forgetFailures();
       this.poke();
     });
+  }
+
+  /** Nothing would bring about what is written down after the end of the passes. */
+  #checkOpen(): void {
+    if (this.#stopped) throw clusterErrors.closing(formatLeaseId(this.spec.id));
   }
 
   /** Removes the replicas and keeps everything else; resolves when the last has ended. */
@@ -139,6 +146,8 @@ export class Lease {
     clearTimeout(this.#timer);
     this.#quarrel.end();
     this.#changes.emit("change");
+    // The record is not written anew after its namespace is gone.
+    await this.#saves.run(async () => {});
     await this.#idle;
     await this.#manifest.stop();
   }
