@@ -12,7 +12,7 @@ export type OrderPhase = (typeof ORDER_PHASES)[number];
 export interface OrderStatus {
   readonly id: OrderKey;
   readonly phase: OrderPhase;
-  /** Why it was refused, lost or closed. */
+  /** Why it was refused, lost or closed, or that the lease that it won has ended. */
   readonly reason?: string;
   /** No bid will follow a refusal, as far as the provider knows. */
   readonly final?: true;

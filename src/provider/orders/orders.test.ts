@@ -176,6 +176,11 @@ describe("orders", () => {
     expect(inventory.all()).toMatchObject([{ order: text, state: "active" }]);
     service.onEvent({ action: "order-closed", id, attributes: new Map() });
     expect(inventory.has(text)).toBe(true);
+    expect(service.find(id)?.reason).toBeUndefined();
+    service.onEvent({ action: "lease-closed", id: { ...id, provider: "svc1other" }, attributes: new Map() });
+    expect(service.find(id)?.reason).toBeUndefined();
+    service.onEvent({ action: "lease-closed", id: { ...id, provider: US }, attributes: new Map() });
+    expect(service.find(id)).toMatchObject({ phase: "won", reason: "its lease has ended" });
     service.stop();
   });
 

@@ -34,7 +34,7 @@ import { bidsByOwner, PATIENCE, type Patience, sizeOf } from "./giving-way.ts";
 import { CAPACITY, ENDED, forgotten, WAITING_AGAIN } from "./memory.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
-import { type Ending, OUTCOMES, type Tracked } from "./tracked.ts";
+import { type Ending, noteLeaseEnd, OUTCOMES, type Tracked } from "./tracked.ts";
 import { Turns } from "./turns.ts";
 
 /**
@@ -170,6 +170,7 @@ export class OrderService {
     else if (action === "bid-lost" && own && attributes.get("reason") === OUTBID) this.#outbid(id);
     else if (action === "bid-lost" && own) this.#end(id, "lost", "bid lost");
     else if (action === "bid-closed" && own) this.#bidClosed(id);
+    else if (action === "lease-closed" && own) noteLeaseEnd(this.#orders.get(formatOrderId(id)));
   }
 
   /** Releases capacity; orders that found none are tried again soon. */

@@ -38,3 +38,8 @@ export interface Tracked {
   /** Since when its bid waits for the tenant, in milliseconds since 1970. */
   openSince: number;
 }
+
+/** The bid stays one that won; operators would otherwise read that its lease still runs. */
+export function noteLeaseEnd(tracked: Tracked | undefined): void {
+  if (tracked?.phase === "won") tracked.reason = "its lease has ended";
+}

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { GatewayClient, ShellRequest, StreamEnd } from "../../../client/index.ts";
-import type { LeaseKey } from "../../../wire/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { GatewayHarness } from "../../testing/gateway.ts";
 import { publish, testCertificate } from "../../testing/identities.ts";
 import { PROVIDER } from "../../testing/leases.ts";
@@ -101,6 +101,8 @@ describe.each(["certificate", "token"] as const)("streams with a %s", (kind) => 
       if (line.message === "three") break;
     }
     expect(seen).toEqual(["one", "two", "three"]);
+    const fields = { kind: "logs", lease: formatLeaseId(lease) };
+    expect(gateway.world.logs).toContainEqual({ level: "I", message: "gateway stream", fields });
     const last = await all(client.logs(lease, stream({ services: ["job"], tail: 1 })));
     const time = last[0]?.time ?? "";
     expect(last).toEqual([{ name: "job-0", message: "three", time, stream: "stdout" }]);

@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Logger } from "../../../util/index.ts";
+import { formatLeaseId } from "../../../wire/index.ts";
 import type { LeaseService } from "../../leases/index.ts";
 import type { Authorizer, Grant } from "../access/authorizer.ts";
 import { STREAM_PROTOCOL } from "../access/bearer.ts";
@@ -75,7 +76,7 @@ export class StreamServer {
     socket.once("close", () => this.#leave(grant));
     this.#server.handleUpgrade(request, socket, head, (websocket) => {
       const stream = new GatewayStream(websocket, { grant, limits, now });
-      log.info("gateway stream", { kind: found.access.scope, owner: grant.owner });
+      log.info("gateway stream", { kind: found.access.scope, lease: formatLeaseId(lease) });
       found.run(stream, lease, leases).catch((error) => stream.fail(error));
     });
   }
