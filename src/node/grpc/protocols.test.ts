@@ -19,7 +19,7 @@ import { READING_SLICE_MS } from "../http/limits.ts";
 import { FIRST_CONNECTIONS, MAX_PARTS, MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 
-let isPressed = false;
+let isFlooded = false;
 /** More than the system takes of an answer that is not read. */
 const MUCH = 32 * 1024 * 1024;
 const LIMIT = FIRST_CONNECTIONS + 2;
@@ -36,7 +36,7 @@ let close = (): void => {};
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  isPressed = false;
+  isFlooded = false;
   http1 = createServer((_request, response) => void response.end("1"));
   reading = new Reading();
   const connections = limitServer(http1, { maxOpenConnections: LIMIT, reading });
@@ -50,8 +50,8 @@ beforeEach(async () => {
   const seen = {
     worked: () => reading.worked(),
     handOver: (socket: Socket) => reading.handOver(socket),
-    get isPressed() {
-      return isPressed;
+    get isFlooded() {
+      return isFlooded;
     },
   };
   const both = new TwoProtocols({
@@ -117,7 +117,7 @@ it("ends a connection that takes back calls before they begin, and no other", as
 
 it("gives each connection many calls at a time, and in a flood few to further ones of a client", async () => {
   const open = async (isFlood: boolean): Promise<number | undefined> => {
-    isPressed = isFlood;
+    isFlooded = isFlood;
     return (await session(true)).remoteSettings.maxConcurrentStreams;
   };
   const most: (number | undefined)[] = [];

@@ -13,7 +13,7 @@ interface Protocols {
   readonly http2: Readonly<Record<"first" | "further", Http2Server>>;
   /** The connections of both. */
   readonly connections: Pick<LimitedConnections, "busy">;
-  readonly reading: Pick<Reading, "worked" | "handOver" | "isPressed">;
+  readonly reading: Pick<Reading, "worked" | "handOver" | "isFlooded">;
 }
 
 /**
@@ -45,9 +45,9 @@ export class TwoProtocols {
     for (const server of Object.values(http2)) server.on("sessionError", () => {});
   }
 
-  /** Whether its client has many connections already, while others wait. */
+  /** Whether its client has many connections already, while others have been waiting for a while. */
   #isFurther(socket: Socket): boolean {
-    return this.#count(socket) > FIRST_CONNECTIONS && this.#reading.isPressed;
+    return this.#count(socket) > FIRST_CONNECTIONS && this.#reading.isFlooded;
   }
 
   /** How many connections of HTTP/2 the client of this one has, with it. */

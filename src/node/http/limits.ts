@@ -24,6 +24,8 @@ export const CALLS_SLICE_MS = 5;
 export const READING_SLICE_MS = 5;
 /** Connections that are read again in each turn after that. */
 export const READING_AT_A_TIME = 32;
+/** Such turns in a row that make a flood. */
+export const FLOOD_TURNS = 10;
 /** A connection that has sent less is a newcomer: it has greeted, and may have asked its first question. */
 export const FRESH_BYTES = 1024;
 /** Turns in a row that only take new connections, where each brings one, before other work goes on. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { ACCEPTED_IN_A_ROW, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
+import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
 import { Reading } from "./reading.ts";
 
 interface Double {
@@ -102,6 +102,21 @@ it("gives no turn to connections that have closed meanwhile, nor keeps them", as
   await nextTurn();
   expect(last.handle.isRead).toBe(true);
   expect(reading.isPressed).toBe(false);
+});
+
+it("takes for a flood what keeps connections waiting turn after turn, not for a moment", async () => {
+  const reading = new Reading();
+  await connected(reading, "10.0.0.1", READING_AT_A_TIME + 1);
+  const floods: boolean[] = [];
+  for (let i = 0; i <= FLOOD_TURNS; i++) {
+    workFor(reading, READING_SLICE_MS);
+    expect(reading.isPressed).toBe(true);
+    floods.push(reading.isFlooded);
+    await nextTurn();
+  }
+  expect(floods).toEqual([...Array(FLOOD_TURNS).fill(false), true]);
+  for (let i = 0; i < 3; i++) await nextTurn();
+  expect([reading.isPressed, reading.isFlooded]).toEqual([false, false]);
 });
 
 it("leaves alone what a socket does itself, until HTTP/2 has it", async () => {

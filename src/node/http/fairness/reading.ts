@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { ACCEPTED_IN_A_ROW, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
+import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { FairQueue } from "./fair-queue.ts";
 
@@ -46,6 +46,8 @@ export class Reading {
   /** The turn of the last new connection, and how many turns in a row have brought one. */
   #acceptedIn = -2;
   #accepted = 0;
+  /** Turns in a row that have read some and not all of those that waited. */
+  #pressed = 0;
 
   /** Reads a connection in its turns, until it closes. */
   add(socket: Socket): void {
@@ -90,6 +92,11 @@ export class Reading {
     return !this.#fresh.isEmpty || !this.#others.isEmpty;
   }
 
+  /** Whether connections have been waiting for a while: for a moment they do so behind each large request. */
+  get isFlooded(): boolean {
+    return this.#pressed >= FLOOD_TURNS;
+  }
+
   /** Those that had their turn come last, those that it passed by come first. */
   #stopAll(): void {
     const passedBy: [Caller, Connection][] = [];
@@ -119,6 +126,7 @@ export class Reading {
       // One that comes now begins a new row.
       this.#acceptedIn = -2;
       this.#startSome();
+      this.#pressed = this.isPressed ? this.#pressed + 1 : 0;
     } else if (this.isPressed) this.#stopAll();
     // The others have their turn even if nothing comes of these, and so has other work if nothing comes of a new connection.
     if (this.isPressed || this.isAccepting) this.#endLater();
