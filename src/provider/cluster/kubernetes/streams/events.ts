@@ -112,7 +112,7 @@ export class PodEvents {
       return;
     }
     this.#told.set(uid, count);
-    this.#context.view.hindered(pod.uid, event.reason ?? "", event.message ?? "");
+    this.#context.view.told(pod.uid, event.reason ?? "", event.message ?? "");
     const told = clusterEvent(event, lease, pod);
     if (event.reason === "Pulled" && !this.#pulled.has(pod.uid)) {
       this.#context.events.add(namespace, { ...told, reason: "Pulling", note: "the image is looked for on the node" });

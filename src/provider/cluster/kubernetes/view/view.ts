@@ -5,7 +5,7 @@ import type { ApiObject } from "../api/objects.ts";
 import { addressName, KIND, LABEL, LEASES_SPACE, workloadName } from "../objects/index.ts";
 import { type ApiService, type Balanced, balanced } from "./balanced.ts";
 import { Followed } from "./followed.ts";
-import { type Hindrance, hindranceOf } from "./hindrances.ts";
+import { type Hindrance, Hindrances } from "./hindrances.ts";
 import { type ApiNode, freeOf, type ObservedNode, observeNode } from "./nodes.ts";
 import { type ApiPod, type Claim, claimOf, type ObservedPod, observePod } from "./pods.ts";
 import { REFUSED_PODS, REFUSED_VOLUMES, Refusals } from "./refusals.ts";
@@ -59,8 +59,7 @@ export class ClusterView {
   readonly #others = new Set<string>();
   /** Why a workload cannot make pods, in the cluster's words. */
   readonly #troubles = new Map<string, string>();
-  /** What a node cannot do for a pod, by the pod's uid. */
-  readonly #hindrances = new Map<string, Hindrance>();
+  readonly #hindrances = new Hindrances();
   readonly #refusals: Refusals;
   readonly #refusedVolumes: Refusals;
   readonly #generations = new Map<string, number | undefined>();
@@ -159,15 +158,14 @@ export class ClusterView {
     return this.#refusedVolumes.reason(`${namespace}/${claim}`);
   }
 
-  /** A node could not do something for the pod, which it tries again. */
-  hindered(uid: string, reason: string, message: string): void {
-    const hindrance = hindranceOf(reason, message);
-    if (hindrance !== undefined) this.#hindrances.set(uid, hindrance);
+  /** An event of a pod, which may tell what its node cannot do for it, or that it has done it. */
+  told(uid: string, reason: string, message: string): void {
+    this.#hindrances.take(uid, reason, message);
   }
 
-  /** What a node could not do for the pod the last time; it stays when it has succeeded. */
+  /** What a node could not do for the pod the last time that it tried. */
   hindrance({ uid }: ObservedPod): Hindrance | undefined {
-    return this.#hindrances.get(uid);
+    return this.#hindrances.of(uid);
   }
 
   /** Whether what is known of nodes, and of what runs there, is up to date. */
@@ -337,7 +335,7 @@ export class ClusterView {
     const before = pods?.get(name)?.pod;
     pods?.delete(name);
     if (pods?.size === 0) this.#pods.delete(namespace);
-    if (before !== undefined) this.#hindrances.delete(before.uid);
+    if (before !== undefined) this.#hindrances.forget(before.uid);
     if (before !== undefined) this.#options.moved(namespace, { before, now: undefined });
   }
 }
