@@ -63,7 +63,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
   const api = await EngineApi.open(settings.socket, settings.timing.patience);
   const naming = new Naming(settings.namePrefix);
   if (settings.volumeSizeEnforcement === "none") {
-    log.warn("sizes of volumes are not enforced: a tenant can fill the disk (volumeSizeEnforcement none)");
+    log.warn("sizes of volumes are not enforced: a tenant can fill the disk (--cluster-volume-sizes none)");
   }
   const volumes = new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement, {
     isThin: settings.thinVolumes,

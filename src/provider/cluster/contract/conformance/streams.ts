@@ -49,6 +49,35 @@ export const streamCases: readonly ConformanceCase[] = [
       }),
   },
   {
+    name: "logs: following a service goes on over the restarts of all of its replicas, and shows no other service",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const services = [
+          scriptService(harness.image, "echo begun; sleep 1000", { count: 2 }),
+          scriptService(harness.image, "echo other; sleep 1000", { name: "zed" }),
+        ];
+        const spec = sampleSpec(services);
+        leases.push(spec.id);
+        await driver.deploy(spec);
+        await untilOk(driver, spec.id);
+        const abort = new AbortController();
+        const follow = stream({ services: ["web"], follow: true, signal: abort.signal });
+        const seen: string[] = [];
+        const reading = (async () => {
+          for await (const { name, message } of driver.logs(spec.id, follow)) seen.push(`${name} ${message}`);
+        })();
+        await untilHealth(driver, spec.id, () => seen.length >= 2, "a line of each replica");
+        // Some clusters tell the times of lines in whole seconds.
+        await pause(1_100);
+        await driver.restart(spec.id, "web");
+        await untilHealth(driver, spec.id, () => seen.length >= 4, "a line of each replica after its restart");
+        abort.abort();
+        await reading;
+        const lines = ["web-0 begun", "web-1 begun"];
+        assert.deepEqual([seen.slice(0, 2).sort(), seen.slice(2).sort()], [lines, lines]);
+      }),
+  },
+  {
     name: "a service is started again when its tenant asks, and the log of the run before stays to be read",
     run: (harness) =>
       withDriver(harness, async (driver, leases) => {
