@@ -218,6 +218,7 @@ const QUERIES: readonly string[] = [
   "query feegrant grants-by-grantee TENANT",
   "query evidence",
   "query consensus params",
+  "query params subspaces",
 ];
 
 /** Of records that are not on the chain of the test. */
@@ -237,7 +238,6 @@ const ELSEWHERE: readonly string[] = [
   "query upgrade module-versions",
   "query upgrade authority",
   "query params subspace baseapp BlockParams",
-  "query params subspaces",
   "query feegrant grant TENANT PROVIDER",
 ];
 

@@ -250,6 +250,7 @@ describe("queries", () => {
     const asked = (...denoms: string[]) => chain.query(Query.method.sendEnabled, { denoms }).sendEnabled;
     expect(asked()).toMatchObject(rules);
     expect(asked("bbb", "ccc")).toMatchObject(rules.slice(1));
+    expect(chain.query(Query.method.sendEnabled, { denoms: ["bbb"] }).pagination).toBeUndefined();
   });
 
   test("supply and metadata", () => {

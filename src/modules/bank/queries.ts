@@ -63,8 +63,9 @@ export function bankQueries(keeper: BankKeeper): BoundService {
     denomOwnersByQuery: (ctx, { denom, pagination }) => owners(ctx, denom, pagination),
     sendEnabled: (ctx, { denoms }) => {
       const { sendEnabled } = keeper.getParams(ctx);
-      const rules = denoms.length === 0 ? sendEnabled : sendEnabled.filter(({ denom }) => denoms.includes(denom));
-      return { sendEnabled: rules, pagination: { total: BigInt(rules.length) } };
+      // Who names denominations gets no pages.
+      if (denoms.length > 0) return { sendEnabled: sendEnabled.filter(({ denom }) => denoms.includes(denom)) };
+      return { sendEnabled, pagination: { total: BigInt(sendEnabled.length) } };
     },
   });
 }

@@ -132,9 +132,9 @@ describe("queries", () => {
   test.each([
     ["no hash", {}, "hash is empty"],
     ["no hex", { hash: "xyz" }, "invalid evidence hash"],
-    ["half a hash", { hash: "AB".repeat(16) }, "invalid evidence hash"],
-    ["one byte too many", { hash: "AB".repeat(33) }, "invalid evidence hash"],
-    ["a hash of nothing", { hash: "AB".repeat(32) }, "evidence does not exist"],
+    ["half a hash", { hash: "AB".repeat(16) }, `evidence ${"AB".repeat(16)} not found`],
+    ["one byte too many", { hash: "AB".repeat(33) }, `evidence ${"AB".repeat(32)} not found`],
+    ["a hash of nothing", { hash: "AB".repeat(32) }, `evidence ${"AB".repeat(32)} not found`],
   ])("are refused for %s", (_name, request, text) => {
     expect(() => testChain().query(Query.method.evidence, request)).toThrow(text);
   });

@@ -16,7 +16,16 @@ import {
   type QueryVotesRequest,
 } from "../../wire/gen/sdk/gov/v1/query_pb.js";
 import { MsgExecLegacyContentSchema } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
-import { type Any, decodeAddress, makeAny, type Namespace, packAny, toNamespace, unpackAs } from "../../wire/index.ts";
+import {
+  type Any,
+  decodeAddress,
+  govErrors as errors,
+  makeAny,
+  type Namespace,
+  packAny,
+  toNamespace,
+  unpackAs,
+} from "../../wire/index.ts";
 import { type GovKeeper, store } from "./keeper.ts";
 import { QUERY_WORK } from "./limits.ts";
 import { countVotes, Tally } from "./voting/tally.ts";
@@ -64,7 +73,11 @@ export function findProposals(keeper: GovKeeper, ctx: Context, request: Omit<Que
 
 export function findVote(keeper: GovKeeper, ctx: Context, id: bigint, voter: string): Vote {
   if (voter === "") throw sdkErrors.invalidRequest("empty voter address");
-  return keeper.records.votes.require(store(ctx), [checkId(id), decodeAddress(voter)]);
+  const vote = keeper.records.votes.get(store(ctx), [checkId(id), decodeAddress(voter)]);
+  if (vote !== undefined) return vote;
+  // Clients of the ecosystem know this status and these words.
+  const words = `voter: ${voter} not found for proposal: ${id}`;
+  throw new StatusError("InvalidArgument", errors.voteNotFound(words), words);
 }
 
 export function findVotes(

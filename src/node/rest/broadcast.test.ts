@@ -170,4 +170,13 @@ describe("single parameters, as older releases keep them", () => {
   ])("are refused: %j/%j", async (subspace, key) => {
     expect(await param(subspace, key)).toMatchObject({ code: 3, details: [] });
   });
+
+  it("are listed by module, each with a value", async () => {
+    const { subspaces } = await get("/cosmos/params/v1beta1/subspaces");
+    const names = subspaces.map(({ subspace }: { subspace: string }) => subspace);
+    expect(names).toEqual(expect.arrayContaining(["auth", "bank", "gov", "market", "staking"]));
+    expect(names).not.toContain("genutil");
+    for (const { subspace, keys } of subspaces)
+      for (const key of keys) expect(await param(subspace, key)).toMatchObject({ param: { subspace, key } });
+  });
 });

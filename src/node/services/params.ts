@@ -25,6 +25,14 @@ export const paramsService = bindNodeService(Query, {
     if (field === undefined) throw sdkErrors.invalidRequest(`${subspace} has no parameter ${shown(key)}`);
     return { param: { subspace, key, value: textOf(field, await ask(chain, query)) } };
   },
+
+  async subspaces() {
+    const subspaces = [...queries()].map(([subspace, { params }]) => ({
+      subspace,
+      keys: params.fields.map(({ name }) => pascalCase(name)),
+    }));
+    return { subspaces };
+  },
 });
 
 let known: ReadonlyMap<string, ParamsQuery> | undefined;

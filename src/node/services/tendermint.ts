@@ -62,6 +62,7 @@ export const tendermintService = bindNodeService(Service, {
 });
 
 async function checkHeight(chain: ChainSource, height: bigint): Promise<void> {
+  if (height < 1n) throw sdkErrors.invalidRequest(`height must be greater than 0, but got ${height}`);
   const { height: last } = await chain.status();
   if (height > last) throw sdkErrors.invalidRequest("requested block height is bigger then the chain length");
 }

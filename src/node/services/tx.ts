@@ -30,6 +30,7 @@ import {
 import { bindNodeService } from "./bind.ts";
 import type { CommitWaiters } from "./commit-waiters.ts";
 
+const HASH_DIGITS = 64;
 const MAX_PER_PAGE = 100n;
 /** Bytes of the transactions of one page; an answer contains each three times. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
@@ -38,9 +39,10 @@ const COMMIT_TIMEOUT_MS = 10_000;
 /** The part of the transaction service that needs the blocks or the mempool; the application simulates. */
 export const txService = bindNodeService(Service, {
   async getTx({ chain, namespace }, { hash }) {
-    if (!/^[0-9a-fA-F]{64}$/.test(hash)) throw sdkErrors.invalidRequest("a transaction hash has 64 hex digits");
-    const found = await chain.txs.find(fromHex(hash));
-    if (found === undefined) throw sdkErrors.keyNotFound(`tx not found: ${hash.toUpperCase()}`);
+    if (!/^[0-9a-fA-F]+$/.test(hash)) throw sdkErrors.invalidRequest("a transaction hash has 64 hex digits");
+    // Digits of another length are the hash of nothing, as in the ecosystem.
+    const found = hash.length === HASH_DIGITS ? await chain.txs.find(fromHex(hash)) : undefined;
+    if (found === undefined) throw sdkErrors.keyNotFound(`tx not found: ${hash.toUpperCase().slice(0, HASH_DIGITS)}`);
     return { tx: decodeTxMessage(found.tx), txResponse: await txResponse(chain, found, namespace) };
   },
 
