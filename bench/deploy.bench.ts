@@ -80,6 +80,12 @@ async function blocksToBid(rpc: string, { owner, dseq }: DeployResult): Promise<
   }
 }
 
+/** From the block of the lease to the first answer of its program: all steps that follow it. */
+function afterLease({ steps }: Run): number {
+  const leased = steps.findIndex(({ name }) => name === "lease");
+  return steps.slice(leased + 1).reduce((sum, { ms }) => sum + ms, 0);
+}
+
 function report(results: readonly Run[], upMs: number): void {
   const method =
     `svc localnet with blocks every ${BLOCK_MS} ms and one provider; svc deploy examples/web.yaml --bid cheapest with a bid ` +
@@ -99,6 +105,7 @@ function report(results: readonly Run[], upMs: number): void {
     samples: results.map(({ totalMs }) => totalMs),
     target: { atMost },
   });
+  figures.add({ name: "lease to first byte", unit: "ms", samples: results.map(afterLease) });
   const names = results[0]?.steps.map(({ name }) => name) ?? [];
   for (const name of names) {
     const samples = results.flatMap(({ steps }) => steps.filter((step) => step.name === name).map(({ ms }) => ms));
