@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -100,6 +101,13 @@ it("lets go of connections in both protocols that have no whole call, the oldest
   for (let i = 0; i < LIMIT; i++) open();
   await waitFor(() => silent.every(({ destroyed }) => destroyed), "the end of those that say nothing");
   expect(asked.destroyed).toBe(false);
+});
+
+it("closes connections that have said nothing, with the others", async () => {
+  const silent = open();
+  await once(http1, "connection");
+  close();
+  await once(silent, "close");
 });
 
 it("ends a connection that takes back calls before they begin, and no other", async () => {

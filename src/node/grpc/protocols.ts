@@ -22,6 +22,8 @@ interface Protocols {
  */
 export class TwoProtocols {
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** Connections that have not shown their protocol yet. */
+  readonly #greeting = new Set<Socket>();
   /** Connections by client. */
   readonly #counts = new Map<string, number>();
   readonly #parts = new WeakMap<Http2Session, { readonly turn: number; readonly count: number }>();
@@ -35,7 +37,10 @@ export class TwoProtocols {
     const [own] = http1.listeners("connection");
     if (own !== undefined) http1.removeListener("connection", own as (socket: Socket) => void);
     http1.on("connection", (socket: Socket) => {
+      this.#greeting.add(socket);
+      socket.once("close", () => this.#greeting.delete(socket));
       greeting(socket, (isHttp2) => {
+        this.#greeting.delete(socket);
         reading.worked();
         if (!isHttp2) own?.call(http1, socket);
         else this.#begin(this.#isFurther(socket) ? http2.further : http2.first, socket);
@@ -120,8 +125,9 @@ export class TwoProtocols {
     return count;
   }
 
-  /** Ends the connections of HTTP/2. */
+  /** Ends the connections that the server of HTTP/1 does not know of: it would wait for them. */
   close(): void {
+    for (const socket of this.#greeting) socket.destroy();
     for (const session of this.#sessions) session.destroy();
   }
 }

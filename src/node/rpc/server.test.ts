@@ -544,6 +544,17 @@ describe("a request for another protocol", () => {
   });
 });
 
+it("ends the connection whose wish for another protocol is refused, also if its client does not", async () => {
+  const wish = "GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+  const client = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
+  client.write(wish);
+  const [refused] = await once(client, "data");
+  expect(String(refused)).toMatch(/^HTTP\/1.1 404 /);
+  // It waits for the last connection.
+  await server?.close();
+  client.destroy();
+});
+
 describe("a large genesis file", () => {
   const before = genesis;
   afterEach(() => {

@@ -80,7 +80,8 @@ export class RpcServer {
         return;
       }
       const status = refused === undefined ? "404 Not Found" : "403 Forbidden";
-      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      // Its client might never close it, and the server would wait for it at its end.
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
     });
   }
 
