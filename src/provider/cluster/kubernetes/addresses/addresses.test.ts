@@ -18,12 +18,12 @@ const OPEN: ClusterDriver[] = [];
 let cluster: KubernetesDouble;
 let stateDir: string;
 
-async function open(settings = SETTINGS, leasedIps = POOL): Promise<ClusterDriver> {
+async function open(settings = SETTINGS, api = cluster.server.client()): Promise<ClusterDriver> {
   const driver = await openKubernetesDriver({
-    api: cluster.server.client(),
+    api,
     objects: { ...settings, allowLocalImages: true },
     stateDir,
-    leasedIps,
+    leasedIps: POOL,
     timing: { retry: 10, maxRetry: 50, removalPoll: 10, report: 10 },
   });
   OPEN.push(driver);
@@ -190,6 +190,62 @@ test("nothing is deployed for a lease while it is being removed, known or not", 
     expect([recorded(), leading()]).toEqual([[], []]);
     if (round === "unknown") await deploy(driver, id, "mine");
   }
+});
+
+/**
+ * A client whose calls that lead an address to the lease wait until then, or for a while where that waits for them. An address moves
+ * on to the next lease as soon as such a call is under way.
+ */
+function slowClient(id: LeaseKey, until: () => boolean, next?: LeaseKey) {
+  const api = cluster.server.client();
+  const apply = api.apply.bind(api);
+  const soon = (is: () => boolean) => vi.waitFor(() => expect(is()).toBe(true), { timeout: 500 }).catch(() => {});
+  let begun = false;
+  const slow: typeof api.apply = async (resource, object) => {
+    const { labels, namespace } = object.metadata;
+    const isLeading = labels?.["svc.address"] !== undefined && namespace === leaseNamespace(id);
+    begun ||= isLeading;
+    if (next !== undefined && Object(object).spec?.dseq === `${next.dseq}`) await soon(() => begun || leadsTo(id));
+    if (isLeading) await soon(until);
+    return apply(resource, object);
+  };
+  return Object.assign(api, { apply: slow });
+}
+
+const leadsTo = (id: LeaseKey) => leading().some((each) => each.endsWith(leaseNamespace(id)));
+
+test("addresses that a failed claim gives back lead to no lease that a pass brings up to date meanwhile", async () => {
+  const [one, two] = [sampleLease(), { ...sampleLease(), owner: "svc1other" }];
+  const driver = await open(
+    SETTINGS,
+    slowClient(one, () => leadsTo(two)),
+  );
+  const names = ["a", "b", "c", "d"];
+  await driver.deploy(specOf(two, ["x", "y", "z"]));
+  await driver.deploy(specOf(one, []));
+  for (let round = 2; round < 5; round++) {
+    const claimed = driver.addresses.claim(one, names);
+    await Promise.all([driver.deploy(specOf(one, names, round)), expect(claimed).rejects.toThrow(/no IP address/)]);
+    await driver.addresses.claim(two, ["x", "y", "z"]);
+    await untilAssigned(driver, two);
+    await driver.addresses.retain(two, []);
+  }
+  expect(cluster.contested).toEqual(new Set());
+});
+
+test("an address that moves twice at once leads to the last lease alone", async () => {
+  const [one, two, three] = [sampleLease(), sampleLease(), sampleLease()];
+  const driver = await open(
+    SETTINGS,
+    slowClient(two, () => leadsTo(three), three),
+  );
+  await deploy(driver, one, "mine");
+  for (const id of [two, three]) await driver.deploy(specOf(id, ["mine"]));
+  await untilAssigned(driver, one);
+  await Promise.all([driver.addresses.move(two, ["mine"]), driver.addresses.move(three, ["mine"])]);
+  await untilAssigned(driver, three);
+  expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(three)}`]);
+  expect(cluster.contested).toEqual(new Set());
 });
 
 test("a hundred deployments, moves and ends at once, with restarts between, never share an address or keep one", async () => {

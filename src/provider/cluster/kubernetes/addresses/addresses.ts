@@ -61,7 +61,8 @@ export class LeasedIps implements ClusterAddresses {
 
   async claim(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
     if (endpoints.length === 0) return;
-    await this.#book.claim(id, endpoints);
+    // What a claim took goes back where the rest of it fails: no pass is to lead there by then.
+    await this.#between(id, () => this.#book.claim(id, endpoints));
     this.#poke(id);
   }
 
@@ -70,15 +71,26 @@ export class LeasedIps implements ClusterAddresses {
     await this.#between(id, () => this.#book.retain(id, endpoints));
   }
 
-  /** No pass of the lease that loses an address is under way when it does, and the next one knows. */
   async move(to: LeaseKey, endpoints: readonly string[]): Promise<void> {
-    for (const endpoint of endpoints) {
-      const from = this.holderOf(to.owner, endpoint);
-      if (from === undefined) continue;
-      await this.#between(from, () => this.#book.move(to, [endpoint]));
-      this.#poke(from);
-      this.#poke(to);
-    }
+    for (const endpoint of endpoints) while (!(await this.#moved(to, endpoint)));
+  }
+
+  /**
+   * No pass of the lease that loses an address is under way when it does, and the next one knows. False where the address was given
+   * to another lease first: then that is the one that loses it.
+   */
+  async #moved(to: LeaseKey, endpoint: string): Promise<boolean> {
+    const from = this.holderOf(to.owner, endpoint);
+    if (from === undefined) return true;
+    const isMoved = await this.#between(from, async () => {
+      const holder = this.holderOf(to.owner, endpoint);
+      if (holder === undefined || formatLeaseId(holder) !== formatLeaseId(from)) return false;
+      await this.#book.move(to, [endpoint]);
+      return true;
+    });
+    this.#poke(from);
+    this.#poke(to);
+    return isMoved;
   }
 
   heldBy(id: LeaseKey): readonly string[] {
@@ -125,7 +137,7 @@ export class LeasedIps implements ClusterAddresses {
     const { namespace, labels = {} } = object.metadata;
     if (labels[LABEL.address] === undefined) return undefined;
     const holding = this.#book.all().find((each) => leaseNamespace(each.lease) === namespace && isOf(labels, each));
-    if (holding === undefined) return undefined;
+    if (holding === undefined) return "its IP address was given to another lease";
     const left = await removeLeading(this.#context, holding.address, namespace);
     return left === 0 ? undefined : `${holding.address} still routes to the lease that had it before`;
   }
