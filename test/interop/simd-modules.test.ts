@@ -221,6 +221,57 @@ describe.skipIf(!(built instanceof Peer))("modules of the reference tool", () =>
     await chain.svcTx("feegrant", "revoke", "alice", bob, ...signed);
   });
 
+  describe("allowances of the reference, in which ours differ", () => {
+    const allow = (...words: string[]) => chain.svcTx("feegrant", "grant", "alice", chain.address("carol"), ...words);
+    const revoke = () => chain.svcTx("feegrant", "revoke", "alice", chain.address("carol"));
+    const allowance = () => chain.svcQuery("feegrant", "grant", chain.address("alice"), chain.address("carol"));
+
+    test("a new period has no limit of one coin once less of another is left than its limit", async () => {
+      await allow("--spend-limit", "1000stake,12uvec", "--period", "1", "--period-limit", "10stake,10uvec");
+      const pay = (fees: string) => {
+        const send = ["bank", "send", "carol", chain.address("bob"), "1stake"];
+        return chain.svcTx(...send, "--fees", fees, "--fee-granter", chain.address("alice"));
+      };
+      await expect(pay("11stake")).rejects.toThrow("fee limit exceeded");
+      await pay("10uvec");
+      await chain.blocks(10);
+      await pay("500stake");
+      const { basic, period_can_spend } = (await allowance()).allowance.allowance;
+      const left = [
+        { denom: "stake", amount: "500" },
+        { denom: "uvec", amount: "2" },
+      ];
+      expect({ basic, period_can_spend }).toEqual({
+        basic: { spend_limit: left, expiration: null },
+        period_can_spend: left,
+      });
+      await revoke();
+    });
+
+    test("an allowance that was revoked and granted again ends at its first end", async () => {
+      const inSeconds = (count: number) => `${new Date(Date.now() + count * 1000).toISOString().slice(0, 19)}Z`;
+      await allow("--expiration", inSeconds(10));
+      await revoke();
+      await allow("--expiration", inSeconds(3600));
+      expect((await allowance()).allowance).toBeDefined();
+      const gone = async () =>
+        (await chain.svc(["query", "feegrant", "grant", chain.address("alice"), chain.address("carol")])).code === 1;
+      await waitFor(gone, "the end of the allowance", { timeoutMs: 30_000 });
+    });
+
+    test("a list of messages stands in another", async () => {
+      const words = ["feegrant", "grant", chain.address("alice"), chain.address("carol")];
+      const listed = ["--allowed-messages", "/cosmos.bank.v1beta1.MsgSend", "--generate-only"];
+      const unsigned = JSON.parse(await chain.svcOk(["tx", ...words, ...listed]));
+      const [message] = unsigned.body.messages;
+      message.allowance = { ...message.allowance, allowance: message.allowance };
+      const signed = await chain.ok(["tx", "sign", file("nested.json", unsigned), "--from", "alice"]);
+      const path = file("nested-signed.json", JSON.parse(signed));
+      expect(JSON.parse(await chain.svcOk(["tx", "broadcast", path, "-b", "block"]))).toMatchObject({ code: 0 });
+      await revoke();
+    });
+  });
+
   test.each(MODES)("a validator that is not jailed is told so, signed in mode %s", async (mode) => {
     const unjail = ["tx", "slashing", "unjail", "--from", "validator", "--sign-mode", mode];
     const { code, stderr } = await chain.svc([...unjail, "-y", "-b", "block"]);
