@@ -1,8 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testKey } from "../../src/testing/index.ts";
 import { freePorts } from "../../src/testing/ports.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
+import { Query as Bank } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgMultiSendSchema, MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { txHash } from "../../src/wire/index.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
@@ -20,13 +23,21 @@ const PAID = { gas: 30_000_000n, fee: [{ denom: NATIVE_DENOM, amount: 1_000n }] 
 
 let node: AttackedNode;
 let rest: Door;
+let bank: Client<typeof Bank>;
 beforeAll(async () => {
-  const [port = 0] = await freePorts(1);
+  const [port = 0, grpcPort = 0] = await freePorts(2);
+  bank = createClient(Bank, createGrpcTransport({ baseUrl: `http://127.0.0.1:${grpcPort}` }));
   rest = { host: "127.0.0.1", port };
   const { address } = testKey("mallory");
   node = await AttackedNode.start({
     minGasPrices: "0.000001utoken",
-    flags: ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`],
+    flags: [
+      "--api.enable",
+      "--api.address",
+      `tcp://127.0.0.1:${port}`,
+      "--grpc.address",
+      `tcp://127.0.0.1:${grpcPort}`,
+    ],
     editGenesis: ({ app_state }) => {
       const balances = Array.isArray(app_state.bank?.balances) ? app_state.bank.balances : [];
       const held = balances.find((each) => each.address === address);
@@ -104,4 +115,60 @@ it("keep no block waiting, nor others", async () => {
     ),
   );
   await besiege(node, () => Promise.all(paths.map(get)));
+});
+
+/** The code of gRPC that a call is refused with; undefined when it is answered. */
+async function refusal(call: Promise<unknown>): Promise<Code | undefined> {
+  try {
+    await call;
+  } catch (error) {
+    return ConnectError.from(error).code;
+  }
+}
+
+describe("over gRPC", () => {
+  /** All coins of the receiver in pages, by the key of the next one. */
+  async function paged(): Promise<unknown[]> {
+    const found: unknown[] = [];
+    let key = new Uint8Array();
+    do {
+      const page = await bank.allBalances({ address: strangerAddress(1), pagination: { key, limit: 300n } });
+      found.push(...page.balances.map(({ denom, amount }) => ({ denom, amount })));
+      key = Uint8Array.from(page.pagination?.nextKey ?? []);
+    } while (key.length > 0);
+    return found;
+  }
+
+  it("they are listed in pages, each is found, and a page too large is refused", async () => {
+    expect(await paged()).toEqual(coins(MANY));
+    const each = await Promise.all(
+      MANY.slice(0, 200).map((denom) => bank.balance({ address: strangerAddress(1), denom })),
+    );
+    expect(each.map(({ balance }) => balance?.amount)).toEqual(each.map(() => "1"));
+    const whole = { address: strangerAddress(1), pagination: { limit: 1_001n } };
+    expect(await refusal(bank.allBalances(whole))).toBe(Code.InvalidArgument);
+    expect((await bank.sendEnabled({ denoms: MANY })).sendEnabled).toEqual([]);
+  });
+
+  it("keep no block waiting, nor others who ask there", async () => {
+    const { address } = node.key("mallory");
+    const pages = [{}, { limit: 1_000n }, { offset: 1_900n }, { limit: 1_000n, reverse: true, countTotal: true }];
+    const lists = pages.flatMap((pagination) => [
+      () => bank.allBalances({ address, pagination }),
+      () => bank.spendableBalances({ address, pagination }),
+      () => bank.totalSupply({ pagination }),
+    ]);
+    const singles = MANY.slice(0, 300).map((denom) => () => bank.balance({ address, denom }));
+    const asked = [...lists, ...singles, () => bank.sendEnabled({ denoms: MANY })];
+    const askMore = async () => expect((await bank.params({}, { timeoutMs: 30_000 })).params).toBeDefined();
+    let answered = 0;
+    const attack = async () => {
+      // A call too many at a time may be refused; none may fail otherwise.
+      const codes = await Promise.all(asked.map((call) => refusal(call())));
+      expect(codes.filter((code) => code !== undefined && code !== Code.ResourceExhausted)).toEqual([]);
+      answered += codes.filter((code) => code === undefined).length;
+    };
+    await besiege(node, attack, { askMore });
+    expect(answered).toBeGreaterThan(asked.length / 2);
+  });
 });
