@@ -110,6 +110,15 @@ it("closes connections that have said nothing, with the others", async () => {
   await once(silent, "close");
 });
 
+it("closes a connection of HTTP/2 whose client has gone without a word", async () => {
+  const accepted = once(http1, "connection");
+  const client = openHttp2({ host: "127.0.0.1", port });
+  const [socket] = await accepted;
+  await once(client, "data");
+  client.end();
+  await waitFor(() => socket.destroyed, "the end of the connection");
+});
+
 it("ends a connection that takes back calls before they begin, and no other", async () => {
   const takenBack = (count: number): Socket => {
     const block = callHeaders("/");

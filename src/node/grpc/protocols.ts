@@ -69,6 +69,8 @@ export class TwoProtocols {
   }
 
   #begin(http2: Http2Server, socket: Socket): void {
+    // Only HTTP/1 goes on answering a client that has ended its side; a session would stay open until it has been idle for long.
+    socket.allowHalfOpen = false;
     http2.once("session", (session) => this.#keep(session, socket));
     http2.emit("connection", socket);
     this.#reading.handOver(socket);
