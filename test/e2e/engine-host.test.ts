@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   execute,
@@ -519,6 +520,24 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         "generation 3",
       );
       await waitFor(async () => !(await podNames()).includes(old), "the old one to go");
+    });
+
+    it("leaves the old version where the host was off for all of its time", async () => {
+      const timing = { progressDeadline: 8_000 };
+      await open({ timing });
+      const { id } = await deploy([sampleService(engine.image)]);
+      await untilOk(driver, id);
+      const [old = ""] = await podNames();
+      await driver.deploy({ ...sampleSpec([idle()]), id, generation: 2 });
+      await waitFor(async () => (await podNames()).length === 2, "the new one beside the old one");
+      await driver.close();
+      for (const name of await podNames()) await engine.podman("kill", name);
+      await sleep(timing.progressDeadline);
+      await open({ timing });
+      await untilUndone(id);
+      await untilOk(driver, id);
+      await waitFor(async () => (await podNames()).length === 1, "the new one to go");
+      expect(await podNames()).toEqual([old]);
     });
   });
 

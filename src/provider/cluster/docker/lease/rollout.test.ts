@@ -7,6 +7,7 @@ const unit = (id: string, overrides: Partial<Unit> = {}): Unit => ({
   running: true,
   ready: true,
   failing: false,
+  hopeless: false,
   overdue: false,
   ...overrides,
 });
@@ -29,12 +30,13 @@ describe("what to do about a replica", () => {
     expect(decide({ current: unit("new"), olds: [unit("old")] })).toEqual(["remove old"]);
   });
 
-  it("ends with one of the two when the new one is not ready in time: the old one, unless that does not run", () => {
+  it("ends with one of the two when the new one is not ready in time: the old one, unless that ends again and again", () => {
     const late = unit("new", { ready: false, overdue: true });
     expect(decide({ current: late, olds: [unit("old")] })).toEqual(["abandon new", "keep old"]);
     expect(decide({ current: late, olds: [unit("old", { ready: false })] })).toEqual(["abandon new", "keep old"]);
     const ended = unit("old", { ready: false, running: false, failing: true });
-    expect(decide({ current: late, olds: [ended] })).toEqual(["keep new", "remove old"]);
+    expect(decide({ current: late, olds: [ended] })).toEqual(["keep new", "keep old"]);
+    expect(decide({ current: late, olds: [{ ...ended, hopeless: true }] })).toEqual(["keep new", "remove old"]);
     expect(decide({ current: unit("new", { overdue: true }), olds: [unit("old")] })).toEqual(["remove old"]);
     expect(decide({ current: late, olds: [] })).toEqual(["keep new"]);
   });
@@ -62,6 +64,7 @@ describe("what to do about a replica", () => {
       running: fc.boolean(),
       ready: fc.boolean(),
       failing: fc.boolean(),
+      hopeless: fc.boolean(),
       overdue: fc.boolean(),
     });
     const units = flags.map((value) => ({ ...value, ready: value.ready && value.running }));

@@ -5,6 +5,8 @@ export interface Unit {
   readonly ready: boolean;
   /** It ended by itself at least once, or was not ready in time. */
   readonly failing: boolean;
+  /** It ended by itself again and again. */
+  readonly hopeless: boolean;
   /** It had the time to become ready that an update has. */
   readonly overdue: boolean;
 }
@@ -69,10 +71,14 @@ function duringReplacement(current: Unit, best: Unit, rules: SlotRules): Action[
   return current.failing ? [{ kind: "abandon", id: current.id }] : [keep(current)];
 }
 
-/** Two replicas take twice what is paid for, so that one of them goes in the end: the new one, where the old one runs. */
+/**
+ * Two replicas take twice what is paid for, so that one of them goes in the end: the new one, unless the old one ends again and again.
+ * An old one that does not run just now, as after the host was off, is started first.
+ */
 function besideTheOld(current: Unit, best: Unit): Action[] {
   if (!current.overdue) return [keep(current), keep(best)];
-  return best.running ? [{ kind: "abandon", id: current.id }, keep(best)] : [keep(current), remove(best)];
+  if (best.running) return [{ kind: "abandon", id: current.id }, keep(best)];
+  return [keep(current), best.hopeless ? remove(best) : keep(best)];
 }
 
 /** The old container to fall back on: a ready one, else a running one, else the newest. */

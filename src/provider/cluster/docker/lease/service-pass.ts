@@ -75,12 +75,16 @@ function slotOf(state: LeaseState, units: readonly Observed[], index: number, co
   };
 }
 
+/** Ends of a replica after which nobody expects it to run on. */
+const HOPELESS = 3;
+
 function unitOf(state: LeaseState, unit: Observed): Unit {
   const history = state.historyOf(unit);
   const late = unit.running && Date.now() - unit.startedAt > state.context.settings.timing.rolloutDeadline;
   const ready = unit.running && history.ready;
   const failing = !history.stopped && (history.failures > 0 || (late && !ready));
-  return { id: unit.id, running: unit.running, ready, failing, overdue: Date.now() > readyBy(state, unit) };
+  const hopeless = history.failures >= HOPELESS;
+  return { id: unit.id, running: unit.running, ready, failing, hopeless, overdue: Date.now() > readyBy(state, unit) };
 }
 
 /** By when a replica beside an old one must be ready. A daemon that begins again gives it no further time. */
