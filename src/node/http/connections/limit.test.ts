@@ -14,9 +14,10 @@ const sockets: Socket[] = [];
 
 beforeEach(async () => {
   asked = 0;
-  // Nobody is answered.
-  server = createServer(() => {
-    asked += 1;
+  // Nobody else is answered.
+  server = createServer((request, response) => {
+    if (request.url === "/early") response.end();
+    else asked += 1;
   });
   limitServer(server, { maxOpenConnections: LIMIT, reading: new Reading() });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -87,4 +88,29 @@ it("ends no request of a client with a few connections while others hold theirs 
   await busy("127.0.0.5", 4);
   await waitFor(() => others.every(({ destroyed }) => destroyed), "the end of those that ask nothing");
   expect(areOver(asking)).toEqual([false, false]);
+});
+
+it("ends no request that came behind another in one go", async () => {
+  const two = connectFrom("127.0.0.1");
+  two.write("GET /early HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await Promise.all([once(two, "data"), waitFor(() => asked === 1, "the second request")]);
+  for (const [i, address] of ["127.0.0.2", "127.0.0.3", "127.0.0.4"].entries()) await busy(address, i + 2);
+  // All are being answered, one of each client.
+  await once(open("127.0.0.5"), "close");
+  expect(two.destroyed).toBe(false);
+});
+
+it("takes no connection for one in use by the rest of a body that was refused", async () => {
+  const early: Socket[] = [];
+  for (let i = 1; i <= LIMIT; i++) {
+    const socket = connectFrom(`127.0.0.${i}`);
+    socket.write("POST /early HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n1");
+    await once(socket, "data");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.write("2");
+    early.push(socket);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await busy("127.0.0.9", 1);
+  expect(areOver(early).filter((isOver) => isOver)).toHaveLength(1);
 });

@@ -49,6 +49,8 @@ interface Place {
   readonly client: Client;
   state: State;
   since: number;
+  /** Complete requests that are not answered yet. */
+  asked: number;
 }
 
 class Connections {
@@ -71,17 +73,36 @@ class Connections {
     socket.once("close", () => this.#remove(socket));
     if (this.#places.size >= this.#limit) this.#letGo(this.#least(client) ?? socket);
     if (socket.destroyed) return;
-    this.#places.set(socket, { client, state: "new", since: this.#steps++ });
+    this.#places.set(socket, { client, state: "new", since: this.#steps++, asked: 0 });
     client.open += 1;
     this.#clients.set(name, client);
   }
 
-  /** A body may come as slowly as headers: until it is complete, its connection counts as one without a request. */
+  /**
+   * A body may come as slowly as headers: until it is complete, its connection counts as one without a request. The rest of a body
+   * that was refused early asks for nothing, and of several requests in one go others are still to be answered.
+   */
   answer(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    if (hasBody(request)) request.on("end", () => this.set(socket, "answered"));
-    else this.set(socket, "answered");
-    response.on("close", () => this.set(socket, "waiting"));
+    const begin = (): void => this.#answering(socket, 1);
+    let isCounted = !hasBody(request);
+    if (isCounted) begin();
+    const complete = (): void => {
+      isCounted = true;
+      begin();
+    };
+    if (!isCounted) request.once("end", complete);
+    response.once("close", () => {
+      request.off("end", complete);
+      this.#answering(socket, isCounted ? -1 : 0);
+    });
+  }
+
+  #answering(socket: Socket, change: number): void {
+    const place = this.#places.get(socket);
+    if (place === undefined) return;
+    place.asked += change;
+    this.set(socket, place.asked > 0 ? "answered" : "waiting");
   }
 
   set(socket: Duplex, state: State): void {
