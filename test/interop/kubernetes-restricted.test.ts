@@ -142,3 +142,19 @@ test.skipIf(missing)(
     expect(await driver.adopt()).toEqual([]);
   },
 );
+
+test.skipIf(missing)("a program that starts processes without end gets no more than a pod may have", async () => {
+  const usual = sampleService(USER, { expose: [sampleExpose()] });
+  // Memory is not what ends it.
+  const service = { ...usual, resources: { ...usual.resources, memory: { size: { val: String(512 << 20) } } } };
+  const [greedy, neighbour] = [sampleSpec([service]), sampleSpec([service])];
+  for (const spec of [greedy, neighbour]) await driver.deploy(spec);
+  for (const spec of [greedy, neighbour]) await untilOk(driver, spec.id);
+  const most = TestKubernetesNode.mostProcesses;
+  const script = `i=0; while [ $i -lt ${2 * most} ]; do sleep 60 > /dev/null 2>&1 & i=$((i + 1)); echo started $i; done`;
+  const started = (await said(greedy, script)).split("\n").filter((line) => line.startsWith("started")).length;
+  expect(started).toBeGreaterThan(most / 2);
+  expect(started).toBeLessThan(most);
+  expect(await said(neighbour, "sh -c 'echo has its own'")).toBe("has its own");
+  for (const { id } of [greedy, neighbour]) await driver.teardown(id);
+});

@@ -35,6 +35,8 @@ export class TestKubernetesNode {
   static readonly image = "localhost/busybox:1";
   /** Handler of a second runtime, whose containers lie in a folder of its own. */
   static readonly runtime = "second";
+  /** Processes that one pod may have. */
+  static readonly mostProcesses = 512;
   /** Where its pods ask for names: nodes keep a cache of the cluster's name servers there. */
   static readonly names = "169.254.20.10";
   /** Name of the node. */
@@ -276,6 +278,8 @@ function agentConfig(address: string, group: string, folder: string): object {
       "imagefs.available": "1%",
       "nodefs.inodesFree": "1%",
     },
+    // As the provider's guide asks of operators.
+    podPidsLimit: TestKubernetesNode.mostProcesses,
     syncFrequency: "10s",
     nodeStatusUpdateFrequency: "5s",
     volumePluginDir: join(folder, "plugins"),
