@@ -15,8 +15,8 @@ import {
 } from "../../../test/attack/lib/http2.ts";
 import { pause } from "../../../test/support/index.ts";
 import { waitFor } from "../../../test/support/wait.ts";
+import { READING_SLICE_MS } from "../../util/servers/fairness/limits.ts";
 import { limitServer, Reading } from "../http/index.ts";
-import { READING_SLICE_MS } from "../http/limits.ts";
 import { FIRST_CONNECTIONS, MAX_PARTS, MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Reading } from "../../util/index.ts";
 import type { ByteBudget, HeldBytes } from "./byte-budget.ts";
-import type { Reading } from "./fairness/reading.ts";
 import { Gathered } from "./gathered.ts";
 import { forget } from "./lent-memory.ts";
 

@@ -1,7 +1,7 @@
+import { Reading } from "../../util/index.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { Reading } from "./fairness/reading.ts";
-import { Turns } from "./fairness/turns.ts";
 import { MAX_SENT_BYTES, MAX_UNREAD_BYTES } from "./limits.ts";
+import { Turns } from "./turns.ts";
 
 /** What all servers of a node share: the memory for what clients read and send, the turns of calls, and of connections. */
 export interface ClientBudget {

@@ -1,15 +1,13 @@
+export { type Caller, callerOf, callerOfSession, Reading, RequestLines } from "../../util/index.ts";
 export { type BodyLimits, cutOff, encodingRefusal, readBody } from "./body.ts";
 export { type ClientBudget, clientBudget } from "./budget.ts";
 export { ByteBudget, type HeldBytes } from "./byte-budget.ts";
 export type { LimitedConnections } from "./connections/limit.ts";
 export { closeServer, limitServer, listenAt, urlHost } from "./connections/listen.ts";
-export { type Caller, callerOf, callerOfSession } from "./fairness/caller.ts";
-export { Reading } from "./fairness/reading.ts";
-export { Turns } from "./fairness/turns.ts";
 export { Gathered } from "./gathered.ts";
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
 export { isLent, movedPart, returnMemory } from "./lent-memory.ts";
 export { MAX_UNREAD_BYTES, READ_WITHIN_MS } from "./limits.ts";
-export { RequestLines } from "./lines.ts";
 export type { ServerOptions } from "./options.ts";
 export { type ReadLimits, sendEmpty, sendHeld, sendText } from "./send.ts";
+export { Turns } from "./turns.ts";

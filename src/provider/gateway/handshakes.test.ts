@@ -48,6 +48,17 @@ it.each([
   expect(await heard(socket)).not.toContain("HTTP");
 });
 
+it("a connection that sends hundreds of requests at once is ended, and one that sends some is answered", async () => {
+  const gateway = await openGateway();
+  const request = ASK.replace("connection: close\r\n", "");
+  const answers = async (text: string) => {
+    const socket = connect({ ...gateway, rejectUnauthorized: false }, () => socket.write(text));
+    return (await heard(socket)).split("HTTP/1.1 200").length - 1;
+  };
+  expect(await answers(request.repeat(9) + ASK)).toBe(10);
+  expect(await answers(request.repeat(300))).toBeLessThan(20);
+});
+
 /** Nothing else happens in this process, of which the gateway is a part. */
 function blockFor(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);

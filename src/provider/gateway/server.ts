@@ -1,4 +1,5 @@
 import { constants } from "node:crypto";
+import type { RequestListener } from "node:http";
 import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { ACCEPT_QUEUE, endFailedHandshakes, errorText, type Logger, listenError } from "../../util/index.ts";
@@ -16,6 +17,7 @@ import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
 import { limitConnections } from "./shares/connections.ts";
+import { serveInTurns } from "./shares/lines.ts";
 import { PricePlaces } from "./shares/price-places.ts";
 import { StreamServer } from "./streams/upgrade.ts";
 
@@ -138,30 +140,28 @@ export class Gateway {
    * Only TLS 1.3. Every client is asked for a certificate and judged request by request, so no session ticket may
    * replace it later.
    */
-  #makeServer(handler: Parameters<typeof createServer>[1]): Server {
+  #makeServer(handler: RequestListener): Server {
     const { certificate, privateKey } = this.#options;
     const limits = this.#limits;
-    const server = createServer(
-      {
-        cert: certificate,
-        key: privateKey,
-        minVersion: "TLSv1.3",
-        requestCert: true,
-        rejectUnauthorized: false,
-        secureOptions: constants.SSL_OP_NO_TICKET,
-        ALPNProtocols: ["http/1.1"],
-        handshakeTimeout: limits.handshakeTimeout,
-        headersTimeout: limits.headersTimeout,
-        requestTimeout: limits.requestTimeout,
-        keepAliveTimeout: limits.keepAliveTimeout,
-        connectionsCheckingInterval: Math.min(2_000, limits.headersTimeout),
-      },
-      handler,
-    );
+    const server = createServer({
+      cert: certificate,
+      key: privateKey,
+      minVersion: "TLSv1.3",
+      requestCert: true,
+      rejectUnauthorized: false,
+      secureOptions: constants.SSL_OP_NO_TICKET,
+      ALPNProtocols: ["http/1.1"],
+      handshakeTimeout: limits.handshakeTimeout,
+      headersTimeout: limits.headersTimeout,
+      requestTimeout: limits.requestTimeout,
+      keepAliveTimeout: limits.keepAliveTimeout,
+      connectionsCheckingInterval: Math.min(2_000, limits.headersTimeout),
+    });
     server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
     limitConnections(server, limits);
     endFailedHandshakes(server);
+    serveInTurns(server, handler);
     server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
     return server;
   }

@@ -88,6 +88,30 @@ it("gives a lease no more open requests and websockets than its share, and serve
     .toBeGreaterThan(3);
 });
 
+it("hands on the requests of a connection one by one, and ends one that sends hundreds at once", async () => {
+  let asked = 0;
+  let most = 0;
+  let reached = 0;
+  const port = await ingress((_request, response) => {
+    reached++;
+    most = Math.max(most, ++asked);
+    setTimeout(() => {
+      asked--;
+      response.end("served");
+    }, 5);
+  });
+  const patient = await open(port);
+  patient.write(`${HEAD}\r\n`.repeat(9));
+  patient.write(`${HEAD}Connection: close\r\n\r\n`);
+  expect((await answerOf(patient)).match(/served/g)).toHaveLength(10);
+  expect({ most, reached }).toEqual({ most: 1, reached: 10 });
+  const greedy = await open(port);
+  greedy.write(`${HEAD}\r\n`.repeat(900));
+  greedy.resume().once("end", () => greedy.destroy());
+  await once(greedy, "close");
+  expect(reached).toBeLessThanOrEqual(11);
+});
+
 it("refuses HTTP/2 with prior knowledge, and serves others", async () => {
   const port = await ingress((_request, response) => response.end("served"));
   const socket = await open(port);

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
-import { ACCEPT_QUEUE, type Logger, listenError, silentLogger } from "../../util/index.ts";
+import { ACCEPT_QUEUE, type Logger, listenError, Reading, silentLogger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
 import {
@@ -69,6 +69,8 @@ export class Ingress {
   readonly #options: IngressOptions;
   readonly #clients: ClientRules;
   readonly #forwarder: Forwarder;
+  /** Of all listeners: no client's connections keep those of others waiting. */
+  readonly #reading = new Reading();
   readonly #server: Server;
   readonly #secure: SecureIngress | undefined;
   readonly #servicePorts = new Map<string, ServicePort>();
@@ -212,12 +214,14 @@ export class Ingress {
       forwarder: this.#forwarder,
       isTooMany: (socket) => isTooMany(socket),
       isDraining: () => this.#draining,
+      reading: this.#reading,
     });
     isTooMany = limitClients(server, counts);
     server.maxConnections = this.#options.maxConnections ?? MAX_CONNECTIONS;
     const sockets = new Set<Socket>();
     this.#sockets.set(server, sockets);
     server.on("connection", (socket) => {
+      this.#reading.add(socket);
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
     });
@@ -233,6 +237,7 @@ export class Ingress {
       forwarder: this.#forwarder,
       decide: decideWith(byCertifiedHost(this.routes, certificates)),
       isDraining: () => this.#draining,
+      reading: this.#reading,
       log: this.#log,
     });
   }

@@ -46,8 +46,10 @@ function text(value: string): Buffer {
 }
 
 /** Where HPACK has the names that every call has, and the mark that they must not be remembered (RFC 7541, 6.2.2). */
+const GET = 0x82;
 const POST = 0x83;
 const HTTP = 0x86;
+const HTTPS = 0x87;
 const AUTHORITY = Buffer.of(0x01);
 const PATH = Buffer.of(0x04);
 const CONTENT_TYPE = Buffer.of(0x0f, 0x10);
@@ -56,6 +58,11 @@ const CONTENT_TYPE = Buffer.of(0x0f, 0x10);
 export function callHeaders(path: string): Buffer {
   const named = [AUTHORITY, text("127.0.0.1"), PATH, text(path), CONTENT_TYPE, text("application/grpc")];
   return Buffer.concat([Buffer.of(POST, HTTP), ...named]);
+}
+
+/** The headers of a request over TLS without a body, packed. */
+export function requestHeaders(host: string, path: string): Buffer {
+  return Buffer.concat([Buffer.of(GET, HTTPS), AUTHORITY, text(host), PATH, text(path)]);
 }
 
 /** A header of a long value that the other side is to remember (RFC 7541, 6.2.1). */

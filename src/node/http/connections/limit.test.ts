@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { waitFor } from "../../../../test/support/wait.ts";
-import { Reading } from "../fairness/reading.ts";
+import { Reading } from "../../../util/index.ts";
 import { limitServer } from "./listen.ts";
 
 const LIMIT = 4;

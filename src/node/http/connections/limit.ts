@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { callerOf } from "../fairness/caller.ts";
+import { callerOf } from "../../../util/index.ts";
 
 /** The state of a connection: no complete request yet, being answered, idle until the next request, or a websocket. */
 type State = "new" | "answered" | "waiting" | "upgraded";

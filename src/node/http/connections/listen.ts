@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
-import { ACCEPT_QUEUE, type ListenPlace, listenError } from "../../../util/index.ts";
-import type { Reading } from "../fairness/reading.ts";
+import { ACCEPT_QUEUE, type ListenPlace, listenError, type Reading } from "../../../util/index.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
 import { type LimitedConnections, limitConnections } from "./limit.ts";
 import { answerMalformed } from "./malformed.ts";

@@ -5,6 +5,10 @@ import type { Rate } from "../allowance.ts";
 export const HTTP2 = {
   /** Requests at once over one connection; those of an address together are limited as its connections are. */
   streams: 100,
+  /** Connections of an address that may have as many. */
+  fullConnections: 8,
+  /** Requests at once over each further connection; the library refuses more by itself, for next to nothing. */
+  fewStreams: 10,
   /** Requests over one connection, as over one of HTTP/1; then the client connects again. */
   requests: 1_000,
   headerBytes: 16 << 10,
@@ -30,7 +34,7 @@ const SESSION_MEMORY = 2;
 const MAX_FAULTS = 100;
 
 /** `websockets`: over streams (RFC 8441). */
-export const SESSION_OPTIONS: ServerSessionOptions = {
+export const sessionOptions = (streams: number): ServerSessionOptions => ({
   maxSessionMemory: SESSION_MEMORY,
   maxSessionInvalidFrames: MAX_FAULTS,
   maxSessionRejectedStreams: MAX_FAULTS,
@@ -39,8 +43,8 @@ export const SESSION_OPTIONS: ServerSessionOptions = {
   maxSettings: 16,
   settings: {
     enablePush: false,
-    maxConcurrentStreams: HTTP2.streams,
+    maxConcurrentStreams: streams,
     maxHeaderListSize: HTTP2.headerBytes,
     enableConnectProtocol: true,
   },
-};
+});

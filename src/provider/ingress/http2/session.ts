@@ -10,7 +10,7 @@ import { Allowance } from "../allowance.ts";
 import type { RequestHead } from "../proxy/exchange.ts";
 import { sendPage } from "../proxy/pages.ts";
 import { readHead, StreamAnswer } from "./exchange.ts";
-import { HTTP2, SESSION_OPTIONS } from "./limits.ts";
+import { HTTP2, sessionOptions } from "./limits.ts";
 
 /** One request of a connection. */
 export interface StreamRequest {
@@ -24,6 +24,8 @@ export interface SessionOptions {
   /** Room for one more request; undefined if there is none, else what gives it back. */
   readonly room: () => (() => void) | undefined;
   readonly serve: (request: StreamRequest) => void;
+  /** Requests at once. */
+  readonly streams: number;
 }
 
 /** One connection of HTTP/2, with limits of its own on top of those of the library. */
@@ -39,7 +41,7 @@ export class Http2Session {
   constructor(socket: TLSSocket, options: SessionOptions) {
     this.#socket = socket;
     this.#options = options;
-    const session = performServerHandshake(socket, SESSION_OPTIONS);
+    const session = performServerHandshake(socket, sessionOptions(options.streams));
     this.#session = session;
     session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) =>
       this.#take(stream, headers, raw),

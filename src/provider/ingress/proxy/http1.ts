@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { Socket } from "node:net";
+import { type Reading, RequestLines } from "../../../util/index.ts";
 import type { Decide } from "../decide.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
@@ -18,20 +19,24 @@ export const LIMITS = {
   idle: 75_000,
 } as const;
 
+/** Requests of one connection that may have come before their turn, with the one that is being answered. */
+const WAITING_REQUESTS = 16;
+
 export interface Http1Options {
   readonly decide: Decide;
   readonly forwarder: Forwarder;
   /** Whether the connection is only to be told that there are too many. */
   readonly isTooMany: (socket: Socket) => boolean;
   readonly isDraining: () => boolean;
+  readonly reading: Reading;
 }
 
 /**
  * Answers requests of HTTP/1 on the connections that the server gets: those on which it listens itself, or those that
  * are handed to it (`connection`).
  */
-export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Options): Server {
-  const server = createServer(LIMITS, (request, response) => {
+export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }: Http1Options): Server {
+  const lines = new RequestLines(async (request, response) => {
     if (isDraining()) response.shouldKeepAlive = false;
     const exchange = exchangeOf(request, response);
     if (isTooMany(request.socket)) return sendPage(exchange.answer, 429);
@@ -39,11 +44,16 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
     if ("page" in decision) return sendPage(exchange.answer, decision.page);
     if ("location" in decision) return sendRedirect(exchange.answer, decision.location);
     if ("text" in decision) return sendText(exchange.answer, decision.text);
-    void forwarder.forward(exchange, decision.target);
+    return forwarder.forward(exchange, decision.target);
+  }, WAITING_REQUESTS);
+  const server = createServer(LIMITS, (request, response) => {
+    reading.worked();
+    lines.take(request, response);
   });
   server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
   server.timeout = LIMITS.idle;
   server.on("upgrade", (request, socket, head) => {
+    reading.worked();
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
     socket.on("error", () => socket.destroy());
     if (!(socket instanceof Socket)) return socket.destroy();

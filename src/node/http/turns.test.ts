@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { Reading } from "./reading.ts";
+import { Reading } from "../../util/index.ts";
 import { Turns } from "./turns.ts";
 
 it("begins calls in the order in which they came", async () => {

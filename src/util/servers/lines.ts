@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { MAX_WAITING_REQUESTS } from "./limits.ts";
+
+/** Requests that may wait on one connection for the answers to those before them, unless a server says otherwise. */
+const MAX_WAITING_REQUESTS = 64;
 
 /** The requests of one connection: the one that is being answered, and those that wait. */
 type Line = [request: IncomingMessage, response: ServerResponse][];
@@ -14,17 +16,19 @@ export type Answerer = (request: IncomingMessage, response: ServerResponse) => P
  */
 export class RequestLines {
   readonly #answer: Answerer;
+  readonly #mostWaiting: number;
   readonly #lines = new WeakMap<Socket, Line>();
 
-  constructor(answer: Answerer) {
+  constructor(answer: Answerer, mostWaiting = MAX_WAITING_REQUESTS) {
     this.#answer = answer;
+    this.#mostWaiting = mostWaiting;
   }
 
   /** Answers one request in its turn; a failure ends its connection and nothing else. */
   take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const line = this.#lineOf(socket);
-    if (line.length >= MAX_WAITING_REQUESTS) {
+    if (line.length >= this.#mostWaiting) {
       socket.destroy();
       return;
     }

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
+import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "./limits.ts";
 import { Reading } from "./reading.ts";
 
 interface Double {

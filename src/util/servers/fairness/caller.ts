@@ -1,4 +1,4 @@
-import { clientNetwork } from "../../../util/index.ts";
+import { clientNetwork } from "../../text/client-network.ts";
 
 /** Whose a connection is. Clients share what there is first; the connections of one client share the client's part. */
 export interface Caller {

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "../limits.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "./limits.ts";
 
 /**
  * What the system tells of a socket. The servers of Node.js let it feed them directly; once HTTP/2 has a socket, nothing else

@@ -1,7 +1,5 @@
-import { CALLS_SLICE_MS } from "../limits.ts";
-import type { Caller } from "./caller.ts";
-import { FairQueue } from "./fair-queue.ts";
-import type { Reading } from "./reading.ts";
+import { type Caller, FairQueue, type Reading } from "../../util/index.ts";
+import { CALLS_SLICE_MS } from "./limits.ts";
 
 /** What turns wait for. */
 interface TurnsOptions {

@@ -1,0 +1,14 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Server } from "node:https";
+import { RequestLines } from "../../../util/index.ts";
+
+/** Requests of one connection that may have come before their turn, with the one that is being answered. */
+const WAITING_REQUESTS = 16;
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers the requests of a connection one by one: hundreds may come in one piece, before anything of others is read. */
+export function serveInTurns(server: Server, handler: Handler): void {
+  const lines = new RequestLines(async (request, response) => handler(request, response), WAITING_REQUESTS);
+  server.on("request", (request, response) => lines.take(request, response));
+}

@@ -1,0 +1,4 @@
+/** No client keeps the others waiting for all that it asks for. */
+export { type Caller, callerOf, callerOfSession } from "./caller.ts";
+export { FairQueue } from "./fair-queue.ts";
+export { Reading } from "./reading.ts";
