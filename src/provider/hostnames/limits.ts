@@ -10,6 +10,8 @@ export const HOST_LIMITS = {
   together: 4,
   ownerLookups: 8,
   lookups: 32,
+  /** Checks that wait for their place, of all tenants together. */
+  waiting: 2_000,
   /** A check that takes longer than so many milliseconds goes on beside as many others as these, of all owners and of one. */
   quickMs: 1_000,
   slowLookups: 32,

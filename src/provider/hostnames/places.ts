@@ -1,9 +1,11 @@
 import { type Clock, Recent, systemClock } from "../../util/index.ts";
+import { ingressErrors } from "./errors.ts";
 import { HOST_LIMITS } from "./limits.ts";
 
 interface Waiter {
   readonly owner: string;
   readonly enter: () => void;
+  readonly refuse: (reason: Error) => void;
 }
 
 /** Places of one kind: so many in all, and so many of one owner. */
@@ -18,12 +20,16 @@ class Lane {
     this.#each = each;
   }
 
+  get isFull(): boolean {
+    return this.#taken >= this.#all;
+  }
+
   taken(owner: string): number {
     return this.#owners.get(owner) ?? 0;
   }
 
   isOpen(owner: string): boolean {
-    return this.#taken < this.#all && this.taken(owner) < this.#each;
+    return !this.isFull && this.taken(owner) < this.#each;
   }
 
   enter(owner: string): void {
@@ -55,7 +61,7 @@ export class LookupPlaces {
     this.#clock = clock;
   }
 
-  /** The question has to end soon after its signal. */
+  /** The question has to end soon after its signal. Rejects where too many wait already. */
   async run<T>(owner: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     await this.#enter(owner);
     const stop = new AbortController();
@@ -83,11 +89,20 @@ export class LookupPlaces {
     return () => {};
   }
 
-  #enter(owner: string): Promise<void> {
-    return new Promise((enter) => {
-      this.#waiting.add({ owner, enter });
+  async #enter(owner: string): Promise<void> {
+    if (this.#waiting.size >= HOST_LIMITS.waiting) this.#makeRoom(owner);
+    await new Promise<void>((enter, refuse) => {
+      this.#waiting.add({ owner, enter, refuse });
       this.#admit();
     });
+  }
+
+  /** All who wait are looked at whenever a place is free: whoever would come last is refused. */
+  #makeRoom(newcomer: string): void {
+    const [last] = [...this.#waiting].sort((a, b) => this.#rank(b.owner) - this.#rank(a.owner));
+    if (last === undefined || this.#rank(last.owner) <= this.#rank(newcomer)) throw ingressErrors.dnsBusy();
+    this.#waiting.delete(last);
+    last.refuse(ingressErrors.dnsBusy());
   }
 
   #leave(owner: string): void {
@@ -97,6 +112,7 @@ export class LookupPlaces {
 
   /** First come owners with the fewest silent servers, of these those who have the fewest places. */
   #admit(): void {
+    if (this.#quick.isFull) return;
     let first: Waiter | undefined;
     for (const each of this.#waiting) {
       if (!this.#quick.isOpen(each.owner)) continue;
