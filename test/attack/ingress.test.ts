@@ -26,6 +26,9 @@ const OPTIONS = {
   nextTimeout: 0,
 };
 
+/** It is some 20 to 90; without turns it was 2,400, and from four addresses nobody was answered. */
+const MOST_MS = 400;
+
 let folder: string;
 let stateDir: string;
 let ports: readonly number[];
@@ -142,7 +145,7 @@ const floods: readonly Flood[] = [
 ];
 
 describe("floods of as many connections as an address may have keep a visitor of another lease waiting for little", () => {
-  it.each(floods)("$kind, $requests requests at a time to $host$path from $count addresses", async (kind) => {
+  it.each(floods)("$kind, $requests requests at a time to $host, $path, from $count addresses", async (kind) => {
     const addresses = Array.from({ length: kind.count }, (_, i) => `127.0.0.${2 + i}`);
     await flood({ ...kind, connections: 256, addresses });
     await pause(1_500);
@@ -155,6 +158,6 @@ describe("floods of as many connections as an address may have keep a visitor of
     const sorted = times.map(Math.round).sort((a, b) => a - b);
     console.log(`CPU of the thread while a newcomer waits, in ms: ${sorted.join(" ")}`);
     // The first of them wait for the handshakes that every address may make at once.
-    expect(sorted[4]).toBeLessThan(100);
+    expect(sorted[4]).toBeLessThan(MOST_MS);
   });
 });
