@@ -169,7 +169,7 @@ describe("svc provider why", () => {
   it.each(["7", `${TENANT}/7/1`, "../../etc", ""])("refuses %j", async (text) => {
     expect(await provider("why", text)).toMatchObject({
       code: 2,
-      err: expect.stringContaining("<owner>/<dseq>/<gseq>/<oseq>"),
+      err: expect.stringContaining(`"${text}" is not an order: write one as <owner>/<dseq>/<gseq>/<oseq>`),
     });
   });
 });

@@ -1,6 +1,6 @@
 import { marketReader } from "../../../client/index.ts";
 import type { ControlOrder, ControlState } from "../../../provider/index.ts";
-import { errorText, printable } from "../../../util/index.ts";
+import { printable } from "../../../util/index.ts";
 import { formatOrderId, type OrderKey, parseOrderId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
@@ -54,8 +54,8 @@ function orderArgument(text: string): OrderKey {
   try {
     const { owner, dseq, gseq, oseq } = parseOrderId(text);
     return { owner, dseq, gseq, oseq };
-  } catch (error) {
-    throw usageError(`${errorText(error)}: write an order as <owner>/<dseq>/<gseq>/<oseq>`);
+  } catch {
+    throw usageError(`"${printable(text)}" is not an order: write one as <owner>/<dseq>/<gseq>/<oseq>`);
   }
 }
 
