@@ -6,16 +6,19 @@ import { Reading } from "./reading.ts";
 
 interface Double {
   readonly socket: Socket;
-  readonly handle: { reading: boolean; isRead: boolean };
+  readonly handle: { reading: boolean; isRead: boolean; started: number };
   /** As when bytes of it have been read. */
   sent(bytes: number): void;
 }
+
+let starts = 0;
 
 function connection(remoteAddress: string): Double {
   const handle = {
     reading: true,
     isRead: true,
-    readStart: () => Object.assign(handle, { isRead: true }),
+    started: 0,
+    readStart: () => Object.assign(handle, { isRead: true, started: ++starts }),
     readStop: () => Object.assign(handle, { isRead: false }),
   };
   const socket = Object.assign(new EventEmitter(), { remoteAddress, bytesRead: 0, destroyed: false, _handle: handle });
@@ -89,6 +92,41 @@ it("reads newcomers first, also of the same client", async () => {
   workFor(reading, READING_SLICE_MS);
   await nextTurn();
   expect(newcomer.handle.isRead).toBe(true);
+});
+
+it("reads newcomers and others by turns, since the turn may be over before the last", async () => {
+  const reading = new Reading();
+  const others = await connected(reading, "10.0.0.1", READING_AT_A_TIME);
+  for (const { sent } of others) sent(FRESH_BYTES);
+  const newcomers = await connected(reading, "10.0.0.1", READING_AT_A_TIME);
+  const first: string[] = [];
+  for (let i = 0; i < 2; i++) {
+    for (const { sent } of newcomers) sent(1);
+    for (const { sent } of others) sent(1);
+    workFor(reading, READING_SLICE_MS);
+    await nextTurn();
+    const all = [...others, ...newcomers].sort((a, b) => b.handle.started - a.handle.started);
+    const order = all.slice(0, READING_AT_A_TIME).toReversed();
+    expect(order.filter((each) => newcomers.includes(each))).toHaveLength(READING_AT_A_TIME / 2);
+    first.push(...order.slice(0, 2).map((each) => (newcomers.includes(each) ? "newcomer" : "other")));
+  }
+  expect(first.toSorted()).toEqual(["newcomer", "newcomer", "other", "other"]);
+  expect(first[0]).not.toBe(first[2]);
+});
+
+it("reads a busy connection behind any number of silent ones", async () => {
+  const reading = new Reading();
+  const silent: Double[] = [];
+  for (let i = 0; i < 3 * READING_AT_A_TIME; i++) silent.push(...(await connected(reading, `10.0.1.${i}`, 1)));
+  const [busy] = (await connected(reading, "10.0.0.2", 1)) as [Double];
+  for (const { sent } of [...silent, busy]) sent(FRESH_BYTES);
+  let turns = 0;
+  do {
+    workFor(reading, READING_SLICE_MS);
+    await nextTurn();
+    turns += 1;
+  } while (!busy.handle.isRead && turns < 20);
+  expect(turns).toBe(7);
 });
 
 it("gives no turn to connections that have closed meanwhile, nor keeps them", async () => {

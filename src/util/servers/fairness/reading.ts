@@ -25,6 +25,8 @@ interface Connection {
   readonly caller: Caller;
   /** What had come of it when its last turn began; undefined if it was never stopped. */
   bytes: number | undefined;
+  /** Its last turn brought nothing, and it came first in this one. */
+  wasPassedBy: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export class Reading {
   add(socket: Socket): void {
     this.#accepted = this.#acceptedIn >= this.#turn - 1 ? this.#accepted + 1 : 1;
     this.#acceptedIn = this.#turn;
-    const connection: Connection = { socket, caller: callerOf(socket), bytes: undefined };
+    const connection: Connection = { socket, caller: callerOf(socket), bytes: undefined, wasPassedBy: false };
     this.#read.add(connection);
     socket.once("close", () => this.#remove(connection));
     this.worked();
@@ -97,15 +99,18 @@ export class Reading {
     return this.#pressed >= FLOOD_TURNS;
   }
 
-  /** Those that had their turn come last, those that it passed by come first. */
+  /**
+   * Those that had their turn come last, those that it passed by come first, once: of those that it passes by again, most have
+   * nothing to say.
+   */
   #stopAll(): void {
     const passedBy: [Caller, Connection][] = [];
     for (const connection of this.#read) {
-      const { socket, caller, bytes } = connection;
+      const { socket, caller } = connection;
       if (this.#isFed(socket)) socket._handle?.readStop();
-      const { bytesRead } = socket;
-      if (bytes === bytesRead) passedBy.push([caller, connection]);
-      else (bytesRead < FRESH_BYTES ? this.#fresh : this.#others).push(caller, connection);
+      connection.wasPassedBy = connection.bytes === socket.bytesRead && !connection.wasPassedBy;
+      if (connection.wasPassedBy) passedBy.push([caller, connection]);
+      else (socket.bytesRead < FRESH_BYTES ? this.#fresh : this.#others).push(caller, connection);
     }
     this.#read.clear();
     if (passedBy.length > 0) this.#others.putBack(passedBy);
@@ -140,9 +145,10 @@ export class Reading {
     }
   }
 
-  /** Newcomers come first, and take no more than half of a turn from the others. */
+  /** Newcomers have every other place, and the first in every other turn: those read last may find the turn over. */
   #next(place: number): Connection | undefined {
-    const [first, second] = place < READING_AT_A_TIME / 2 ? [this.#fresh, this.#others] : [this.#others, this.#fresh];
+    const isFresh = (this.#turn + place) % 2 === 0;
+    const [first, second] = isFresh ? [this.#fresh, this.#others] : [this.#others, this.#fresh];
     return first.shift() ?? second.shift();
   }
 
