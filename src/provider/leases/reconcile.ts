@@ -109,15 +109,19 @@ async function isNotOver(id: LeaseKey, options: ReconcileOptions): Promise<boole
   if (proof === undefined) return true;
   // The record makes the removal durable and repeated until it is done.
   options.leases.leaseAdopted({ id, version: "", generation: 0, spec: undefined });
-  await options.leases.closeWithProof(id, proof);
+  await noteEnd(id, proof, options);
   return false;
 }
 
 async function closeIfProven(id: LeaseKey, options: ReconcileOptions, questions: Semaphore): Promise<void> {
   const proof = await questions.run(() => closeProof(id, options));
-  if (proof === undefined) return;
-  await options.leases.closeWithProof(id, proof).catch((error: unknown) => {
-    options.log.error("the end of a lease could not be noted", { lease: formatLeaseId(id), err: errorText(error) });
+  if (proof !== undefined) await noteEnd(id, proof, options);
+}
+
+/** What cannot be written of one lease concerns no other; the next comparison finds its end again. */
+async function noteEnd(id: LeaseKey, proof: CloseProof, { leases, log }: ReconcileOptions): Promise<void> {
+  await leases.closeWithProof(id, proof).catch((error: unknown) => {
+    log.error("the end of a lease could not be noted", { lease: formatLeaseId(id), err: errorText(error) });
   });
 }
 
