@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -209,11 +209,10 @@ describeWithEngine("svc deploy", () => {
   /** Persistent volumes are a capability that a provider has to name. */
   async function offerVolumes(): Promise<void> {
     const file = join(provider.home, "provider.yaml");
-    const volume = [
-      ["capabilities/storage/1/class", "default"],
-      ["capabilities/storage/1/persistent", '"true"'],
-    ];
-    appendFileSync(file, volume.map(([key, value]) => `  - key: ${key}\n    value: ${value}\n`).join(""));
+    const volume = { "capabilities/storage/1/class": "default", "capabilities/storage/1/persistent": "true" };
+    const { attributes, ...rest } = JSON.parse(readFileSync(file, "utf8"));
+    const more = Object.entries(volume).map(([key, value]) => ({ key, value }));
+    writeFileSync(file, JSON.stringify({ ...rest, attributes: [...attributes, ...more] }));
     const key = ["--home", provider.home, "--keyring-backend", "test", "--from", "provider"];
     const chain = ["--node", localnet.node.address, "--chain-id", localnet.node.chainId, "--fees", "5000utoken"];
     await svcOk(["tx", "provider", "update", file, ...key, ...chain, "-b", "block", "-y"]);

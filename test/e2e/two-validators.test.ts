@@ -117,7 +117,9 @@ describe("gentx of two operators", { timeout: 60_000 }, () => {
     const good = await gentx(second, "10000000utoken");
     copyFileSync(good, join(gentxs(first), "copy.json"));
     expect(await collect(good)).toMatch(
-      new RegExp(`copy\\.json and .*zz-second\\.json both make ${operators[second]}: a validator begins with one`),
+      new RegExp(
+        `copy\\.json and .*zz-second\\.json both create ${operators[second]}: a validator has one genesis transaction`,
+      ),
     );
     rmSync(join(gentxs(first), "copy.json"));
     const tx = readJson(good);

@@ -86,7 +86,9 @@ export class GrpcServer {
     this.#budget = budget;
     const { maxMessageBytes } = options;
     this.#routes = grpcRoutes({ ...parts, turns, maxMessageBytes, shutdown: this.#shutdown.signal });
-    const lines = new RequestLines((request, response) => this.#answer(request, response));
+    const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
+      this.#answer(request, response),
+    );
     this.#server = createServer((request, response) => lines.take(request, response));
     const { reading } = budget;
     const connections = limitServer(this.#server, { ...options, reading });

@@ -70,7 +70,9 @@ export class RestServer {
     this.#limits = { ...budget, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
     this.#dispatcher = new RestDispatcher(parts.dispatcher, budget.turns);
     this.#pages = pagesOf(this.#dispatcher.routes, parts.chainId);
-    const lines = new RequestLines((request, response) => this.#answer(request, response));
+    const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
+      this.#answer(request, response),
+    );
     this.#server = createServer((request, response) => lines.take(request, response));
     limitServer(this.#server, { ...budget, ...options });
   }

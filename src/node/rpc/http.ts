@@ -31,7 +31,9 @@ const JSON_TYPE = "application/json";
 export class HttpRpc {
   readonly #env: RpcEnvironment;
   readonly #options: HttpOptions;
-  readonly #lines = new RequestLines((request, response) => this.#answer(request, response));
+  readonly #lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
+    this.#answer(request, response),
+  );
 
   constructor(env: RpcEnvironment, options: HttpOptions) {
     this.#env = env;

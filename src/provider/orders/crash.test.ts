@@ -10,7 +10,8 @@ import { Outbox, type OutboxChain, type OutMessage, type SignRequest, type TxVer
 import { PLAIN_OFFER, sampleDeployment } from "../testing/deployment.ts";
 import { TENANT, PROVIDER as US } from "../testing/leases.ts";
 import { Mortal } from "../testing/mortal.ts";
-import { type OrderChain, OrderService } from "./service.ts";
+import type { OrderChain } from "./options.ts";
+import { OrderService } from "./service.ts";
 
 const DEPOSIT = 5_000_000n;
 const FEE = 1_000n;

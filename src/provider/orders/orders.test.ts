@@ -10,7 +10,8 @@ import { type Meter, NO_METER } from "../metrics/index.ts";
 import { Rejected } from "../outbox/outbox.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
 import { marketEvents } from "./events.ts";
-import { type OrderChain, OrderService } from "./service.ts";
+import type { OrderChain } from "./options.ts";
+import { OrderService } from "./service.ts";
 
 const US = "svc1provider";
 const tier = create(AttributeSchema, { key: "tier", value: "gold" });
@@ -166,6 +167,18 @@ const created = { action: "order-created", id, attributes: new Map() };
 const text = "svc1tenant/5/1/1";
 
 describe("orders", () => {
+  it("leave nothing behind that keeps the process alive, where one was being looked at when the provider stopped", async () => {
+    const alive = vi.spyOn(globalThis, "setTimeout");
+    const { service } = setUp({ bid: { state: "open" } });
+    service.onEvent(created);
+    service.stop();
+    alive.mockClear();
+    await vi.waitFor(() => expect(service.status()).toMatchObject([{ phase: "open" }]));
+    const kept = alive.mock.calls.filter(([, ms]) => ms === 60_000);
+    alive.mockRestore();
+    expect(kept).toEqual([]);
+  });
+
   it("bids on an order that fits, and keeps the reservation when the lease is won", async () => {
     const { service, sent, won, inventory } = setUp();
     service.onEvent(created);

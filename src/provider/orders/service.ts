@@ -7,7 +7,6 @@ import {
   formatDecShort,
   type IntCoin,
   isOneOf,
-  type Logger,
   largest,
   Semaphore,
   sumCoins,
@@ -15,66 +14,21 @@ import {
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
-import type { ChainView } from "../chain.ts";
-import { groupNeeds, type Inventory } from "../inventory/index.ts";
+import { groupNeeds } from "../inventory/index.ts";
 import { type Meter, NO_METER, timed } from "../metrics/index.ts";
-import {
-  bidMessage,
-  type OutMessage,
-  Rejected,
-  type SendOptions,
-  Withdrawn,
-  withdrawBidMessage,
-} from "../outbox/index.ts";
-import type { PricingStrategy } from "../pricing/index.ts";
+import { bidMessage, Rejected, Withdrawn, withdrawBidMessage } from "../outbox/index.ts";
 import { Chances } from "./chances.ts";
 import type { MarketEvent } from "./events.ts";
-import { highestPrice, type Offer, refusal } from "./filters.ts";
-import { bidsByOwner, PATIENCE, type Patience, sizeOf } from "./giving-way.ts";
+import { highestPrice, refusal } from "./filters.ts";
+import { bidsByOwner, PATIENCE, sizeOf } from "./giving-way.ts";
 import { CAPACITY, ENDED, forgotten, WAITING_AGAIN } from "./memory.ts";
+import type { OrderOptions } from "./options.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
 import { type Ending, noteLeaseEnd, OUTCOMES, type Tracked } from "./tracked.ts";
 import { Turns } from "./turns.ts";
 
-/**
- * What the orders query on the chain. Calls reject if it cannot be queried; undefined means a definite "does not
- * exist".
- */
-export interface OrderChain extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidPrices" | "marketParams"> {
-  /** Our current record; signatures are queried for the auditors named. */
-  offer(auditors: readonly string[]): Promise<Offer>;
-  balance(denom: string): Promise<bigint>;
-}
-
 type OwnBidState = "open" | "active" | "lost" | "closed";
-
-export interface OrderOptions {
-  readonly provider: string;
-  readonly chain: OrderChain;
-  readonly inventory: Inventory;
-  readonly pricing: PricingStrategy;
-  readonly send: (message: OutMessage, label: string, options?: SendOptions) => Promise<bigint>;
-  readonly log: Logger;
-  readonly deposit: IntCoin;
-  /** Fee of one bid, kept free besides the deposit. */
-  readonly fee: IntCoin;
-  /** Stays in the account whatever is bid. */
-  readonly keep?: IntCoin;
-  /** An open bid is withdrawn after this time. */
-  readonly bidTimeoutMs: number;
-  readonly retryMs: number;
-  /** How long bids keep what others want. */
-  readonly patience?: Patience;
-  /** Why no container can be run now; checked before every bid. */
-  readonly obstacle?: () => Promise<string | undefined>;
-  /** The lease is ours: called once, after the reservation is marked. */
-  readonly onWon: (id: OrderKey) => void;
-  /** Counts what is done with orders. */
-  readonly meter?: Meter;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
 
 /** The balance of a coin of which there is too little for a bid. */
 interface Shortage extends IntCoin {
@@ -527,6 +481,8 @@ export class OrderService {
     tracked.phase = "open";
     tracked.openSince = now();
     this.#relief.later();
+    // A look that was under way at the end must not keep the process alive.
+    if (this.#stopped) return;
     tracked.timer = setTimeout(() => {
       this.#options.log.info("bid timeout, closing bid", { order: tracked.text });
       this.#withdraw(tracked, "bid timeout");

@@ -1,31 +1,38 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-
 /** Requests that may wait on one connection for the answers to those before them, unless a server says otherwise. */
 const MAX_WAITING_REQUESTS = 64;
 
+/** What is used of a request and an answer of Node.js, whose types browsers do not have. */
+interface Asked {
+  readonly socket: { readonly destroyed: boolean; destroy(): unknown };
+}
+
+interface Answered {
+  on(event: "close", listener: () => void): unknown;
+  destroy(): unknown;
+}
+
 /** The requests of one connection: the one that is being answered, and those that wait. */
-type Line = [request: IncomingMessage, response: ServerResponse][];
+type Line<Request, Response> = [request: Request, response: Response][];
 
 /** Answers one request. */
-export type Answerer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+export type Answerer<Request, Response> = (request: Request, response: Response) => Promise<void>;
 
 /**
  * A request is handled once those before it on its connection have been answered and the answers read: Node.js hands
  * over all requests that a client sends in one go, and forgets waiting answers when the connection ends.
  */
-export class RequestLines {
-  readonly #answer: Answerer;
+export class RequestLines<Request extends Asked, Response extends Answered> {
+  readonly #answer: Answerer<Request, Response>;
   readonly #mostWaiting: number;
-  readonly #lines = new WeakMap<Socket, Line>();
+  readonly #lines = new WeakMap<object, Line<Request, Response>>();
 
-  constructor(answer: Answerer, mostWaiting = MAX_WAITING_REQUESTS) {
+  constructor(answer: Answerer<Request, Response>, mostWaiting = MAX_WAITING_REQUESTS) {
     this.#answer = answer;
     this.#mostWaiting = mostWaiting;
   }
 
   /** Answers one request in its turn; a failure ends its connection and nothing else. */
-  take(request: IncomingMessage, response: ServerResponse): void {
+  take(request: Request, response: Response): void {
     const { socket } = request;
     const line = this.#lineOf(socket);
     if (line.length >= this.#mostWaiting) {
@@ -36,15 +43,15 @@ export class RequestLines {
     if (line.length === 1) this.#begin(line);
   }
 
-  #lineOf(socket: Socket): Line {
+  #lineOf(socket: object): Line<Request, Response> {
     const known = this.#lines.get(socket);
     if (known !== undefined) return known;
-    const line: Line = [];
+    const line: Line<Request, Response> = [];
     this.#lines.set(socket, line);
     return line;
   }
 
-  #begin(line: Line): void {
+  #begin(line: Line<Request, Response>): void {
     const [first] = line;
     if (first === undefined) return;
     const [request, response] = first;

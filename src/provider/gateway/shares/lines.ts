@@ -9,6 +9,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Answers the requests of a connection one by one: hundreds may come in one piece, before anything of others is read. */
 export function serveInTurns(server: Server, handler: Handler): void {
-  const lines = new RequestLines(async (request, response) => handler(request, response), WAITING_REQUESTS);
+  const lines = new RequestLines<IncomingMessage, ServerResponse>(
+    async (request, response) => handler(request, response),
+    WAITING_REQUESTS,
+  );
   server.on("request", (request, response) => lines.take(request, response));
 }

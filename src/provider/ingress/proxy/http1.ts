@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { type Reading, RequestLines } from "../../../util/index.ts";
 import type { Decide } from "../decide.ts";
@@ -36,7 +36,7 @@ export interface Http1Options {
  * are handed to it (`connection`).
  */
 export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }: Http1Options): Server {
-  const lines = new RequestLines(async (request, response) => {
+  const lines = new RequestLines<IncomingMessage, ServerResponse>(async (request, response) => {
     if (isDraining()) response.shouldKeepAlive = false;
     const exchange = exchangeOf(request, response);
     if (isTooMany(request.socket)) return sendPage(exchange.answer, 429);

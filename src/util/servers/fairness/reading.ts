@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { type Caller, callerOf } from "./caller.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "./limits.ts";
@@ -16,7 +15,15 @@ interface Handle {
   readStop(): unknown;
 }
 
-interface HandledSocket extends Socket {
+/** What is used of a socket of Node.js, whose types browsers do not have. */
+interface Readable {
+  readonly destroyed: boolean;
+  readonly bytesRead: number;
+  readonly remoteAddress?: string | undefined;
+  once(event: "close", listener: () => void): unknown;
+}
+
+interface HandledSocket extends Readable {
   readonly _handle?: Handle | null;
 }
 
@@ -40,7 +47,7 @@ export class Reading {
   readonly #others = new FairQueue<Connection>();
   readonly #read = new Set<Connection>();
   /** Those that HTTP/2 reads. */
-  readonly #handedOver = new WeakSet<Socket>();
+  readonly #handedOver = new WeakSet<Readable>();
   /** When the work of this turn began. */
   #since: number | undefined;
   #willEnd = false;
@@ -52,7 +59,7 @@ export class Reading {
   #pressed = 0;
 
   /** Reads a connection in its turns, until it closes. */
-  add(socket: Socket): void {
+  add(socket: Readable): void {
     this.#accepted = this.#acceptedIn >= this.#turn - 1 ? this.#accepted + 1 : 1;
     this.#acceptedIn = this.#turn;
     const connection: Connection = { socket, caller: callerOf(socket), bytes: undefined, wasPassedBy: false };
@@ -68,7 +75,7 @@ export class Reading {
   }
 
   /** HTTP/2 reads the socket from now on. */
-  handOver(socket: Socket): void {
+  handOver(socket: Readable): void {
     this.#handedOver.add(socket);
   }
 
