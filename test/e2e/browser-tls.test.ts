@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AUTHORITY } from "../../src/provider/certificates/index.ts";
-import { describeWithCertificates, startBrowser } from "../support/chromium.ts";
+import { describeWithCertificates, openPage, startBrowser } from "../support/chromium.ts";
 import { TestLocalnet } from "../support/containers.ts";
 import { freePorts, webFile } from "../support/index.ts";
 
@@ -56,7 +56,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
 
   it("opens the page over TLS and HTTP/2", async () => {
     const page = await (await browser([join(folder, AUTHORITY.certificate)])).newPage();
-    const response = await page.goto(`https://${HOST}:${tlsPort}/`);
+    const response = await openPage(page, `https://${HOST}:${tlsPort}/`);
     expect(response?.status()).toBe(200);
     expect(await page.textContent("body")).toContain(PAGE);
     expect((await response?.securityDetails())?.subjectName ?? "").toBe("");
@@ -68,6 +68,6 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
 
   it("refuses it where nobody has told it of the authority", async () => {
     const page = await (await browser([])).newPage();
-    await expect(page.goto(`https://${HOST}:${tlsPort}/`)).rejects.toThrow("ERR_CERT_AUTHORITY_INVALID");
+    await expect(openPage(page, `https://${HOST}:${tlsPort}/`)).rejects.toThrow("ERR_CERT_AUTHORITY_INVALID");
   });
 });

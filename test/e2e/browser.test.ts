@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestNode, testNode } from "../../src/testing/index.ts";
-import { describeWithBrowser, startBrowser } from "../support/chromium.ts";
+import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { linkedProject, packPackage } from "../support/package.ts";
 import vectors from "../vectors/keys.json" with { type: "json" };
@@ -58,7 +58,7 @@ describeWithBrowser("the library in a browser", () => {
     browser = await startBrowser(["--host-resolver-rules=MAP app.test 127.0.0.1"]);
     fixture.defer(() => browser.close());
     page = await browser.newPage();
-    await page.goto(origin);
+    await openPage(page, origin);
     await page.waitForFunction(() => "library" in globalThis);
   });
   afterAll(() => fixture.close());

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Page, type Response } from "playwright-core";
 import { describe } from "vitest";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
@@ -43,4 +43,18 @@ export function startBrowser(flags: readonly string[] = [], env?: NodeJS.Process
   const variables =
     env === undefined ? {} : { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, v ?? ""])) };
   return chromium.launch({ args, ...variables, ...(program === undefined ? {} : { executablePath: program }) });
+}
+
+/** Tries of a page while other tests make and remove networks of this machine: a browser then gives up what it has begun. */
+const TRIES = 10;
+
+/** Opens an address as a person would who tries again when the network has changed. */
+export async function openPage(page: Page, url: string): Promise<Response | null> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await page.goto(url);
+    } catch (error) {
+      if (tries === TRIES || !String(error).includes("ERR_NETWORK_CHANGED")) throw error;
+    }
+  }
 }
