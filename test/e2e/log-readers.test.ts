@@ -4,6 +4,7 @@ import { WebSocket } from "ws";
 import { makeToken } from "../../src/client/index.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
 import { MemoryWatch, memoryBack, residentMiB } from "../attack/lib/memory.ts";
+import { closed } from "../support/closed.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { pause, waitFor, webFile } from "../support/index.ts";
 import { type Seen, seenMeanwhile } from "./escape/neighbour.ts";
@@ -100,7 +101,7 @@ describeWithEngine(`readers of the logs of ${REPLICAS} replicas`, { timeout: 120
     socket.on("message", (data: Buffer) => {
       count += data.length;
     });
-    const bytes = once(socket, "close").then(() => count);
+    const bytes = closed(socket).then(() => count);
     await once(socket, "open");
     return { socket, bytes };
   }

@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { connect } from "node:net";
+import { closed } from "./closed.ts";
 
 /** A request for a websocket, as it goes over the wire. */
 export function upgradeRequest(host: string, path: string): string {
@@ -13,6 +13,6 @@ export async function breakOff(port: number, text: string): Promise<void> {
   for (let i = 0; i < 20; i++) {
     const socket = connect(port, "127.0.0.1", () => socket.write(text, () => socket.resetAndDestroy()));
     socket.on("error", () => {});
-    await once(socket, "close");
+    await closed(socket);
   }
 }

@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 import { upgradeRequest } from "./break-off.ts";
+import { closed } from "./closed.ts";
 import type { Rng } from "./rng.ts";
 
 type Some<T> = readonly [T, ...T[]];
@@ -92,6 +92,6 @@ async function run(port: number, { text, end, more, stayMs }: Plan): Promise<voi
   const timer = setTimeout(() => socket.destroy(), stayMs);
   socket.on("error", () => {});
   socket.resume();
-  await once(socket, "close");
+  await closed(socket);
   clearTimeout(timer);
 }

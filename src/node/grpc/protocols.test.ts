@@ -13,6 +13,7 @@ import {
   settings,
   streams,
 } from "../../../test/attack/lib/http2.ts";
+import { closed } from "../../../test/support/closed.ts";
 import { pause } from "../../../test/support/index.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { READING_SLICE_MS } from "../../util/servers/fairness/limits.ts";
@@ -107,7 +108,7 @@ it("closes connections that have said nothing, with the others", async () => {
   const silent = open();
   await once(http1, "connection");
   close();
-  await once(silent, "close");
+  await closed(silent);
 });
 
 it("closes a connection of HTTP/2 whose client has gone without a word", async () => {

@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
+import { closed } from "../../../test/support/closed.ts";
 import { pause } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import type { ChainSource, EmbeddedEngine } from "../../engine/index.ts";
@@ -629,7 +630,7 @@ describe("answers that are large or that nobody reads", () => {
     socket.pause();
     await pause(500);
     socket.resume();
-    await once(socket, "close");
+    await closed(socket);
     expect(socket.bytesRead).toBeLessThan(12_000_000);
   });
 

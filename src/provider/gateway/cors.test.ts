@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import WebSocket from "ws";
+import { closed } from "../../../test/support/closed.ts";
 import { signToken } from "../../crypto/index.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
 import { PROVIDER } from "../testing/leases.ts";
@@ -85,7 +85,7 @@ describe("a websocket of a page", () => {
       });
     });
     socket.on("error", () => {});
-    const status = await Promise.race([once(socket, "close").then(() => 101), refused]);
+    const status = await Promise.race([closed(socket).then(() => 101), refused]);
     return { status, protocol: socket.protocol, said };
   }
 

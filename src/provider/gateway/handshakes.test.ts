@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { connect as connectPlain } from "node:net";
 import { connect } from "node:tls";
 import { afterEach, expect, it } from "vitest";
+import { closed } from "../../../test/support/closed.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
 
 const HANDSHAKE_MS = 50;
@@ -25,7 +25,7 @@ async function heard(socket: ReturnType<typeof connectPlain>): Promise<string> {
     text += chunk.toString("latin1");
   });
   socket.on("error", () => {});
-  await once(socket, "close");
+  await closed(socket);
   return text;
 }
 

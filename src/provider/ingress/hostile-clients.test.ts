@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
+import { closed } from "../../../test/support/closed.ts";
 import { Ingress, type IngressOptions } from "./index.ts";
 
 const HOST = "app.example.com";
@@ -108,7 +109,7 @@ it("hands on the requests of a connection one by one, and ends one that sends hu
   const greedy = await open(port);
   greedy.write(`${HEAD}\r\n`.repeat(900));
   greedy.resume().once("end", () => greedy.destroy());
-  await once(greedy, "close");
+  await closed(greedy);
   expect(reached).toBeLessThanOrEqual(11);
 });
 

@@ -22,6 +22,7 @@ import { silentLogger } from "../../../src/util/index.ts";
 import type { LeaseKey } from "../../../src/wire/index.ts";
 import { longestAcceptQueue } from "../../support/accept-queue.ts";
 import { buildOnce, MAIN } from "../../support/build.ts";
+import { closed } from "../../support/closed.ts";
 import { ENGINES, type HostileEngine } from "./engines.ts";
 import { hostileRegistry } from "./hostile-registry.ts";
 import { seenMeanwhile } from "./neighbour.ts";
@@ -330,7 +331,7 @@ for (const { engineName, describeOnIt, start } of ENGINES) {
 
 /** Resolves when a connection was accepted, or ended. */
 function isMade(socket: Socket): Promise<unknown> {
-  return Promise.race([once(socket, "connect"), once(socket, "close")]);
+  return Promise.race([once(socket, "connect"), closed(socket)]);
 }
 
 /** The process that carries the traffic of a real provider. */

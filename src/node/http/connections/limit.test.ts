@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { closed } from "../../../../test/support/closed.ts";
 import { waitFor } from "../../../../test/support/wait.ts";
 import { Reading } from "../../../util/index.ts";
 import { limitServer } from "./listen.ts";
@@ -69,7 +70,7 @@ it("lets go of a connection of the client that has most of them, even if it is b
   expect(areOver(flood)).toEqual([true, true, false, false]);
   // Each client has as many.
   const third = open("127.0.0.2");
-  await once(third, "close");
+  await closed(third);
   expect(asked).toBe(LIMIT + 2);
 });
 
@@ -96,7 +97,7 @@ it("ends no request that came behind another in one go", async () => {
   await Promise.all([once(two, "data"), waitFor(() => asked === 1, "the second request")]);
   for (const [i, address] of ["127.0.0.2", "127.0.0.3", "127.0.0.4"].entries()) await busy(address, i + 2);
   // All are being answered, one of each client.
-  await once(open("127.0.0.5"), "close");
+  await closed(open("127.0.0.5"));
   expect(two.destroyed).toBe(false);
 });
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket as TcpSocket } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
 import { longestAcceptQueue, waitingConnections } from "../../../../test/support/accept-queue.ts";
+import { closed } from "../../../../test/support/closed.ts";
 import { freePort } from "../../../testing/ports.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
@@ -66,7 +67,7 @@ it("cuts its connections when it closes", async () => {
   socket.on("error", () => {});
   await once(socket, "connect");
   proxy.close();
-  await once(socket, "close");
+  await closed(socket);
   await expect(ask(port, "a")).rejects.toThrow(/ECONNREFUSED/);
 });
 
@@ -125,7 +126,7 @@ it("takes as many connections of an address and of a lease as the limits say, an
     socket.on("error", () => {});
     await once(socket, "connect");
     const [first] = await Promise.race([
-      once(socket, "close").then(() => ["closed"]),
+      closed(socket).then(() => ["closed"]),
       once(socket, "end").then(() => ["closed"]),
       pause(100),
     ]);

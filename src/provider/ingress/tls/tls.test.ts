@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from "node:tls";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { closed } from "../../../../test/support/closed.ts";
 import { readFileText } from "../../../util/index.ts";
 import { AUTHORITY, type Issuer, openAuthority } from "../../certificates/index.ts";
 import type { ClientRules } from "../clients.ts";
@@ -390,11 +391,11 @@ describe("HTTP/2", () => {
     const socket = tlsConnect({ host: "127.0.0.1", port, ca, servername: APP, ALPNProtocols: ["h2"] });
     cleanups.push(() => socket.destroy());
     socket.on("error", () => {});
-    const closed = new Promise((resolve) => socket.once("close", resolve));
+    const ended = closed(socket);
     await once(socket, "secureConnect");
     const pieces = Array.from({ length: 2_000 }, (_each, at) => piece(2 * at + 1)).flat();
     socket.resume().write(Buffer.concat([Buffer.from(PREFACE), Buffer.from([...frame(4, 0, 0, []), ...pieces])]));
-    await closed;
+    await ended;
     expect(asked).toBeLessThanOrEqual(HTTP2.requests);
     expect(await ask(port)).toMatchObject({ status: 200 });
   });
@@ -550,9 +551,9 @@ describe("connections of hostile clients", () => {
   ])("are cut when they send %s", async (_, text) => {
     const { port } = await serve(hello);
     const socket = await open(port);
-    const closed = once(socket, "close");
+    const ended = closed(socket);
     socket.resume().write(Buffer.from(text, "latin1"));
-    await closed;
+    await ended;
     expect(await ask(port)).toMatchObject({ status: 200 });
   });
 
