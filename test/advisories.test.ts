@@ -116,7 +116,7 @@ describe("amounts", () => {
   });
 });
 
-test("events of messages that were undone are not told", () => {
+test("events of messages that were undone are not emitted", () => {
   const chain = testChain();
   const from = chain.key("alice");
   const to = chain.key("bob").address;

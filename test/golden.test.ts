@@ -231,7 +231,7 @@ const ABSENT: readonly string[] = [
   `query evidence ${"AB".repeat(32)}`,
 ];
 
-/** Queries of modules that other chains have: what is told of a chain without them. */
+/** Queries of modules that other chains have: the answers of a chain without them. */
 const ELSEWHERE: readonly string[] = [
   "query upgrade plan",
   "query upgrade applied v2",

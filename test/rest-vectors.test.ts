@@ -100,7 +100,7 @@ function withoutNewer(json: JsonValue): JsonValue {
   return Object.fromEntries(kept.map(([key, value]) => [key, withoutNewer(value)]));
 }
 
-test("there is something to do", () => {
+test("there are recorded requests", () => {
   expect(exchanges.length).toBeGreaterThanOrEqual(22);
   expect(exchanges.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(14);
 });

@@ -4,7 +4,7 @@ import recorded from "./vectors/rpc-live-tm034.json" with { type: "json" };
 
 /**
  * Calls that were recorded of an engine of release 0.34, asked of our node: it has every field that was there, of the same
- * kind, but for what later releases of the engine, whose interface is ours, have no more.
+ * kind, except those that later releases of the engine, whose interface ours follows, no longer have.
  */
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -26,7 +26,7 @@ function kinds(json: Json, path = ""): string[] {
   return json === null ? [] : [`${path}: ${typeof json}`];
 }
 
-/** What engines since 0.37 have no more; changes of parameters, which our blocks have none of; proofs, which it gives none of. */
+/** What engines since 0.37 no longer have; changes of parameters and proofs, of which our blocks have none. */
 const GONE = /^\.begin_block_events|^\.consensus_param_updates|\.time_iota_ms|^\.response\.(key|value|proofOps)/;
 
 const calls = recorded.filter(

@@ -261,7 +261,7 @@ describe("simulation", () => {
     return { body: decodeMessage(TxBodySchema, raw.bodyBytes), authInfo, bodyBytes: raw.bodyBytes };
   }
 
-  test("tells enough gas whatever is left out, and changes nothing", () => {
+  test("reports enough gas whatever is left out, and changes nothing", () => {
     const chain = newChain();
     const from = chain.key("alice");
     const hash = toHex(chain.app.info().lastBlockAppHash);
@@ -287,7 +287,7 @@ describe("simulation", () => {
     }
   });
 
-  test("wants a place for every signature and the sequence of the account, as other chains do", () => {
+  test("needs a place for every signature and the account's sequence, as on other chains", () => {
     const chain = newChain();
     const { body, authInfo } = unsigned(chain);
     const { authInfo: ahead } = unsigned(chain, (info) => {
@@ -325,7 +325,7 @@ describe("simulation", () => {
     });
   });
 
-  test("costs a node no more than so many messages and so much gas", () => {
+  test("is limited in messages and gas", () => {
     const chain = newChain();
     const many = (count: number) =>
       chain.sign(
@@ -342,7 +342,7 @@ describe("simulation", () => {
     expect(simulateBytes(small, costly).log).toContain("out of gas");
   });
 
-  test("takes a fee of nothing, which a transaction may not have", () => {
+  test("accepts an empty fee, which a transaction may not have", () => {
     const chain = newChain();
     const tx = chain.sign(send(chain), { from: chain.key("alice"), fee: [{ denom: NATIVE_DENOM, amount: 0n }] });
     expect(simulateBytes(chain, tx).code).toBe(0);
@@ -372,7 +372,7 @@ describe("genesis", () => {
     expect(second).toEqual(first);
   });
 
-  test("problems of all modules come in one error, and nothing is written", () => {
+  test("the problems of all modules are reported in one error, and nothing is written", () => {
     const app = newApp();
     expect(() => initialise(app, { auth: { params: { tx_sig_limit: "0" } }, bank: { nosuch: 1 }, other: {} })).toThrow(
       /^other: there is no such module; auth: params\.tx_sig_limit: .*; bank: .*"nosuch".*: invalid genesis state$/,
@@ -384,7 +384,7 @@ describe("genesis", () => {
 });
 
 describe("invariants", () => {
-  test("a breach after a block stops the node with the sentence", () => {
+  test("a broken invariant after a block stops the node, and is named", () => {
     const set = moduleSet(({ auth }) => {
       const bank = bankModule(auth).keeper;
       const thief = defineModule({

@@ -95,7 +95,7 @@ describe("a block", () => {
     expect(chain.block(txs.slice(3))[0]?.code).toBe(0);
   });
 
-  test("counts what was used, of one that asks for too little no more than it asks for", () => {
+  test("counts the gas that was used, but no more than the transaction asked for", () => {
     const limits = [1_000n, 1_000n, 200_000n];
     const [used = 0n] = gasUsed([200_000n]);
     const run = (maxBlockGas: bigint, wanted: readonly bigint[]) => {
@@ -109,7 +109,7 @@ describe("a block", () => {
     expect(run(used - 1n, [200_000n])).toEqual([11]);
   });
 
-  test("counts nothing of what cannot be read", () => {
+  test("counts nothing for a transaction that cannot be read", () => {
     const chain = newChain(200_000n);
     const rubbish = Array.from({ length: 20 }, () => Uint8Array.of(0, 0, 0));
     const results = chain.block([...rubbish, ...transfers(chain, [200_000n])]);

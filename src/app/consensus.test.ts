@@ -71,7 +71,7 @@ describe("what a block changes about consensus", () => {
     expect(() => block(app, 1n)).toThrow("two modules change the voters");
   });
 
-  test("is nothing where the item failed", () => {
+  test("is nothing if the item failed", () => {
     const fails: Behaviour = {
       endBlock: () => {
         throw new SvcError("probe", 1, "no");
@@ -90,7 +90,7 @@ describe("an item that fails", () => {
   const refusal = new SvcError("probe", 1, "no");
   const phases = ["beginBlock", "endBlock"] as const;
 
-  test.each(phases)("at %s is told and dropped, whatever it throws, and the block goes on", (phase) => {
+  test.each(phases)("at %s is reported and dropped, whatever it throws, and the block goes on", (phase) => {
     for (const error of [refusal, new Error("a fault"), "text"]) {
       const app = begun({ one: { [phase]: failing("a", error) }, two: { endBlock: write("b") as never } });
       const untouched = begun({ one: {}, two: { endBlock: write("b") as never } });
@@ -170,7 +170,7 @@ describe("a state of other modules", () => {
     expect(appWith({ one: {} }, { database }).info().lastBlockHeight).toBe(1n);
   });
 
-  test("is migrated by the next block, once, where an upgrade is wanted", () => {
+  test("is migrated once, by the next block, if an upgrade is wanted", () => {
     const database = memoryDatabase();
     block(begun({ one: {} }, { database }), 1n);
     const migrated = { one: { version: 3, migrations: { 1: write("a"), 2: write("b") } } };

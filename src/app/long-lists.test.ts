@@ -54,19 +54,19 @@ test.each<[string, (items: JsonValue[]) => unknown]>([
   expect(problems).toEqual(["m: at the end"]);
 });
 
-test("every wrong item is told, and the end hears of it", () => {
+test("every wrong item is reported, and the end of the import knows of it", () => {
   const { problems, calls } = judge({ accounts: ["bad", "unread", "a"] });
   expect(problems).toEqual(["m: first", "m: second", "m: not read", "m: at the end"]);
   expect(calls.at(-1)).toEqual(["end", false]);
 });
 
-test("the end hears that the rest of the state is wrong", () => {
+test("the end of the import knows that the rest of the state is wrong", () => {
   const { problems, calls } = judge({ params: { max_memo_characters: "7" }, accounts: ["a"] });
   expect(problems).toEqual(["m: seven", "m: at the end"]);
   expect(calls.at(-1)).toEqual(["end", false]);
 });
 
-test("a list that cannot be read to its end is told as a problem of its module", () => {
+test("a list that cannot be read to its end is reported as a problem of its module", () => {
   const broken = new JsonList(function* () {
     yield ["bad"];
     throw new Error("no JSON");
@@ -76,6 +76,6 @@ test("a list that cannot be read to its end is told as a problem of its module",
   expect(calls.map((call) => (call as unknown[])[0])).not.toContain("end");
 });
 
-test("what is no list is refused with the message", () => {
+test("anything but a list is refused with its message", () => {
   expect(judge({ accounts: {} }).problems[0]).toContain("a list was expected");
 });

@@ -42,7 +42,7 @@ test("items of a block run in the order that is written down", () => {
   ]);
 });
 
-test("those that have to succeed are who votes, and who is punished for a double vote", () => {
+test("only the choice of voters and the punishment of double votes have to succeed", () => {
   expect(named(modules, ({ vital }) => vital?.includes("beginBlock") === true)).toEqual(["evidence"]);
   expect(named(endBlockers, ({ vital }) => vital?.includes("endBlock") === true)).toEqual(["staking"]);
 });

@@ -194,7 +194,7 @@ describe("parameters that governance changes", () => {
     expect(having.filter(({ msg }) => !msg?.methods.has("UpdateParams")).map(({ name }) => name)).toEqual([]);
   });
 
-  test("all have their ends here, but for those that are on or off", () => {
+  test("all have their limits in this table, except switches", () => {
     const missing = modules.flatMap(({ name, genesis }) => {
       const { message } = genesis.schema.fields.find(({ name: each }) => each === "params") ?? {};
       const fields = message?.fields.filter(({ scalar }) => scalar !== ScalarType.BOOL) ?? [];
@@ -203,7 +203,7 @@ describe("parameters that governance changes", () => {
     expect(missing).toEqual([]);
   });
 
-  test.each(Object.entries(ENDS))("of %s are refused one beyond their ends, as genesis refuses them", (name, table) => {
+  test.each(Object.entries(ENDS))("of %s are refused one beyond their limits, as in genesis", (name, table) => {
     const module = updated(name);
     expect(refusal(module, module.defaults)).toBeUndefined();
     for (const [parameter, { good, bad }] of Object.entries(table)) {

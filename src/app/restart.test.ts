@@ -44,7 +44,7 @@ it.each([SEED])("goes on at height 1 as at any other, seed %d", (seed) => {
   expect(again.brokenInvariants()).toEqual([]);
 });
 
-it("tells every height from the last block on, and pays all rewards", () => {
+it("keeps every height from the last block on, and pays all rewards", () => {
   const { chain } = simulateWhole({ seed: SEED + 2, operations: OPERATIONS });
   const { height: last } = chain;
   const again = begin(chain, need(chain.app.restartAt(last, {})));
@@ -107,7 +107,7 @@ it("jails whom it is told to, on the new chain alone", () => {
   expect([...chain.keys.values()].map(operatorAddress)).toContain(stays);
 });
 
-it("goes on from a chain that went on already", () => {
+it("continues a chain that was continued before", () => {
   const { chain } = simulateWhole({ seed: SEED + 4, operations: 400 });
   const second = begin(chain, need(chain.app.restartAt(chain.height, {})));
   for (let height = 1n; height <= 3n; height++) empty(second, height, chain.time);

@@ -56,7 +56,7 @@ test("trying a transaction leaves sequences and funds as they were", () => {
   expect(check(chain, tx).code).toBe(0);
 });
 
-test("checks tell of no events, and of what the transaction takes", () => {
+test("checks report what a transaction takes, and no events", () => {
   const chain = newChain();
   const [alice, bob] = [chain.key("alice"), chain.key("bob")];
   const { claim, ...result } = check(chain, transfer(chain, { fee: 250n, payer: bob }));
@@ -74,7 +74,7 @@ test("checks tell of no events, and of what the transaction takes", () => {
   ]);
 });
 
-test("nobody lets more wait than can be paid", () => {
+test("nobody can have more waiting than they can pay for", () => {
   const chain = newChain();
   for (let i = 0n; i < 10n; i++) expect(check(chain, transfer(chain, { fee: 1_000n, ahead: i })).code).toBe(0);
   const beyond = check(chain, transfer(chain, { fee: 1n, ahead: 10n }));
@@ -105,7 +105,7 @@ test("a payer pays for all that it signs, whoever sends", () => {
   expect(check(chain, second(4_000n)).code).toBe(0);
 });
 
-test("what leaves gives back what it took", () => {
+test("a transaction that leaves gives back what it took", () => {
   const chain = newChain();
   const first = check(chain, transfer(chain, { fee: HELD }));
   expect(check(chain, transfer(chain, { fee: 1n, ahead: 1n })).code).toBe(5);
@@ -113,7 +113,7 @@ test("what leaves gives back what it took", () => {
   expect(check(chain, transfer(chain, { fee: HELD - 1n })).code).toBe(0);
 });
 
-test("one in the place of another takes the difference, and leaves those behind it their sequence", () => {
+test("a replacement takes the difference, and those behind it keep their sequence", () => {
   const chain = newChain();
   const { claim: place } = check(chain, transfer(chain, { fee: 1_000n }));
   check(chain, transfer(chain, { fee: 5_000n, ahead: 1n }));
@@ -147,7 +147,7 @@ test("a second transaction passes without the key that the first one brought", (
   expect(check(chain, keyless()).code).toBe(0);
 });
 
-test("a commit tells whose transactions may have become invalid", () => {
+test("a commit names the accounts whose transactions may have become invalid", () => {
   const chain = newChain();
   const account = (name: string) =>
     check(chain, transfer(chain, { from: chain.key(name), fee: 1n }), { kind: "trial" });

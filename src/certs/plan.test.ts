@@ -80,7 +80,7 @@ describe("a stored certificate", () => {
     expect(file.encryptedKey).not.toContain(await certificatePassphrase(signer));
   });
 
-  test("is missed with the command that makes it", async () => {
+  test("is reported as missing with the command that makes it", async () => {
     await expect(openCertificate({ home, kind: "client", signer })).rejects.toMatchObject({
       message: expect.stringContaining("there is no client certificate of svc1"),
       hint: expect.stringContaining("svc tx cert create client --from"),

@@ -102,7 +102,7 @@ describe("flags of every command", async () => {
     expect(snapshot(testHome.root)).toEqual(before);
   });
 
-  test("a word that is none of its choices, as a flag and as a variable", async () => {
+  test("a word that is not one of its choices, as a flag and as a variable", async () => {
     const before = snapshot(testHome.root);
     for (const [words, spec] of commands) {
       const args = (spec.args ?? "").split(/\s+(?=[<[])/).filter((each) => each.startsWith("<"));

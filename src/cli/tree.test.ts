@@ -111,7 +111,7 @@ describe("habits of other tools", () => {
     expect(out).not.toBe("");
   });
 
-  test("help of what there is not says so", async () => {
+  test("help for an unknown command says so", async () => {
     expect((await runCli(["help", "keyz"])).err).toContain('unknown command "keyz"');
   });
 });
@@ -132,7 +132,7 @@ describe("flags", () => {
     expect((await runCli([...parse, "-o", "text"], { env: { SVC_OUTPUT: "json" } })).out).not.toBe(expected);
   });
 
-  test("of other programs are nobody's business", async () => {
+  test("of other programs are ignored", async () => {
     const env = { SVC_OUTPUT: "json", SVC_NET: "http://x", SVC_KEY_NAME: "k", SVC_ACCOUNT_ADDRESS: "a" };
     expect((await runCli(parse, { env })).code).toBe(0);
   });

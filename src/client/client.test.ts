@@ -81,7 +81,7 @@ describe("calls", () => {
     expect(node.connections).toBe(1);
   });
 
-  it("tell the node's words when it refuses", async () => {
+  it("pass on the node's words when it refuses", async () => {
     node.methods.tx = () => {
       throw new Refusal("tx (AA) not found");
     };
@@ -138,7 +138,7 @@ describe("calls", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("end when the answer is none", async () => {
+  it("fail if the response has no answer", async () => {
     const silent = new ChainClient(node.address, {
       transport: { post: () => Promise.resolve("<html>"), close: () => {} },
     });
@@ -177,7 +177,7 @@ describe("queries", () => {
     ]);
   });
 
-  it("ask about a height and tell the height of the answer", async () => {
+  it("ask about a height and return the height of the answer", async () => {
     node.answerQuery(Bank.method.balance, (_, params) => {
       expect(params.height).toBe("42");
       return answer;

@@ -43,7 +43,7 @@ describe("a genesis file in parts", () => {
     expect(whole(text)).toEqual(JSON.parse(text));
   });
 
-  test("is refused in full or in the part where it is no JSON", () => {
+  test("is refused as a whole or in the part that is not JSON", () => {
     const valid = '{"chain_id":"a","app_state":{"auth":{"x":[1,"}"]},"bank":{}},"b":[]}';
     for (let at = 0; at < valid.length; at++) {
       for (const broken of [valid.slice(0, at), valid.slice(0, at) + valid.slice(at + 1), `${valid.slice(0, at)}}`]) {

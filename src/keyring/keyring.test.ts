@@ -160,7 +160,7 @@ describe.each(["file", "test", "memory"])("back end %s", (backend) => {
 });
 
 describe("a record that cannot be read", () => {
-  test("costs a list nothing else when somebody is told of it", async () => {
+  test("leaves the rest of a list intact when it is reported", async () => {
     const items = new MemoryItems();
     const keyring = new ItemKeyring({ items });
     await keyring.addLocal("alice", generatePrivateKey());

@@ -42,7 +42,7 @@ async function ask<M extends DescMethod>(method: M, request: MessageInitShape<M[
 }
 
 describe("the service of the node", () => {
-  test("tells who it is, in either spelling", async () => {
+  test("says who it is, in either spelling", async () => {
     for (const namespace of ["sdk", "cosmos"] as const) {
       expect((await ask(Tendermint.method.getNodeInfo, {}, namespace)).value).toMatchObject({
         defaultNodeInfo: {
@@ -59,7 +59,7 @@ describe("the service of the node", () => {
     expect((await ask(Tendermint.method.getSyncing, {})).value?.syncing).toBe(false);
   });
 
-  test("gives blocks, and says which it has not", async () => {
+  test("gives blocks, and says which it does not have", async () => {
     const { getLatestBlock, getBlockByHeight } = Tendermint.method;
     expect((await ask(getLatestBlock, {})).answer).toMatchObject({
       code: 22,
@@ -80,7 +80,7 @@ describe("the service of the node", () => {
 });
 
 describe("the service of the settings and the state of the node", () => {
-  test("tells the prices below which it refuses, what it keeps of older heights, and the block after which it stops", async () => {
+  test("shows the prices below which it refuses, what it keeps of older heights, and the block after which it stops", async () => {
     for (const namespace of ["sdk", "cosmos"] as const) {
       expect((await ask(Node.method.config, {}, namespace)).value).toMatchObject({
         minimumGasPrice: "0.0025utoken,1uother",
@@ -91,7 +91,7 @@ describe("the service of the settings and the state of the node", () => {
     }
   });
 
-  test("tells of the latest block, and before the first of none", async () => {
+  test("shows the latest block, and none before the first", async () => {
     expect((await ask(Node.method.status, {})).value).toMatchObject({ height: 0n });
     engine.produceBlock();
     const { block } = engine.produceBlock();
@@ -139,7 +139,7 @@ describe("the service of reflection", () => {
 });
 
 describe("the service of transactions", () => {
-  test("hands them in and tells what the mempool said", async () => {
+  test("submits them and returns what the mempool said", async () => {
     const broadcast = async (text: string, mode: BroadcastMode) =>
       ask(Tx.method.broadcastTx, { txBytes: toUtf8(text), mode });
     const txhash = toHexUpper(txHash(kvTx("a=1")));
@@ -177,7 +177,7 @@ describe("the service of transactions", () => {
     waiters.close();
   });
 
-  test("waits for so long, and for so many", async () => {
+  test("waits for a bounded time, and for a bounded number", async () => {
     const chain = embeddedSource(engine);
     const waiters = new CommitWaiters(chain.events);
     dispatcher = new Dispatcher({ chain, nodeInfo: () => INFO, waiters });

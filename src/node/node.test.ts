@@ -251,7 +251,7 @@ describe("a node", () => {
     expect(node.engine.blocks.height).toBe(0n);
   });
 
-  it("tells a damaged database from its own faults", async () => {
+  it("distinguishes a damaged database from its own faults", async () => {
     init();
     await (await start()).stop();
     const file = join(homePaths(home).database, "data.mdb");

@@ -26,7 +26,7 @@ function leased(dseq = 1n): BidKey {
 }
 
 describe("the chain as the provider sees it", () => {
-  it("tells leases with price and end", async () => {
+  it("reads leases with price and end", async () => {
     const id = leased();
     expect(await view.lease(id)).toMatchObject({
       id,
@@ -48,7 +48,7 @@ describe("the chain as the provider sees it", () => {
     expect(await view.activeLeases({ provider: provider.address })).toEqual([]);
   });
 
-  it("tells deployments with version, groups and money", async () => {
+  it("reads deployments with version, groups and money", async () => {
     const id = leased();
     const deployment = await view.deployment(id);
     expect(deployment).toMatchObject({ state: "active", groups: [{ gseq: 1, state: "open", spec: { name: "web" } }] });
@@ -59,7 +59,7 @@ describe("the chain as the provider sees it", () => {
     expect(await view.deployment(id)).toMatchObject({ state: "closed", groups: [{ state: "closed" }] });
   });
 
-  it("tells orders and bids", async () => {
+  it("reads orders and bids", async () => {
     const order = orderOf(market.deploy(tenant, { dseq: 1n }));
     expect((await view.openOrders()).map(({ id }) => id.dseq)).toEqual([1n]);
     const mine = { ...order, provider: provider.address };
@@ -75,7 +75,7 @@ describe("the chain as the provider sees it", () => {
     expect(await view.marketParams()).toMatchObject({ orderMaxBids: 20, bidMinDeposits: [{ amount: 5_000_000n }] });
   });
 
-  it("tells accounts' keys and providers", async () => {
+  it("reads accounts' keys and providers", async () => {
     expect(await view.publicKey(tenant.address)).toBeUndefined();
     market.deploy(tenant, { dseq: 1n });
     expect(await view.publicKey(tenant.address)).toMatchObject({ type: "secp256k1" });
@@ -83,7 +83,7 @@ describe("the chain as the provider sees it", () => {
     expect(await view.auditedAttributes(provider.address)).toEqual([]);
   });
 
-  it("has no record where the chain says so", async () => {
+  it("has no record if the chain says so", async () => {
     const id = { owner: tenant.address, dseq: 9n, gseq: 1, oseq: 1, provider: provider.address };
     const stranger = market.chain.key("dave").address;
     const { serial } = await testCertificate({ address: stranger });
@@ -103,7 +103,7 @@ describe("the chain as the provider sees it", () => {
 });
 
 describe("a chain that cannot be asked", () => {
-  it("rejects every question, whatever went wrong", async () => {
+  it("rejects every query, whatever went wrong", async () => {
     const id = { owner: tenant.address, dseq: 1n, gseq: 1, oseq: 1, provider: provider.address };
     for (const error of [
       new Error("connection refused"),

@@ -146,7 +146,7 @@ class Besieged {
   }
 }
 
-/** JSON in which a value is another; a text that is no JSON any more is the gateway's to refuse. */
+/** JSON with another value; the gateway refuses a text that is no longer JSON. */
 function broken(json: string, rng: Rng): string {
   const values = [...json.matchAll(/"[^"]*"|\b\d+\b|true|false|null/g)];
   const value = values[rng.below(values.length)];

@@ -51,7 +51,7 @@ describe("differences of groups", () => {
     ]);
   });
 
-  test("are told with both values, by the names of services", () => {
+  test("are shown with both values, by the names of services", () => {
     expect(changes({ count: 3 })).toEqual(["group east: web count was 1 and is 3"]);
     expect(changes({ price: "2.5" })).toEqual(["group east: web price was 1 utoken and is 2.5 utoken"]);
     expect(changes({ cpu: 250 })).toEqual(["group east: web cpu was 100m and is 250m"]);

@@ -122,7 +122,7 @@ describe("a deployment", () => {
     expect(leases[0]?.price.amount).toBe("10");
   });
 
-  test("a provider with whom another tenant has the host name gets no lease", async () => {
+  test("a provider at which another tenant has the host name gets no lease", async () => {
     open({ p1: { price: "1", delay: 1, taken: "www.example.org" }, p2: { price: "10", delay: 1 } });
     fixture.write({ host: "www.example.org" });
     const { leases } = await fixture.deploy();
@@ -130,7 +130,7 @@ describe("a deployment", () => {
     expect(fixture.notes.join("")).toMatch(/gets no lease: "www.example.org": hostname not available here/);
   });
 
-  test("no lease is made when no bidder can have the host name, and the name and the remedy are told", async () => {
+  test("no lease is made when no bidder can have the host name, and the name and the remedy are shown", async () => {
     open({ p1: { price: "1", delay: 1, taken: "www.example.org" } });
     fixture.write({ host: "www.example.org" });
     const refused = fixture.deploy();
@@ -414,7 +414,7 @@ describe("what can go wrong", () => {
     });
   });
 
-  test("a host name that leads to an older deployment is said, with the command that moves it", async () => {
+  test("a host name that leads to an older deployment is reported, with the command that moves it", async () => {
     const host = "www.example.com";
     const { file } = open();
     writeFileSync(file, readFileSync(file, "utf8").replace("as: 8080", `as: 80, accept: [${host}]`));
@@ -429,7 +429,7 @@ describe("what can go wrong", () => {
     ]);
   });
 
-  test("a leased address that is another deployment's, or leads nowhere yet, is said", async () => {
+  test("a leased address that is another deployment's, or leads nowhere yet, is reported", async () => {
     open();
     const status = fixture.status.bind(fixture);
     fixture.status = (id) => {

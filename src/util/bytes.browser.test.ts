@@ -49,7 +49,7 @@ describe("byte strings of browsers", () => {
     );
   });
 
-  it("are the same UTF-8, and refuse what is none", () => {
+  it("are the same UTF-8, and refuse what is not UTF-8", () => {
     fc.assert(
       fc.property(anyText(), bytes, (text, raw) => {
         expect(plain(browser.toUtf8(text))).toEqual(plain(node.toUtf8(text)));

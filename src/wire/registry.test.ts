@@ -97,7 +97,7 @@ describe("Any", () => {
     }
   });
 
-  it("tells of a type or content that cannot be read", () => {
+  it("reports a type or content that cannot be read", () => {
     expect(() => unpackAny(makeAny("/no.Such", new Uint8Array()))).toThrow(
       "unable to resolve type URL /no.Such: failed unpacking protobuf message from Any",
     );

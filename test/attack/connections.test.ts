@@ -49,7 +49,7 @@ describe("connections that are held open", () => {
   });
 });
 
-describe("requests that are none", () => {
+describe("what is not a request", () => {
   it.each([
     ["no HTTP at all", "\u0000\u0001\u0002\r\n\r\n"],
     ["a TLS greeting", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000"],

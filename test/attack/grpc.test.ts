@@ -120,7 +120,7 @@ describe("frames of HTTP/2 in floods", () => {
 describe("connections that come again and again with a hundred calls each", () => {
   const calls = h2.streams(STREAMS).map((stream) => h2.wholeCall(stream, h2.callHeaders(PARAMS), EMPTY));
   const first = Buffer.concat([h2.settings(), ...calls]);
-  /** Keeps so many connections open, until the function that it returns is called. */
+  /** Keeps this many connections open until the returned function is called. */
   const flood = (count: number): (() => void) => {
     let isOver = false;
     const sockets = new Map<number, ReturnType<typeof openSocket>>();
@@ -172,7 +172,7 @@ describe("calls that take much memory for little", () => {
     await besiege(node, () => sendBodies(100, 9 * 2 ** 20), limits);
   });
 
-  it("by questions of what there is, whose answers are not read", async () => {
+  it("by requests of reflection whose answers are not read", async () => {
     const question = Buffer.from([0, 0, 0, 0, 2, 0x3a, 0]);
     const asked = Buffer.concat(Array.from({ length: 200 }, () => question));
     const calls = h2

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => node?.close());
 
-/** A transfer in an execution in an execution and so on, so many messages in all; each holds `width` of the next. */
+/** A transfer in an execution in an execution and so on, this many messages in all; each holds `width` of the next. */
 function nested(depth: number, width = 1): TestMessage {
   const { address } = node.key("mallory");
   const transfer = create(MsgSendSchema, { fromAddress: address, toAddress: address, amount: [coin(1n)] });

@@ -12,7 +12,7 @@ import { ask, callText } from "./lib/sockets.ts";
 
 /** Rows of the list that is queried far behind its start. */
 const ACCOUNTS = 60_000;
-/** So many messages make a transaction of 590 kB. */
+/** This many messages make a transaction of 590 kB. */
 const MESSAGES = 4_450;
 const AT_ONCE = 8;
 

@@ -43,7 +43,7 @@ async function abciCode(params: Readonly<Record<string, unknown>>): Promise<stri
   return /"code":(-?\d+)/.exec(text)?.[1];
 }
 
-describe("mistakes of clients are told as such by REST, and never as faults of the node", () => {
+describe("mistakes of clients are reported as such by REST, and never as faults of the node", () => {
   it("in limits and offsets of pages", async () => {
     const pages = (numbers: readonly string[], field: string) =>
       numbers.map((value): [string] => [`${LISTS[0]}?pagination.${field}=${encodeURIComponent(value)}`]);
@@ -81,7 +81,7 @@ describe("mistakes of clients are told as such by REST, and never as faults of t
     expect(await others(400, [["/%ff"], ["/cosmos/bank/v1beta1/balances/%2e%2e"]])).toEqual([]);
   });
 
-  it("in transactions that are none", async () => {
+  it("in what is not a transaction", async () => {
     const bodies = ["txs", "simulate"].flatMap((what) =>
       NO_BROADCASTS.map((body): [string, string] => [`/cosmos/tx/v1beta1/${what}`, body]),
     );

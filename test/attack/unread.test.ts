@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => node?.close());
 
 /**
- * A minute later a node has no more than a tenth beside what it had before, and what differs from one moment to the next:
- * what was held for nobody is given back.
+ * A minute later a node has at most a tenth more than before, plus ordinary variation: what was held for nobody is
+ * given back.
  */
 const LIMITS = { memoryShare: 1.1, stateMiB: 16 };
 

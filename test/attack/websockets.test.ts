@@ -11,8 +11,8 @@ import { frameHead, openWebsocket, sendMessage, upgradeText } from "./lib/websoc
 const CLIENTS = 850;
 const MESSAGE_BYTES = 990_000;
 /**
- * What a node may take for all messages that come, with what the system needs to receive them. A minute later it has no more
- * than a tenth beside what it had before, and what differs from one moment to the next.
+ * What a node may take for all messages that come, with what the system needs to receive them. A minute later it has at
+ * most a tenth more than before, plus ordinary variation.
  */
 const LIMITS = { peakMiB: 600, memoryShare: 1.1, stateMiB: 16 };
 

@@ -150,7 +150,7 @@ describe.skipIf(missing !== undefined)("engine driver and GPUs", () => {
     expect(await devicesOf(id)).toEqual(["0", "1"]);
   });
 
-  it("a kind that the host has not, or not so many of, is refused", async () => {
+  it("a kind that the host does not have, or not enough of, is refused", async () => {
     for (const service of [asking(3, "t4"), asking(1, "h100"), asking(2, "a100")]) {
       await expect(driver.check(sampleSpec([service]))).rejects.toThrow(/GPUs of a requested kind/);
     }

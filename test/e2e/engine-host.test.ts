@@ -226,7 +226,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect(made.trim()).toBe(`${64 * MEBIBYTE} ${64 * MEBIBYTE} 100000000 1024 false`);
     });
 
-    it("tell a memory kill from an exit", async () => {
+    it("distinguish a memory kill from an exit", async () => {
       await open();
       const { id } = await deploy([scriptService(engine.image, "exec tail /dev/zero")]);
       const told = await untilHealth(driver, id, (health) => health.services[0]?.error !== undefined, "an error");
@@ -315,7 +315,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect((await sh(id, "web", "dd if=/dev/zero of=/data/x bs=1M count=70; rm /data/x")).stderr).toMatch(/No space/);
     });
 
-    it("take a container away that outgrew its ephemeral storage, and start afresh", async () => {
+    it("remove a container that outgrew its ephemeral storage, and start afresh", async () => {
       await open({ volumeSizeEnforcement: "none", timing: { layerCheck: 300 } });
       const service = scriptService(engine.image, "[ -e /marker ] && exit 9; sleep 1000");
       const resources = { ...service.resources, storage: [{ name: "default", size: { val: String(MEBIBYTE) } }] };
@@ -409,7 +409,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect(mine()).toEqual([]);
     });
 
-    it("that cannot be made are told without the host: in the state, in events and in refusals", async () => {
+    it("that cannot be made are reported without naming the host: in the state, in events and in refusals", async () => {
       await open();
       const id = sampleLease();
       const folder = join(engine.folder, "provider", "volumes", leaseNamespace(id));
@@ -613,7 +613,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilHealth(driver, id, (health) => health.services[0]?.available === 2, "both replicas");
     });
 
-    it("a lease whose record is lost is told with unknown health, kept, and taken over by its next manifest", async () => {
+    it("a lease whose record is lost is shown with unknown health, kept, and taken over by its next manifest", async () => {
       await open();
       const spec = await deploy([sampleService(engine.image)], { generation: 3 });
       await untilOk(driver, spec.id);

@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     expect(await refusal(`${host}/team/app:1`, null)).toMatch(/does not exist or needs credentials/);
   });
 
-  it("tells wrong credentials, and credentials for another registry, without showing them", async () => {
+  it("reports wrong credentials, and credentials for another registry, without showing them", async () => {
     const wrong = await refusal(`${host}/team/app:1`, credentials({ password: "battery staple" }));
     expect(wrong).toMatch(/refused the credentials.*check user name and password/);
     expect(wrong).not.toContain("battery");
@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     expect(await (await engine.driver("usual", { runtime: "runc" })).obstacle()).toBeUndefined();
   });
 
-  it("tells a tag that does not exist and a registry that does not answer", async () => {
+  it("reports a tag that does not exist and a registry that does not answer", async () => {
     expect(await refusal(`${host}/team/app:2`, credentials())).toMatch(/does not exist in the registry/);
     expect(await refusal(`${closed}/team/app:1`, null)).toMatch(/cannot be reached/);
   });

@@ -230,7 +230,7 @@ described("pass", () => {
   afterAll(() => session?.stop());
   const inPass = (): Client => new Client(session, "--keyring-backend", "pass");
 
-  test("a password store that is not initialised is told, and os goes on to file", async () => {
+  test("a password store that is not initialised is reported, and os goes on to file", async () => {
     const refused = await inPass().run(["keys", "add", "k", "--no-backup"]);
     const store = session.env.PASSWORD_STORE_DIR;
     expect(refused).toMatchObject(
@@ -280,7 +280,7 @@ described("pass", () => {
       expect(line).toMatch(/^(insert -m -f|show|rm -f) -- keyring-svc\/[\w.]+$/);
   });
 
-  test("an entry that is not a key is told without its content", async () => {
+  test("an entry that is not a key is reported without its content", async () => {
     const entry = "keyring-svc/strange.info";
     await session.exec("sh", ["-c", `printf 'my bank password' | pass insert -m -f ${entry}`]);
     const shown = await inPass().run(["keys", "show", "strange"]);

@@ -51,7 +51,7 @@ test("a command ends when the device has answered, over either interface", async
   await http.close();
 });
 
-test("Ctrl-C ends the wait for the buttons, and the next command tells that the device still waits", async () => {
+test("Ctrl-C ends the wait for the buttons, and the next command says that the device still waits", async () => {
   let decide: (approved: boolean) => void = () => undefined;
   device.settings.decide = () => new Promise((resolve) => (decide = resolve));
   const adding = await SvcProcess.start(["keys", "add", "cold", "--ledger"], { ...request(), log: join(root, "log") });

@@ -59,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 describe("the set-up of a provider at a terminal", () => {
-  test("step 2: the command in the user's bin directory tells the published version", async () => {
+  test("step 2: the command in the user's bin directory prints the published version", async () => {
     mkdirSync(bin);
     symlinkSync(join(ROOT, "svc"), join(bin, "svc"));
     const { code, text } = await type("svc version");
@@ -159,7 +159,7 @@ describe("the set-up of a provider at a terminal", () => {
 });
 
 describeWithEngine("step 8, after the others", () => {
-  test("the provider starts and tells what it found", async () => {
+  test("the provider starts and reports what it found", async () => {
     const engine = await startEngine(fixture);
     await order();
     const [gateway, ingress] = await freePorts(2);

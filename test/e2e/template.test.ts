@@ -157,7 +157,7 @@ describe("a list without the module turns a test red", () => {
 
   it("lists of tests: ends of parameters, published names, gas", () => {
     expect(failing(PARAMETERS, "src/wire/registry.test.ts", "test/gas.test.ts").sort()).toEqual([
-      "all have their ends here, but for those that are on or off",
+      "all have their limits in this table, except switches",
       "every message of the marketplace that users send is measured",
       "have the names, actions and signers that were published",
       "the worst content of every message is measured, or a reason is given why not",

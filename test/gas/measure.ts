@@ -35,7 +35,7 @@ export function measureCase({ prepare, count: wanted }: GasCase, rounds: number)
   return { rounds: ratios, gas, cpuMs: best };
 }
 
-/** The same case with rounds of about so much gas, where its people suffice: the code is warm, as in full blocks. */
+/** The same case with rounds of about this much gas, where its people suffice: the code is warm, as in full blocks. */
 export function filled(each: GasCase, gas: number): GasCase {
   const perStep = Number(measureCase(each, 1).gas) * each.count;
   return { ...each, count: each.count * Math.max(1, Math.ceil(gas / perStep)) };
@@ -53,8 +53,9 @@ export interface FullBlocks {
 }
 
 /**
- * Blocks that messages of this case fill up to so much gas, from their bytes to the commit: a cold one, then so many more.
- * Nothing is taken off. Where there are not people enough, the blocks hold fewer messages and their times are multiplied.
+ * Blocks that messages of this case fill up to this much gas, from their bytes to the commit: a cold one, then this
+ * many more. Nothing is taken off. Where there are not enough people, the blocks hold fewer messages and their times
+ * are multiplied.
  */
 export function measureBlocks({ prepare }: GasCase, maxGas: bigint, rounds: number): FullBlocks {
   const wanted = Number(maxGas / gasOfOne(prepare));

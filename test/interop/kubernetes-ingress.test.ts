@@ -237,7 +237,7 @@ describe.skipIf(missing !== undefined).each(["ingress", "gateway"] as const)("by
   });
 });
 
-test.skipIf(missing !== undefined)("a host name that the gateway refuses is told to its tenant", async () => {
+test.skipIf(missing !== undefined)("a host name that the gateway refuses is reported to its tenant", async () => {
   expect(await driverOf("gateway").obstacle()).toBeUndefined();
   const spec = await deploy("closed", "closed");
   const target = { lease: spec.id, service: "web", port: SHOP_PORT.pages, options: sampleExpose().httpOptions };

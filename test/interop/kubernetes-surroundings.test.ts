@@ -191,7 +191,7 @@ describe.skipIf(missing !== undefined)("a volume that outlives its pods", { conc
     expect(await driver.status(spec.id)).toMatchObject({ health: "ok" });
   });
 
-  it("that nobody makes is told to its tenant, with the reason of those who should", async () => {
+  it("that nobody makes is reported to its tenant, with the reason of those who should", async () => {
     const driver = await open("waiter");
     expect((await driver.capacity()).storage).toEqual([{ classes: [CLASS, "default"], bytes: 1024n * MIB }]);
     const [wide, foreign] = [
@@ -256,7 +256,7 @@ describe.skipIf(missing !== undefined)("a runtime class", { concurrent: true }, 
     );
   });
 
-  it("whose runtime a node lacks is told to the tenant without the node's own words", async () => {
+  it("whose runtime a node lacks is reported to the tenant without the node's own words", async () => {
     await api.apply(KIND.runtimeClass, { metadata: { name: "absent" }, ...{ handler: "absent" } });
     const driver = await open("absent", { runtime: "absent" });
     const spec = page();
@@ -311,7 +311,7 @@ describe.skipIf((missing ?? TestRegistry.missing()) !== undefined)("a registry",
     }
   });
 
-  it("that lacks an image or does not answer is told to the tenant", async () => {
+  it("that lacks an image or does not answer is reported to the tenant", async () => {
     const lacking = sampleSpec([service(TestRegistry.open, { tag: "3" })]);
     const silent = sampleSpec([service(TestRegistry.gone)]);
     for (const spec of [lacking, silent]) await driver.deploy(spec);

@@ -64,7 +64,7 @@ test.skipIf(peer === undefined && process.env.CI !== "true")("the server is ther
   expect(built).toBeInstanceOf(Peer);
 });
 
-test.skipIf(peer === undefined)("the version is told, and an unknown token is refused", async () => {
+test.skipIf(peer === undefined)("the version is read, and an unknown token is refused", async () => {
   expect(await api.version()).toBe("v1.34.4");
   const access = readKubeconfig(bed.config);
   const stranger = new KubernetesApi({
@@ -101,7 +101,7 @@ test.skipIf(peer === undefined)("fields of another manager stay, or are a confli
   expect(found?.data).toEqual({ theirs: "1", both: "ours" });
 });
 
-test.skipIf(peer === undefined)("only the object that is meant is deleted, and its absence is told", async () => {
+test.skipIf(peer === undefined)("only the object that is meant is deleted, and its absence is reported", async () => {
   const { metadata } = await api.apply(MAPS, map("going", { a: "1" }));
   const place = { namespace: SPACE, name: "going" };
   await expect(api.delete(MAPS, place, { uid: crypto.randomUUID() })).rejects.toMatchObject({ kind: "conflict" });
@@ -163,7 +163,7 @@ test.skipIf(peer === undefined)(
   },
 );
 
-test.skipIf(peer === undefined)("a watch tells what there is, then every change", async () => {
+test.skipIf(peer === undefined)("a watch lists what exists, then reports every change", async () => {
   await api.apply(MAPS, map("seen-1", { a: "1" }, { set: "seen" }));
   const { told, stop } = followed(api);
   await waitFor(() => told.length > 0, "the first list");

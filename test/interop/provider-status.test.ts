@@ -36,7 +36,7 @@ test.skipIf(!(curl instanceof Peer))("finds the service, asks once, and follows 
   if (gateway !== undefined)
     gateway.sources.orderCount = () => {
       looks += 1;
-      // Long after the change was told.
+      // Long after the change was reported.
       if (looks === 20) gateway?.dropStreams();
       return looks < 10 ? 2 : 7;
     };

@@ -86,7 +86,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
       expect((await chain.query("tx", sent.txhash)).tx.body.memo).toBe('a <&> "b" é');
     });
 
-    test("a refusal is told with the chain's own code and words", async () => {
+    test("a refusal is reported with the chain's own code and words", async () => {
       const far = ["tx", "bank", "send", "alice", address("watcher"), "99999999999999stake", "-y", "-b", "block"];
       const { code, stdout, stderr } = await chain.svc(far);
       expect(code).toBe(1);
@@ -296,7 +296,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    test("--height tells the past, as the reference does", async () => {
+    test("--height reads the past, as the reference does", async () => {
       const height = String(await chain.height());
       const ask = ["bank", "balances", address("watcher")];
       const before = (await chain.query(...ask)).balances;
@@ -356,7 +356,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
       expect(block.header).toMatchObject({ chain_id: chain.chainId, height: sent.height, app_hash });
     });
 
-    test("the chain's state is told in the reference's words", async () => {
+    test("the chain's state is shown in the reference's words", async () => {
       const { node_info: node, sync_info: sync } = JSON.parse(await chain.svcOk(["status"]));
       expect(node.network).toBe(chain.chainId);
       expect(Number(sync.latest_block_height)).toBeGreaterThan(1);

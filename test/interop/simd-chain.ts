@@ -135,7 +135,10 @@ export class SimdChain {
     return this.committed(await this.ok(["tx", ...args, "-y"]));
   }
 
-  /** The transaction of a broadcast's answer once it is in a block, as the reference tool tells it; throws when it failed. */
+  /**
+   * The transaction of a broadcast's answer once it is in a block, as the reference tool prints it; throws when it
+   * failed.
+   */
   async committed(answer: string) {
     const { txhash, code, raw_log } = JSON.parse(answer);
     if (code !== 0) throw new Error(`refused with code ${code}: ${raw_log}`);

@@ -91,7 +91,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
   /** Operators by the name of the account that delegated to them. */
   const delegated = new Map<string, readonly string[]>();
   const differences: string[] = [];
-  /** Times that the reference told of each kind of thing. */
+  /** How often the reference reported each kind of thing. */
   const seen = new Map<string, number>();
   let operations = 0;
 

@@ -28,7 +28,7 @@ import { addAccounts, type Outcome, Replay, type TheirBlock, TheirNode, type Tol
 /** Rounds of up to seven transactions; a run draws the same with its seed, as far as its blocks come at the same times. */
 const ROUNDS = Number(process.env.GOV_DIFF_ROUNDS ?? 45);
 const SEED = Number(process.env.GOV_DIFF_SEED ?? 11);
-/** From so many rounds on everything possible happens; with fewer it depends on when blocks come. */
+/** From this many rounds on everything possible happens; with fewer it depends on when blocks come. */
 const ENOUGH_FOR_ALL = 300;
 
 const built = await buildPeer("simd53");
@@ -326,7 +326,7 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
     expect(differences).toEqual([]);
   });
 
-  test("so much happened that is to be compared", () => {
+  test("enough happened to compare", () => {
     if (ROUNDS < 45) return;
     expect(staked).toBeGreaterThanOrEqual(200);
     expect(ALWAYS.filter((type) => !seen.has(type))).toEqual([]);

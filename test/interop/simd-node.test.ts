@@ -168,7 +168,7 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect(JSON.parse(await run("status", ...(older ? [] : ["--output", "json"])))).toBeTypeOf("object");
   });
 
-  test("a refusal is told with our code", async () => {
+  test("a refusal is reported with our code", async () => {
     const send = (...flags: readonly string[]) =>
       peer.run(["tx", "bank", "send", "alice", ...flags, "-y", "--output", "json", ...ends()], { prefix: "svc" });
     const ends = () => ["--chain-id", CHAIN_ID, "--node", url(), ...keyring];

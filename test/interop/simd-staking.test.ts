@@ -137,7 +137,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
     expect((await chain.svcQuery(...query)).entries[0].balance).toBe("70000");
   });
 
-  test("rewards of one delegation are a list, of all an object, each as the reference tells them", async () => {
+  test("rewards of one delegation are a list, of all an object, each as the reference shows them", async () => {
     // The last transaction may have paid everything out.
     await chain.blocks(2);
     const at = ["--height", String(await chain.height())];
@@ -255,7 +255,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
     }
   });
 
-  test("every query tells what the node's REST interface tells, at the same height", async () => {
+  test("every query shows what the node's REST interface shows, at the same height", async () => {
     await chain.blocks(1);
     const [alice, height] = [address("alice"), await chain.height()];
     const rows = stakingQueries({ delegator: alice, validator: chain.validator, height });
@@ -266,7 +266,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
     }
   });
 
-  test("a redelegation is told from each side", async () => {
+  test("a redelegation is found from each side", async () => {
     const [alice, v] = [address("alice"), chain.validator];
     const queries = [
       ["redelegation", alice, v, operator],

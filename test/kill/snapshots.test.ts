@@ -16,7 +16,7 @@ const LONGEST_MS = 1_500;
 const fixture = new Fixture();
 afterAll(() => fixture.close());
 
-/** Heights of the snapshots of a home, each of whose chunks has the hash that its metadata tells. */
+/** Heights of the snapshots of a home, each of whose chunks has the hash that its metadata states. */
 function wholeSnapshots(home: string): bigint[] {
   const directory = new SnapshotDirectory(homePaths(home).snapshots);
   return directory.list().map((record) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { spawnSync } from "./bounded.ts";
 
-/** Opens so many connections from a separate process, and reports how many the system had accepted after a while. */
+/** Opens this many connections from a separate process, and reports how many the system had accepted after a while. */
 const PROGRAM = `
 const { connect } = require("node:net");
 const [port, count] = process.argv.slice(1).map(Number);
@@ -12,7 +12,7 @@ for (let i = 0; i < count; i++) connect(port, "127.0.0.1").on("error", () => {})
 `;
 
 /**
- * How many of so many connections wait at a listener of this process, which accepts none meanwhile, because this call
+ * How many of this many connections wait at a listener of this process, which accepts none meanwhile, because this call
  * blocks it. If the queue is full, the system takes a connection only after a second or later, if at all.
  */
 export function waitingConnections(port: number, count: number): number {

@@ -133,7 +133,7 @@ export class TestVolumes {
     await this.#api.apply(VOLUME, volume);
   }
 
-  /** Those who make volumes tell on the claim why they do not. */
+  /** Those who make volumes say on the claim why they do not. */
   async #refuse({ metadata }: ApiClaim, message: string): Promise<void> {
     const { name, namespace = "", uid } = metadata;
     const now = new Date().toISOString();

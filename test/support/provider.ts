@@ -33,7 +33,7 @@ type Launch = Pick<SvcRequest, "nodeFlags" | "main">;
 
 const FUNDS = 1_000_000_000n;
 const KEYRING = ["--keyring-backend", "test"];
-/** With many leases on a busy machine the engine alone takes half a minute to tell what there is. */
+/** With many leases on a busy machine the engine alone takes half a minute to list what exists. */
 const START_MS = 180_000;
 /** Node ports of each provider in this process; ranges of parallel test runs start elsewhere. */
 const NODE_PORTS = 100;

@@ -109,14 +109,14 @@ it("simulates behind the transactions of the same signer that wait for a block",
   expect(app.pending([BOB.bytes]).claimed.size).toBe(0);
 });
 
-it("knows whose pending transactions a simulation needs, and of other queries that they need none", () => {
+it("knows whose pending transactions a simulation needs, and that other queries need none", () => {
   const { reader } = chain();
   expect(reader.signersOf(simulate(send(ALICE, 0n))).map((each) => encodeAddress(each))).toEqual([ALICE.address]);
   expect(reader.signersOf(simulate(Uint8Array.of(1)))).toEqual([]);
   expect(reader.signersOf(query("/sdk.bank.v1beta1.Query/Balance"))).toEqual([]);
 });
 
-it("gives a simulation up wherever it is looked up, and makes no result of it", () => {
+it("gives a simulation up at any check of its budget, without a result", () => {
   const { block, database, reader } = chain();
   block();
   let looks = 0;

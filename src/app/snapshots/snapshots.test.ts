@@ -126,7 +126,7 @@ describe(`a snapshot of a market of seed ${SEED}`, () => {
     expect(offer(node, head, appHash)).toBe("abort");
   });
 
-  it("is not begun with where its head cannot be", async () => {
+  it("is not begun if its head is impossible", async () => {
     const { head, appHash } = await taken();
     const node = newNode();
     expect(offer(node, { ...head, format: 2 }, appHash)).toBe("rejectFormat");
@@ -185,7 +185,7 @@ describe(`a snapshot of a market of seed ${SEED}`, () => {
     }
   });
 
-  it("gives up a chunk that unpacks to more than a chunk holds, and one that is none", async () => {
+  it("refuses a chunk that unpacks to more than a chunk holds, and what is not a chunk", async () => {
     const { appHash, head } = await taken();
     const node = newNode();
     const bomb = deflateSync(Buffer.alloc(64 << 20));

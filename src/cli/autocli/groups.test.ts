@@ -165,7 +165,7 @@ describe.each(TREES)("commands of %s services", (service, commands, own) => {
     expect(inPlace.filter((command) => command !== "" && !words.includes(command))).toEqual([]);
   });
 
-  test("what stands beside the rpcs is there", () => {
+  test("every command that replaces no rpc exists", () => {
     const all = TREES.flatMap(([, each]) => each);
     expect(Object.keys(BESIDE).filter((each) => !all.includes(each))).toEqual([]);
   });

@@ -66,7 +66,7 @@ describe("svc config", () => {
     },
   );
 
-  test("tells where each value comes from", async () => {
+  test("shows where each value comes from", async () => {
     write('node = "tcp://file:1"', 'chain-id = "file-1"', 'output = ""');
     const { out } = await svc("config view --chain-id flag-1", { SVC_KEYRING_BACKEND: "test" });
     const rows = out.split("\n").map((row) => row.replaceAll(/ +/g, " "));
@@ -112,7 +112,7 @@ describe("svc config", () => {
     ]);
   });
 
-  test("an empty value is none", async () => {
+  test("an empty value counts as not set", async () => {
     write('node = "tcp://a:1"');
     expect((await runCli(["config", "set", "node", ""], { env: { SVC_HOME: home } })).code).toBe(0);
     expect((await svc("config node")).out).toBe("tcp://localhost:26657\n");

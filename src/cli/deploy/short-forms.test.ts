@@ -73,7 +73,7 @@ describe("short forms", () => {
     expect([...fixture.manifests.values()][0]).toHaveLength(1);
   });
 
-  test("closing tells who was paid what and what came back", async () => {
+  test("closing says who was paid what and what came back", async () => {
     open();
     await fixture.deploy();
     fixture.chain.nextBlock(9);
@@ -171,7 +171,7 @@ describe("short forms", () => {
     expect(await line()).toMatchObject({ state: "paused", next: start });
   });
 
-  test("the list tells what a provider says of services that do not work", async () => {
+  test("the list shows what a provider says of services that do not work", async () => {
     open();
     await fixture.deploy();
     const { market, openGateway } = fixture.parts();

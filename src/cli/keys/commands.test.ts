@@ -20,7 +20,7 @@ const keys = (words: readonly string[], input = "") =>
   runCli(["keys", ...words], { input, env: { SVC_HOME: home, SVC_KEYRING_BACKEND: "test" } });
 
 describe("keys list-key-types", () => {
-  test("tells the one kind", async () => {
+  test("prints the one kind", async () => {
     expect(await keys(["list-key-types"])).toEqual({ code: 0, out: expect.stringContaining("secp256k1"), err: "" });
   });
 });

@@ -155,7 +155,7 @@ describe("keys delete and export", () => {
 });
 
 describe("keys parse and mnemonic", () => {
-  test("parse tells the other forms", async () => {
+  test("parse prints the other forms", async () => {
     expect((await keys("parse", k0?.address ?? "")).out).toBe(vectors.outputs.parse_text);
     expect(
       JSON.parse((await keys("parse", "60336C54BCB6CE8E50D09F9AE835BC076741C9CF", "-o", "json")).out),
@@ -232,7 +232,7 @@ describe.each([
     expect(err).toContain('"no/name": cannot name the keys of a tool');
   });
 
-  test("--keyring-kdf strong is told apart from a name that is none", async () => {
+  test("--keyring-kdf takes strong, and no unknown name", async () => {
     await recover("k0");
     expect((await open("--keyring-kdf", "strong")).err).not.toContain(FOUND);
     expect((await open("--keyring-kdf", "weak")).err).toContain('--keyring-kdf takes standard, strong, not "weak"');

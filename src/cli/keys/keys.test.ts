@@ -268,7 +268,7 @@ describe("keys list and show", () => {
     await expect(run((io) => keysShow({ ...flags(), names: [name] }, io))).rejects.toThrow(message);
   });
 
-  test("a key that is not found is told with those that are there", async () => {
+  test("a missing key is reported with the keys that exist", async () => {
     const show = () => run((io) => keysShow({ ...flags(), names: ["nope"] }, io));
     await expect(show()).rejects.toMatchObject({ hint: expect.stringContaining("is empty") });
     await recover("k0", "k5");
@@ -425,7 +425,7 @@ describe("keys import-hex", () => {
     await expect(importHex("new", hex)).rejects.toThrow(/^the private key is not valid$/);
   });
 
-  test("a name that is taken, and one that is none", async () => {
+  test("a name that is taken, and one that is invalid", async () => {
     await recover("k0");
     await expect(importHex("k0", record("k5")?.privateKey)).rejects.toThrow("cannot overwrite key: k0");
     await expect(importHex("../x", undefined)).rejects.toThrow("invalid key name");

@@ -36,7 +36,7 @@ describe("without --from", () => {
     expect(run.err).toContain("svc tx cert create server");
   });
 
-  test("two keys are told, and nothing is signed", async () => {
+  test("two keys are listed, and nothing is signed", async () => {
     for (const argv of [
       ["tx", "sign", file, ...NUMBERS],
       ["tx", "gov", "vote", "1", "yes"],

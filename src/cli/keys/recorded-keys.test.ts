@@ -107,7 +107,7 @@ describe("keys migrate", () => {
   const names = ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "kp", "ms_nosort", "ms_sorted"];
   const at = (dir: string) => ["--home", join(root, dir), "--keyring-backend", "test"];
 
-  test("an older directory, there and back; each name is told once", async () => {
+  test("an older directory, there and back; each name is reported once", async () => {
     cpSync(join(root, "h3"), join(root, "m"), { recursive: true });
     const list = () => runCli(["keys", "list", ...at("m")]);
     const before = await list();

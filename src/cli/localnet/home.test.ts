@@ -29,7 +29,7 @@ test.each([
   expect(homeFlags(home, offset)).toBe(flags);
 });
 
-test("a home is whole when it was made to its end, and only such a one is removed", async () => {
+test("a home is complete once it was fully made, and only a complete one is removed", async () => {
   const dir = mkdtempSync(join(tmpdir(), "svc-localnet-"));
   removeHome(dir);
   const home = join(dir, "net");
@@ -45,7 +45,7 @@ test("a home is whole when it was made to its end, and only such a one is remove
   rmSync(dir, { recursive: true });
 });
 
-test("a home whose marker cannot be read is not taken for one that may go", () => {
+test("a home whose marker cannot be read is not removed", () => {
   const home = mkdtempSync(join(tmpdir(), "svc-localnet-"));
   mkdirSync(join(home, "localnet.json"));
   expect(() => isKeptHome(home)).toThrow("is a directory");
@@ -97,7 +97,7 @@ test("the chain of a home has a bonded validator, with the key of its node", asy
   rmSync(dirname(home), { recursive: true });
 });
 
-test("a home stays kept once it was", async () => {
+test("a home that was kept once stays kept", async () => {
   const home = mkdtempSync(join(tmpdir(), "svc-localnet-"));
   expect(isKeptHome(home)).toBe(false);
   for (const kept of [false, true]) {

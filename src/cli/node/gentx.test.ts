@@ -142,7 +142,7 @@ describe("gentx and collect-gentxs", () => {
     await must("collect-gentxs");
   });
 
-  test("a genesis file whose transactions do not hold is invalid", async () => {
+  test("a genesis file with invalid transactions is invalid", async () => {
     await begin();
     await must("gentx", "op", "1000000utoken");
     await must("collect-gentxs");
@@ -159,7 +159,7 @@ describe("gentx and collect-gentxs", () => {
 describe("add-genesis-account with locked coins", () => {
   const locked = (...words: string[]) => ["add-genesis-account", "op", "100utoken", ...words];
 
-  test("writes the account of the kind that the times tell", async () => {
+  test("writes the kind of account that follows from the times", async () => {
     await must("init", "mine");
     for (const name of ["op", "late"]) await must("keys", "add", name);
     const end = ["--vesting-end-time", "2000000000"];

@@ -43,7 +43,7 @@ describe("the settings in the home of a node", () => {
     expect(await svc("config", "node")).toMatchObject({ code: 0 });
   });
 
-  test("hold for the node, and a flag goes before them", async () => {
+  test("apply to the node, and a flag overrides them", async () => {
     expect(readSettingsFiles(home).size).toBe(0);
     await svc("init", "mine");
     const rpc = '[rpc]\ncors_allowed_origins = ["https://a.example", "https://b.example"]\nmax_body_bytes = 5\n';
@@ -74,7 +74,7 @@ describe("the settings in the home of a node", () => {
     expect(code).not.toBe(0);
   });
 
-  test("that are there stay as they are", async () => {
+  test("that exist stay as they are", async () => {
     await svc("init", "mine");
     writeFileSync(file("app.toml"), "halt-height = 3\n");
     await svc("init", "mine", "--overwrite");

@@ -102,7 +102,7 @@ describe("the commands of a node", () => {
     expect((await svc("export", "--for-zero-height", "--jail-allowed-addrs", ALICE)).code).toBe(2);
   });
 
-  it("tell who the node is, under either name of the group", async () => {
+  it("show who the node is, under either name of the group", async () => {
     const svc = (...words: string[]) => runCli([...words, "--home", home]);
     const { err: missing, code } = await svc("tendermint", "show-node-id");
     expect({ code, missing }).toEqual({ code: 1, missing: expect.stringContaining("run svc init") });

@@ -8,7 +8,7 @@ describe("version", () => {
     }
   });
 
-  test("--long also tells what runs it", async () => {
+  test("--long also names what runs it", async () => {
     const told = { name: "svc", server_name: "svc", version: "v0.0.0", commit: "", node: process.version };
     expect(JSON.parse((await runCli(["version", "--long", "-o", "json"])).out)).toEqual(told);
     const { out } = await runCli(["--long", "version"]);

@@ -250,7 +250,7 @@ describe("query tx, txs, block, account", () => {
     expect(err).toMatch(/^Error: /);
   });
 
-  test("status is the node's own word", async () => {
+  test("status is printed as the node gives it", async () => {
     const { code, out } = await chain.run(["status"]);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ node_info: { network: "cli-test-1" }, sync_info: { catching_up: false } });

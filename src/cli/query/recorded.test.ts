@@ -161,7 +161,7 @@ describe("queries of transactions and blocks", () => {
     );
   });
 
-  test("tx: one that is not there", async () => {
+  test("tx: one that does not exist", async () => {
     const entry = queries.find(({ args, rc }) => args[1] === "tx" && rc !== 0);
     if (entry === undefined) throw new Error("nothing recorded");
     const words = /Internal error: (.*)/.exec(entry.stderr)?.[1] ?? "";
@@ -183,7 +183,7 @@ describe("queries of transactions and blocks", () => {
     expect(JSON.parse(out)).toEqual({ ...output, txs: output.txs.map(plain) });
   });
 
-  test("block: as the node tells it", async () => {
+  test("block: as the node gives it", async () => {
     const entry = find("block", "2");
     node.methods.block = ({ height }) => rpcResult(`/block?height=${String(height)}`);
     const { code, out } = await run(entry);

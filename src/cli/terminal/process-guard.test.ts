@@ -59,7 +59,7 @@ describe("a terminal that has gone", () => {
     return process;
   }
 
-  test("ends the process by the signal that says so, after everything else", () => {
+  test("ends the process by the hang-up signal, after everything else", () => {
     const process = atTerminal();
     process.on("SIGHUP", () => {});
     process.terminals = [];
@@ -69,7 +69,7 @@ describe("a terminal that has gone", () => {
     expect(process.listenerCount("SIGHUP")).toBe(0);
   });
 
-  test("is not a terminal that is there still, nor one that never was", () => {
+  test("is neither a terminal that is still there nor one that never was", () => {
     const there = atTerminal();
     there.emit("exit", 0);
     expect(there.ends).toEqual([]);
@@ -79,7 +79,7 @@ describe("a terminal that has gone", () => {
   });
 });
 
-test("output that cannot be written is told in one sentence", () => {
+test("output that cannot be written is reported in one sentence", () => {
   const process = guarded();
   process.stdout.emit("error", failure("ENOSPC"));
   expect(process.stderr.text).toBe("Error: cannot write to standard output: no space left on the device\n");

@@ -238,7 +238,7 @@ describe("tx feegrant", () => {
     vi.useRealTimers();
   });
 
-  test("an allowance is taken back; nobody allows himself", async () => {
+  test("an allowance is revoked; nobody grants one to themselves", async () => {
     const expected = { "@type": "/cosmos.feegrant.v1beta1.MsgRevokeAllowance", granter: ALICE, grantee: BOB };
     expect(await message("feegrant", "revoke", ALICE, BOB)).toEqual(expected);
     for (const args of [

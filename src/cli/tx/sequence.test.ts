@@ -17,7 +17,7 @@ async function sent(argv: readonly string[]): Promise<{ txhash: string; err: str
   return { txhash: JSON.parse(out).txhash, err };
 }
 
-test("a transaction that no block has yet is waited for with another command, which is told", async () => {
+test("for a transaction that is in no block yet, the command that waits for it is named", async () => {
   const hash = "AB".repeat(32);
   const { code, out, err } = await chain.run(["query", "tx", hash.toLowerCase()]);
   expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -56,7 +56,7 @@ describe("commands one after the other, between two blocks", () => {
     }
   });
 
-  test("a sequence that was given stays, and its refusal is told", async () => {
+  test("a given sequence stays, and its refusal is reported", async () => {
     const { code, out, err } = await chain.run(send("--sequence", "0"));
     expect([code, JSON.parse(out).code]).toEqual([1, 32]);
     expect(err).toContain("Hint: another transaction of this account is pending: leave out --sequence");

@@ -85,7 +85,7 @@ describe("tx bank send", () => {
     expect(Number(result.gas_used) * 1.4).toBeLessThan(Number(estimate));
   });
 
-  test("a refusal is told by code, exit code and remedy", async () => {
+  test("a refusal is reported with code, exit code and remedy", async () => {
     const { code, out, err } = await chain.run(send("-y"));
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ code: 13, codespace: "sdk" });
@@ -93,7 +93,7 @@ describe("tx bank send", () => {
     expect(err).toContain("Hint: raise --fees or --gas-prices");
   });
 
-  test("a failure in the block is told in mode block", async () => {
+  test("a failure in the block is reported in mode block", async () => {
     const argv = ["tx", "bank", "send", "alice", bob, "9999999999999utoken", "-y", "-b", "block", ...FEES];
     const { code, out } = await chain.run(argv);
     expect(code).toBe(1);
@@ -114,7 +114,7 @@ describe("tx bank send", () => {
 describe("the confirmation", () => {
   const unsigned = (text: string) => JSON.parse(text.split("\n")[0] ?? "");
 
-  test("nobody there to answer is an error", async () => {
+  test("it is an error if nobody is there to answer", async () => {
     const before = await sequence();
     const { code, out, err } = await chain.run(send(...FEES), { input: "" });
     expect({ code, out }).toEqual({ code: 1, out: "" });

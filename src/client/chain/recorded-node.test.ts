@@ -174,7 +174,7 @@ describe("answers over HTTP", IN_ORDER, () => {
     });
   });
 
-  test("what else a node tells", async () => {
+  test("what else a node answers", async () => {
     expect(await chain.rpc.call("health", {})).toEqual({});
     expect((await chain.rpc.call("net_info", {})) as object).toMatchObject({ listening: true });
     expect((await chain.rpc.call("unconfirmed_txs", {})) as object).toMatchObject({ n_txs: "0" });

@@ -31,7 +31,7 @@ it.each([
   await expect(ask(answer, 50)).rejects.toThrow("no answer within 0.05 s: the provider did not answer in time");
 });
 
-it("tells of an answer that breaks off", async () => {
+it("reports an answer that breaks off", async () => {
   const halfway = (socket: Socket) => socket.write(`${HEAD}{"le`, () => socket.end());
   await expect(ask(halfway, 60_000)).rejects.toThrow("the answer was cut off: the provider cannot be reached");
 });

@@ -22,7 +22,7 @@ const reads: readonly (readonly [name: string, read: (reader: MarketReader) => P
   ["certificate", ({ certificate }) => certificate("o", "1")],
 ];
 
-describe("what is not there", () => {
+describe("what does not exist", () => {
   it.each(NOT_FOUND_ERRORS.map((make) => [`${make.codespace}/${make.code}`, make()] as const))(
     "is known by the chain's number %s",
     (_, error) => expect(saysNotFound(error)).toBe(true),
@@ -60,7 +60,7 @@ describe("what is not there", () => {
     undefined,
   ])("is never told by %s", (error) => expect(saysNotFound(error)).toBe(false));
 
-  it.each(reads)("reads as undefined where the chain says so, and rejects otherwise: %s", async (_, read) => {
+  it.each(reads)("reads as undefined if the chain says so, and rejects otherwise: %s", async (_, read) => {
     expect(await read(readerOf(() => Promise.reject(sdkErrors.notFound("x"))))).toBeUndefined();
     const away = clientErrors.unreachable("http://node");
     await expect(read(readerOf(() => Promise.reject(away)))).rejects.toBe(away);
@@ -109,7 +109,7 @@ describe("records", () => {
 describe("a deployment that is no longer kept", () => {
   const id = { owner: "svc1x", dseq: 3n };
 
-  it("is told by the chain's own word with its height, and by nothing else", async () => {
+  it("is known from the chain's own answer with its height, and from nothing else", async () => {
     expect(await readerOf(async () => ({ pruned: true, height: 12n })).prunedAt(id)).toBe(12n);
     expect(await readerOf(async () => ({ pruned: false, height: 12n })).prunedAt(id)).toBeUndefined();
     expect(await readerOf(async () => ({ pruned: true, height: 0n })).prunedAt(id)).toBeUndefined();

@@ -28,7 +28,7 @@ describe("requests by fetch", () => {
     expect(await rpc(node.address).call("status")).toMatchObject({ sync_info: { latest_block_height: "9" } });
   });
 
-  it("tell of a node that is not there, with what a page can do", async () => {
+  it("report an unreachable node, with what a page can do", async () => {
     const client = rpc(node.address);
     await node.stop();
     const refused = client.call("status");
@@ -70,7 +70,7 @@ describe("websockets of the browser", () => {
     return begin(new URL(`ws://${node.address}/websocket`), log);
   }
 
-  it("carry text both ways and tell of the end", async () => {
+  it("carry text both ways and report the end", async () => {
     const log = new Log();
     const connection = await connect(log);
     connection.send("nobody hears this yet");
@@ -92,7 +92,7 @@ describe("websockets of the browser", () => {
     connection.close();
   });
 
-  it("are given up at once when they are silent, and say nothing after an end in order", async () => {
+  it("are given up at once when they are silent, and report nothing after an orderly end", async () => {
     const [silent, closed] = [new Log(), new Log()];
     const [first, second] = [await connect(silent), await connect(closed)];
     await Promise.all([silent.until(1), closed.until(1)]);

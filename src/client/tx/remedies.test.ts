@@ -53,7 +53,7 @@ test("what somebody at a command line meets has a remedy", () => {
   expect(missing.filter((error) => !have.has(error))).toEqual([]);
 });
 
-test("of unknown requests only those for want of a module are told so", () => {
+test("only unknown requests to a missing module get the remedy for it", () => {
   const remedy = (message: string) => remedyOf("sdk", 6, message);
   expect(remedy("unknown query path: unknown request")).toContain(
     "the chain has no such module: is it the right --node?",

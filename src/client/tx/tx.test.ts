@@ -365,7 +365,7 @@ describe("a sequence that another transaction took", () => {
 describe("broadcasting", () => {
   const bytes = new Uint8Array([1, 2, 3]);
 
-  it("tells the mempool's answer in modes sync and async", async () => {
+  it("returns the mempool's answer in modes sync and async", async () => {
     for (const mode of ["sync", "async"] as const) {
       node.methods[`broadcast_tx_${mode}`] = ({ tx }) => {
         expect(fromBase64(String(tx))).toEqual(Buffer.from(bytes));
@@ -418,7 +418,7 @@ describe("broadcasting", () => {
     expect(response).toMatchObject({ code: 13, codespace: "sdk", rawLog: "insufficient fee", height: 0n });
   });
 
-  it("ends a wait in vain with the command that goes on", async () => {
+  it("ends a wait without result with the command that continues it", async () => {
     node.methods.tx = () => {
       throw new Refusal("tx (X) not found");
     };
@@ -439,7 +439,7 @@ describe("broadcasting", () => {
     expect(() => parseBroadcastMode("foo")).toThrow("unsupported return type foo; supported types: sync, async, block");
   });
 
-  it("goes the whole way at once for programs", async () => {
+  it("does all the steps in one call for programs", async () => {
     let sent = new Uint8Array();
     node.methods.broadcast_tx_sync = ({ tx }) => {
       sent = new Uint8Array(fromBase64(String(tx)));
@@ -463,7 +463,7 @@ describe("looking transactions up", () => {
     });
   });
 
-  it("tells what is not a hash and what is not a transaction", async () => {
+  it("reports what is not a hash and what is not a transaction", async () => {
     await expect(queryTx(chain, "zz")).rejects.toThrow(/"zz" is not a transaction hash of 64 hex digits/);
     node.methods.tx = () => {
       throw new Refusal("tx (A) not found");

@@ -28,7 +28,7 @@ function forge(header: string, payload: string): string {
 const HEADER = '{"alg":"ES256K","typ":"JWT"}';
 const forgeClaims = (change: object): string => forge(HEADER, JSON.stringify({ ...claims, ...change }));
 
-/** Permissions for so many providers, or for one of that name so many times. */
+/** Permissions for this many providers, or this many times for one of that name. */
 function granular(count: number, name?: string, more = {}) {
   const permissions = Array.from({ length: count }, (_, n) => ({ provider: name ?? `p${n}`, access: "full", ...more }));
   return { access: "granular", permissions };

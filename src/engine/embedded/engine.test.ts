@@ -124,7 +124,7 @@ describe("the embedded engine", () => {
     checkChain(again);
   });
 
-  it("lets what waits go when blocks become too small for it, with what builds on it", () => {
+  it("drops waiting transactions when blocks become too small for them, with those that build on them", () => {
     const network = new KvNetwork();
     const app = new KvApplication(network.database);
     const finalize = app.finalizeBlock.bind(app);

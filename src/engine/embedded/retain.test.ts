@@ -45,7 +45,7 @@ describe("the first block that is kept", () => {
 });
 
 describe("old blocks", () => {
-  it("go with all that tells of them, and the first that stays is whole", () => {
+  it("go with all that refers to them, and the first that stays is complete", () => {
     const network = new KvNetwork();
     const engine = open(network, { minBlocks: 8n, snapshotBlocks: 0n });
     produce(engine, 3);

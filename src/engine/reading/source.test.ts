@@ -5,7 +5,7 @@ import { embeddedSource } from "../embedded/source.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
 import { CHAIN_TABLES, chainReader, StatusMemo } from "./source.ts";
 
-it("tells of a chain from its tables what its engine tells, before and after every block", () => {
+it("reads from a chain's tables what its engine reports, before and after every block", () => {
   const network = new KvNetwork();
   const engine = network.engine();
   const source = embeddedSource(engine);

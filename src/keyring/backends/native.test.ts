@@ -47,7 +47,7 @@ describe("Keychain of macOS", () => {
     expect(items.backend).toBe("os");
   });
 
-  test("what the library says of a failure is told with the remedy", async () => {
+  test("what the library says of a failure is reported with the remedy", async () => {
     const { library } = fakeLibrary();
     const findCredentialsAsync = () => Promise.reject(new Error("User interaction is not allowed."));
     const items = await openNative(context, "darwin", async () => ({ ...library, findCredentialsAsync }));
@@ -84,7 +84,7 @@ describe("Credential Manager of Windows", () => {
   });
 });
 
-test("a library that is not installed is told with both remedies", async () => {
+test("a library that is not installed is reported with both remedies", async () => {
   const load = () => Promise.reject(new Error("Cannot find module '@napi-rs/keyring-linux-x64-gnu'"));
   await expect(openNative(context, "darwin", load)).rejects.toMatchObject({
     message: "Keychain: the optional package @napi-rs/keyring does not load: keyring backend not available",

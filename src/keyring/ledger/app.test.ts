@@ -31,7 +31,7 @@ async function codeOf(run: Promise<unknown>): Promise<unknown> {
 }
 
 describe("keys", () => {
-  test("are told without a question, and shown with one", async () => {
+  test("are given without a question, and shown with one", async () => {
     const { device, app } = await open();
     const told = await app.key(path, "cosmos");
     expect(told.address).toBe("cosmos19rl4cm2hmr8afy4kldpxz3fka4jguq0auqdal4");
@@ -116,7 +116,7 @@ describe("refusals", () => {
     expect(await codeOf(app.sign(path, "cosmos", bytes))).toBe(code);
   });
 
-  test("what the app says of a document is told", async () => {
+  test("what the app says of a document is passed on", async () => {
     const { app } = await open();
     await expect(app.sign(path, "cosmos", toUtf8('{"fee":{}}'))).rejects.toThrow("JSON Missing chain_id: ");
   });
@@ -185,7 +185,7 @@ describe("refusals", () => {
     );
   });
 
-  test("a signature that is none", async () => {
+  test("a malformed signature", async () => {
     const { device, app } = await open();
     device.settings.fault = ({ p1 }) => (p1 === 2 ? fromHex("3006020101029000") : undefined);
     expect(await codeOf(app.sign(path, "cosmos", document))).toBe(ledgerErrors.badAnswer.code);

@@ -65,7 +65,7 @@ function pairsOf(found: AuditedAttributes | undefined): Pairs {
 }
 
 describe("MsgSignProviderAttributes", () => {
-  test("stores what an auditor vouches for, sorted, and tells of it", () => {
+  test("stores what an auditor vouches for, sorted, and emits an event", () => {
     const chain = newChain();
     const sent = sign(chain, bob.address, { tier: "home", region: "eu" });
     expect(sent.code).toBe(0);
@@ -158,7 +158,7 @@ describe("MsgDeleteProviderAttributes", () => {
     return chain;
   }
 
-  test("removes the named keys, does not count as a signature, and tells of it", () => {
+  test("removes the named keys, does not count as a signature, and emits an event", () => {
     const chain = signed();
     const { height } = chain;
     chain.nextBlock();
@@ -261,7 +261,7 @@ describe("queries", () => {
     expect(providers.map(({ staleKeys }) => staleKeys)).toEqual([["region"], ["region"]]);
   });
 
-  test("refuse malformed addresses and what is not there", () => {
+  test("refuse malformed addresses and what does not exist", () => {
     const { providerAttributes, auditorAttributes, providerAuditorAttributes } = Query.method;
     expect(() => chain.query(providerAttributes, { owner: "bob" })).toThrow(/invalid address/);
     expect(() => chain.query(auditorAttributes, { auditor: "" })).toThrow(/invalid address/);

@@ -205,7 +205,7 @@ describe("a stake authorization", () => {
     expect(failure(doExec([delegate(1, validators[1])]))).toBe("sdk/4");
     expect(failure(doExec([delegate(11)]))).toBe("sdk/5");
     expect(failure(doExec([delegate(1, validators[0], "other")]))).toBe("sdk/10");
-    // Allowed, and then there is no such validator.
+    // Allowed; the validator does not exist.
     expect(failure(doExec([delegate(10)]))).toMatch(/^staking\//);
     grant(stake({ validators: { case: "denyList", value: { address: validators.slice(1) } } }));
     expect(failure(doExec([delegate(99)]))).toMatch(/^staking\//);
@@ -252,7 +252,7 @@ describe("expirations", () => {
     expect(grants()).toEqual([]);
   });
 
-  test("prune so many a block; what waits is over all the same", () => {
+  test("are pruned a bounded number per block; those that wait are over all the same", () => {
     const { chain, generic, grantMessage, send, address, exec } = start();
     const end = next(chain) + 6n * SECOND;
     const count = MAX_PRUNED + 50;

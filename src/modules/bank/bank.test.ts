@@ -31,7 +31,7 @@ function newChain(options: TestChainOptions = {}): TestChain {
 const nobody = testKey("nobody").address;
 
 describe("MsgSend", () => {
-  test("moves coins, creates the receiver, tells of it in the era's events", () => {
+  test("moves coins, creates the receiver, and emits the era's events", () => {
     const chain = newChain();
     const alice = chain.key("alice");
     const fee = [{ denom: "utoken", amount: 500n }];

@@ -51,7 +51,7 @@ describe("MsgSetSendEnabled", () => {
     expect(keeper.getParams(ctx).sendEnabled).toHaveLength(500);
   });
 
-  test("is of governance alone", () => {
+  test("may come from governance alone", () => {
     const chain = testChain({ modules: () => [] });
     const alice = chain.key("alice");
     const message = create(MsgSetSendEnabledSchema, { authority: alice.address, sendEnabled: rules });

@@ -71,7 +71,7 @@ function serials(chain: TestChain, filter: MessageInitShape<typeof Query.method.
 }
 
 describe("MsgCreateCertificate", () => {
-  test("publishes a certificate, answers with its id and tells of it", () => {
+  test("publishes a certificate, answers with its id and emits an event", () => {
     const chain = testChain();
     const sent = publish(chain, first);
     expect(sent).toMatchObject({ code: 0 });
@@ -174,7 +174,7 @@ describe("MsgCreateCertificate", () => {
     expect(revoke(chain, (2n ** 160n - 1n).toString()).code).toBe(0);
   });
 
-  test("refuses a serial number that is there, also a revoked one, also with another key", () => {
+  test("refuses a serial number that exists, also a revoked one, also with another key", () => {
     const chain = testChain();
     publish(chain, third);
     const exists = { codespace: "cert", code: 3, log: expect.stringMatching(`${name}/5: certificate exists`) };
@@ -196,7 +196,7 @@ describe("MsgCreateCertificate", () => {
 });
 
 describe("MsgRevokeCertificate", () => {
-  test("is for good and tells of it", () => {
+  test("is permanent and emits an event", () => {
     const chain = testChain();
     publish(chain, first);
     const { code, logs } = revoke(chain, SERIAL.toString());

@@ -75,7 +75,7 @@ describe("creating a deployment", () => {
     expect(market.account(id)).toMatchObject({ balance: coin(MIN_DEPOSIT), settledAt: sent.height, exhaustsAt: 0n });
   });
 
-  it("tells of itself in the order of the specification", () => {
+  it("emits its events in the order of the specification", () => {
     const { chain, alice } = setUp();
     const sent = chain.mustSend(createMessage(alice.address), { from: alice });
     const shared = { owner: alice.address, dseq: "5" };

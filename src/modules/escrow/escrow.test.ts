@@ -369,7 +369,7 @@ describe("a limit of low balances that governance changes", () => {
     expect(tellsAt(higher)).toEqual([20n]);
   });
 
-  it("tells again of what it was told before under a higher limit", () => {
+  it("notices again what it noticed before under a higher limit", () => {
     const parts = begun();
     const { chain, end } = parts;
     change(chain, 20n);

@@ -196,7 +196,7 @@ describe("a chain with a handler", () => {
       ],
     });
 
-  test("keeps what the handler accepts, once, and tells its hash", () => {
+  test("keeps what the handler accepts, once, and returns its hash", () => {
     const seen: Equivocation[] = [];
     const chain = withHandler((_, evidence) => void seen.push(evidence));
     const settings = { from: chain.key("carol") };

@@ -259,7 +259,7 @@ describe("an allowance for some messages", () => {
 });
 
 describe("the mempool", () => {
-  test("lets no more in than an allowance pays for, and lets go what it counted", () => {
+  test("lets no more in than an allowance pays for, and releases what it counted", () => {
     const { chain, grant, send, settings } = start();
     grant(basic(10));
     chain.app.holdClaims();
@@ -292,7 +292,7 @@ describe("the mempool", () => {
 });
 
 describe("expired allowances", () => {
-  test("leave at the end of blocks, so many at a time, and by a message", () => {
+  test("leave at the end of blocks, a bounded number at a time, and by a message", () => {
     const { chain, address, granting } = start();
     const end = chain.time + 12n * SECOND;
     const count = MAX_PRUNED + 100;

@@ -274,7 +274,7 @@ describe("of proposals before release 0.46", () => {
   const old = (from: TestKey, content: Any) =>
     create(OldSubmitSchema, { content, initialDeposit: coins(10n * M), proposer: from.address });
 
-  test("texts pass and do nothing; both surfaces tell of them and of split votes", () => {
+  test("texts pass and do nothing; both surfaces show them and split votes", () => {
     const { chain, alice, dave } = newChain();
     chain.mustSend(old(dave, packAny(TextProposalSchema, { title: "T", description: "D" })), { from: dave });
     const options = [
@@ -361,7 +361,7 @@ describe("is refused", () => {
     expect(`${codespace}/${code}`).toBe(error);
   });
 
-  test("deposits that are too small or in another denomination, and votes that are none", () => {
+  test("deposits that are too small or in another denomination, and invalid votes", () => {
     const { chain, alice, dave } = newChain();
     chain.mustSend(submit(dave, [], { initialDeposit: coins(100_000n) }), { from: dave });
     const deposit = (amount: object[]) =>
@@ -405,8 +405,8 @@ test("an exported state goes on as it was", () => {
 });
 
 thorough(() => {
-  describe("the question how a vote stands", () => {
-    /** A vote of so many accounts that have nothing at stake: each is read once. */
+  describe("the query of the standing of a vote", () => {
+    /** A vote of this many accounts that have nothing at stake: each is read once. */
     function asked(votes: number): () => unknown {
       const times = {
         ...{ submit_time: "2024-12-31T00:00:00Z", deposit_end_time: "2024-12-31T00:00:00Z" },
@@ -436,11 +436,11 @@ thorough(() => {
       return () => chain.query(Query.method.tallyResult, { proposalId: 1n }).tally;
     }
 
-    test("reads as many votes as its bound says", { timeout: 120_000 }, () => {
+    test("reads as many votes as its bound allows", { timeout: 120_000 }, () => {
       expect(asked(QUERY_WORK)()).toMatchObject({ yesCount: "0", noCount: "0" });
     });
 
-    test("is refused of one vote more, with what to wait for", { timeout: 120_000 }, () => {
+    test("is refused at one vote more, with what to wait for", { timeout: 120_000 }, () => {
       expect(asked(QUERY_WORK + 1)).toThrow("there are too many votes to count in a query");
     });
   });

@@ -93,7 +93,7 @@ describe("a bid", () => {
     return chain.send(create(MsgCreateBidSchema, { ...bid, ...change }), { from });
   };
 
-  it("locks the deposit and tells of itself", () => {
+  it("locks the deposit and emits its event", () => {
     const parts = setUp();
     const { chain, market, alice, bob, order } = parts;
     const before = chain.balance(bob.address);

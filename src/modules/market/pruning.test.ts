@@ -86,7 +86,7 @@ describe("a closed deployment", () => {
     expect(() => chain.query(Query.method.lease, { id: lease })).toThrow("lease not found");
   });
 
-  it("is said to have been there", () => {
+  it("is reported as having existed", () => {
     const world = setUp();
     const { chain, market, alice } = world;
     const id = leased(world, alice, 3n);
@@ -102,7 +102,7 @@ describe("a closed deployment", () => {
     expect([pruned, height]).toEqual([true, chain.height]);
   });
 
-  it("tells in its last events what was paid and what went back", () => {
+  it("reports in its last events what was paid and what went back", () => {
     const world = setUp();
     const { chain, market, alice } = world;
     const id = leased(world, alice, 3n);
@@ -193,7 +193,7 @@ describe("numbers far above the height", () => {
   const spentKeys = (chain: TestChain) => chain.app.state.store("deployment").iterate({ start: Uint8Array.of(9) });
   const spentCount = (chain: TestChain) => [...spentKeys(chain)].filter(([key]) => key[0] === 9).length;
 
-  it("are so many of an owner, open or used up, and no more; others and the height stay free", () => {
+  it("are limited for each owner, open or used up; others and the height stay free", () => {
     const world = setUp();
     const { chain, alice, bob } = world;
     const [open, closed] = [farNumbers(MAX_FAR_NUMBERS).slice(0, 14), farNumbers(MAX_FAR_NUMBERS).slice(14)];

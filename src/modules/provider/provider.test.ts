@@ -111,7 +111,7 @@ const BAD: readonly [string, Change, number, RegExp][] = [
 ];
 
 describe("MsgCreateProvider", () => {
-  test("registers a provider and tells of it", () => {
+  test("registers a provider and emits an event", () => {
     const chain = testChain();
     const info = { email: "ops@example.com", website: "https://example.com/about?x=1#top" };
     const sent = register(chain, { attributes: attributes({ region: "eu", host: "acme" }), info });
@@ -156,7 +156,7 @@ describe("MsgCreateProvider", () => {
     expect(list(chain).providers).toEqual([]);
   });
 
-  test("refuses a provider that is there, and a foreign signature", () => {
+  test("refuses a provider that exists, and a foreign signature", () => {
     const chain = testChain();
     const foreign = create(MsgCreateProviderSchema, { owner: bob.address, hostUri: HOST });
     expect(chain.send(foreign, { from: chain.key("carol") })).toMatchObject({ codespace: "sdk" });
@@ -166,7 +166,7 @@ describe("MsgCreateProvider", () => {
 });
 
 describe("MsgUpdateProvider", () => {
-  test("replaces the record, keeps its beginning and tells of it", () => {
+  test("replaces the record, keeps its beginning and emits an event", () => {
     const chain = testChain();
     const { height } = register(chain, { attributes: attributes({ region: "eu" }), info: { email: "a@b.c" } });
     chain.nextBlock(3);
@@ -249,7 +249,7 @@ describe("attributes that active leases ask for", () => {
 });
 
 describe("MsgDeleteProvider", () => {
-  test("removes the record and tells of it; the account can register again", () => {
+  test("removes the record and emits an event; the account can register again", () => {
     const chain = testChain();
     register(chain);
     expect(actionsOf(remove(chain))).toEqual(["provider-deleted"]);
@@ -350,7 +350,7 @@ describe("queries", () => {
     expect(emails(list(chain, { reverse: true }).providers)).toEqual(all.toReversed());
   });
 
-  test("refuse what is not an address and what is not there", () => {
+  test("refuse what is not an address and what does not exist", () => {
     const chain = testChain();
     expect(() => find(chain, "bob")).toThrow(/invalid address/);
     expect(() => find(chain, bob.address)).toThrow(`${bob.address}: address not found`);

@@ -177,7 +177,7 @@ describe("MsgEditValidator", () => {
     });
   });
 
-  test("changes the commission once a day, by so much at most", () => {
+  test("changes the commission once a day, by a bounded amount", () => {
     const alice = testKey("alice");
     const { validator: made, delegation: own } = genesisValidator(alice, 7n * M);
     const balances = [alice.address, encodeAddress(moduleAddress("not_bonded_tokens_pool"))].map((address) => ({
@@ -256,7 +256,7 @@ describe("MsgUndelegate", () => {
     });
   });
 
-  test("has at most so many entries; two of one block are one", () => {
+  test("has a bounded number of entries; two of one block are one", () => {
     const { chain, alice, carol } = twoValidators();
     chain.mustSend(delegateTo(carol, alice, 3n * M), { from: carol });
     chain.mustSend([unbondFrom(carol, alice, 5n), unbondFrom(carol, alice, 6n)], { from: carol });
@@ -335,7 +335,7 @@ describe("MsgBeginRedelegate", () => {
     chain.mustSend(move(carol, bob, alice, M), { from: carol });
   });
 
-  test("has at most so many entries, goes to another validator, and only to one that is there", () => {
+  test("has a bounded number of entries, goes to another validator, and only to one that exists", () => {
     const { chain, alice, bob, carol } = twoValidators();
     chain.mustSend(delegateTo(carol, alice, 3n * M), { from: carol });
     const to = (key: TestKey) => chain.send(move(carol, alice, key, 5n), { from: carol });

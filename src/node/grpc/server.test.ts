@@ -126,7 +126,7 @@ describe("calls", () => {
     ]);
   });
 
-  it("hand transactions in and read the node's own services", async () => {
+  it("submit transactions and read the node's own services", async () => {
     const tx = createClient(Tx, grpc());
     const { txResponse } = await tx.broadcastTx({ txBytes: new Uint8Array(3), mode: BroadcastMode.SYNC });
     expect(txResponse).toMatchObject({ code: 2, codespace: "sdk" });
@@ -141,7 +141,7 @@ describe("calls", () => {
     expect(await at("-1")).toEqual(["InvalidArgument", expect.stringContaining("is not a height")]);
   });
 
-  it("of rpcs and services that there are not are unimplemented", async () => {
+  it("of unknown rpcs and services are unimplemented", async () => {
     const parent = { ...Bank, typeName: "cosmos.nosuch.v1.Query" };
     const method = { ...Bank.method.params, parent };
     const nosuch = createClient({ ...parent, methods: [method], method: { params: method } }, grpc());
@@ -320,14 +320,14 @@ describe("reflection", () => {
 });
 
 describe("health", () => {
-  it("is told of the server and of each service", async () => {
+  it("is reported for the server and for each service", async () => {
     const health = createClient(Health, grpc());
     for (const service of ["", "cosmos.bank.v1beta1.Query", "grpc.health.v1.Health"])
       expect((await health.check({ service })).status).toBe(1);
     expect(await codeOf(health.check({ service: "nosuch" }))).toEqual(["NotFound", expect.stringContaining("nosuch")]);
   });
 
-  it("is told to those who watch, so many at a time", async () => {
+  it("is streamed to those who watch, a bounded number at a time", async () => {
     const health = createClient(Health, grpc());
     const stop = new AbortController();
     const watch = async (service = "") => {
@@ -409,7 +409,7 @@ describe("clients that break the rules", () => {
     await answers();
   });
 
-  it("ask for another protocol by the way", async () => {
+  it("ask to change the protocol", async () => {
     const body = "{}";
     const head =
       "POST /cosmos.bank.v1beta1.Query/Params HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";

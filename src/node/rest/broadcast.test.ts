@@ -119,7 +119,7 @@ describe("forms of a transaction", () => {
       expect(await post("/sdk/tx/v1beta1/decode/amino", { amino_binary: bad })).toMatchObject({ status: 400 });
   });
 
-  it("are told by block", async () => {
+  it("are found by block", async () => {
     const { bytes } = await transfer("7utoken");
     const { json } = await post("/sdk/tx/v1beta1/txs", { tx_bytes: bytes, mode: "BROADCAST_MODE_BLOCK" });
     const { height } = json.tx_response;

@@ -69,7 +69,7 @@ describe("the query of a URL", () => {
     expect(() => read(allBalances, query)).toThrow(text);
   });
 
-  it("has so many parameters", () => {
+  it("has a bounded number of parameters", () => {
     expect(read(allBalances, "x=1&".repeat(1000))).toEqual(read(allBalances, ""));
     expect(() => read(allBalances, "x=1&".repeat(1001))).toThrow("more than 1000 parameters");
   });

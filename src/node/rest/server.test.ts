@@ -112,7 +112,7 @@ describe("queries", () => {
 });
 
 describe("the node's own services", () => {
-  it("tell validators, by height too", async () => {
+  it("show validators, by height too", async () => {
     for (const at of ["latest", "1"]) {
       const { json } = await ask(`/cosmos/base/tendermint/v1beta1/validatorsets/${at}`);
       expect(json).toMatchObject({
@@ -132,7 +132,7 @@ describe("the node's own services", () => {
     expect((await ask("/cosmos/base/tendermint/v1beta1/validatorsets/-1")).status).toBe(400);
   });
 
-  it("tell stored values, and nothing that has a name of its own", async () => {
+  it("show stored values, and nothing that has an rpc of its own", async () => {
     const path = "/cosmos/base/tendermint/v1beta1/abci_query?path=";
     expect((await ask(`${path}/app/version`)).json).toMatchObject({ code: 0, value: btoa("v9.9.9"), proof_ops: null });
     expect((await ask(`${path}/store/nosuch/key&data=AA==`)).json).toMatchObject({ code: 6, codespace: "sdk" });
@@ -141,7 +141,7 @@ describe("the node's own services", () => {
     }
   });
 
-  it("tell what wallets set fees by", async () => {
+  it("show what wallets set fees by", async () => {
     expect((await ask("/cosmos/base/node/v1beta1/config")).json).toMatchObject({ minimum_gas_price: "0.0025utoken" });
   });
 });
@@ -189,7 +189,7 @@ describe("refusals", () => {
     expect(await ask(path, { method })).toMatchObject({ status: 501, json: refusal(12, "Not Implemented") });
   });
 
-  it("of dots in a path is not a file of this machine", async () => {
+  it("keep dots in a path from files of this machine", async () => {
     for (const path of [
       "/../../etc/passwd",
       "/sdk/../../../etc/passwd",
@@ -307,7 +307,7 @@ describe("the list of routes", () => {
       expect(Object.keys(components.schemas)).toContain(name);
   });
 
-  it("tells no route that is not answered", async () => {
+  it("lists no route that is not answered", async () => {
     const { json } = await ask("/openapi.json");
     const { paths } = json as unknown as { paths: Record<string, object> };
     for (const path of Object.keys(paths).filter((each) => !each.includes("{"))) {
@@ -342,7 +342,7 @@ describe("clients that break the rules", () => {
     expect((await ask("/sdk/bank/v1beta1/params")).status).toBe(200);
   });
 
-  it("ask for another protocol by the way", async () => {
+  it("ask to change the protocol", async () => {
     const head = "GET /sdk/bank/v1beta1/params HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\n";
     for (const other of ["h2c", "websocket", "nonsense"])
       expect(await raw(`${head}Upgrade: ${other}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);

@@ -143,7 +143,7 @@ describe("transactions", () => {
     expect((await call("broadcast_tx_sync", {})).error?.data).toContain("tx: is missing");
   });
 
-  it("can be handed in without waiting, and waited for", async () => {
+  it("can be submitted without waiting, and waited for", async () => {
     expect((await get('/broadcast_tx_async?tx="b=2"')).body.result).toMatchObject({ code: 0, hash: hashOf("b=2") });
     const committed = call("broadcast_tx_commit", { tx: base64("c=3") });
     await expect.poll(() => engine.mempool.size, { timeout: 20_000 }).toBe(2);
@@ -179,7 +179,7 @@ describe("blocks", () => {
     }
   });
 
-  it("are told by height and hash", async () => {
+  it("are found by height and hash", async () => {
     const latest = (await call("block")).result;
     expect(latest).toMatchObject({
       block: {
@@ -242,7 +242,7 @@ describe("blocks", () => {
     );
   });
 
-  it("that are not there are refused", async () => {
+  it("that do not exist are refused", async () => {
     const data = "height 99999 must be less than or equal to the current blockchain height 3";
     expect((await call("block", { height: "99999" })).error).toEqual({ code: -32603, message: "Internal error", data });
     expect((await call("block", { height: 0 })).error?.data).toBe("height must be greater than 0, but got 0");
@@ -262,7 +262,7 @@ describe("blocks", () => {
 });
 
 describe("information", () => {
-  it("tells who the node is and where it stands", async () => {
+  it("says who the node is and where it stands", async () => {
     engine.produceBlock();
     const { result } = await call("status", []);
     expect(result).toMatchObject({
@@ -293,7 +293,7 @@ describe("information", () => {
     });
   });
 
-  it("tells the state of consensus, which rests between two blocks", async () => {
+  it("shows the state of consensus, which rests between two blocks", async () => {
     const start = { start_time: "2026-11-21T09:00:00Z" };
     const proposer = { address: toHexUpper(engine.validator.address), index: 0 };
     expect((await call("consensus_state")).result).toEqual({

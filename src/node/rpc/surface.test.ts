@@ -246,7 +246,7 @@ function maxGas(params: unknown): unknown {
 }
 
 describe("parameters of consensus", () => {
-  it("are told for each height, as they were", async () => {
+  it("are shown for each height, as they were", async () => {
     const gas = async (height: string) => {
       const { result } = await post(called("consensus_params", { height }));
       return maxGas(result?.consensus_params);

@@ -75,7 +75,7 @@ async function connect(): Promise<Client> {
 }
 
 describe("subscriptions", () => {
-  it("tell of blocks and transactions with the id of the call", async () => {
+  it("report blocks and transactions with the id of the call", async () => {
     const client = await connect();
     client.send("txs", "subscribe", { query: "tm.event='Tx' AND set.key='a'" });
     client.send(2, "subscribe", ["tm.event='NewBlock'"]);

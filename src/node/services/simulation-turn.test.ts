@@ -46,7 +46,7 @@ it("gives simulations a fifth of the time in the long run, whoever asks and howe
   expect(taken / clock.now).toBeLessThan(0.25);
 });
 
-it("tells that it is busy with a code that clients try again after", () => {
+it("reports that it is busy with a code after which clients try again", () => {
   const { take } = turns();
   take(2_000);
   let refusal: unknown;

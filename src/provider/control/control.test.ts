@@ -42,7 +42,7 @@ async function serve(change: Partial<ControlView> = {}, where = folder, log: Log
 }
 
 describe("the operator's socket", () => {
-  it("tells orders with price, reason and obstacle", async () => {
+  it("lists orders with price, reason and obstacle", async () => {
     const refused = entry(2n, { phase: "refused", reason: "too dear", obstacle: "final" });
     await serve({ orders: [entry(1n, { price: parseDec("1.5") }), refused], draining: true });
     expect(await askProvider(folder)).toEqual({
@@ -72,7 +72,7 @@ describe("the operator's socket", () => {
     expect(await askProvider(folder)).toBeUndefined();
   });
 
-  it("tells the latest orders of many, and short reasons of long ones", async () => {
+  it("lists the latest of many orders, and shortens long reasons", async () => {
     const reason = "x".repeat(CONTROL_LIMITS.reason + 1);
     const orders = Array.from({ length: CONTROL_LIMITS.orders + 1 }, (_, i) => entry(BigInt(i + 1), { reason }));
     await serve({ orders });
@@ -92,7 +92,7 @@ describe("the operator's socket", () => {
     expect(await askProvider(deep)).toMatchObject({ leases: 2 });
   });
 
-  it("is missed without harm", async () => {
+  it("may be missing without harm", async () => {
     const said: string[] = [];
     const file = join(folder, "file");
     writeFileSync(file, "");

@@ -55,7 +55,7 @@ it("counts refusals alone", () => {
   expect(countReasons(won === undefined ? [] : [{ ...won, phase: "lost" }])).toEqual({});
 });
 
-it("tells the pool of leased addresses where there is one, and never less than none", async () => {
+it("shows the pool of leased addresses if there is one, and never fewer than zero", async () => {
   const told = async (addresses: number, left: number) => {
     const inventory = { all: () => [], available: () => [], addresses, addressesLeft: () => left };
     return (await gatewaySources({ inventory } as unknown as SourceParts).inventory()).leasedIps;

@@ -11,7 +11,7 @@ import { sampleDeployment } from "../testing/deployment.ts";
 
 /** Tenants who make orders for the price of gas alone, so that the provider's bids keep others out. */
 
-/** A service of so many replicas takes the whole cluster. */
+/** A service of this many replicas takes the whole cluster. */
 const WHOLE = 10;
 const HALF = WHOLE / 2;
 const WAIT = { timeout: 120_000, interval: 100 };

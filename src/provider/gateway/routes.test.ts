@@ -23,7 +23,7 @@ function identified({ certificate }: GatewayHarness) {
 }
 
 describe("public routes", () => {
-  it("tell figures and nothing of tenants", async () => {
+  it("show figures and nothing about tenants", async () => {
     const gateway = await open();
     const id = await gateway.run(1n);
     const { status, text } = await gateway.request("/status");
@@ -49,7 +49,7 @@ describe("public routes", () => {
     expect(text).not.toContain(id.owner);
   });
 
-  it("tell version and address", async () => {
+  it("show version and address", async () => {
     const gateway = await open();
     expect(JSON.parse((await gateway.request("/address")).text)).toEqual({ address: PROVIDER });
     const version = JSON.parse((await gateway.request("/version")).text);
@@ -107,7 +107,7 @@ describe("screening", () => {
     return { status, answer: JSON.parse(said) };
   };
 
-  it("tells the price of a bid, or why there would be none", async () => {
+  it("gives the price of a bid, or why there would be none", async () => {
     const gateway = await open();
     const price = { denom: "utoken", amount: "12.5" };
     expect(await screen(gateway)).toEqual({ status: 200, answer: { bid: true, price } });

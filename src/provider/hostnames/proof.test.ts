@@ -141,7 +141,7 @@ it("gives a name to the new holder of its domain, and only when the old one is n
   expect(registry.allows(lease(ALICE, 1n), HOST)).toBe(false);
 });
 
-it("tells before a lease whether its names could be had, changes nothing and names nobody", async () => {
+it("says before a lease whether its names could be had, changes nothing and names nobody", async () => {
   const says: Record<string, Proof> = { [BOB]: "yes", [ALICE]: "yes" };
   const { ownership, registry, lost } = contest(says);
   const check = (owner: string) => ownership.check(lease(owner, 2n), [HOST]);
@@ -165,7 +165,7 @@ it("takes the first tenant with a name for its owner where nothing is proven", a
   await ownership.check(lease(BOB, 2n), ["other.example.org"]);
   await ownership.check(lease(ALICE, 2n), [HOST]);
   await expect(ownership.check(lease(BOB, 2n), [HOST])).rejects.toThrow(/not available here/);
-  // A manifest is told by the registry, once the lease is there.
+  // `establish` lets it pass: the registry refuses the manifest, once there is a lease.
   await ownership.establish(lease(BOB, 2n), [HOST]);
 });
 

@@ -44,7 +44,7 @@ it("a resolver that never answers proves nothing, and is not waited for", async 
   expect(queries).toBeGreaterThan(0);
 });
 
-it("answers that are none, belong to another question or are cut short prove nothing", async () => {
+it("answers that are malformed, belong to another question or are cut short prove nothing", async () => {
   for (const spoil of [
     () => Buffer.alloc(9_000, 0xff),
     (query: Buffer) => Buffer.concat([Buffer.from([0xab, 0xcd]), query.subarray(2)]),

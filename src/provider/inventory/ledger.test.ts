@@ -46,7 +46,7 @@ test("the last state of every order is there after a restart", async () => {
   expect(open().load()).toEqual([reservation("a"), reservation("c", "active")]);
 });
 
-test("changes made at the same time share one write, which is on the disk when it is told", async () => {
+test("changes made at the same time share one write, which is on the disk when it is reported", async () => {
   const { open, path } = setUp();
   const ledger = open();
   const syncs = await countSyncs(path);

@@ -31,7 +31,7 @@ async function give(world: LeaseHarness, id: LeaseKey, loaded: LoadedSdl) {
   return id;
 }
 
-/** What the tenant is told: the address of each name. */
+/** What the tenant sees: the address of each name. */
 async function told(world: LeaseHarness, id = leaseOf(1n)) {
   const { ips, withheld_endpoints: withheld } = await world.service.status(id);
   return [(ips.web ?? []).map(({ Endpoint, IP }) => `${Endpoint} ${IP}`), withheld];
@@ -42,7 +42,7 @@ async function move(world: LeaseHarness, to: bigint, endpoints: readonly string[
 }
 
 describe("leased addresses", () => {
-  it("are those of the manifest, told with their ports, and go back when the lease has ended", async () => {
+  it("are those of the manifest, shown with their ports, and go back when the lease has ended", async () => {
     const world = open();
     const id = await send(world, leaseOf(1n), "game", "voice");
     expect((await world.service.status(id)).ips.web?.[1]).toEqual({
@@ -158,7 +158,7 @@ describe("leased addresses of which little is known", () => {
     expect([check === world.driver.check, world.cluster.holdings.size]).toEqual([true, 0]);
   });
 
-  it("are told of services with any name", async () => {
+  it("are shown for services with any name", async () => {
     const world = open();
     const sample = JSON.parse(
       sampleFile({ leasedIps: ["game"], nodePorts: [9000] }).replaceAll('"web"', '"constructor"'),

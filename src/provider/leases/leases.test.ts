@@ -161,7 +161,7 @@ describe("manifests", () => {
     expect((await world.driver.status(id)).health).toBe("ok");
   });
 
-  it("that the cluster cannot run now are kept, told of, and tried again", async () => {
+  it("that the cluster cannot run now are kept, reported, and tried again", async () => {
     const world = open();
     const { id } = await running(world);
     const next = sampleDeployment({ image: "registry.example.com/web:2" });
@@ -241,7 +241,7 @@ describe("host names of a cluster with an ingress of its own", () => {
   });
 });
 
-it("a deployment that fails is told to its tenant without the host", async () => {
+it("a deployment that fails is reported to its tenant without naming the host", async () => {
   const world = open();
   const { id, loaded } = await running(world);
   const place = join(world.folder, "leases", "x");

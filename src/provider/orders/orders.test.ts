@@ -245,7 +245,7 @@ describe("orders", () => {
     [{ refuse: new Rejected({ code: 31, codespace: "market", log: "20 open bids" }) }, undefined],
     [{ bids: Array(20).fill("0.5") }, undefined],
     [{ balance: 0n }, undefined],
-  ])("tells whether a refusal is final: %o", async (change, final) => {
+  ])("says whether a refusal is final: %o", async (change, final) => {
     const { service } = setUp(change);
     service.onEvent(created);
     const said = () => ({ phase: service.find(id)?.phase, final: service.find(id)?.final });
@@ -446,7 +446,7 @@ describe("orders", () => {
     service.stop();
   });
 
-  it("tells once of an order whose bid the chain cannot take now, and checks it less and less often", async () => {
+  it("reports once an order whose bid the chain cannot take now, and checks it less and less often", async () => {
     const { service, said } = setUp({ refuse: new Rejected({ code: 5, codespace: "sdk", log: "insufficient funds" }) });
     service.onEvent(created);
     await expect.poll(() => said.filter((each) => each === "submitting fulfillment").length).toBeGreaterThan(2);

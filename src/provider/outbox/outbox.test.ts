@@ -105,7 +105,7 @@ const turns = async (count = 20) => {
 };
 
 describe("the outbox", () => {
-  it("sends what waits together in one transaction and tells the height", async () => {
+  it("sends what waits together in one transaction and reports the height", async () => {
     const chain = new FakeChain();
     const outbox = make(chain);
     const sent = ["a", "b", "c"].map((name) => outbox.send(message(name), name));
@@ -262,7 +262,7 @@ describe("the outbox", () => {
     expect(chain.broadcasts).toBe(4);
   });
 
-  it("tells once of a fee that is too low, and does not go on sending", async () => {
+  it("reports once a fee that is too low, and does not go on sending", async () => {
     const chain = new FakeChain();
     chain.fates = Array.from({ length: 100 }, () => "poor");
     const outbox = make(chain);

@@ -325,7 +325,7 @@ it("is started again with all it was told when it ends", async () => {
   expect(service.pids()).not.toContain(pid);
 });
 
-it("is started again with what an earlier daemon had told it, of which this one knows nothing", async () => {
+it("is started again with what an earlier daemon had told it and this one does not know", async () => {
   const service = new TestService(await freePort());
   const link = await service.link();
   service.backends = [await replica("page")];

@@ -198,7 +198,7 @@ describe("script pricing", () => {
       .toBe(false);
   });
 
-  it("takes no more than a page of output, and no other number than one", async () => {
+  it("takes no more than a page of output, and only a single number", async () => {
     await expect(run("while :; do echo 11111111111111111111; done")).rejects.toThrow("signal SIGKILL");
     for (const text of ["-1", "0", "0.000", "-.5", ".", "1.", "1e9", "0x10", "1 2", "1,5", "NaN", "Infinity", ""]) {
       await expect(run(`printf '%s' '${text}'`), text).rejects.toThrow("not a price");

@@ -8,8 +8,8 @@ import { type Any, decodeMessage, encodeMessage, encodeTx, makeAny, packAny, typ
 import { MAX_AMINO_BYTES, READ_WHOLE_BYTES } from "./payer.ts";
 
 /**
- * Large transactions with a last message that cannot be read: who is told of that message had their messages read, and
- * everybody else was refused before.
+ * Large transactions with a last message that cannot be read: a sender whose refusal names it had the messages read;
+ * all others were refused before.
  */
 
 const UNREADABLE = /^2: varint overflow/;

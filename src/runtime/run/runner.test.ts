@@ -216,7 +216,7 @@ describe("gas", () => {
 });
 
 describe("block items", () => {
-  test("are contained, told of and do not stop the others", () => {
+  test("are contained, reported, and do not stop the others", () => {
     const chain = chainWith(
       {
         beginBlock: (ctx) => {

@@ -109,7 +109,7 @@ describe("messages inside a message", () => {
     expect(chain.balance(chain.key("bob").address)).toBe(10n ** 12n);
   });
 
-  test("cost what their module asks, and running out of gas is told as such", () => {
+  test("cost what their module asks, and running out of gas is reported as such", () => {
     const { chain, exec } = start();
     const from = chain.key("alice");
     const remove = packAny(MsgDeleteProviderAttributesSchema, { auditor: from.address });

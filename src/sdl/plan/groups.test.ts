@@ -146,7 +146,7 @@ describe("groups of an order", () => {
     for (const group of groups) expect(() => toJson(GroupSpecSchema, group)).not.toThrow();
   });
 
-  it("tell how long a provider must wait before it ends the lease", () => {
+  it("say how long a provider must wait before it ends the lease", () => {
     expect(loadSdl(`${file(TWO)}\nreclamation: {min_window: 24h}\n`).reclaimMinWindowSeconds).toBe(86_400n);
     expect(loadSdl(file(TWO)).reclaimMinWindowSeconds).toBe(0n);
   });
@@ -252,7 +252,7 @@ describe("warnings", () => {
     expect(manifest[0]?.services.map(({ name }) => name)).toEqual(["a"]);
   });
 
-  it("tell that a port is open to nobody and left out", () => {
+  it("say that a port is open to nobody and left out", () => {
     const text = file({
       services: service("a", "    expose: [{port: 80, to: [{global: true}]}, {port: 9000}]\n"),
       deployment: "  a: {here: {profile: p, count: 1}}",

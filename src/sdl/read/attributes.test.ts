@@ -30,7 +30,7 @@ describe("keys", () => {
   );
 });
 
-test("what is wrong is told of what is asked for, too", () => {
+test("faults in what is asked for are reported, too", () => {
   const fault = (key: string) => attributeFault(attributes({ [key]: "x" }), "required");
   expect([fault("a/*"), fault("ab**")?.split(": ")[1], fault("z*")?.split(": ")[1]]).toEqual([
     undefined,

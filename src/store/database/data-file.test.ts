@@ -51,7 +51,7 @@ function entries(directory: string): number {
 }
 
 describe("a data file that LMDB would crash on", () => {
-  test("is told from a whole one", () => {
+  test("is distinguished from a complete one", () => {
     expect(entries(copy().directory)).toBe(ENTRIES);
   });
 
@@ -75,7 +75,7 @@ describe("a data file that LMDB would crash on", () => {
     expect(statSync(join(directory, "data.mdb")).size - size).toBeGreaterThan(1_000_000);
   });
 
-  test("gets back the length that it tells when pages that may never have been written are missing", () => {
+  test("gets back the length that it states when pages that may never have been written are missing", () => {
     const { directory, file, size } = copy();
     truncateSync(file, size - 200_000);
     openLmdb(directory).close();

@@ -63,7 +63,7 @@ describe.each(makers)("%s database", (_name, make) => {
     });
   });
 
-  test("tells the values of a compressed table as they were written", () => {
+  test("reads the values of a compressed table as they were written", () => {
     using((database) => {
       const table = deflatedTable("a");
       database.write([put(table, "1", "one"), put(table, "2", ""), put(table, "3", "x".repeat(100_000))]);

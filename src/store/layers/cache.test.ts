@@ -173,7 +173,7 @@ describe("cache store", () => {
     expect(listing(store, { reverse: true })).toEqual(model.range({ reverse: true }));
   });
 
-  test("tells the changes it holds", () => {
+  test("lists the changes it holds", () => {
     const parent = new CacheStore(memoryDatabase().table("test"));
     parent.set(toUtf8("kept"), toUtf8("1"));
     const store = parent.branch();

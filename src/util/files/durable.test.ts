@@ -66,7 +66,7 @@ describe("where it cannot be written", () => {
     expect(readdirSync(root)).toEqual(["state.json"]);
   });
 
-  test("to the end, the old text stays and the failure is told", { timeout: 60_000 }, async () => {
+  test("to the end, the old text stays and the failure is reported", { timeout: 60_000 }, async () => {
     replaceFile(path, "old");
     const checkout = resolve(import.meta.dirname, "../../..");
     const script = join(root, "write.ts");

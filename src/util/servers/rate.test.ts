@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { RateLimit } from "./rate.ts";
 
-it("lets each key do so many things at once, and more as time goes by", () => {
+it("allows each key a burst, and more as time goes by", () => {
   const limit = new RateLimit(2, 1);
   expect([limit.take("a", 0), limit.take("a", 0), limit.take("a", 0)]).toEqual([true, true, false]);
   expect(limit.take("b", 0)).toBe(true);

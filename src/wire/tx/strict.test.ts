@@ -203,7 +203,7 @@ describe("the number of fields", () => {
   /** The message itself, its type and its value. */
   const OTHERS = 3;
 
-  /** Groups of at most as many resources as a list may have: so many fields in all. */
+  /** Groups of at most as many resources as a list may have: this many fields in all. */
   function fields(count: number): Uint8Array {
     const parts: Uint8Array[] = [];
     for (let left = count; left > 0; left -= MAX_TX_ITEMS + 1)

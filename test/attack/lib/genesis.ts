@@ -10,7 +10,7 @@ export interface Holder {
   readonly coins: readonly { readonly denom: string; readonly amount: string }[];
 }
 
-/** Adds so many accounts with their own coins before the existing ones. */
+/** Adds this many accounts with their own coins before the existing ones. */
 export function addStrangers(genesis: GenesisFile, count: number): void {
   addHolders(
     genesis,

@@ -19,7 +19,7 @@ export function strangerAddress(number: number): string {
   return encodeAddress(bytes);
 }
 
-/** Messages that pay 1utoken to each of so many strangers, from the number on; the payer pays with few messages. */
+/** Messages that pay 1utoken to each of this many strangers, from that number on; the payer pays with few messages. */
 export function multiSends(payer: string, { first, count }: { first: number; count: number }): TestMessage[] {
   return Array.from({ length: Math.ceil(count / MAX_OUTPUTS) }, (_, i) => {
     const length = Math.min(MAX_OUTPUTS, count - i * MAX_OUTPUTS);

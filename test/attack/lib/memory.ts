@@ -3,7 +3,7 @@ import { waitFor } from "../../support/index.ts";
 
 const MIB = 1024;
 
-/** Resident memory of a process in MiB, as the kernel tells it (`VmRSS`). */
+/** Resident memory of a process in MiB, as the kernel reports it (`VmRSS`). */
 export function residentMiB(pid: number): number {
   return statusMiB(pid, "VmRSS");
 }

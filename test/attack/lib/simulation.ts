@@ -15,7 +15,7 @@ import { callText } from "./sockets.ts";
 /** Bytes of an endpoint of a group in its encoding. */
 const ENDPOINT_BYTES = 4;
 
-/** A deployment with a group of so many bytes, and the group paused and started so many times. */
+/** A deployment with a group of this many bytes, which is paused and started this many times. */
 export function pausedAndStarted(owner: string, { bytes, pairs }: { bytes: number; pairs: number }): TestMessage[] {
   const id = { owner, dseq: 1n };
   const group = create(GroupSpecSchema, groupSpec("web"));

@@ -34,7 +34,7 @@ export interface TestHome {
   readonly tx: string;
   /** A path where nothing is. */
   readonly none: string;
-  /** Writes a file and tells its path; directories are made. */
+  /** Writes a file and returns its path; directories are made. */
   file(name: string, content: string | Uint8Array, mode?: number): string;
   /** The transfer with a piece of its text replaced, in a separate file. */
   edited(name: string, from: string, to: string): string;

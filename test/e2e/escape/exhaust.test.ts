@@ -41,16 +41,17 @@ const PER_ADDRESS = 256;
 /** All, where the system lets as many wait to be accepted. */
 const AT_ONCE = longestAcceptQueue() >= IDLE ? IDLE : 64;
 /**
- * So many times slower than at rest may a neighbour be served. Attacks share the cores with everything else on this machine: one
- * to three times was seen, and more may come of other work. A neighbour who waits for an attack to end waits for seconds.
+ * A neighbour may be served this many times slower than at rest. Attacks share the cores with everything else on this
+ * machine: one to three times was seen, and more may come of other work. A neighbour who waits for an attack to end
+ * waits for seconds.
  */
 const SLOWER = 25;
-/** What a request takes is not told apart below this. */
+/** Times of requests below this count as equal. */
 const STEADY_MS = 20;
 /** Of images; what a pull puts aside meanwhile is no more than that. */
 const IMAGE = 32 * MEBIBYTE;
 
-/** Fills a file in pieces of a mebibyte, and tells how many there was room for; the end by a signal tells nothing. */
+/** Fills a file in pieces of a mebibyte, and prints how many it had room for; an end by a signal prints nothing. */
 const filling = (path: string) =>
   `open(F,">","${path}") or die "$!\\n"; my $n=0; while($n<200 && (syswrite(F,"x" x 1048576)||0)==1048576){$n++} print "$n\\n"; close(F); unlink("${path}")`;
 

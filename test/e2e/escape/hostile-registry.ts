@@ -13,7 +13,10 @@ import { execFileSync } from "../../support/bounded.ts";
 const MEBIBYTE = 1 << 20;
 const MANY = 10_000;
 
-/** Images that are to take the disk, the memory, the processor or the places of others; each with what is told of it. */
+/**
+ * Images that are to take the disk, the memory, the processor or the places of others; each with what is reported about
+ * it.
+ */
 export interface HostileImage {
   readonly name: string;
   readonly told: RegExp;

@@ -24,7 +24,7 @@ export interface GasCase {
   readonly content: string;
   /** How many transactions are measured in a round, all in one block; few where each is large. */
   readonly count: number;
-  /** Of so many transactions, those of all rounds. */
+  /** Of this many transactions, those of all rounds. */
   readonly prepare: Prepare;
 }
 
@@ -35,7 +35,7 @@ export interface Sender {
   readonly message: (i: number) => GasTx["messages"][number];
 }
 
-/** A case of transactions with one message each, of a chain that is made for so many. */
+/** A case of transactions with one message each, of a chain that is made for this many. */
 export function sending(content: string, count: number, make: (count: number) => Sender): GasCase {
   const prepare = (total: number) => {
     const { chain, from, message } = make(total);
@@ -62,7 +62,10 @@ const PEOPLE = [
 /** Those who sign attributes where each can do so once: the auditors, unless there is a crowd. */
 export const WITNESSES = [...AUDITORS];
 
-/** Makes so many more providers, auditors and operators: whole blocks of what each can do once need them, other worlds do without. */
+/**
+ * Makes this many more providers, auditors and operators: whole blocks of what each can do once need them, other worlds
+ * do without.
+ */
 export function crowd(size: number): void {
   for (const [known, prefix] of [
     [PROVIDERS, "provider"],
@@ -149,7 +152,7 @@ export function deployed(groups: readonly GroupInit[], chain: GasChain = newChai
   return { chain, tenant, id: groupId(tenant, 0, 1) };
 }
 
-/** Deployments of so many groups each, from dseq 1. */
+/** Deployments of this many groups each, from dseq 1. */
 export function deploy(chain: GasChain, count: number, groups: (i: number) => readonly GroupInit[]): void {
   const tenant = chain.key(TENANT);
   for (let i = 0; i < count; i++) chain.mustSend(tenant, [deployment(tenant, BigInt(i + 1), groups(i))]);
@@ -190,7 +193,7 @@ export function leaseAll(chain: GasChain, area: Area): void {
   );
 }
 
-/** So many strangers add to each deployment. */
+/** This many strangers add to each deployment. */
 export function sponsor(chain: GasChain, deployments: number, sponsors: number): void {
   for (const name of names("sponsor", sponsors)) {
     const from = chain.key(name);
@@ -218,7 +221,7 @@ export function leased(count: number, sponsors: number) {
   return { chain, area, tenant: chain.key(TENANT), provider: chain.key(PROVIDERS[0] ?? "") };
 }
 
-/** Deployments of so many groups with the most bids each. */
+/** Deployments of this many groups with the most bids each. */
 export function withBids(count: number, groups: number, chain: GasChain = slowChain()) {
   register(chain);
   deploy(chain, count, () => groupsNamed(groups, (name) => plainGroup(name)));

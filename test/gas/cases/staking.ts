@@ -43,7 +43,7 @@ const DESCRIPTION = {
   details: "d".repeat(280),
 };
 
-/** A chain with so many validators. */
+/** A chain with this many validators. */
 function validators(count: number) {
   const chain = newChain();
   const operators = OPERATORS.slice(0, count).map(testKey);

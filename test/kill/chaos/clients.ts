@@ -6,7 +6,7 @@ const PATIENCE_MS = 30_000;
 /** A page that somebody asks for all the time. */
 export interface Asked {
   readonly url: string;
-  /** As `fetchPage` tells it. */
+  /** As `fetchPage` returns it. */
   readonly page: string;
 }
 

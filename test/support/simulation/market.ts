@@ -34,7 +34,7 @@ export interface MarketSimulation extends Simulation {
   readonly tenants: readonly string[];
   /** bech32 */
   readonly providers: readonly string[];
-  /** An account with so many deployments in the state, closed ones included, makes no more; no limit unless given. */
+  /** An account with this many deployments in the state, closed ones included, makes no more; no limit unless given. */
   readonly maxDeployments?: number;
 }
 

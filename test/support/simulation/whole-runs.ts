@@ -8,7 +8,7 @@ import { simulateWhole, type WholeProgress, wholeOperations } from "./whole.ts";
 
 /** From this total number on, each kind of operation and each message succeeds at least once. */
 const ENOUGH_FOR_ALL = 50_000;
-/** Longer runs report their progress every so many operations. */
+/** Longer runs report their progress after this many operations. */
 const TOLD_FROM = 100_000;
 const TOLD_EVERY = 10_000;
 const STDERR = 2;

@@ -30,7 +30,7 @@ describe("an engine service that a killed localnet left", () => {
     await endStrayService(dir, join(dir, "podman.sock"));
   });
 
-  test("is not a condition", async () => {
+  test("need not exist", async () => {
     await endStrayService(join(dir, "none"), join(dir, "podman.sock"));
   });
 });

@@ -156,7 +156,7 @@ describe("provider send-manifest", () => {
     expect(err).toContain("svc tx deployment update");
   });
 
-  it("says what to do where there is no lease", async () => {
+  it("says what to do if there is no lease", async () => {
     await expect(svc("send-manifest", [writeFile(sampleFile())])).rejects.toMatchObject({
       message: expect.stringContaining("no active lease"),
       hint: expect.stringContaining("svc tx market lease create"),
@@ -173,7 +173,7 @@ describe("provider send-manifest", () => {
     });
   });
 
-  it("sends nothing where the server is not the provider", async () => {
+  it("sends nothing if the server is not the provider", async () => {
     gateway.world.chain.win(gateway.lease(1n), onChain(sampleDeployment()));
     gateway.world.chain.certificates.clear();
     const { code, out } = await svc("send-manifest", [writeFile(sampleFile())]);
@@ -218,7 +218,7 @@ describe("provider lease-status and its kin", () => {
     await expect(svc("migrate-hostnames")).rejects.toThrow(/name the host names/);
   });
 
-  it("migrate-endpoints gives leased addresses to another deployment, and lease-status tells them", async () => {
+  it("migrate-endpoints gives leased addresses to another deployment, and lease-status shows them", async () => {
     await gateway.run(1n, { leasedIps: ["game"] });
     await gateway.run(2n, { leasedIps: ["game"] });
     const { out } = await svc("migrate-endpoints", ["game"], { dseq: "2" });
@@ -242,7 +242,7 @@ describe("provider lease-status and its kin", () => {
     await expect(svc("status", ["nobody"])).rejects.toThrow(/Bech32|bech32/);
   });
 
-  it("show a provider again after each change, where it tells of them", async () => {
+  it("show a provider again after each change, if it reports changes", async () => {
     const given = { output: "json", from: "", watch: true };
     await expect(svc("status", [PROVIDER], given)).rejects.toMatchObject({
       message: expect.stringContaining("names no gRPC port"),
@@ -311,7 +311,7 @@ describe("provider lease-shell", () => {
     await expect(svc("lease-shell", ["job", ""])).rejects.toThrow(/no command/);
   });
 
-  it("connects the terminal, tells its size, and puts it back", async () => {
+  it("connects the terminal, sends its size, and restores it", async () => {
     const lease = await gateway.run(1n, { job: "sleep 1000" });
     const sizes: [number, number][] = [];
     const { exec } = gateway.world.driver;

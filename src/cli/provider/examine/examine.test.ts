@@ -30,7 +30,7 @@ import { gpuCheck } from "./gpus.ts";
 describe("an examination", () => {
   const check = (look: () => Promise<string>) => ({ name: "it", fix: "the usual remedy", look });
 
-  it("tells what is well, what is not and what cannot be told", async () => {
+  it("reports what is well, what is not and what it cannot find out", async () => {
     const findings = await examine([
       check(async () => "fine"),
       check(async () => Promise.reject(new Error("broken"))),
@@ -45,7 +45,7 @@ describe("an examination", () => {
     ]);
   });
 
-  it("ends although a check does not", async () => {
+  it("ends even if a check does not", async () => {
     const [finding] = await examine([check(() => new Promise(() => {}))], 20);
     expect(finding).toMatchObject({ state: "failed", detail: "no answer within 0.02 s" });
   });
@@ -248,7 +248,7 @@ describe("svc provider verify", () => {
     expect((await verify()).found["shown certificate"]?.detail).toContain("revoked");
   });
 
-  it("tells a gateway that is away from one that lies", async () => {
+  it("distinguishes a gateway that is away from one that lies", async () => {
     const { code, found } = await verify();
     expect(code).toBe(1);
     expect(found.gateway).toMatchObject({ state: "failed", fix: expect.any(String) });

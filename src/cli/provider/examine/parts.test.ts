@@ -70,7 +70,7 @@ describe("what serves host names on a cluster", () => {
     expect((await check(...words))["ingress class"]).toMatchObject({ state: "ok", detail: "tenants" });
   });
 
-  it("is the cluster's default class where they name none", async () => {
+  it("is the cluster's default class if they name none", async () => {
     expect((await check())["ingress class"]).toMatchObject({
       state: "failed",
       fix: "name one with --cluster-ingress-class (the cluster has none), or mark one as the default",
@@ -101,7 +101,7 @@ describe("what serves host names on a cluster", () => {
     expect(Object.keys(await check("--cluster-gateway", "gateways/tenants"))).not.toContain("ingress class");
   });
 
-  it("is not known while the cluster does not answer", async () => {
+  it("is unknown while the cluster does not answer", async () => {
     cluster.server.intercept = (request) => {
       request.socket.destroy();
       return true;
@@ -143,14 +143,14 @@ describe("storage classes", () => {
     ]);
   });
 
-  it("are not known where the cluster does not tell, and are nothing that a host has", async () => {
+  it("are unknown if the cluster does not list them, and do not exist on a host", async () => {
     const away = { storage: () => Promise.reject(new Error("away")) };
     expect(await look([], away)).toMatchObject([{ state: "unknown" }]);
     expect(await look(offer(1, "beta3"), {})).toEqual([]);
   });
 });
 
-it("tells who has the addresses of the pool that the settings name", async () => {
+it("shows who has the addresses of the pool that the settings name", async () => {
   const finding = async (pool: string) => (await check("--cluster-leased-ips", pool))["leased addresses"];
   const service = (name: string, ip: string, labels: Readonly<Record<string, string>> = {}) =>
     cluster.server.put("/api/v1/namespaces/web/services", {

@@ -63,7 +63,7 @@ describe("svc provider orders", () => {
     entry(3n, { phase: "won" }),
   ];
 
-  it("lists them, and nothing of a tenant's words reaches the terminal as a command", async () => {
+  it("lists them, and no words of a tenant reach the terminal as a command", async () => {
     await runs({ orders });
     const { code, out } = await provider("orders");
     expect(code).toBe(0);
@@ -187,7 +187,7 @@ describe("svc provider drain", () => {
     expect(mark()).toBe(false);
   });
 
-  it("tells what is left", async () => {
+  it("says what is left", async () => {
     await runs({ leases: 3, orders: [entry(1n), entry(2n, { phase: "won" }), entry(3n, { phase: "bidding" })] });
     expect(JSON.parse((await provider("drain", "-o", "json")).out)).toEqual({
       draining: true,

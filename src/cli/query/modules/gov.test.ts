@@ -31,7 +31,7 @@ async function query(...args: readonly string[]) {
 }
 
 describe("a chain of today", () => {
-  test("tells proposals with their messages, and who submitted them", async () => {
+  test("shows proposals with their messages, and who submitted them", async () => {
     const proposal = { id: 7n, title: "t", proposer: ALICE, messages: [packAny(TextProposalSchema, { title: "x" })] };
     node.answerQuery(NewQuery.method.proposal, () => ({ proposal }));
     const expected = { id: "7", title: "t", proposer: ALICE, messages: [{ "@type": "/sdk.gov.v1beta1.TextProposal" }] };

@@ -62,7 +62,7 @@ test("from standard input", async () => {
   expect(JSON.parse(sent.out)).toMatchObject({ code: 0 });
 });
 
-test("a signature for another chain or by another key is told", async () => {
+test("a signature for another chain or by another key is reported", async () => {
   const signed = await sign(await generate(alice), "alice", "-a", "77", "-s", "1");
   const ran = await validate(signed);
   expect(ran.code).toBe(1);
@@ -83,7 +83,7 @@ describe("flags of every tx command", () => {
     expect((await chain.run(["tx", "broadcast", signed, ...COMMON])).code).toBe(0);
   });
 
-  test("that a transaction in a file has settled are told to change nothing", async () => {
+  test("that a transaction in a file has settled are reported as having no effect", async () => {
     const unsigned = await generate(alice);
     const { code, out, err } = await chain.run(["tx", "encode", unsigned, "--fees", "1utoken", "--memo", "x"]);
     expect(code).toBe(0);

@@ -139,14 +139,14 @@ describe("refusals", () => {
     );
   });
 
-  test("a share for another sequence, told with what it should be for", async () => {
+  test("a share for another sequence, reported with the right one", async () => {
     const numbers = ["--offline", "-a", "5", "-s", "7", ...CHAIN];
     const ran = svc(["tx", "multisign", await unsigned(), "team", ...(await shares()), ...numbers]);
     await refused(ran, "couldn't verify signature of cosmos1vqekc49ukm8gu5xsn7dwsdduqan5rjw0mzh4y6");
     await refused(ran, "it must be for chain vec-1, account number 5, sequence 7");
   });
 
-  test("a share of somebody else", async () => {
+  test("a share of another account", async () => {
     const phrase = keyVectors.keys.find(({ name }) => name === "k1")?.mnemonic ?? "";
     const stranger = ["stranger", "--recover", "--account", "1"];
     await svc(["keys", "add", ...stranger], `${phrase}\n`);

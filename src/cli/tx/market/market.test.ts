@@ -58,7 +58,7 @@ describe("tx provider", () => {
 });
 
 describe("tx deployment", () => {
-  test("create chooses a free number, takes the least deposit and tells both", async () => {
+  test("create chooses a free number, takes the least deposit and prints both", async () => {
     const first = await order();
     const second = await order();
     expect(BigInt(second)).toBeGreaterThan(BigInt(first));
@@ -147,7 +147,7 @@ describe("tx deployment", () => {
     expect(certificates).toHaveLength(1);
   });
 
-  test("offline everything has to be said", async () => {
+  test("offline everything has to be given", async () => {
     const offline = ["--offline", "-a", "1", "-s", "1", "--chain-id", "x-1", "-y"];
     const create = ["tx", "deployment", "create", WEB, "--from", "tenant", ...offline];
     expect((await chain.run(create)).err).toContain("--deposit");

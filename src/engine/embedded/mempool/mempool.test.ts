@@ -115,7 +115,7 @@ describe("the mempool", () => {
 });
 
 describe("the order of transactions", () => {
-  it("is that of prices, of equal ones that of coming, and within an account that of its sequence", () => {
+  it("is by price, then by arrival, and within an account by sequence", () => {
     const pool = mempool({ maxTxs: 10, maxBytes: 1000 });
     add(pool, "s/1=x~1", "s/2=x~9", "a=1~5", "b=1~5", "t/1=x~7", "t/2=x~2");
     expect(listed(pool)).toEqual(["t/1=x~7", "a=1~5", "b=1~5", "t/2=x~2", "s/1=x~1", "s/2=x~9"]);
@@ -161,7 +161,7 @@ describe("replacing", () => {
 });
 
 describe("a full mempool", () => {
-  it("lets the cheapest go for a dearer one, and refuses the cheapest itself", () => {
+  it("drops the cheapest for a dearer one, and refuses a cheaper newcomer", () => {
     const pool = mempool();
     add(pool, "a/1=x~3", "b/1=x~2", "c/1=x~2", "d/1=x~5", "e/1=x~4");
     expect(() => pool.add(kvTx("f/1=x~2"))).toThrow(/^mempool is full: number of txs 5/);
@@ -184,7 +184,7 @@ describe("a full mempool", () => {
     expect(listed(pool)).toEqual(["v/1=x~5", "w/1=x~5", "u/1=x~4", "s/1=y~3", "t/1=x~2"]);
   });
 
-  it("lets nothing go for what does not fit all the same", () => {
+  it("drops nothing for a transaction that would not fit anyway", () => {
     const pool = mempool({ maxTxs: 100 });
     add(pool, "a=11111111111111111111111111~1", "b=1111111111111111111111111111~9", "c=1111111111111111111111111111~9");
     const before = listed(pool);
@@ -240,7 +240,7 @@ describe("after a block", () => {
     expect(pool.size).toBe(2000);
   });
 
-  it("what another transaction came in the place of is dropped alone", () => {
+  it("a transaction that was replaced is dropped alone", () => {
     const network = new KvNetwork();
     const engine = network.engine();
     add(engine.mempool, "s/1=mine", "s/2=x", "s/3=x");

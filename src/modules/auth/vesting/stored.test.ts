@@ -101,7 +101,7 @@ describe("a stored schedule", () => {
   });
 });
 
-/** What is locked so many seconds after the start, period by period. */
+/** What is locked this many seconds after the start, period by period. */
 function walked(
   original: readonly IntCoin[],
   periods: readonly { length: bigint; amount: readonly IntCoin[] }[],

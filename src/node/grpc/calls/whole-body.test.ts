@@ -32,7 +32,7 @@ it("hands over a body of many parts in one piece", async () => {
   expect(await received(countedBody(request(500, []), options()))).toEqual([500]);
 });
 
-it("reads no more of a body that is too long than shows it", async () => {
+it("reads no more of a body that is too long than proves it", async () => {
   const sent: number[] = [];
   expect(await received(countedBody(request(5_000, sent), options()))).toEqual([MAX_BYTES + 6]);
   expect(sent).toHaveLength(MAX_BYTES + 6);

@@ -85,7 +85,7 @@ describe("a link between threads", () => {
     expect((await calls.add(memory.subarray(5, 8))).result.data).toEqual(Uint8Array.of(3, 3));
   });
 
-  it("hands over refusals as they are, and of faults the words", async () => {
+  it("hands over refusals as they are, and the words of faults", async () => {
     const { calls } = linked({
       add: () => {
         throw sdkErrors.outOfGas("used up");
@@ -107,7 +107,7 @@ describe("a link between threads", () => {
     await expect(calls.consensus()).rejects.toThrow("later");
   });
 
-  it("tells of a block behind the answers that came before it", async () => {
+  it("reports a block after the answers that came before it", async () => {
     const { server, calls, told } = linked({
       add: (tx) => {
         setImmediate(() => server.tell(4n));

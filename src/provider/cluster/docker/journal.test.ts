@@ -39,7 +39,7 @@ describe("journal of leases", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("leaves a file it cannot read where it is, tells it, and loads the others", async () => {
+  it("leaves a file it cannot read where it is, reports it, and loads the others", async () => {
     const journal = new Journal(folder, silentLogger);
     const sound = record();
     await journal.save(sound);

@@ -270,7 +270,7 @@ describe("where the cluster routes by gateways", () => {
     expect(cluster.server.find(ingress)).toBeUndefined();
   });
 
-  it("a host name that the gateway refuses is told to its tenant, once, and when it is taken", async () => {
+  it("a host name that the gateway refuses is reported to its tenant, once, and again when it is taken", async () => {
     const driver = await open("svc1provider", { gateway: { namespace: "gateways", name: "tenants" } });
     const spec = await deployed(driver);
     const target = { lease: spec.id, service: "web", port: 80, options: sampleExpose().httpOptions };

@@ -88,7 +88,7 @@ function refuse(response: ServerResponse, code: number, message: string, reason 
 }
 
 describe("an API server", () => {
-  it("may be gone for an hour: nothing ends, few lines tell of it, and all is watched again", async () => {
+  it("may be gone for an hour: nothing ends, few lines report it, and all is watched again", async () => {
     const driver = await open();
     const specs = [await deployed(driver), await deployed(driver), await deployed(driver)];
     const before = pods();
@@ -161,7 +161,7 @@ describe("an API server", () => {
     expect(pods()).toEqual([]);
   });
 
-  it("may have no room for anything new: what runs goes on, and the refusal is told", async () => {
+  it("may have no room for anything new: what runs goes on, and the refusal is reported", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     const full = "etcdserver: mvcc: database space exceeded";
@@ -181,7 +181,7 @@ describe("rules of the cluster's operator", () => {
   const isWorkload = ({ method }: IncomingMessage, { pathname }: URL): boolean =>
     method === "PATCH" && pathname.includes("/deployments/");
 
-  it("that refuse a workload are told to its tenant, and asked again ever less often", async () => {
+  it("that refuse a workload are reported to its tenant, and asked again less and less often", async () => {
     const driver = await open();
     let asked = 0;
     const denied = 'admission webhook "policy.example.com" denied the request: no';
@@ -206,7 +206,7 @@ describe("rules of the cluster's operator", () => {
     await untilOk(driver, spec.id);
   });
 
-  it("that refuse its pods are told to its tenant", async () => {
+  it("that refuse its pods are reported to its tenant", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     const path = `/apis/apps/v1/namespaces/${leaseNamespace(spec.id)}/deployments`;
@@ -220,7 +220,7 @@ describe("rules of the cluster's operator", () => {
     await untilHealth(driver, spec.id, ({ services }) => services[0]?.error === undefined, "no reason");
   });
 
-  it("that refuse pods with volumes are told to their tenant while pods are missing", async () => {
+  it("that refuse pods with volumes are reported to their tenant while pods are missing", async () => {
     const driver = await open();
     const sample = sampleService(IMAGE);
     const data = {

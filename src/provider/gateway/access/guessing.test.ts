@@ -6,7 +6,7 @@ import { GatewayHarness } from "../../testing/gateway.ts";
 import { type TestAccount, testAccount, testCertificate } from "../../testing/identities.ts";
 import { PROVIDER } from "../../testing/leases.ts";
 
-/** Whoever shows credentials that are none costs a signature check or a question to the node for each. */
+/** Each invalid credential costs a signature check or a question to the node. */
 
 const BURST = 20;
 let harness: GatewayHarness;

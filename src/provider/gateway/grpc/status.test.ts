@@ -93,7 +93,7 @@ describe("the status over gRPC", () => {
     );
   });
 
-  it("is told at once and after each change, and not without one", async () => {
+  it("is sent at once and after each change, and not without one", async () => {
     const gateway = await open();
     const { seen, ended, stop } = follow(gateway);
     await vi.waitFor(() => expect(seen).toHaveLength(1));
@@ -108,7 +108,7 @@ describe("the status over gRPC", () => {
     expect(await ended).toMatchObject({ code: Code.Canceled });
   });
 
-  it("tells of an inventory that cannot be read, and goes on", async () => {
+  it("reports an inventory that cannot be read, and goes on", async () => {
     const gateway = await open();
     const inventory = await gateway.sources.inventory();
     gateway.sources.inventory = () => ({ ...inventory, error: "the cluster does not answer" });

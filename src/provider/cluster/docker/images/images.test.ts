@@ -182,7 +182,7 @@ describe("a registry with a login", () => {
     else response.writeHead(401).end();
   };
 
-  it("gives an image to who has one, and does not lend it to others", async () => {
+  it("gives an image to whoever has one, and does not lend it to others", async () => {
     registry.addImage("team/app", "1", [APP]);
     lock(`http://${registry.host}/token`);
     registry.places.set("/token", realm);
@@ -214,7 +214,7 @@ describe("a registry with a login", () => {
     expect(engine.loaded).toHaveLength(1);
   });
 
-  it("gets the login only itself: not the place that it redirects to", async () => {
+  it("alone gets the login, not the place that it redirects to", async () => {
     registry.addImage("team/app", "1", [APP]);
     const other = await startRegistry();
     const seen: (string | undefined)[] = [];
@@ -292,7 +292,7 @@ describe("the private network", () => {
     expect(inside.connections).toBe(0);
   });
 
-  it("is told like a name that does not exist, and a port that listens like one that does not", async () => {
+  it("looks like a name that does not exist, and a port that listens like one that does not", async () => {
     const names: Record<string, readonly string[]> = { "inside.test": ["10.1.2.3"] };
     const resolve = async (name: string) => names[name] ?? Promise.reject(new Error("ENOTFOUND"));
     const images = await openImages({ options: { registries: { allowed: [], resolve } } });
@@ -533,7 +533,7 @@ describe("what a hostile registry sends", () => {
     expect(await refused()).toMatch(/a layer cannot be unpacked \(a header of 8589934591 bytes is too long/);
   });
 
-  it("what is no tar", async () => {
+  it("what is not a tar file", async () => {
     for (const junk of [Buffer.alloc(2048, 7), Buffer.from("hello"), BASE.subarray(0, 700)]) {
       registry.addImage("team/app", "1", [junk], { plain: true });
       expect(await refused()).toMatch(/a layer cannot be unpacked/);

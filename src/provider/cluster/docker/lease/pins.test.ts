@@ -17,7 +17,7 @@ describe("images that a lease had before", () => {
     expect(first.earlier).toEqual([]);
     const second = withPin(withPin(first, "db", pin("c")), "web", pin("d"));
     expect(second.earlier).toEqual(["a", "b"]);
-    // One that comes back is no earlier one.
+    // An image that comes back is not an earlier one.
     expect(withPin(second, "db", pin("a")).earlier).toEqual(["b", "c"]);
   });
 

@@ -89,7 +89,7 @@ describe("ends of programs", () => {
     expect(explainExit(exited(0), 64n << 20n, false)).toMatchObject({ reason: "Completed" });
   });
 
-  it("by KILL are a guess where the engine has not told why", () => {
+  it("by KILL are a guess if the engine has not said why", () => {
     const limit = "for reaching the memory limit of 64 MiB (exit code 137)";
     const guess = { reason: "OOMKilled", text: `killed, most likely ${limit}`, isGuess: true };
     expect(explainExit(exited(137), 64n << 20n, false)).toEqual(guess);
@@ -97,7 +97,7 @@ describe("ends of programs", () => {
     expect(explainExit(told, 64n << 20n, true)).toEqual({ reason: "OOMKilled", text: `killed ${limit}` });
   });
 
-  it("that were guessed are told anew when the engine's word of a signal comes soon, and once", () => {
+  it("that were guessed are corrected, once, if the engine soon reports a signal", () => {
     const history = new ReplicaHistory(DEFAULT_BACKOFF);
     history.guessedAt = 1_000;
     expect([history.noteKill(1_500), history.killed]).toEqual([true, false]);
@@ -144,7 +144,7 @@ describe("image names", () => {
     expect(parseReference("localhost:5000/app:1").local).toBe(false);
   });
 
-  it("are refused where they are none", () => {
+  it("are refused if they are malformed", () => {
     for (const image of [
       "",
       "NGINX",

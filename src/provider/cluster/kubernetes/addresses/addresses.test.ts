@@ -91,7 +91,7 @@ test("who has an address since when stands on the cluster, until the lease is go
   expect([recorded(), leading()]).toEqual([[], []]);
 });
 
-test("an address that is not assigned yet is told, and one that the balancer gave another for", async () => {
+test("an address that is not assigned yet is reported, and one that the balancer replaced by another", async () => {
   cluster.balances = false;
   const driver = await open();
   const id = sampleLease();

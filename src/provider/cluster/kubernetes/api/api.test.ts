@@ -159,7 +159,7 @@ describe("what proves nothing", () => {
     client.close();
   });
 
-  test("nor an answer that is no JSON, or no object", async () => {
+  test("nor an answer that is not JSON, or not an object", async () => {
     server.intercept = answering((response) => response.end("hello"));
     expect((await failureOf(api.find(MAPS, PLACE))).message).toMatch(/not JSON/);
     server.intercept = answering((response) => response.end("[]"));

@@ -45,7 +45,7 @@ async function untilWatched(count = 1): Promise<void> {
 const put = (name: string) => server.put(COLLECTION, { metadata: { name } });
 
 describe("a watch", () => {
-  test("tells all, then every change, and ends with the signal", async () => {
+  test("lists everything, then reports every change, and ends with the signal", async () => {
     put("one");
     const changes = watch();
     expect(await next(changes)).toBe("all one");
@@ -75,7 +75,7 @@ describe("a watch", () => {
     expect(server.requests.filter((each) => each.startsWith("GET"))).toHaveLength(1);
   });
 
-  test("lists again where its version is too old, which is not told as a loss", async () => {
+  test("lists again if its version is too old, which is not reported as a loss", async () => {
     put("one");
     const changes = watch();
     expect(await next(changes)).toBe("all one");
@@ -102,7 +102,7 @@ describe("a watch", () => {
     expect(await first).toBe("end");
   });
 
-  test("tells that it is lost while the server is away, and all again afterwards", async () => {
+  test("reports that it is lost while the server is away, and lists everything again afterwards", async () => {
     put("one");
     const changes = watch();
     expect(await next(changes)).toBe("all one");

@@ -297,7 +297,7 @@ describe("over TLS", () => {
 });
 
 describe("on a cluster that routes by gateways", () => {
-  it("has an HTTPRoute for each host name, which tells the wishes of the tenant", () => {
+  it("has an HTTPRoute for each host name, with the wishes of the tenant", () => {
     const options = { maxBodySize: 5, readTimeout: 1_001, sendTimeout: 1_000, nextTries: 2, nextTimeout: 0 };
     const target = { lease: shop().id, service: "web", port: 80, options };
     const gateway = { namespace: "gateways", name: "tenants" };
