@@ -122,7 +122,7 @@ test.skipIf(peer === undefined && process.env.CI !== "true")("the server is ther
   expect(built).toBeInstanceOf(Peer);
 });
 
-test.skipIf(peer === undefined)("an address from its claim to the end of its lease, with a move between", async () => {
+test.skipIf(peer === undefined)("an address from its claim to the end of its lease, with a migration", async () => {
   let driver = await open();
   const [one, two] = [sampleLease(), sampleLease()];
   await deploy(driver, one);
@@ -144,11 +144,11 @@ test.skipIf(peer === undefined)("an address from its claim to the end of its lea
   expect(await balanced(two)).toEqual([]);
   expect((await driver.capacity()).addresses).toBe(2);
 
-  await driver.addresses.move(two, ["public"]);
+  await driver.addresses.migrate(two, ["public"]);
   await balance(two);
   await waitFor(async () => (await told(two))[0] === `${POOL[0]}:80/TCP true`, "the address at the other lease");
   expect([await balanced(one), await told(one)]).toEqual([[], []]);
-  await driver.addresses.move(two, ["public"]);
+  await driver.addresses.migrate(two, ["public"]);
   const [record] = (await api.list(KIND.leasedIp, { namespace: LEASES_SPACE })).objects;
   expect(record).toMatchObject({
     metadata: { name: POOL[0], finalizers: ["svc.network/address"] },
@@ -186,7 +186,7 @@ test.skipIf(peer === undefined)(
     const [name = ""] = await held();
     await api.delete(KIND.leasedIp, { namespace: LEASES_SPACE, name });
     expect(await held()).toEqual([name]);
-    await driver.addresses.move({ ...id, dseq: id.dseq + 100n }, ["mine"]);
+    await driver.addresses.migrate({ ...id, dseq: id.dseq + 100n }, ["mine"]);
     await driver.addresses.retain({ ...id, dseq: id.dseq + 100n }, []);
     expect(await held()).toEqual([]);
   },

@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)("the Kubernetes driver on a cluster that 
 });
 
 describe.skipIf(missing !== undefined || elsewhere !== undefined)("an address of a lease's own", () => {
-  it("answers from outside with the page of the lease that has it, before and after it moves", async () => {
+  it("answers from outside with the page of the lease that has it, before and after it migrates", async () => {
     const number = clusterConformance.length;
     const driver = await open(number, fixture.tempHome(`driver-${number}`));
     const [one, two] = [sampleLease(), sampleLease()];
@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined || elsewhere !== undefined)("an address of
     await waitFor(async () => (await pageOf(url)) === "one\n", "the page of the first");
     await waitFor(async () => (await driver.status(two)).health === "ok", "the second to be ready");
     expect(await pageOf(url), "it is still the first's").toBe("one\n");
-    await driver.addresses.move(two, ["public"]);
+    await driver.addresses.migrate(two, ["public"]);
     await waitFor(async () => (await pageOf(url)) === "two\n", "the page of the second");
     await driver.teardown(one);
     expect(await pageOf(url)).toBe("two\n");

@@ -92,7 +92,7 @@ export class KubernetesDouble {
   readonly #sessions = new Set<{ readonly words: readonly string[]; readonly stop: AbortController }>();
   /** Whether services get the addresses that they ask for. */
   balances = true;
-  /** Addresses that services of two namespaces asked for at once. */
+  /** Addresses that services of two deployments asked for at once. */
   readonly contested = new Set<string>();
   #count = 0;
   #again = false;
@@ -182,13 +182,21 @@ export class KubernetesDouble {
       const address = wish(service);
       if (address === "") continue;
       const rivals = all.filter((other) => wish(other) === address);
-      if (rivals.some(({ metadata }) => metadata.namespace !== namespace)) this.contested.add(address);
+      const deployment = this.#deploymentOf(namespace);
+      if (rivals.some(({ metadata }) => this.#deploymentOf(metadata.namespace ?? "") !== deployment))
+        this.contested.add(address);
       const others = all.filter((other) => given(other) === address);
       if (!this.balances || others.includes(service) || others.some((other) => !canShare(service, other))) continue;
       const told: Body = { ...service, status: { loadBalancer: { ingress: [{ ip: address }] } } };
       this.server.put(`${NAMESPACES}/${namespace}/services`, told);
       return;
     }
+  }
+
+  /** Leases of one deployment may share an address. */
+  #deploymentOf(namespace: string): string {
+    const labels = this.server.find(`${NAMESPACES}/${namespace}`)?.metadata.labels ?? {};
+    return `${labels["svc.lease.owner"]}/${labels["svc.lease.dseq"]}`;
   }
 
   /** Everything of a namespace goes, then it itself. */

@@ -33,6 +33,8 @@ export interface ProviderConfig {
   readonly overcommit: Overcommit;
   /** Node ports that all leases together may take. */
   readonly nodePortQuantity: number;
+  /** Leased addresses that the leases of one owner together may take; half of those that there are if absent. */
+  readonly addressesPerOwner?: number;
   readonly monitor: {
     readonly retries: number;
     readonly retryMs: number;

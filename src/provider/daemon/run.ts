@@ -119,8 +119,8 @@ class ProviderDaemon implements RunningProvider {
     const { stateDir: folder, leastFreeDisk: least } = config;
     const { freeDisk } = request;
     this.#disk = new DiskGuard({ folder, least, log, ...(freeDisk === undefined ? {} : { free: freeDisk }) });
-    const { overcommit, nodePortQuantity: portQuantity } = config;
-    this.#inventory = openInventory(config.stateDir, { overcommit, portQuantity }, log);
+    const { overcommit, nodePortQuantity: portQuantity, addressesPerOwner } = config;
+    this.#inventory = openInventory(config.stateDir, { overcommit, portQuantity, addressesPerOwner }, log);
     this.#outbox = new Outbox({
       chain: outboxChain({ client, signer, fee: config.fee, gasPrice: config.gasPrice }),
       log: log.child({ cmp: "client/broadcaster" }),

@@ -64,10 +64,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [leaseErrors.unknownService, 404, "service_not_found"],
     [leaseErrors.closing, 409, "lease_closing"],
     [leaseErrors.notReady, 409, "service_not_ready"],
-    [leaseErrors.moving, 409, "hostnames_busy"],
+    [leaseErrors.migrating, 409, "hostnames_busy"],
     [leaseErrors.noEndpoint, 400, "endpoint_not_movable"],
     [leaseErrors.noAddress, 400, "endpoint_not_movable"],
-    [leaseErrors.addressesMoving, 409, "endpoints_busy"],
+    [leaseErrors.addressesMigrating, 409, "endpoints_busy"],
   ],
   sdl: [
     [manifestErrors.invalid, 422, "invalid_manifest"],

@@ -122,7 +122,7 @@ describe("POST /endpoint/migrate", () => {
   const move = (dseq: number, ...endpoints: readonly string[]) => {
     return { endpoints_to_migrate: endpoints, destination_dseq: dseq, destination_gseq: 1 };
   };
-  const holder = () => harness.world.driver.addresses.holderOf(harness.tenant.address, "game")?.dseq;
+  const holder = () => harness.world.driver.addresses.holdersOf(harness.tenant.address, "game")[0]?.dseq;
 
   it("gives an address to the other deployment and back, as often as it is asked", async () => {
     for (const dseq of [2, 2, 1, 1]) {

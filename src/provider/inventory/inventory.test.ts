@@ -106,7 +106,7 @@ describe("the inventory", () => {
   });
 
   it("counts leased addresses once for all services that share one", () => {
-    const inventory = make();
+    const inventory = make({ addressesPerOwner: 2 });
     inventory.observe({ ...cluster(node("a"), node("b")), addresses: 2 });
     inventory.reserve("o1", [row({ leasedIps: [1, 1] }), row({ id: 2, leasedIps: [1] })]);
     expect(() => inventory.reserve("o2", [row({ leasedIps: [1, 2] })])).toThrow(
@@ -123,6 +123,44 @@ describe("the inventory", () => {
     inventory.observe({ ...cluster(node("a"), node("b")), addresses: 1 });
     expect(() => inventory.reserve("o3", [row({ leasedIps: [1] })])).toThrow("1 leased ips wanted, 0 of 1 left");
     inventory.reserve("o3", [row()]);
+  });
+
+  it("counts a leased address once for all groups of a deployment that share it", () => {
+    const inventory = make();
+    inventory.observe({ ...cluster(node("a"), node("b")), addresses: 2 });
+    inventory.reserve("anna/1/1/1", [row({ leasedIps: [1] })]);
+    inventory.reserve("anna/1/2/1", [row({ leasedIps: [1] })]);
+    expect(inventory.addressesLeft()).toBe(1);
+    inventory.reserve("bert/1/1/1", [row({ leasedIps: [1] })]);
+    inventory.release("anna/1/1/1");
+    expect(() => inventory.reserve("carl/1/1/1", [row({ leasedIps: [1] })])).toThrow(
+      "1 leased ips wanted, 0 of 2 left",
+    );
+    inventory.release("anna/1/2/1");
+    inventory.reserve("carl/1/1/1", [row({ leasedIps: [1] })]);
+  });
+
+  it.each([
+    [undefined, 2],
+    [1, 1],
+    [3, 3],
+    [9, 3],
+  ])("gives one tenant no more leased addresses than one may have: %s of three", (addressesPerOwner, most) => {
+    const inventory = make({ addressesPerOwner });
+    inventory.observe({ ...cluster(node("a"), node("b")), addresses: 3 });
+    const wish = [row({ cpu: 1n, leasedIps: [1] })];
+    for (let dseq = 1; dseq <= most; dseq++) inventory.reserve(`anna/${dseq}/1/1`, wish);
+    const refusal = most === 3 ? "0 of 3 left" : `its tenant has ${most} of the ${most} that one tenant may have`;
+    expect(() => inventory.reserve("anna/9/1/1", wish)).toThrow(
+      `insufficient capacity: 1 leased ips wanted, ${refusal}`,
+    );
+    expect(inventory.wouldFit([{ order: "anna/9/1/1", rows: wish }], new Set()), "no bid of others goes").toBe(false);
+    expect(inventory.wouldFit([{ order: "anna/9/1/1", rows: wish }], new Set(["anna/1/1/1"]))).toBe(true);
+    inventory.reserve("anna/1/2/1", wish);
+    inventory.reserve("anna/9/1/1", [row({ cpu: 1n })]);
+    if (most < 3) inventory.reserve("bert/1/1/1", wish);
+    const many = [row({ leasedIps: [1, 2, 3] })];
+    expect(inventory.couldFit(many), "it would never fit").toBe(most === 3);
   });
 
   it("counts volumes of memory as memory", () => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterCapacity } from "../cluster/index.ts";
+import { addressesOf, addressShortage, couldHaveAddresses, usualPerOwner, type Wanting } from "./addresses.ts";
 import { hasGrown } from "./growth.ts";
 import type { Quantities } from "./need.ts";
 import type { RowNeed } from "./resources.ts";
@@ -23,6 +24,8 @@ export interface InventoryOptions {
   readonly overcommit: Overcommit;
   /** Ports of the host that all leases together may take. */
   readonly portQuantity: number;
+  /** Addresses of their own that the leases of one tenant together may have; half of those that there are by default. */
+  readonly addressesPerOwner?: number | undefined;
   readonly ledger: ReservationLedger;
 }
 
@@ -86,13 +89,13 @@ export class Inventory {
   /** Reserves first fit, replica by replica. Throws one sentence if the order does not fit. */
   reserve(order: string, rows: readonly RowNeed[], state: ReservationState = "pending"): void {
     const before = this.#reservations.get(order);
-    if (before === undefined) this.#checkCounts(rows);
+    if (before === undefined) this.#checkCounts({ order, rows });
     this.#put(before === undefined ? { order, state, rows, ...this.#room().place(rows) } : { ...before, state });
   }
 
-  /** Throws one sentence if rows do not fit now; reserves nothing. */
+  /** Throws one sentence if rows do not fit now, for a tenant who has nothing here yet; reserves nothing. */
   checkRoom(rows: readonly RowNeed[]): void {
-    this.#checkCounts(rows);
+    this.#checkCounts({ order: "", rows });
     const room = this.#room();
     room.give({ rows, ...room.place(rows) });
   }
@@ -100,7 +103,7 @@ export class Inventory {
   /** Whether rows would fit if nothing else were reserved; a cluster that was not seen yet may hold anything. */
   couldFit(rows: readonly RowNeed[]): boolean {
     if (this.#capacity.nodes.length === 0) return true;
-    if (rowPorts(rows) > this.#options.portQuantity || rowAddresses(rows) > this.addresses) return false;
+    if (rowPorts(rows) > this.#options.portQuantity || !couldHaveAddresses(rows, this.#bounds)) return false;
     try {
       new Room(this.#capacity, this.#options.overcommit).place(rows);
       return true;
@@ -109,19 +112,17 @@ export class Inventory {
     }
   }
 
-  /** Whether rows would fit if the reservations of these orders were released. */
-  wouldFit(rows: readonly RowNeed[], without: ReadonlySet<string>): boolean {
+  /** Whether all of these would fit if the reservations of other orders were released. */
+  wouldFit(wanted: readonly Wanting[], without: ReadonlySet<string>): boolean {
     const room = new Room(this.#capacity, this.#options.overcommit);
-    let ports = this.#options.portQuantity - rowPorts(rows);
-    let addresses = this.addresses - rowAddresses(rows);
-    for (const reservation of this.all()) {
-      if (without.has(reservation.order)) continue;
-      room.take(reservation);
-      ports -= rowPorts(reservation.rows);
-      addresses -= rowAddresses(reservation.rows);
-    }
-    // A pool that has shrunk is nothing to those who want no address.
-    if (ports < 0 || (addresses < 0 && rowAddresses(rows) > 0)) return false;
+    const rows = wanted.flatMap((each) => each.rows);
+    const kept = this.all().filter(({ order }) => !without.has(order));
+    for (const reservation of kept) room.take(reservation);
+    const ports = kept.reduce((sum, each) => sum - rowPorts(each.rows), this.#options.portQuantity - rowPorts(rows));
+    const haveAddresses = wanted.every((each, at) => {
+      return addressShortage(each, [...kept, ...wanted.slice(0, at)], this.#bounds) === undefined;
+    });
+    if (ports < 0 || !haveAddresses) return false;
     try {
       room.place(rows);
       return true;
@@ -176,7 +177,7 @@ export class Inventory {
 
   /** IP addresses that leases can have as their own, less those that reservations have; negative if the pool shrank. */
   addressesLeft(): number {
-    return this.addresses - this.all().reduce((sum, { rows }) => sum + rowAddresses(rows), 0);
+    return this.addresses - addressesOf(this.all()).size;
   }
 
   /** IP addresses that leases can have as their own, taken or not. */
@@ -184,12 +185,14 @@ export class Inventory {
     return this.#capacity.addresses ?? 0;
   }
 
-  #checkCounts(rows: readonly RowNeed[]): void {
-    this.#checkPorts(rows);
-    const wanted = rowAddresses(rows);
-    const left = Math.max(this.addressesLeft(), 0);
-    if (wanted <= left || wanted === 0) return;
-    throw new Error(`insufficient capacity: ${wanted} leased ips wanted, ${left} of ${this.addresses} left`);
+  get #bounds() {
+    return { pool: this.addresses, perOwner: this.#options.addressesPerOwner ?? usualPerOwner(this.addresses) };
+  }
+
+  #checkCounts(wanting: Wanting): void {
+    this.#checkPorts(wanting.rows);
+    const shortage = addressShortage(wanting, this.all(), this.#bounds);
+    if (shortage !== undefined) throw new Error(`insufficient capacity: ${shortage}`);
   }
 
   #checkPorts(rows: readonly RowNeed[]): void {
@@ -224,9 +227,4 @@ export class Inventory {
 
 function rowPorts(rows: readonly RowNeed[]): number {
   return rows.reduce((sum, row) => sum + row.ports, 0);
-}
-
-/** Services of a group share the addresses of one number. */
-function rowAddresses(rows: readonly RowNeed[]): number {
-  return new Set(rows.flatMap((row) => row.leasedIps)).size;
 }

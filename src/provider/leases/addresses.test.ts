@@ -37,7 +37,7 @@ async function told(world: LeaseHarness, id = leaseOf(1n)) {
   return [(ips.web ?? []).map(({ Endpoint, IP }) => `${Endpoint} ${IP}`), withheld];
 }
 
-async function move(world: LeaseHarness, to: bigint, endpoints: readonly string[], owner = TENANT) {
+async function migrate(world: LeaseHarness, to: bigint, endpoints: readonly string[], owner = TENANT) {
   return world.service.migrateEndpoints({ owner, dseq: to, gseq: 1, endpoints, permit: async () => {} });
 }
 
@@ -57,7 +57,7 @@ describe("leased addresses", () => {
     expect(await told(world)).toEqual([[`game ${POOL[0]}`, `voice ${POOL[1]}`], []]);
     await world.service.leaseClosed(id, 9n);
     await world.pass(0);
-    expect(world.driver.addresses.holderOf(TENANT, "game")).toBeUndefined();
+    expect(world.driver.addresses.holdersOf(TENANT, "game")).toEqual([]);
     expect(world.cluster.holdings.size).toBe(0);
   });
 
@@ -136,6 +136,63 @@ describe("leased addresses", () => {
   });
 });
 
+/** Two services at one address, each in a placement of its own. */
+function twoGroups(): LoadedSdl {
+  const sample = JSON.parse(sampleFile({ leasedIps: ["game"], job: "serve" }));
+  const expose = [{ port: 80, as: 5400, to: [{ global: true, ip: "game" }] }];
+  sample.services.job = { image: sample.services.web.image, expose };
+  sample.profiles.placement.there = sample.profiles.placement.here;
+  sample.deployment.job = { there: sample.deployment.job.here };
+  return loadSdl(JSON.stringify(sample));
+}
+
+describe("leased addresses of a deployment with two groups at one provider", () => {
+  it("are shared by both, and stay while one of them runs", async () => {
+    const world = open();
+    const loaded = twoGroups();
+    const [one, two] = [leaseOf(1n), { ...leaseOf(1n), gseq: 2 }];
+    for (const id of [one, two]) world.chain.win(id, onChain(loaded));
+    await world.service.manifestReceived(TENANT, 1n, loaded.manifest);
+    for (const id of [one, two]) await untilOk(world.driver, id);
+    await world.pass(5_000);
+    expect((await world.service.status(two)).ips.job).toMatchObject([{ IP: POOL[0], ExternalPort: 5400 }]);
+    expect([await told(world, one), world.cluster.holdings.size]).toEqual([[[`game ${POOL[0]}`], []], 1]);
+    expect((await world.service.status(two)).withheld_endpoints).toEqual([]);
+    await world.restart();
+    await world.service.leaseClosed(one, 9n);
+    await world.pass(60_000);
+    expect((await world.service.status(two)).ips.job).toMatchObject([{ IP: POOL[0], ExternalPort: 5400 }]);
+    await world.service.leaseClosed(two, 9n);
+    await world.pass(60_000);
+    expect(world.cluster.holdings.size).toBe(0);
+  });
+
+  it("migrate from both, with leave for both", async () => {
+    const world = open();
+    const loaded = twoGroups();
+    const [one, two] = [leaseOf(1n), { ...leaseOf(1n), gseq: 2 }];
+    for (const id of [one, two]) world.chain.win(id, onChain(loaded));
+    await world.service.manifestReceived(TENANT, 1n, loaded.manifest);
+    await send(world, leaseOf(2n), "game");
+    const asked: string[] = [];
+    const permit = async ({ dseq, gseq }: LeaseKey) => void asked.push(`${dseq}/${gseq}`);
+    await world.service.migrateEndpoints({ owner: TENANT, dseq: 2n, gseq: 1, endpoints: ["game"], permit });
+    expect(asked).toEqual(["2/1", "1/1", "1/2"]);
+    await world.pass(60_000);
+    expect([await told(world, leaseOf(2n)), (await world.service.status(two)).withheld_endpoints]).toEqual([
+      [[`game ${POOL[0]}`], []],
+      ["game"],
+    ]);
+    asked.length = 0;
+    await world.service.migrateEndpoints({ owner: TENANT, dseq: 1n, gseq: 2, endpoints: ["game"], permit });
+    await world.pass(60_000);
+    expect([asked, await told(world, one)]).toEqual([
+      ["1/2", "2/1"],
+      [[`game ${POOL[0]}`], []],
+    ]);
+  });
+});
+
 describe("leased addresses of which little is known", () => {
   it("stay with a workload whose manifest is lost, whatever other leases of its owner do", async () => {
     const world = open();
@@ -172,19 +229,19 @@ describe("leased addresses of which little is known", () => {
   });
 });
 
-describe("leased addresses that move", () => {
-  it("are the destination's from then on, over restarts, and moving again changes nothing", async () => {
+describe("leased addresses that migrate", () => {
+  it("are the destination's from then on, over restarts, and migrating again changes nothing", async () => {
     const world = open();
     const [first, second] = [await send(world, leaseOf(1n), "game"), await send(world, leaseOf(2n), "game")];
     for (let time = 0; time < 2; time++) {
-      expect(await move(world, 2n, ["game"])).toEqual(["game"]);
+      expect(await migrate(world, 2n, ["game"])).toEqual(["game"]);
       expect(await told(world, first)).toEqual([[], ["game"]]);
       expect(await told(world, second)).toEqual([[`game ${POOL[0]}`], []]);
     }
     await world.restart();
     await world.pass(60_000);
     expect(await told(world, second)).toEqual([[`game ${POOL[0]}`], []]);
-    expect(await move(world, 1n, ["game", "game"])).toEqual(["game"]);
+    expect(await migrate(world, 1n, ["game", "game"])).toEqual(["game"]);
     expect(await told(world, first)).toEqual([[`game ${POOL[0]}`], []]);
   });
 
@@ -192,18 +249,18 @@ describe("leased addresses that move", () => {
     const world = open();
     await send(world, leaseOf(1n), "game");
     await send(world, leaseOf(2n));
-    await expect(move(world, 2n, ["game"])).rejects.toThrow(/manifest of the destination has no such/);
-    await expect(move(world, 9n, ["game"])).rejects.toThrow(/no active lease/);
-    await expect(move(world, 1n, ["game"], STRANGER)).rejects.toThrow(/no active lease/);
+    await expect(migrate(world, 2n, ["game"])).rejects.toThrow(/manifest of the destination has no such/);
+    await expect(migrate(world, 9n, ["game"])).rejects.toThrow(/no active lease/);
+    await expect(migrate(world, 1n, ["game"], STRANGER)).rejects.toThrow(/no active lease/);
     await send(world, leaseOf(3n), "game");
     world.cluster.reachable = false;
     const { status } = world.driver;
     world.driver.status = async () => ({ health: "unknown", services: [] });
-    await expect(move(world, 3n, ["game"])).rejects.toThrow(/no replica that is ready/);
+    await expect(migrate(world, 3n, ["game"])).rejects.toThrow(/no replica that is ready/);
     world.driver.status = status;
-    await expect(move(world, 3n, ["game"])).rejects.toThrow(/does not answer/);
+    await expect(migrate(world, 3n, ["game"])).rejects.toThrow(/does not answer/);
     world.cluster.reachable = true;
-    expect(world.driver.addresses.holderOf(TENANT, "game")?.dseq).toBe(1n);
+    expect(world.driver.addresses.holdersOf(TENANT, "game")[0]?.dseq).toBe(1n);
   });
 
   it("are one wish of an owner at a time, and need leave for each lease that loses one", async () => {
@@ -225,18 +282,18 @@ describe("leased addresses that move", () => {
       { reason: { message: expect.stringMatching(/already being migrated/) } },
     ]);
     expect(asked).toEqual([2n, 1n]);
-    expect(world.driver.addresses.holderOf(TENANT, "game")?.dseq).toBe(1n);
+    expect(world.driver.addresses.holdersOf(TENANT, "game")[0]?.dseq).toBe(1n);
   });
 
-  it("pass host names that move the other way", async () => {
+  it("pass host names that migrate the other way", async () => {
     const world = open();
     const hosts = ["shop.example.org"];
     const ids = [leaseOf(1n), leaseOf(2n)] as const;
     const loaded = sampleDeployment({ leasedIps: ["game"], hosts });
     for (const id of ids) await give(world, id, loaded);
-    await move(world, 2n, ["game"]);
+    await migrate(world, 2n, ["game"]);
     const names = { owner: TENANT, dseq: 2n, gseq: 1, hosts, permit: async () => {} };
-    expect(await Promise.all([world.service.migrateHosts(names), move(world, 1n, ["game"])])).toEqual([
+    expect(await Promise.all([world.service.migrateHosts(names), migrate(world, 1n, ["game"])])).toEqual([
       hosts,
       ["game"],
     ]);
@@ -250,7 +307,7 @@ describe("leased addresses that move", () => {
     const hosts = ["shop.example.org"];
     const loaded = sampleDeployment({ leasedIps: ["game"], hosts });
     for (const dseq of [1n, 2n, 3n]) await give(world, leaseOf(dseq), loaded);
-    await move(world, 1n, ["game"]);
+    await migrate(world, 1n, ["game"]);
     const asked: bigint[] = [];
     const wish = { owner: TENANT, gseq: 1, permit: async ({ dseq }: LeaseKey) => void asked.push(dseq) };
     const { status } = world.driver;

@@ -14,8 +14,8 @@ export const leaseErrors = defineErrors("lease", {
   unknownService: [10, "the lease has no such service"],
   closing: [11, "the lease is being closed"],
   notReady: [12, "the destination has no replica that is ready", "wait until lease-status shows one, then try again"],
-  moving: [14, "your host names are already being migrated", "try again in a moment"],
+  migrating: [14, "your host names are already being migrated", "try again in a moment"],
   noAddress: [15, "none of your deployments has an address of that name at this provider"],
-  addressesMoving: [16, "your leased addresses are already being migrated", "try again in a moment"],
+  addressesMigrating: [16, "your leased addresses are already being migrated", "try again in a moment"],
   noEndpoint: [13, "the manifest of the destination has no such leased address"],
 });

@@ -251,9 +251,9 @@ export class LeaseMachine {
     try {
       await addresses.claim(this.id, wanted);
     } catch (error) {
-      const held = addresses.heldBy(this.id);
-      const given = held.filter((each) => !wanted.includes(each)).length;
-      const missing = wanted.filter((each) => addresses.holderOf(this.id.owner, each) === undefined).length;
+      const holders = (each: string) => addresses.holdersOf(this.id.owner, each).length;
+      const given = addresses.heldBy(this.id).filter((each) => !wanted.includes(each) && holders(each) === 1).length;
+      const missing = wanted.filter((each) => holders(each) === 0).length;
       if (!isCluster(error, clusterErrors.noAddresses.code) || missing > given) throw error;
     }
   }

@@ -1,6 +1,6 @@
 import type { ManifestGroup, ManifestService } from "../../sdl/index.ts";
 import { type DeploymentKey, formatLeaseId, type LeaseKey } from "../../wire/index.ts";
-import { type ClusterAddresses, endpointNames, type LeaseHealth } from "../cluster/index.ts";
+import { areSisters, type ClusterAddresses, endpointNames, type LeaseHealth } from "../cluster/index.ts";
 import { type HostRegistry, ingressErrors, normalHost } from "../hostnames/index.ts";
 import { leaseErrors } from "./errors.ts";
 import { requestedNames } from "./hosts.ts";
@@ -51,7 +51,7 @@ export async function migrateHosts(
   for (const source of sources) await migration.permit(source.id);
   checkReady(destination, hosts, await status(id));
   await holdAll([...sources, destination], () => {
-    if (hasOthers(findSources(), sources)) throw leaseErrors.moving();
+    if (hasOthers(findSources(), sources)) throw leaseErrors.migrating();
     return destination.takeHosts(() => registry.migrate(id, hosts));
   });
   for (const source of sources) await source.settleHosts();
@@ -60,7 +60,7 @@ export async function migrateHosts(
 
 /**
  * Migrates leased addresses to another deployment of the same owner. The destination must be ready; an address always
- * belongs to exactly one lease. Returns the names that are the destination's now.
+ * belongs to exactly one deployment. Returns the names that are the destination's now.
  */
 export async function migrateEndpoints(
   migration: EndpointMigration,
@@ -72,15 +72,17 @@ export async function migrateEndpoints(
   const endpoints = [...new Set(migration.endpoints)];
   for (const each of endpoints) checkEndpoint(each, destination, addresses);
   const isSource = (machine: LeaseMachine): boolean =>
-    machine !== destination && addresses.heldBy(machine.id).some((each) => endpoints.includes(each));
+    machine !== destination &&
+    !areSisters(machine.id, id) &&
+    addresses.heldBy(machine.id).some((each) => endpoints.includes(each));
   const sources = machines().filter(isSource);
   for (const source of sources) await migration.permit(source.id);
   const uses = ({ expose }: ManifestService) => expose.some(({ ip }) => endpoints.includes(ip));
   checkAvailable(groupOf(destination).services.filter(uses), await status(id));
   await holdAll([...sources, destination], () => {
     if (destination.record.phase === "closing") throw leaseErrors.closing();
-    if (hasOthers(machines().filter(isSource), sources)) throw leaseErrors.addressesMoving();
-    return addresses.move(id, endpoints);
+    if (hasOthers(machines().filter(isSource), sources)) throw leaseErrors.addressesMigrating();
+    return addresses.migrate(id, endpoints);
   });
   return endpoints.filter((each) => addresses.heldBy(id).includes(each));
 }
@@ -88,7 +90,7 @@ export async function migrateEndpoints(
 function checkEndpoint(endpoint: string, destination: LeaseMachine, addresses: ClusterAddresses): void {
   const text = `"${endpoint.slice(0, MAX_NAME)}"`;
   if (!endpointNames(groupOf(destination)).includes(endpoint)) throw leaseErrors.noEndpoint(text);
-  if (addresses.holderOf(destination.id.owner, endpoint) === undefined) throw leaseErrors.noAddress(text);
+  if (addresses.holdersOf(destination.id.owner, endpoint).length === 0) throw leaseErrors.noAddress(text);
 }
 
 function findDestination(

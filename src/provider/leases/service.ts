@@ -224,7 +224,7 @@ export class LeaseService {
   /** Migrates host names between deployments of an owner, one request of that owner at a time. */
   async migrateHosts(migration: HostMigration): Promise<readonly string[]> {
     const key = `${migration.owner}/hosts`;
-    if (this.#taking.has(key)) throw leaseErrors.moving();
+    if (this.#taking.has(key)) throw leaseErrors.migrating();
     this.#taking.add(key);
     try {
       const { registry } = this.#context;
@@ -241,7 +241,7 @@ export class LeaseService {
   /** The same with leased addresses. */
   async migrateEndpoints(migration: EndpointMigration): Promise<readonly string[]> {
     const key = `${migration.owner}/endpoints`;
-    if (this.#taking.has(key)) throw leaseErrors.addressesMoving();
+    if (this.#taking.has(key)) throw leaseErrors.addressesMigrating();
     this.#taking.add(key);
     try {
       const { addresses } = this.#context.driver;
@@ -362,14 +362,15 @@ export class LeaseService {
   async #passOn(id: LeaseKey, kept: readonly string[]): Promise<void> {
     const { addresses } = this.#context.driver;
     const text = formatLeaseId(id);
-    for (const endpoint of addresses.heldBy(id).filter((each) => !kept.includes(each))) {
+    const isAlone = (endpoint: string) => addresses.holdersOf(id.owner, endpoint).length === 1;
+    for (const endpoint of addresses.heldBy(id).filter((each) => !kept.includes(each) && isAlone(each))) {
       const heir = this.records().find(
         (record) =>
           record.id.owner === id.owner &&
           formatLeaseId(record.id) !== text &&
           wantedEndpoints(record).includes(endpoint),
       );
-      if (heir !== undefined) await addresses.move(heir.id, [endpoint]);
+      if (heir !== undefined) await addresses.migrate(heir.id, [endpoint]);
     }
   }
 

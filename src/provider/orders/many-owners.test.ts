@@ -109,6 +109,25 @@ test("one who waits is not forgotten for the many who come after", async () => {
   expect(await blocksUntilBid(text)).toBeLessThanOrEqual(FEW_BLOCKS);
 });
 
+test("leased addresses go to one tenant up to a bound, and the rest is there for others", async () => {
+  market.service.stop();
+  market = new OrderMarket({ cores: 20n, addresses: 5 });
+  const wish = { cpu: 1n, leasedIp: true };
+  const crowd: string[] = [];
+  for (let dseq = 1n; dseq <= 10n; dseq++) crowd.push(await market.order("svc1crowd", dseq, wish));
+  expect([...market.bids], "half of five, rounded up").toEqual(crowd.slice(0, 3));
+  const [refused] = market.service.status().slice(-1);
+  expect(refused?.reason).toMatch(/its tenant has 3 of the 3 that one tenant may have/);
+  for (const text of crowd.slice(0, 3)) market.lease(text);
+  const other = await market.order("svc1honest", 1n, wish);
+  expect(market.bids.has(other)).toBe(true);
+  const last = await market.order("svc1late", 1n, wish);
+  expect(market.bids.has(last), "none is left").toBe(false);
+  market.cancel(other);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([market.bids.has(last), market.bids.has(crowd[3] ?? "")]).toEqual([true, false]);
+});
+
 test("of very many only some are kept in mind, and the rest are looked for when those are gone", async () => {
   for (const [first, count] of [
     [0n, 6_500n],

@@ -136,9 +136,12 @@ export class Relief {
   }
 
   /** Room that is being made for others is theirs. */
-  #enoughRoom({ rows = [] }: Tracked, open: readonly Tracked[]): readonly Tracked[] | undefined {
+  #enoughRoom(order: Tracked, open: readonly Tracked[]): readonly Tracked[] | undefined {
     const making = this.#favours.filter(({ tracked }) => tracked.obstacle !== "money");
-    const wanted = [...making.flatMap(({ tracked }) => tracked.rows ?? []), ...rows];
+    const wanted = [...making.map(({ tracked }) => tracked), order].map(({ text, rows = [] }) => ({
+      order: text,
+      rows,
+    }));
     const leaving = making.flatMap(({ withdrawn }) => withdrawn).filter(isWithdrawing);
     return fewest(open, (some) =>
       this.#options.inventory.wouldFit(wanted, new Set([...leaving, ...some].map(({ text }) => text))),

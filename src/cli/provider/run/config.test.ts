@@ -321,6 +321,7 @@ describe("the settings of a provider", () => {
     [{ fees: "1000" }, "--fees: invalid coin"],
     [{ "bid-deposit": "five" }, "--bid-deposit: invalid coin"],
     [{ "cluster-node-port-quantity": "-1" }, "--cluster-node-port-quantity takes a whole number"],
+    [{ "cluster-leased-ips-per-tenant": "0" }, "--cluster-leased-ips-per-tenant takes a number of at least 1"],
     [{ "gateway-listen-address": "8443" }, "--gateway-listen-address takes <host>:<port>"],
   ])("%j is refused", (given, text) => expect(() => settings(given)).toThrow(text));
 });

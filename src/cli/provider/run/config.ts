@@ -82,6 +82,7 @@ export function readClusterIngress(flags: Flags): IngressSettings {
 /** All provider flags, except those of the cluster. */
 export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const read = reader(flags);
+  const addressesPerOwner = read(CLUSTER.clusterLeasedIpsPerTenant);
   return {
     stateDir: providerDir(homeOf(flags)),
     pricing: readPricing(read),
@@ -92,6 +93,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     tenantAttributes: readTenantAttributes(read(BIDS.providerConfig)),
     overcommit: readOvercommit(read),
     nodePortQuantity: read(CLUSTER.clusterNodePortQuantity),
+    ...(addressesPerOwner === undefined ? {} : { addressesPerOwner }),
     monitor: {
       retries: read(LEASES.monitorMaxRetries),
       retryMs: read(LEASES.monitorRetryPeriod),

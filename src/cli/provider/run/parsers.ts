@@ -47,8 +47,8 @@ export function parseGateway(text: string): GatewayName {
   throw new WrongForm("a namespace and a name such as gateways/tenants");
 }
 
-/** Connections that one client may have; zero would shut everybody out. */
-export function parseConnections(text: string): number {
+/** What one client or tenant may have; zero would shut everybody out. */
+export function parseAtLeastOne(text: string): number {
   const count = asCount(text);
   if (count === 0) throw new WrongForm("a number of at least 1");
   return count;

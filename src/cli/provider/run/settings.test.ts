@@ -31,6 +31,7 @@ const GIVEN: Readonly<Record<string, readonly [text: string | true, places: read
   "cluster-node-port-address": ["127.0.0.7", ["cluster.nodePortAddress"]],
   "cluster-node-ports": ["kernel", ["cluster.kernelPorts"]],
   "cluster-leased-ips": ["192.0.2.7", ["cluster.leasedIps."]],
+  "cluster-leased-ips-per-tenant": ["7", ["addressesPerOwner"]],
   "cluster-volume-sizes": ["none", ["cluster.sizedVolumes"]],
   "cluster-stop-grace": ["7s", ["cluster.stopGraceMs"]],
   "cluster-local-images": [true, ["cluster.allowLocalImages"]],

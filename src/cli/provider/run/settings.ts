@@ -14,7 +14,7 @@ import {
 import {
   parseAddress,
   parseAddressPool,
-  parseConnections,
+  parseAtLeastOne,
   parseDirectory,
   parseEmail,
   parseGasPrice,
@@ -140,6 +140,12 @@ export const CLUSTER = {
       "IP addresses to lease on an orchestrator with a load balancer, such as 203.0.113.0/28,198.51.100.10-198.51.100.20",
     default: "",
     parse: parseAddressPool,
+  },
+  clusterLeasedIpsPerTenant: {
+    name: "cluster-leased-ips-per-tenant",
+    value: "<n>",
+    summary: "IP addresses that the leases of one tenant may have together (default: half of them, rounded up)",
+    parse: optional(parseAtLeastOne),
   },
   clusterVolumeSizes: {
     name: "cluster-volume-sizes",
@@ -442,7 +448,7 @@ export const LEASES = {
     value: "<n>",
     summary: "maximum open ingress connections per client address",
     default: "256",
-    parse: parseConnections,
+    parse: parseAtLeastOne,
   },
   ingressTrustedProxies: {
     name: "ingress-trusted-proxies",

@@ -20,24 +20,33 @@ export interface LeasedAddress {
 
 /**
  * IP addresses of leases' own, from a pool of the operator. At one provider an owner has one address for each name; the
- * lease that claims the name first has it, until it gives the address up or the address moves to another lease of the
- * same owner.
+ * deployment that claims the name first has it, until it gives the address up or the address migrates to another deployment
+ * of the same owner. Leases of one deployment, one for each of its groups, share it: each has ports of its own there.
  */
 export interface ClusterAddresses {
   /**
    * The lease has the addresses of these names from now on, durably, beside those that it has already. A name that
-   * another lease of the owner has stays there. Rejects with `clusterErrors.noAddresses`, and takes nothing, when too few
-   * are left.
+   * another deployment of the owner has stays there. Rejects with `clusterErrors.noAddresses`, and takes nothing, when too
+   * few are left.
    */
   claim(id: LeaseKey, endpoints: readonly string[]): Promise<void>;
-  /** The lease has no others: those go back to the pool once nothing leads from them to the lease any more. */
+  /**
+   * The lease has no others: those that none of its sisters has go back to the pool once nothing leads from them to the
+   * lease any more.
+   */
   retain(id: LeaseKey, endpoints: readonly string[]): Promise<void>;
-  /** The addresses that the owner has under these names are this lease's from now on, durably, and no other's. */
-  move(to: LeaseKey, endpoints: readonly string[]): Promise<void>;
+  /** The addresses that the owner has under these names are this lease's from now on, durably, and no other deployment's. */
+  migrate(to: LeaseKey, endpoints: readonly string[]): Promise<void>;
   /** Names of the addresses that the lease has. Synchronous: this process is the only one that gives them out. */
   heldBy(id: LeaseKey): readonly string[];
-  /** The lease that has the owner's address of a name. */
-  holderOf(owner: string, endpoint: string): LeaseKey | undefined;
+  /** The leases that have the owner's address of a name: groups of one deployment, none where nobody has it. */
+  holdersOf(owner: string, endpoint: string): readonly LeaseKey[];
+}
+
+/** Whether both are leases of one deployment at one provider, for two of its groups. */
+export function areSisters(one: LeaseKey, other: LeaseKey): boolean {
+  const isOfOne = one.owner === other.owner && one.dseq === other.dseq && one.provider === other.provider;
+  return isOfOne && one.gseq !== other.gseq;
 }
 
 /** Names of the leased addresses that a group asks for. */

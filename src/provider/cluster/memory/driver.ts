@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ManifestGroup } from "../../../sdl/index.ts";
 import { silentLogger } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
@@ -15,6 +16,9 @@ import {
   clusterErrors,
   type ExecRequest,
   type ExecSession,
+  externalPort,
+  isLeasedIpExpose,
+  type LeasedAddress,
   type LeaseHealth,
   type LeaseSpec,
   type LogLine,
@@ -33,11 +37,13 @@ import {
   type BackoffPolicy,
   EventLog,
   type Holding,
+  isSameHolding,
   LineQueue,
   LocalCarrier,
   leasedAddresses,
   PortAllocator,
   type PortProbe,
+  portTaken,
   streamEvents,
 } from "../shared/index.ts";
 import { checkSpec, LEAST_MEMORY } from "./check.ts";
@@ -225,7 +231,7 @@ class MemoryDriver implements ClusterDriver {
   async status(id: LeaseKey): Promise<LeaseHealth> {
     const lease = this.#cluster.leases.get(leaseNamespace(id));
     if (lease === undefined) return { health: "unknown", services: [] };
-    const addresses = leasedAddresses(lease.spec.group, this.#book.held(id), () => ({ assigned: true }));
+    const addresses = this.#told(lease.spec);
     const status = { ...lease.status(), ...(addresses.length === 0 ? {} : { addresses }) };
     return this.#cluster.reachable ? status : { ...status, health: "unknown" };
   }
@@ -287,6 +293,21 @@ class MemoryDriver implements ClusterDriver {
     for (const lease of this.#cluster.leases.values()) await lease.close();
   }
 
+  /** Where two leases of a deployment want one port of an address, the first has it. */
+  #told({ id, group }: LeaseSpec): readonly LeasedAddress[] {
+    const isTaken = ({ endpoint, leases }: Holding, port: string): boolean => {
+      const before = leases.slice(
+        0,
+        leases.findIndex((each) => formatLeaseId(each) === formatLeaseId(id)),
+      );
+      const groups = before.flatMap((each) => this.#cluster.leases.get(leaseNamespace(each))?.spec.group ?? []);
+      return groups.some((each) => addressPorts(each, endpoint).includes(port));
+    };
+    return leasedAddresses(group, this.#book.held(id), (_, holding, port) =>
+      isTaken(holding, port) ? { assigned: false, problem: portTaken(port) } : { assigned: true },
+    );
+  }
+
   /** What it notes is the cluster's, and outlives this driver. */
   #openBook(pool: readonly string[]): AddressBook {
     const { holdings } = this.#cluster;
@@ -298,19 +319,18 @@ class MemoryDriver implements ClusterDriver {
       take: async (holding: Holding) => {
         this.#reach();
         const held = holdings.get(holding.address) ?? holding;
-        if (held.endpoint !== holding.endpoint || formatLeaseId(held.lease) !== formatLeaseId(holding.lease))
-          return false;
+        if (!isSameHolding(held, holding)) return false;
         note(holding);
         return true;
       },
-      move: async (from: Holding, to: Holding) => {
+      change: async (from: Holding, to: Holding) => {
         if (holdings.has(from.address)) note(to);
         return holdings.has(from.address);
       },
-      free: async ({ address, endpoint, lease }: Holding) => {
+      free: async (holding: Holding) => {
         this.#reach();
-        const held = holdings.get(address);
-        if (held?.endpoint === endpoint && formatLeaseId(held.lease) === formatLeaseId(lease)) holdings.delete(address);
+        const held = holdings.get(holding.address);
+        if (held !== undefined && isSameHolding(held, holding)) holdings.delete(holding.address);
       },
     };
     return new AddressBook({ pool, ledger }, [...holdings.values()]);
@@ -325,6 +345,12 @@ class MemoryDriver implements ClusterDriver {
     if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
     return lease;
   }
+}
+
+/** Ports of the address that the group asks for, such as `53/UDP`. */
+function addressPorts({ services }: ManifestGroup, endpoint: string): string[] {
+  const exposes = services.flatMap(({ expose }) => expose.filter(isLeasedIpExpose));
+  return exposes.filter(({ ip }) => ip === endpoint).map((each) => `${externalPort(each)}/${each.proto}`);
 }
 
 /** The last lines of every replica, in the order they were written. */

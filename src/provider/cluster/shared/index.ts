@@ -3,11 +3,14 @@ export {
   type AddressLedger,
   type AddressState,
   addressPool,
+  type Holders,
   type Holding,
+  isSameHolding,
   leasedAddresses,
   MAX_POOL,
   NO_ADDRESSES,
   normalAddress,
+  portTaken,
 } from "./addresses/index.ts";
 export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./backoff.ts";
 export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";

@@ -41,9 +41,11 @@ interface OrderMarketOptions {
   readonly fee?: IntCoin;
   /** Of the provider; one unless given. */
   readonly cores?: bigint;
+  /** Leased addresses of the provider, the first of which is taken. */
+  readonly addresses?: number;
 }
 
-/** A provider with cores to spare, one leased address that is taken, and orders as tenants make them; under fake timers. */
+/** A provider with cores to spare, leased addresses of which one is taken, and orders as tenants make them; under fake timers. */
 export class OrderMarket {
   readonly groups = new Map<string, GroupSpec>();
   readonly bids = new Set<string>();
@@ -53,12 +55,12 @@ export class OrderMarket {
   readonly balances: Record<string, bigint> = { utoken: 1_000_000_000n, ugas: 1_000n };
   readonly service: OrderService;
 
-  constructor({ fee = { denom: "utoken", amount: 1_000n }, cores = 1n }: OrderMarketOptions = {}) {
+  constructor({ fee = { denom: "utoken", amount: 1_000n }, cores = 1n, addresses = 1 }: OrderMarketOptions = {}) {
     const ledger = { record: () => {}, durable: async () => {} };
     const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, ledger });
     const storage = [{ classes: "all" as const, bytes: 1n << 30n }];
     const nodes = [{ name: "host", cpu: 1_000n * cores + 1n, memory: 1n << 30n, storage, gpus: [] }];
-    inventory.observe({ nodes, storage: [], addresses: 1 });
+    inventory.observe({ nodes, storage: [], addresses });
     inventory.hold("lease", groupNeeds(groupOf({ cpu: 1n, leasedIp: true })), "active");
     this.service = new OrderService({
       provider: "svc1provider",

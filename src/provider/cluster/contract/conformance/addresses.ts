@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ManifestService } from "../../../../sdl/index.ts";
 import type { LeaseKey } from "../../../../wire/index.ts";
 import { endpointNames, type LeasedAddress } from "../addresses.ts";
 import type { ClusterDriver, LeaseHealth } from "../driver.ts";
@@ -16,7 +17,26 @@ function serviceWith(image: string, ...names: readonly string[]) {
 
 /** Takes the ports and addresses that it needs, and deploys it. */
 async function deploy(driver: ClusterDriver, image: string, id: LeaseKey, ...names: readonly string[]): Promise<void> {
-  const { group } = sampleSpec([serviceWith(image, ...names)]);
+  await deployService(driver, serviceWith(image, ...names), id);
+}
+
+/** Deploys a service with one port of the address `mine`. */
+async function deployPort(
+  driver: ClusterDriver,
+  image: string,
+  [id, externalPort]: readonly [LeaseKey, number],
+): Promise<void> {
+  const expose = [sampleExpose({ ip: "mine", endpointSequenceNumber: 1, externalPort })];
+  await deployService(driver, sampleService(image, { expose }), id);
+}
+
+/** Leases of one deployment. */
+function sisters(first: LeaseKey): readonly [LeaseKey, LeaseKey, LeaseKey] {
+  return [first, { ...first, gseq: 2 }, { ...first, gseq: 3 }];
+}
+
+async function deployService(driver: ClusterDriver, service: ManifestService, id: LeaseKey): Promise<void> {
+  const { group } = sampleSpec([service]);
   const ports = await driver.ports.assign(id, group);
   await driver.addresses.claim(id, endpointNames(group));
   await driver.deploy(sampleSpec(group.services, { id, ports }));
@@ -42,7 +62,7 @@ export const addressCases: readonly ConformanceCase[] = [
         const id = sampleLease();
         if (!limits.leasedIps) {
           await assert.rejects(addresses.claim(id, ["mine"]), /IP/);
-          assert.deepEqual([addresses.heldBy(id), addresses.holderOf(id.owner, "mine")], [[], undefined]);
+          assert.deepEqual([addresses.heldBy(id), addresses.holdersOf(id.owner, "mine")], [[], []]);
           return;
         }
         leases.push(id);
@@ -64,7 +84,7 @@ export const addressCases: readonly ConformanceCase[] = [
         await deploy(driver, harness.image, id, "mine", "other");
         assert.deepEqual(addressesOf(await untilAssigned(driver, id)), before, "the same again");
         await addresses.retain(id, ["mine"]);
-        assert.deepEqual([addresses.heldBy(id), addresses.holderOf(id.owner, "other")], [["mine"], undefined]);
+        assert.deepEqual([addresses.heldBy(id), addresses.holdersOf(id.owner, "other")], [["mine"], []]);
         await driver.teardown(id);
         assert.deepEqual(addresses.heldBy(id), []);
       }),
@@ -80,7 +100,7 @@ export const addressCases: readonly ConformanceCase[] = [
         await assert.rejects(addresses.claim(two, ["mine", "second"]), /no IP address is left/);
         assert.deepEqual(addresses.heldBy(two), []);
         await addresses.claim(two, ["mine"]);
-        assert.deepEqual(addresses.holderOf("svc1other", "mine"), two);
+        assert.deepEqual(addresses.holdersOf("svc1other", "mine"), [two]);
         await assert.rejects(addresses.claim({ ...sampleLease(), owner: "svc1third" }, ["mine"]), /no IP address/);
         await addresses.retain(one, []);
         await addresses.claim(two, ["second", "third"]);
@@ -88,7 +108,7 @@ export const addressCases: readonly ConformanceCase[] = [
       }),
   },
   {
-    name: "a name stays with the lease that has it until it moves to another of the owner's, with its address",
+    name: "a name stays with the lease that has it until it migrates to another of the owner's, with its address",
     run: (harness) =>
       withDriver(harness, async (driver, leases) => {
         const { addresses, limits } = driver;
@@ -101,14 +121,38 @@ export const addressCases: readonly ConformanceCase[] = [
         assert.deepEqual([addresses.heldBy(one), addresses.heldBy(two)], [["mine"], []]);
         assert.equal((await driver.status(two)).addresses, undefined);
         for (const [to, from] of [[two, one] as const, [two, one] as const, [one, two] as const]) {
-          await addresses.move(to, ["mine", "unknown"]);
+          await addresses.migrate(to, ["mine", "unknown"]);
           assert.deepEqual([addresses.heldBy(from), addresses.heldBy(to)], [[], ["mine"]]);
           assert.deepEqual(addressesOf(await untilAssigned(driver, to)), [address]);
           assert.equal((await driver.status(from)).addresses, undefined);
         }
         const thief = { ...sampleLease(), owner: "svc1thief" };
-        await addresses.move(thief, ["mine"]);
+        await addresses.migrate(thief, ["mine"]);
         assert.deepEqual([addresses.heldBy(one), addresses.heldBy(thief)], [["mine"], []]);
+      }),
+  },
+  {
+    name: "groups of one deployment share the address of a name, each with ports of its own, until the last gives it up",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const { addresses, limits } = driver;
+        if (!limits.leasedIps) return;
+        const [one, two, late] = sisters(sampleLease());
+        leases.push(one, two, late);
+        await deployPort(driver, harness.image, [one, 8080]);
+        const address = only(addressesOf(await untilAssigned(driver, one)));
+        await deployPort(driver, harness.image, [two, 8081]);
+        assert.deepEqual(addressesOf(await untilAssigned(driver, two)), [address]);
+        assert.deepEqual(addresses.holdersOf(one.owner, "mine"), [one, two]);
+        await deployPort(driver, harness.image, [late, 8081]);
+        const isRefused = ({ addresses: [port] = [], services: [service] }: LeaseHealth) =>
+          /8081\/TCP .* another group/.test(`${port?.problem} ${service?.error}`) && port?.assigned === false;
+        await untilHealth(driver, late, isRefused, "that its port is another's");
+        await driver.teardown(late);
+        await driver.teardown(one);
+        assert.deepEqual(addressesOf(await untilAssigned(driver, two)), [address]);
+        await driver.teardown(two);
+        assert.deepEqual(addresses.holdersOf(one.owner, "mine"), []);
       }),
   },
   {

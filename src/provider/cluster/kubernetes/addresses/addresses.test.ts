@@ -145,7 +145,7 @@ test("a record that somebody deletes stays until its lease gives the address bac
   await driver.addresses.claim(id, ["mine"]);
   await cluster.server.client().delete(KIND, { namespace: "lease", name: POOL[0] ?? "" });
   expect(cluster.server.objects(RECORDS)[0]?.metadata.deletionTimestamp).toBeDefined();
-  await driver.addresses.move({ ...id, dseq: id.dseq + 1_000n }, ["mine"]);
+  await driver.addresses.migrate({ ...id, dseq: id.dseq + 1_000n }, ["mine"]);
   expect(recorded()).toEqual([`${POOL[0]} ${id.owner}/${id.dseq + 1_000n}`]);
   await driver.addresses.retain({ ...id, dseq: id.dseq + 1_000n }, []);
   expect(recorded()).toEqual([]);
@@ -193,7 +193,7 @@ test("nothing is deployed for a lease while it is being removed, known or not", 
 });
 
 /**
- * A client whose calls that lead an address to the lease wait until then, or for a while where that waits for them. An address moves
+ * A client whose calls that lead an address to the lease wait until then, or for a while where that waits for them. An address migrates
  * on to the next lease as soon as such a call is under way.
  */
 function slowClient(id: LeaseKey, until: () => boolean, next?: LeaseKey) {
@@ -233,7 +233,7 @@ test("addresses that a failed claim gives back lead to no lease that a pass brin
   expect(cluster.contested).toEqual(new Set());
 });
 
-test("an address that moves twice at once leads to the last lease alone", async () => {
+test("an address that migrates twice at once leads to the last lease alone", async () => {
   const [one, two, three] = [sampleLease(), sampleLease(), sampleLease()];
   const driver = await open(
     SETTINGS,
@@ -242,22 +242,59 @@ test("an address that moves twice at once leads to the last lease alone", async 
   await deploy(driver, one, "mine");
   for (const id of [two, three]) await driver.deploy(specOf(id, ["mine"]));
   await untilAssigned(driver, one);
-  await Promise.all([driver.addresses.move(two, ["mine"]), driver.addresses.move(three, ["mine"])]);
+  await Promise.all([driver.addresses.migrate(two, ["mine"]), driver.addresses.migrate(three, ["mine"])]);
   await untilAssigned(driver, three);
   expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(three)}`]);
   expect(cluster.contested).toEqual(new Set());
 });
 
-test("a hundred deployments, moves and ends at once, with restarts between, never share an address or keep one", async () => {
+test("groups of one deployment share an address over restarts, and what leads to one that ends goes alone", async () => {
+  let driver = await open();
+  const one = sampleLease();
+  const two = { ...one, gseq: 2 };
+  await deploy(driver, one, "mine");
+  const expose = [sampleExpose({ ip: "mine", endpointSequenceNumber: 1, externalPort: 8080 })];
+  const { group } = sampleSpec([sampleService("localhost/web:1", { expose })]);
+  await driver.addresses.claim(two, ["mine"]);
+  await driver.deploy(sampleSpec(group.services, { id: two, ports: await driver.ports.assign(two, group) }));
+  await untilAssigned(driver, two);
+  expect([recorded(), leading()]).toEqual([
+    [`${POOL[0]} ${one.owner}/${one.dseq}`],
+    [one, two].map((id) => `${POOL[0]} ${leaseNamespace(id)}`).sort(),
+  ]);
+  const { since } = Object(cluster.server.objects(RECORDS)[0]).spec;
+  await driver.close();
+  driver = await open();
+  expect(driver.addresses.holdersOf(one.owner, "mine")).toEqual([one, two]);
+  await driver.addresses.retain(one, []);
+  await vi.waitFor(() => expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(two)}`]));
+  expect(Object(cluster.server.objects(RECORDS)[0]).spec).toMatchObject({ gseq: 2, since });
+  await driver.teardown(two);
+  expect([recorded(), leading()]).toEqual([[], []]);
+});
+
+test("an address that migrates leaves all groups of the deployment that had it", async () => {
+  const driver = await open();
+  const [one, other] = [sampleLease(), sampleLease()];
+  const two = { ...one, gseq: 2 };
+  for (const id of [one, two, other]) await deploy(driver, id, "mine");
+  await untilAssigned(driver, one);
+  await driver.addresses.migrate(other, ["mine"]);
+  await untilAssigned(driver, other);
+  await vi.waitFor(() => expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(other)}`]));
+  expect(cluster.contested).toEqual(new Set());
+});
+
+test("a hundred deployments, migrations and ends at once, with restarts between, share addresses with sisters alone", async () => {
   const rng = seedFrom("SVC_TEST_SEED");
   let driver = await open();
-  const ids = Array.from({ length: 6 }, (_, at) => ({ ...sampleLease(), owner: `svc1owner${at % 2}` }));
+  const firsts = Array.from({ length: 4 }, (_, at) => ({ ...sampleLease(), owner: `svc1owner${at % 2}` }));
+  const ids = [...firsts, ...firsts.slice(0, 2).map((id) => ({ ...id, gseq: 2 }))];
   for (let round = 0; round < 25; round++) {
     const steps = Array.from({ length: 4 }, () => step(driver, rng, ids[rng.below(ids.length)] ?? sampleLease()));
     await Promise.allSettled(steps);
     const held = ids.flatMap((id) => driver.addresses.heldBy(id).map((name) => `${id.owner}/${name}`));
-    expect(new Set(held).size).toBe(held.length);
-    expect(cluster.server.objects(RECORDS)).toHaveLength(held.length);
+    expect(cluster.server.objects(RECORDS)).toHaveLength(new Set(held).size);
     expect(cluster.contested).toEqual(new Set());
     if (rng.below(5) > 0) continue;
     await driver.close();
@@ -274,6 +311,6 @@ async function step(driver: ClusterDriver, rng: Rng, id: LeaseKey): Promise<void
   const names = ["game", "voice"].filter(() => rng.below(3) > 0);
   const kind = rng.below(4);
   if (kind < 2) return deploy(driver, id, ...names);
-  if (kind === 2) return driver.addresses.move(id, names);
+  if (kind === 2) return driver.addresses.migrate(id, names);
   return driver.teardown(id, 9n);
 }

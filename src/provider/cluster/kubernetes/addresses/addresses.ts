@@ -1,11 +1,18 @@
 import { errorText } from "../../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../../wire/index.ts";
-import { type ClusterAddresses, type LeasedAddress, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
-import { AddressBook, type AddressState, type Holding, leasedAddresses } from "../../shared/index.ts";
+import {
+  areSisters,
+  type ClusterAddresses,
+  type LeasedAddress,
+  type LeaseSpec,
+  leaseNamespace,
+} from "../../contract/index.ts";
+import { AddressBook, type AddressState, type Holding, leasedAddresses, portTaken } from "../../shared/index.ts";
 import { ApiFailure } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
 import { addressName, LABEL, leasedIpName, type Wanted } from "../objects/index.ts";
-import { ObjectLedger, removeLeading } from "./ledger.ts";
+import type { ApiService } from "../view/balanced.ts";
+import { leading, ObjectLedger, removeServices } from "./ledger.ts";
 
 /** What addresses need of a lease on the cluster. */
 interface AddressLease {
@@ -19,7 +26,7 @@ type LeaseOf = (namespace: string) => AddressLease | undefined;
 
 /**
  * Addresses of leases' own on a cluster whose load balancer takes wishes for addresses. Who has which is recorded on the
- * cluster; the objects that lead from an address are those of the one lease that has it.
+ * cluster; the objects that lead from an address are those of the leases that have it, of one deployment.
  */
 export class LeasedIps implements ClusterAddresses {
   readonly #context: DriverContext;
@@ -69,28 +76,34 @@ export class LeasedIps implements ClusterAddresses {
   async retain(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
     if (this.#book.heldBy(id).every((each) => endpoints.includes(each))) return;
     await this.#between(id, () => this.#book.retain(id, endpoints));
+    // What led from an address that a sister keeps is no longer wanted.
+    this.#poke(id);
   }
 
-  async move(to: LeaseKey, endpoints: readonly string[]): Promise<void> {
-    for (const endpoint of endpoints) while (!(await this.#moved(to, endpoint)));
+  async migrate(to: LeaseKey, endpoints: readonly string[]): Promise<void> {
+    for (const endpoint of endpoints) while (!(await this.#migrated(to, endpoint)));
   }
 
   /**
-   * No pass of the lease that loses an address is under way when it does, and the next one knows. False where the address was given
-   * to another lease first: then that is the one that loses it.
+   * No pass of a lease that loses an address is under way when it does, and the next one knows. False where the address was given
+   * to other leases first: then those are the ones that lose it.
    */
-  async #moved(to: LeaseKey, endpoint: string): Promise<boolean> {
-    const from = this.holderOf(to.owner, endpoint);
-    if (from === undefined) return true;
-    const isMoved = await this.#between(from, async () => {
-      const holder = this.holderOf(to.owner, endpoint);
-      if (holder === undefined || formatLeaseId(holder) !== formatLeaseId(from)) return false;
-      await this.#book.move(to, [endpoint]);
+  async #migrated(to: LeaseKey, endpoint: string): Promise<boolean> {
+    const losers = this.#losers(to, endpoint);
+    const isMigrated = await this.#betweenAll(losers, async () => {
+      if (textOf(this.#losers(to, endpoint)) !== textOf(losers)) return false;
+      await this.#book.migrate(to, [endpoint]);
       return true;
     });
-    this.#poke(from);
-    this.#poke(to);
-    return isMoved;
+    for (const id of [...losers, to]) this.#poke(id);
+    return isMigrated;
+  }
+
+  /** Leases of other deployments that have the address, in one order for all who wait for them. */
+  #losers(to: LeaseKey, endpoint: string): readonly LeaseKey[] {
+    const holders = this.holdersOf(to.owner, endpoint);
+    if (holders.some((each) => areSisters(each, to))) return [];
+    return [...holders].sort((a, b) => (formatLeaseId(a) < formatLeaseId(b) ? -1 : 1));
   }
 
   heldBy(id: LeaseKey): readonly string[] {
@@ -101,8 +114,8 @@ export class LeasedIps implements ClusterAddresses {
     return this.#book.held(id);
   }
 
-  holderOf(owner: string, endpoint: string): LeaseKey | undefined {
-    return this.#book.holderOf(owner, endpoint);
+  holdersOf(owner: string, endpoint: string): readonly LeaseKey[] {
+    return this.#book.holdersOf(owner, endpoint);
   }
 
   /** Leases that have an address. */
@@ -134,12 +147,16 @@ export class LeasedIps implements ClusterAddresses {
 
   /** Why the object cannot be applied yet: what leads from its address elsewhere goes first. */
   async obstacle({ object }: Wanted): Promise<string | undefined> {
-    const { namespace, labels = {} } = object.metadata;
+    const { namespace = "", labels = {} } = object.metadata;
     if (labels[LABEL.address] === undefined) return undefined;
-    const holding = this.#book.all().find((each) => leaseNamespace(each.lease) === namespace && isOf(labels, each));
+    const holding = this.#book.all().find((each) => namespacesOf(each).has(namespace) && isOf(labels, each));
     if (holding === undefined) return "its IP address was given to another lease";
-    const left = await removeLeading(this.#context, holding.address, namespace);
-    return left === 0 ? undefined : `${holding.address} still routes to the lease that had it before`;
+    const found = await leading(this.#context, holding.address);
+    const others = found.filter(({ metadata }) => !namespacesOf(holding).has(metadata.namespace ?? ""));
+    await removeServices(this.#context, others);
+    if (others.length > 0) return `${holding.address} still routes to the lease that had it before`;
+    const ofSisters = found.filter(({ metadata }) => metadata.namespace !== namespace);
+    return takenPort(ofSisters, object as ApiService);
   }
 
   #open(holdings: readonly Holding[]): AddressBook {
@@ -151,10 +168,34 @@ export class LeasedIps implements ClusterAddresses {
     this.#leaseOf(leaseNamespace(id))?.poke();
   }
 
+  #betweenAll<T>(leases: readonly LeaseKey[], task: () => Promise<T>): Promise<T> {
+    const [first, ...rest] = leases;
+    return first === undefined ? task() : this.#between(first, () => this.#betweenAll(rest, task));
+  }
+
   #between<T>(id: LeaseKey, task: () => Promise<T>): Promise<T> {
     this.#context.log.debug("addresses of a lease change", { lease: formatLeaseId(id) });
     return this.#leaseOf(leaseNamespace(id))?.between(task) ?? task();
   }
+}
+
+/** A port of the address leads to one lease: load balancers do not give it to a second one. */
+function takenPort(others: readonly ApiService[], { spec }: ApiService): string | undefined {
+  const taken = new Set(others.flatMap((each) => (each.spec?.ports ?? []).map(portText)));
+  const port = (spec?.ports ?? []).map(portText).find((text) => taken.has(text));
+  return port === undefined ? undefined : portTaken(port);
+}
+
+function portText({ port, protocol }: { readonly port?: number; readonly protocol?: string }): string {
+  return `${port}/${protocol}`;
+}
+
+function namespacesOf({ leases }: Holding): ReadonlySet<string> {
+  return new Set(leases.map(leaseNamespace));
+}
+
+function textOf(leases: readonly LeaseKey[]): string {
+  return leases.map(formatLeaseId).join(" ");
 }
 
 function isOf(labels: Readonly<Record<string, string>>, { address }: Holding): boolean {

@@ -1,11 +1,12 @@
-import { formatLeaseId, type LeaseKey } from "../../../../wire/index.ts";
+import type { LeaseKey } from "../../../../wire/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
-import { type AddressLedger, type Holding, normalAddress } from "../../shared/index.ts";
+import { type AddressLedger, type Holding, isSameHolding, normalAddress } from "../../shared/index.ts";
 import { ApiFailure } from "../api/failure.ts";
 import { letGo } from "../api/held.ts";
 import type { ApiObject } from "../api/objects.ts";
 import type { DriverContext } from "../context.ts";
 import { addressName, KIND, LABEL, LEASES_SPACE, leasedIpObject } from "../objects/index.ts";
+import type { ApiService } from "../view/balanced.ts";
 
 /** The record of an address, as the API has it and as far as it is read. */
 interface ApiLeasedIp extends ApiObject {
@@ -17,6 +18,8 @@ interface ApiLeasedIp extends ApiObject {
     readonly gseq?: number;
     readonly oseq?: number;
     readonly provider?: string;
+    /** All leases that have it, of one deployment; the first one's numbers stand beside it too. */
+    readonly groups?: readonly { readonly gseq?: number; readonly oseq?: number }[];
     readonly since?: string;
   };
 }
@@ -58,13 +61,14 @@ export class ObjectLedger implements AddressLedger {
     return true;
   }
 
-  async move(from: Holding, to: Holding): Promise<boolean> {
+  async change(from: Holding, to: Holding): Promise<boolean> {
     const { api, objects } = this.#parts;
     const found = await this.#find(from);
     if (found === undefined) return this.take(to);
     if (isOf(found, to)) return true;
     if (!isOf(found, from)) return false;
-    const { object } = leasedIpObject(to, now(), objects);
+    const isOfOne = from.leases[0].dseq === to.leases[0].dseq;
+    const { object } = leasedIpObject(to, (isOfOne ? found.spec?.since : undefined) ?? now(), objects);
     const { uid } = found.metadata;
     await api.apply(KIND.leasedIp, {
       ...object,
@@ -93,35 +97,43 @@ export class ObjectLedger implements AddressLedger {
   }
 }
 
-/**
- * Removes what leads from an address to leases, except in one namespace; resolves with how much of it there was. It is gone
- * when there is none.
- */
-export async function removeLeading({ api, provider }: Parts, address: string, except?: string): Promise<number> {
+/** What leads from an address to leases. */
+export async function leading({ api, provider }: Parts, address: string): Promise<readonly ApiService[]> {
   const labels = `${LABEL.provider}=${provider},${LABEL.address}=${addressName(address)}`;
-  const { objects } = await api.list(KIND.service, { labels });
-  const others = objects.filter(({ metadata }) => metadata.namespace !== except);
-  for (const { metadata } of others) {
+  const { objects } = await api.list<ApiService>(KIND.service, { labels });
+  return objects;
+}
+
+/** Removes what leads from an address to leases; resolves with how much of it there was. It is gone when there is none. */
+async function removeLeading(parts: Parts, address: string): Promise<number> {
+  const found = await leading(parts, address);
+  await removeServices(parts, found);
+  return found.length;
+}
+
+/** Has them removed; they are gone when they are no longer listed. */
+export async function removeServices({ api }: Pick<Parts, "api">, services: readonly ApiService[]): Promise<void> {
+  for (const { metadata } of services) {
     const { name, namespace = "", uid, deletionTimestamp } = metadata;
     if (uid === undefined || deletionTimestamp !== undefined) continue;
     await api.delete(KIND.service, { namespace, name }, { uid });
   }
-  return others.length;
 }
 
 /** Undefined for what is not a record as this program writes it. */
 function holdingOf({ metadata, spec = {} }: ApiLeasedIp): Holding | undefined {
-  const { endpoint = "", owner = "", dseq = "", gseq = 0, oseq = 0, provider = "" } = spec;
+  const { endpoint = "", owner = "", dseq = "", gseq = 0, oseq = 0, provider = "", groups = [] } = spec;
   const address = normalAddress(spec.address ?? "");
   if (address === undefined || addressName(address) !== metadata.name) return undefined;
   if (endpoint === "" || owner === "" || provider === "" || !/^\d{1,20}$/.test(dseq)) return undefined;
-  const lease: LeaseKey = { owner, dseq: BigInt(dseq), gseq, oseq, provider };
-  return { endpoint, address, lease };
+  const first: LeaseKey = { owner, dseq: BigInt(dseq), gseq, oseq, provider };
+  const more = groups.slice(1).map((group) => ({ ...first, gseq: group.gseq ?? 0, oseq: group.oseq ?? 0 }));
+  return { endpoint, address, leases: [first, ...more] };
 }
 
-function isOf(object: ApiLeasedIp | undefined, { endpoint, lease }: Holding): boolean {
+function isOf(object: ApiLeasedIp | undefined, holding: Holding): boolean {
   const found = object === undefined ? undefined : holdingOf(object);
-  return found?.endpoint === endpoint && formatLeaseId(found.lease) === formatLeaseId(lease);
+  return found !== undefined && isSameHolding(found, holding);
 }
 
 /** RFC 3339 in UTC, in whole seconds. */

@@ -94,6 +94,7 @@ const LEASED_IP_SPEC = record({
   owner: TEXT,
   ...SEQUENCES,
   provider: TEXT,
+  groups: listOf(record({ gseq: COUNT, oseq: COUNT })),
   sharing_key: TEXT,
   since: { type: "string", format: "date-time" },
 });

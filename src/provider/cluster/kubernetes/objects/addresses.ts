@@ -27,7 +27,7 @@ export function leasedServices({ group }: LeaseSpec): (readonly [service: Manife
 
 /**
  * What leads from the addresses that the lease has to its services: an object for each service and address. They share
- * the address by a key that nobody else has.
+ * the address, with those of the deployment's other groups, by a key that nobody else has.
  */
 export function addressObjects(spec: LeaseSpec, held: readonly Holding[], settings: ObjectSettings): Wanted[] {
   return leasedServices(spec).flatMap(([service, endpoint]) => {
@@ -81,7 +81,8 @@ export function sharingKey(owner: string, endpoint: string): string {
 
 /** Who has an address since when. Its name is the address, so that nobody else can have it too. */
 export function leasedIpObject(holding: Holding, since: string, settings: Pick<ObjectSettings, "provider">): Wanted {
-  const { lease, endpoint, address } = holding;
+  const { leases, endpoint, address } = holding;
+  const [lease] = leases;
   const { owner, dseq, gseq, oseq, provider } = lease;
   const labels = { ...leaseLabels(settings.provider, lease), ...leaseIdLabels(lease) };
   return wanted(
@@ -96,6 +97,7 @@ export function leasedIpObject(holding: Holding, since: string, settings: Pick<O
         gseq,
         oseq,
         provider,
+        groups: leases.map((each) => ({ gseq: each.gseq, oseq: each.oseq })),
         sharing_key: sharingKey(owner, endpoint),
         since,
       },

@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import { hostileNames, SETTINGS, shop } from "../../../../../test/support/kubernetes-leases.ts";
 import type { ManifestService } from "../../../../sdl/index.ts";
 import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
+import type { Holding } from "../../shared/index.ts";
 import {
   addressName,
   ingressObjects,
@@ -79,7 +80,8 @@ describe("the objects of a lease", () => {
 });
 
 describe("leased addresses", () => {
-  const held = (address: string) => [{ endpoint: "my_game", address, lease: shop().id }];
+  const sister = { ...shop().id, gseq: 2 };
+  const held = (address: string): Holding[] => [{ endpoint: "my_game", address, leases: [shop().id, sister] }];
   const expose = [
     sampleExpose({ ip: "my_game", endpointSequenceNumber: 1 }),
     sampleExpose({ ip: "my_game", endpointSequenceNumber: 1, port: 5000, externalPort: 53, proto: "UDP" as const }),
@@ -143,7 +145,17 @@ describe("leased addresses", () => {
     if (holding === undefined) throw new Error("an address expected");
     expect(leasedIpObject(holding, "2026-01-01T00:00:00Z", SETTINGS).object).toMatchObject({
       metadata: { name: "203.0.113.7", namespace: "lease", finalizers: ["svc.network/address"] },
-      spec: { address: "203.0.113.7", endpoint: "my_game", owner: spec.id.owner, since: "2026-01-01T00:00:00Z" },
+      spec: {
+        address: "203.0.113.7",
+        endpoint: "my_game",
+        owner: spec.id.owner,
+        gseq: 1,
+        groups: [
+          { gseq: 1, oseq: 1 },
+          { gseq: 2, oseq: 1 },
+        ],
+        since: "2026-01-01T00:00:00Z",
+      },
     });
   });
 });

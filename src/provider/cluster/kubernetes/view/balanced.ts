@@ -5,7 +5,7 @@ import type { ApiObject } from "../api/objects.ts";
 export interface ApiService extends ApiObject {
   readonly spec?: {
     readonly type?: string;
-    readonly ports?: readonly { readonly nodePort?: number }[];
+    readonly ports?: readonly { readonly port?: number; readonly protocol?: string; readonly nodePort?: number }[];
     readonly loadBalancerIP?: string;
   };
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };

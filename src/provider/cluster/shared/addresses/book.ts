@@ -1,22 +1,25 @@
 import { Mutex } from "../../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../../wire/index.ts";
-import { type ClusterAddresses, clusterErrors } from "../../contract/index.ts";
+import { areSisters, type ClusterAddresses, clusterErrors } from "../../contract/index.ts";
 
-/** An address that a lease has. */
+/** Leases of one deployment, the one that claimed first before the others. */
+export type Holders = readonly [LeaseKey, ...LeaseKey[]];
+
+/** An address that leases have. */
 export interface Holding {
   /** Name of the address, one for each owner. */
   readonly endpoint: string;
   readonly address: string;
-  readonly lease: LeaseKey;
+  readonly leases: Holders;
 }
 
 /** Where holdings outlive the process. What a call asked for is so when it resolves, and may be when it rejects. */
 export interface AddressLedger {
   /** Notes a holding; the same again changes nothing. False where somebody else has the address. */
   take(holding: Holding): Promise<boolean>;
-  /** The address is now this lease's, and no longer that of the lease that had it. False where neither of them has it. */
-  move(from: Holding, to: Holding): Promise<boolean>;
-  /** The lease does not have the address, and nothing leads from it to the lease any more. */
+  /** The address now has these leases, and no longer those that it had. False where it has neither of the two. */
+  change(from: Holding, to: Holding): Promise<boolean>;
+  /** Nobody has the address, and nothing leads from it to the leases any more. */
   free(holding: Holding): Promise<void>;
 }
 
@@ -37,15 +40,15 @@ export class AddressBook implements ClusterAddresses {
   readonly #holdings = new Map<string, Holding>();
   /** By address, what is to go from the ledger and may still be there: a call had no answer, or a crash came between two. */
   readonly #leaving = new Map<string, Holding>();
-  /** By address, moves that may be in the ledger by now. */
-  readonly #moving = new Map<string, readonly [from: Holding, to: Holding]>();
+  /** By address, changes that may be in the ledger by now. */
+  readonly #changing = new Map<string, readonly [from: Holding, to: Holding]>();
   readonly #turn = new Mutex();
   #next = 0;
 
   constructor(options: AddressBookOptions, holdings: readonly Holding[] = []) {
     this.#options = options;
     for (const each of holdings) {
-      const other = this.#find(each.lease, each.endpoint);
+      const other = this.#find(ownerOf(each), each.endpoint);
       if (other !== undefined) this.#leaving.set(other.address, other);
       this.#note(each);
     }
@@ -53,17 +56,11 @@ export class AddressBook implements ClusterAddresses {
 
   claim(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
     return this.#inTurn(async () => {
-      const taken: Holding[] = [];
+      const claimed: string[] = [];
       try {
-        for (const endpoint of endpoints) {
-          const known = this.#find(id, endpoint);
-          if (known !== undefined && (await this.#isStill(known))) continue;
-          const holding = await this.#take(id, endpoint);
-          this.#note(holding);
-          taken.push(holding);
-        }
+        for (const endpoint of endpoints) if (await this.#claim(id, endpoint)) claimed.push(endpoint);
       } catch (error) {
-        for (const holding of taken) await this.#free(holding).catch(() => {});
+        for (const endpoint of claimed) await this.#leave(id, endpoint).catch(() => {});
         throw error;
       }
     });
@@ -71,21 +68,17 @@ export class AddressBook implements ClusterAddresses {
 
   retain(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
     return this.#inTurn(async () => {
-      const others = this.held(id).filter(({ endpoint }) => !endpoints.includes(endpoint));
-      for (const holding of others) {
-        const [from, to] = this.#moving.get(holding.address) ?? [];
-        if (from !== undefined && to !== undefined) await this.#move(from, to);
-        else await this.#free(holding);
-      }
+      for (const endpoint of this.heldBy(id)) if (!endpoints.includes(endpoint)) await this.#leave(id, endpoint);
     });
   }
 
-  move(to: LeaseKey, endpoints: readonly string[]): Promise<void> {
+  migrate(to: LeaseKey, endpoints: readonly string[]): Promise<void> {
     return this.#inTurn(async () => {
       for (const endpoint of endpoints) {
-        const from = this.#find(to, endpoint);
-        if (from === undefined || !(await this.#isStill(from)) || isSame(from.lease, to)) continue;
-        await this.#move(from, { ...from, lease: to });
+        const from = await this.#certain(to.owner, endpoint);
+        if (from === undefined || has(from, to)) continue;
+        const leases: Holders = from.leases.every((each) => areSisters(each, to)) ? [...from.leases, to] : [to];
+        await this.#change(from, { ...from, leases });
       }
     });
   }
@@ -95,48 +88,76 @@ export class AddressBook implements ClusterAddresses {
   }
 
   held(id: LeaseKey): readonly Holding[] {
-    return this.all().filter(({ lease }) => isSame(lease, id));
+    return this.all().filter((each) => has(each, id));
   }
 
   /** Leases that have an address. */
   holders(): LeaseKey[] {
-    return [...new Map(this.all().map(({ lease }) => [formatLeaseId(lease), lease])).values()];
+    return [...new Map(this.all().flatMap(({ leases }) => leases.map((id) => [formatLeaseId(id), id]))).values()];
   }
 
   all(): readonly Holding[] {
     return [...this.#holdings.values()];
   }
 
-  holderOf(owner: string, endpoint: string): LeaseKey | undefined {
-    return this.#find({ owner }, endpoint)?.lease;
+  holdersOf(owner: string, endpoint: string): readonly LeaseKey[] {
+    return this.#find(owner, endpoint)?.leases ?? [];
   }
 
   /** One change after the other. What is left of those before is done first, as far as that is possible. */
   #inTurn(task: () => Promise<void>): Promise<void> {
     return this.#turn.run(async () => {
-      for (const [from, to] of [...this.#moving.values()]) await this.#move(from, to).catch(() => {});
+      for (const [from, to] of [...this.#changing.values()]) await this.#change(from, to).catch(() => {});
       for (const holding of [...this.#leaving.values()]) await this.#free(holding).catch(() => {});
       await task();
     });
   }
 
-  /** Whether the ledger has the holding for certain; one that was to go and could not is wanted again. */
-  async #isStill(holding: Holding): Promise<boolean> {
-    const [from, to] = this.#moving.get(holding.address) ?? [];
-    if (from !== undefined && to !== undefined) await this.#move(from, to);
-    if (this.#leaving.get(holding.address) !== holding) return true;
+  /** Whether the lease has an address by this that it had not before. */
+  async #claim(id: LeaseKey, endpoint: string): Promise<boolean> {
+    const known = await this.#certain(id.owner, endpoint);
+    if (known === undefined) {
+      this.#note(await this.#take(id, endpoint));
+      return true;
+    }
+    if (has(known, id) || !known.leases.every((each) => areSisters(each, id))) return false;
+    await this.#change(known, { ...known, leases: [...known.leases, id] });
+    return true;
+  }
+
+  async #leave(id: LeaseKey, endpoint: string): Promise<void> {
+    const known = this.#find(id.owner, endpoint);
+    if (known === undefined) return;
+    const [from, to] = this.#changing.get(known.address) ?? [];
+    if (from !== undefined && to !== undefined) await this.#change(from, to);
+    const now = this.#find(id.owner, endpoint);
+    if (now === undefined || !has(now, id)) return;
+    const [first, ...more] = now.leases.filter((each) => !isSame(each, id));
+    if (first === undefined) await this.#free(now);
+    else await this.#change(now, { ...now, leases: [first, ...more] });
+  }
+
+  /** The holding that the ledger has for certain; one that was to go and could not is wanted again. */
+  async #certain(owner: string, endpoint: string): Promise<Holding | undefined> {
+    const known = this.#find(owner, endpoint);
+    if (known === undefined) return undefined;
+    const [from, to] = this.#changing.get(known.address) ?? [];
+    if (from !== undefined && to !== undefined) await this.#change(from, to);
+    const holding = this.#find(owner, endpoint);
+    if (holding === undefined || this.#leaving.get(holding.address) !== holding) return holding;
     const isTaken = await this.#options.ledger.take(holding);
     this.#leaving.delete(holding.address);
-    if (!isTaken) this.#forget(holding);
-    return isTaken;
+    if (isTaken) return holding;
+    this.#forget(holding);
+    return undefined;
   }
 
   /** Without an answer it is made again before anything else. */
-  async #move(from: Holding, to: Holding): Promise<void> {
-    this.#moving.set(from.address, [from, to]);
-    const isMoved = await this.#options.ledger.move(from, to);
-    this.#moving.delete(from.address);
-    if (isMoved) this.#note(to);
+  async #change(from: Holding, to: Holding): Promise<void> {
+    this.#changing.set(from.address, [from, to]);
+    const isChanged = await this.#options.ledger.change(from, to);
+    this.#changing.delete(from.address);
+    if (isChanged) this.#note(to);
     else this.#forget(from);
   }
 
@@ -155,7 +176,7 @@ export class AddressBook implements ClusterAddresses {
       const address = pool[this.#next % pool.length] ?? "";
       this.#next = (this.#next + 1) % pool.length;
       if (taken.has(address) || isForeign(address)) continue;
-      const holding = { endpoint, address, lease };
+      const holding: Holding = { endpoint, address, leases: [lease] };
       this.#leaving.set(address, holding);
       const isTaken = await ledger.take(holding);
       this.#leaving.delete(address);
@@ -164,18 +185,37 @@ export class AddressBook implements ClusterAddresses {
     throw clusterErrors.noAddresses(`all ${pool.length} of the provider are taken`);
   }
 
-  #find({ owner }: Pick<LeaseKey, "owner">, endpoint: string): Holding | undefined {
+  #find(owner: string, endpoint: string): Holding | undefined {
     return this.#holdings.get(keyOf(owner, endpoint));
   }
 
   #note(holding: Holding): void {
-    this.#holdings.set(keyOf(holding.lease.owner, holding.endpoint), holding);
+    this.#holdings.set(keyOf(ownerOf(holding), holding.endpoint), holding);
   }
 
   /** The name may have another address by now. */
-  #forget({ lease, endpoint, address }: Holding): void {
-    if (this.#find(lease, endpoint)?.address === address) this.#holdings.delete(keyOf(lease.owner, endpoint));
+  #forget(holding: Holding): void {
+    const { address, endpoint } = holding;
+    const owner = ownerOf(holding);
+    if (this.#find(owner, endpoint)?.address === address) this.#holdings.delete(keyOf(owner, endpoint));
   }
+}
+
+/** Whether it is the same address under the same name, with the same leases in the same order. */
+export function isSameHolding(one: Holding, other: Holding): boolean {
+  return textOf(one) === textOf(other);
+}
+
+function textOf({ address, endpoint, leases }: Holding): string {
+  return [address, endpoint, ...leases.map(formatLeaseId)].join(" ");
+}
+
+function ownerOf({ leases: [{ owner }] }: Holding): string {
+  return owner;
+}
+
+function has({ leases }: Holding, id: LeaseKey): boolean {
+  return leases.some((each) => isSame(each, id));
 }
 
 /** No name of an address has a slash. */

@@ -6,7 +6,7 @@ export const NO_ADDRESSES: ClusterAddresses = {
     if (endpoints.length > 0) throw clusterErrors.unsupported("leased IP addresses are not available here");
   },
   async retain() {},
-  async move() {},
+  async migrate() {},
   heldBy: () => [],
-  holderOf: () => undefined,
+  holdersOf: () => [],
 };

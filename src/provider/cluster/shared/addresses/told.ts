@@ -9,7 +9,7 @@ export type AddressState = Pick<LeasedAddress, "assigned" | "problem">;
 export function leasedAddresses(
   { services }: ManifestGroup,
   held: readonly Holding[],
-  stateOf: (service: string, holding: Holding) => AddressState,
+  stateOf: (service: string, holding: Holding, port: string) => AddressState,
 ): LeasedAddress[] {
   return services.flatMap(({ name: service, expose }) =>
     expose.filter(isLeasedIpExpose).flatMap(({ ip, port, proto, ...rest }) => {
@@ -17,7 +17,13 @@ export function leasedAddresses(
       if (holding === undefined) return [];
       const outside = externalPort({ ip, port, proto, ...rest });
       const { address } = holding;
-      return [{ endpoint: ip, address, service, port, externalPort: outside, proto, ...stateOf(service, holding) }];
+      const state = stateOf(service, holding, `${outside}/${proto}`);
+      return [{ endpoint: ip, address, service, port, externalPort: outside, proto, ...state }];
     }),
   );
+}
+
+/** Why a port of the address does not lead to the lease, such as `53/UDP`: that of a sister has it. */
+export function portTaken(port: string): string {
+  return `port ${port} of its IP address already leads to another group of this deployment: write another port with as:`;
 }
