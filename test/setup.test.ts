@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,6 +67,66 @@ describe("the command of a checkout", () => {
       expect([given, shell(`${svc} ${given}`).status]).toEqual([given, 0]);
     expect(spawnSync(svc, { stdio: "ignore" }).status).toBe(0);
     expect(shell(`${svc} <&- 2>&-`).stdout).toBe("ran\n");
+  });
+
+  describe("that is built", () => {
+    const SOURCES = ["src/a.ts", "src/room/b.ts", "package.json", "package-lock.json"];
+    /** A time of the build behind that of all files. */
+    const later = new Date(Date.now() + 60_000);
+    const touch = (path: string, time: Date) => utimesSync(join(root, path), time, time);
+
+    /** Its set-up only says that it ran. */
+    function built(listed: boolean): string {
+      const svc = checkout();
+      mkdirSync(join(root, "src", "room"));
+      for (const path of [...SOURCES, "src/a.test.ts"]) writeFileSync(join(root, path), "");
+      writeFileSync(join(root, "tools", "setup.mjs"), 'process.stdout.write("built, ");');
+      if (listed) writeFileSync(join(root, "dist", ".inputs"), SOURCES.join("\0"));
+      touch("dist/.built", later);
+      return svc;
+    }
+
+    const ran = (svc: string) => spawnSync(svc, { encoding: "utf8", cwd: tmpdir() });
+    const RAN = { status: 0, stdout: "ran\n", stderr: "" };
+    const BUILT = { status: 0, stdout: "built, ran\n", stderr: "" };
+
+    test.each([
+      ["with the list of what it read", true],
+      ["without it", false],
+    ])("builds again after a change of what the build reads, %s", (_, listed) => {
+      const svc = built(listed);
+      expect(ran(svc)).toMatchObject(RAN);
+      for (const path of SOURCES) {
+        touch(path, new Date(later.getTime() + 60_000));
+        expect(ran(svc)).toMatchObject(BUILT);
+        touch(path, new Date());
+      }
+      expect(ran(svc)).toMatchObject(RAN);
+    });
+
+    test("builds again when a file is gone that the build read", () => {
+      const svc = built(true);
+      rmSync(join(root, "src/room/b.ts"));
+      touch("src/room", new Date(later.getTime() + 60_000));
+      expect(ran(svc)).toMatchObject(BUILT);
+    });
+
+    test("does not build again after a change of a test", () => {
+      const svc = built(true);
+      touch("src/a.test.ts", new Date(later.getTime() + 60_000));
+      expect(ran(svc)).toMatchObject(RAN);
+    });
+
+    test("is found through links, with any CDPATH", () => {
+      const svc = built(true);
+      mkdirSync(join(root, "bin"));
+      symlinkSync("../svc", join(root, "bin", "svc"));
+      touch("src/a.ts", new Date(later.getTime() + 60_000));
+      const env = { ...process.env, CDPATH: "/usr" };
+      expect(spawnSync(join(root, "bin", "svc"), { encoding: "utf8", env })).toMatchObject(BUILT);
+      expect(spawnSync("sh", [svc], { encoding: "utf8", cwd: root, env })).toMatchObject(BUILT);
+      expect(spawnSync("sh", ["svc"], { encoding: "utf8", cwd: root, env })).toMatchObject(BUILT);
+    });
   });
 });
 

@@ -14,7 +14,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bakedDescriptors, bakedFiles } from "./baked-descriptors.mjs";
@@ -144,6 +144,17 @@ for (const name of readdirSync(dist).filter((each) => /^(main|client|rest|trial)
   const path = join(dist, name);
   if (started.getTime() - statSync(path).mtimeMs > OLD_MS) rmSync(path, { recursive: true });
 }
+/** What a build may read, below the checkout. */
+function sources() {
+  const below = (folder, recursive) =>
+    readdirSync(join(root, folder), { recursive, withFileTypes: true })
+      .filter((each) => each.isFile() && !/\.(test\.ts|d\.m?ts|md)$/.test(each.name))
+      .map((each) => relative(root, join(each.parentPath, each.name)));
+  return ["package.json", "package-lock.json", ...below("tools", false), ...below("src", true)];
+}
+
+// ./svc looks whether one of these has changed; a file that is new has another one that imports it.
+write(join(dist, ".inputs"), sources().join("\0"));
 // The stamp names the files of this build. It carries the time at which the build began, so that a source saved meanwhile
 // counts as newer.
 const names = [...packs.map(({ file }) => file), ...entry.outputFiles.map(({ path }) => basename(path))];
