@@ -98,12 +98,13 @@ export class Dispatcher {
 
   async #answer(
     { method, handle }: NodeService["methods"][number],
-    { path, data }: AppQuery,
+    { path, data, height }: AppQuery,
     chain: ChainSource,
   ): Promise<Uint8Array> {
     const { nodeInfo, waiters } = this.#options;
     const request = decodeMessage(method.input, data, sdkErrors.invalidRequest);
-    const answer = await handle({ chain, nodeInfo: nodeInfo(), waiters, namespace: namespaceOf(path) }, request);
+    const namespace = namespaceOf(path);
+    const answer = await handle({ chain, nodeInfo: nodeInfo(), waiters, namespace, height }, request);
     return encodeMessage(method.output, create(method.output, answer));
   }
 }

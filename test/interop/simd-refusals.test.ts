@@ -1,11 +1,16 @@
-import { connect } from "node:http2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addGenesisValidator } from "../../src/node/index.ts";
-import { testKey } from "../../src/testing/index.ts";
-import { encodeAddress } from "../../src/wire/index.ts";
-import { Fixture, freePorts, startNode } from "../support/index.ts";
+import { createApp } from "../../src/app/index.ts";
+import { ChainClient } from "../../src/client/index.ts";
+import { requestMessage } from "../../src/node/rest/request.ts";
+import { RouteTable, routesOf } from "../../src/node/rest/routes.ts";
+import { NODE_SERVICES } from "../../src/node/services/index.ts";
+import { memoryDatabase } from "../../src/store/index.ts";
+import { ReflectionService } from "../../src/wire/gen/sdk/base/reflection/v1beta1/reflection_pb.js";
+import { encodeMessage, findMethod, httpRule, methodPath } from "../../src/wire/index.ts";
+import { Fixture } from "../support/index.ts";
 import { buildPeer, Peer } from "./peers.ts";
-import { type SimdChain, startSimdChain } from "./simd-chain.ts";
+import { type Asked, call, filled, startBoth } from "./simd-asked.ts";
+import type { SimdChain } from "./simd-chain.ts";
 
 /** Queries of things that do not exist and of malformed addresses, asked of the reference chain and of the built node. */
 
@@ -17,20 +22,6 @@ test.skipIf(missing !== "" && process.env.CI !== "true")(
   () => expect(missing).toBe(""),
 );
 
-/** A node, and an account and a validator that it has. */
-interface Asked {
-  readonly rest: string;
-  readonly rpc: string;
-  readonly grpcPort: number;
-  readonly account: string;
-  readonly validator: string;
-}
-
-const NONE = new Uint8Array(20).fill(9);
-const NOBODY = encodeAddress(NONE);
-const NO_VALIDATOR = encodeAddress(NONE, "valoper");
-const NO_KEY = encodeAddress(NONE, "valcons");
-
 /** HTTP status and code of gRPC. */
 type Verdict = "200" | "400 3" | "404 5" | "500 2" | "500 13" | "501 12";
 
@@ -39,12 +30,12 @@ type Row = readonly [path: string, ours: Verdict, theirs?: Verdict];
 
 /** What the reference reports as a fault of the node is the caller's here: see `docs/decisions/reference-differences.md`. */
 const ROWS: readonly Row[] = [
-  ["distribution/v1beta1/validators/<NO_VALIDATOR>", "400 3", "500 2"],
+  ["distribution/v1beta1/validators/<NO_VALIDATOR>", "404 5", "500 2"],
   ["distribution/v1beta1/validators/bad", "400 3", "500 2"],
   ["distribution/v1beta1/validators/<ACCOUNT>", "400 3", "500 2"],
-  ["distribution/v1beta1/validators/<NO_VALIDATOR>/commission", "400 3", "500 2"],
+  ["distribution/v1beta1/validators/<NO_VALIDATOR>/commission", "404 5", "500 2"],
   ["distribution/v1beta1/validators/bad/commission", "400 3", "500 2"],
-  ["distribution/v1beta1/validators/<NO_VALIDATOR>/outstanding_rewards", "400 3", "500 2"],
+  ["distribution/v1beta1/validators/<NO_VALIDATOR>/outstanding_rewards", "404 5", "500 2"],
   ["distribution/v1beta1/validators/bad/outstanding_rewards", "400 3", "500 2"],
   ["distribution/v1beta1/validators/<NO_VALIDATOR>/slashes", "200"],
   ["distribution/v1beta1/validators/bad/slashes", "400 3"],
@@ -52,13 +43,16 @@ const ROWS: readonly Row[] = [
   ["distribution/v1beta1/validators/<VALIDATOR>/slashes?starting_height=x", "400 3"],
   ["distribution/v1beta1/delegators/<NOBODY>/rewards", "200"],
   ["distribution/v1beta1/delegators/bad/rewards", "400 3", "500 2"],
-  ["distribution/v1beta1/delegators/<NOBODY>/rewards/<VALIDATOR>", "400 3", "500 2"],
-  ["distribution/v1beta1/delegators/<NOBODY>/rewards/<NO_VALIDATOR>", "400 3", "500 2"],
+  ["distribution/v1beta1/delegators/<NOBODY>/rewards/<VALIDATOR>", "404 5", "500 2"],
+  ["distribution/v1beta1/delegators/<NOBODY>/rewards/<NO_VALIDATOR>", "404 5", "500 2"],
   ["distribution/v1beta1/delegators/<NOBODY>/rewards/bad", "400 3", "500 2"],
   ["distribution/v1beta1/delegators/<NOBODY>/validators", "200"],
   ["distribution/v1beta1/delegators/bad/validators", "400 3", "500 2"],
   ["distribution/v1beta1/delegators/<NOBODY>/withdraw_address", "200"],
   ["distribution/v1beta1/delegators/bad/withdraw_address", "400 3", "500 2"],
+
+  ["distribution/v1beta1/delegators/bad/rewards/<VALIDATOR>", "400 3", "500 2"],
+  ["distribution/v1beta1/delegators/<ACCOUNT>/rewards/<NO_VALIDATOR>", "404 5", "500 2"],
 
   ["staking/v1beta1/validators/<NO_VALIDATOR>", "404 5"],
   ["staking/v1beta1/validators/bad", "400 3", "500 2"],
@@ -82,6 +76,18 @@ const ROWS: readonly Row[] = [
     "staking/v1beta1/delegators/<NOBODY>/redelegations?src_validator_addr=<VALIDATOR>&dst_validator_addr=<VALIDATOR>",
     ...(["404 5", "500 13"] as const),
   ],
+  ["staking/v1beta1/validators/<ACCOUNT>", "400 3", "500 2"],
+  ["staking/v1beta1/validators/bad/delegations", "400 3", "500 2"],
+  ["staking/v1beta1/validators/bad/unbonding_delegations", "400 3", "500 2"],
+  ["staking/v1beta1/validators/bad/delegations/<ACCOUNT>", "400 3", "500 2"],
+  ["staking/v1beta1/validators/bad/delegations/<ACCOUNT>/unbonding_delegation", "400 3", "500 2"],
+  ["staking/v1beta1/validators/<VALIDATOR>/delegations/bad/unbonding_delegation", "400 3", "500 2"],
+  ["staking/v1beta1/delegators/bad/validators", "400 3", "500 2"],
+  ["staking/v1beta1/delegators/bad/validators/<VALIDATOR>", "400 3", "500 2"],
+  ["staking/v1beta1/delegators/<NOBODY>/validators/bad", "400 3", "500 2"],
+  ["staking/v1beta1/delegators/bad/unbonding_delegations", "400 3", "500 2"],
+  ["staking/v1beta1/historical_info/x", "400 3"],
+  ["staking/v1beta1/historical_info/99999999999999999999", "400 3"],
   ["staking/v1beta1/historical_info/999999", "404 5"],
   ["staking/v1beta1/historical_info/0", "404 5"],
   ["staking/v1beta1/historical_info/-1", "400 3"],
@@ -106,6 +112,15 @@ const ROWS: readonly Row[] = [
     [`${gov}/proposals/99/deposits/bad`, "400 3", "500 2"],
     [`${gov}/proposals?voter=<NOBODY>`, "200"],
     [`${gov}/proposals?voter=bad`, "400 3", "200"],
+    [`${gov}/proposals?depositor=bad`, "400 3", "200"],
+    [`${gov}/proposals?proposal_status=none`, "400 3"],
+    [`${gov}/proposals?proposal_status=99`, "400 3", gov === "gov/v1" ? "400 3" : "200"],
+    [`${gov}/proposals/0/tally`, "400 3"],
+    [`${gov}/proposals/0/votes`, "400 3"],
+    [`${gov}/proposals/0/deposits`, "400 3"],
+    [`${gov}/proposals/0/votes/<NOBODY>`, "400 3"],
+    [`${gov}/proposals/0/deposits/<NOBODY>`, "400 3"],
+    [`${gov}/proposals/18446744073709551616`, "400 3"],
     [`${gov}/params/none`, "400 3"],
   ]),
 
@@ -122,7 +137,29 @@ const ROWS: readonly Row[] = [
   ["bank/v1beta1/denom_owners/-", "400 3"],
   ["bank/v1beta1/send_enabled?denoms=none", "200"],
 
+  ["bank/v1beta1/balances/bad/by_denom?denom=stake", "400 3"],
+  ["bank/v1beta1/balances/<ACCOUNT>/by_denom", "400 3"],
+  ["bank/v1beta1/spendable_balances/<NOBODY>", "200"],
+  ["bank/v1beta1/spendable_balances/<ACCOUNT>/by_denom?denom=none", "200"],
+  ["bank/v1beta1/spendable_balances/<ACCOUNT>/by_denom?denom=-", "400 3"],
+  ["bank/v1beta1/spendable_balances/<ACCOUNT>/by_denom", "400 3"],
+  ["bank/v1beta1/spendable_balances/bad/by_denom?denom=stake", "400 3"],
+  ["bank/v1beta1/supply/by_denom?denom=-", "400 3"],
+  ["bank/v1beta1/denoms_metadata/-", "400 3"],
+  ["bank/v1beta1/denoms_metadata_by_query_string?denom=none", "404 5"],
+  ["bank/v1beta1/denoms_metadata_by_query_string", "400 3"],
+  ["bank/v1beta1/denom_owners_by_query?denom=none", "200"],
+  ["bank/v1beta1/denom_owners_by_query?denom=-", "400 3"],
+  ["bank/v1beta1/denom_owners_by_query", "400 3"],
+  ["bank/v1beta1/send_enabled?denoms=-", "200"],
+
   ["auth/v1beta1/accounts/<NOBODY>", "404 5"],
+  ["auth/v1beta1/accounts/<VALIDATOR>", "400 3", "500 2"],
+  ["auth/v1beta1/account_info/bad", "400 3", "500 2"],
+  ["auth/v1beta1/address_by_id/x", "400 3"],
+  ["auth/v1beta1/address_by_id/0?account_id=x", "400 3"],
+  ["auth/v1beta1/bech32/bad", "400 3"],
+  ["auth/v1beta1/bech32/<VALIDATOR>", "400 3"],
   ["auth/v1beta1/accounts/bad", "400 3", "500 2"],
   ["auth/v1beta1/account_info/<NOBODY>", "404 5"],
   ["auth/v1beta1/address_by_id/0?account_id=999999", "404 5"],
@@ -134,19 +171,40 @@ const ROWS: readonly Row[] = [
   ["authz/v1beta1/grants?granter=bad&grantee=<ACCOUNT>", "400 3", "500 2"],
   ["authz/v1beta1/grants/granter/<NOBODY>", "200"],
   ["authz/v1beta1/grants/grantee/bad", "400 3", "500 2"],
+  ["authz/v1beta1/grants?granter=<NOBODY>", "400 3", "500 2"],
+  ["authz/v1beta1/grants/granter/bad", "400 3", "500 2"],
+  ["authz/v1beta1/grants/grantee/<NOBODY>", "200"],
+  ["feegrant/v1beta1/allowance/<ACCOUNT>/bad", "400 3", "500 2"],
+  ["feegrant/v1beta1/allowances/bad", "400 3", "500 2"],
+  ["feegrant/v1beta1/issued/<NOBODY>", "200"],
   ["feegrant/v1beta1/allowance/<NOBODY>/<ACCOUNT>", "404 5", "500 13"],
   ["feegrant/v1beta1/allowance/bad/<ACCOUNT>", "400 3", "500 2"],
   ["feegrant/v1beta1/allowances/<NOBODY>", "200"],
   ["feegrant/v1beta1/issued/bad", "400 3", "500 2"],
 
+  ["upgrade/v1beta1/current_plan", "501 12"],
   ["params/v1beta1/subspaces", "200"],
   ["params/v1beta1/params", "400 3"],
-  ["params/v1beta1/params?subspace=none&key=x", "400 3", "500 2"],
+  ["params/v1beta1/params?subspace=none&key=x", "404 5", "500 2"],
+  ["params/v1beta1/params?subspace=staking&key=x", "404 5", "200"],
   ["tx/v1beta1/txs/00", "404 5"],
   [`tx/v1beta1/txs/${"00".repeat(32)}`, "404 5"],
   ["tx/v1beta1/txs/zz", "400 3", "500 2"],
   ["tx/v1beta1/txs", "400 3", "500 13"],
   ["tx/v1beta1/txs/block/0", "400 3", "500 2"],
+  ["tx/v1beta1/txs/block/999999", "400 3", "500 2"],
+  ["tx/v1beta1/txs/block/x", "400 3"],
+  ["tx/v1beta1/txs?query=x", "400 3", "500 13"],
+  ["tx/v1beta1/txs?query=tx.height%3E0&order_by=9", "400 3"],
+  ["tx/v1beta1/txs?query=tx.height%3E0&order_by=none", "400 3"],
+  ["tx/v1beta1/txs?query=tx.height%3E0&page=99", "400 3", "500 13"],
+  ["tx/v1beta1/txs?events=tx.height%3E0", "200", "500 13"],
+  ["base/reflection/v1beta1/interfaces/none/implementations", "404 5", "501 12"],
+  ["base/tendermint/v1beta1/abci_query?path=/none", "400 3"],
+  ["base/tendermint/v1beta1/abci_query", "400 3"],
+  ["base/tendermint/v1beta1/blocks/x", "400 3"],
+  ["base/tendermint/v1beta1/blocks/-1", "400 3", "500 2"],
+  ["base/tendermint/v1beta1/validatorsets/x", "400 3"],
   ["base/tendermint/v1beta1/blocks/999999", "400 3"],
   ["base/tendermint/v1beta1/blocks/0", "400 3", "500 2"],
   ["base/tendermint/v1beta1/validatorsets/999999", "400 3"],
@@ -160,10 +218,10 @@ const ROWS: readonly Row[] = [
 type Call = readonly [method: string, texts: readonly string[], ours: number, theirs?: number, carried?: string];
 
 const CALLS: readonly Call[] = [
-  ["distribution.v1beta1.Query/ValidatorCommission", ["<NO_VALIDATOR>"], 3, 2],
+  ["distribution.v1beta1.Query/ValidatorCommission", ["<NO_VALIDATOR>"], 5, 2],
   ["distribution.v1beta1.Query/ValidatorCommission", ["bad"], 3, 2, "sdk/18"],
   ["distribution.v1beta1.Query/ValidatorSlashes", ["bad"], 3],
-  ["distribution.v1beta1.Query/DelegationRewards", ["<NOBODY>", "<VALIDATOR>"], 3, 2],
+  ["distribution.v1beta1.Query/DelegationRewards", ["<NOBODY>", "<VALIDATOR>"], 5, 2],
   ["distribution.v1beta1.Query/DelegatorWithdrawAddress", [], 3],
   ["staking.v1beta1.Query/Validator", ["<NO_VALIDATOR>"], 5],
   ["staking.v1beta1.Query/DelegatorValidator", ["<NOBODY>", "<VALIDATOR>"], 5, 13],
@@ -190,10 +248,12 @@ const COMMANDS: readonly string[] = [
   "feegrant grant <NOBODY> <ACCOUNT>",
 ];
 
-function filled(text: string, { account, validator }: Pick<Asked, "account" | "validator">): string {
-  const words = { ACCOUNT: account, VALIDATOR: validator, NOBODY, NO_VALIDATOR, NO_KEY };
-  return Object.entries(words).reduce((all, [name, value]) => all.replaceAll(`<${name}>`, value), text);
-}
+/** Codes of the reference over gRPC that are not those of REST. */
+const OVER_GRPC: Readonly<Record<string, number>> = {
+  "base/reflection/v1beta1/interfaces/none/implementations": 0,
+  "auth/v1beta1/bech32/bad": 2,
+  "auth/v1beta1/bech32/<VALIDATOR>": 2,
+};
 
 /** A request whose fields are texts, numbered from 1. */
 function requestOf(texts: readonly string[], node: Asked): Buffer {
@@ -211,6 +271,11 @@ function kindOf(text: string): "missing" | "wrong" {
     : "wrong";
 }
 
+/** The code of gRPC of a verdict. */
+function codeOf(verdict: Verdict): number {
+  return Number(verdict.split(" ")[1] ?? 0);
+}
+
 interface Told {
   readonly verdict: string;
   /** Undefined when it was not refused. */
@@ -221,33 +286,31 @@ async function get(node: Asked, path: string): Promise<Told> {
   const response = await fetch(`${node.rest}/cosmos/${filled(path, node)}`);
   const { code, message } = (await response.json()) as { readonly code?: number; readonly message?: string };
   if (response.ok) return { verdict: `${response.status}`, kind: undefined };
+  if (response.status === 501) return { verdict: `501 ${code}`, kind: undefined };
   return { verdict: `${response.status} ${code}`, kind: kindOf(message ?? "") };
 }
 
-/** The status of gRPC that a call ends with. */
-async function call(node: Asked, path: string, body: Buffer): Promise<number> {
-  const session = connect(`http://127.0.0.1:${node.grpcPort}`);
+/** Every rpc of the chain and of the node that both spellings name. */
+const RPCS = [
+  ...createApp({ database: memoryDatabase() }).rpcs.flatMap((path) => findMethod(path) ?? []),
+  ...NODE_SERVICES.flatMap(({ methods }) => methods.map(({ method }) => method)),
+].filter(({ parent }) => parent.typeName.startsWith("sdk."));
+const ROUTES = new RouteTable(routesOf(RPCS.filter((method) => httpRule(method) !== undefined)));
+
+/** The rpc of a path and its request; undefined where there is none, or where the path holds what no request can. */
+function rpcOf(
+  path: string,
+  node: Pick<Asked, "account" | "validator">,
+): { readonly method: string; readonly body: Uint8Array } | undefined {
+  const [words = "", query = ""] = filled(path, node).split("?");
+  const found = ROUTES.find("GET", ["sdk", ...words.split("/")]);
+  if (found === undefined) return undefined;
+  const { method } = found.route;
   try {
-    return await new Promise((resolve, reject) => {
-      const headers = {
-        ":method": "POST",
-        ":path": `/cosmos.${path}`,
-        "content-type": "application/grpc",
-        te: "trailers",
-      };
-      const stream = session.request(headers);
-      let status: unknown;
-      const told = (fields: object) => {
-        status = (fields as Record<string, unknown>)["grpc-status"] ?? status;
-      };
-      stream.on("response", told).on("trailers", told).on("error", reject);
-      stream.on("end", () => resolve(Number(status))).resume();
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(body.length);
-      stream.end(Buffer.concat([Buffer.of(0), length, body]));
-    });
-  } finally {
-    session.close();
+    const body = encodeMessage(method.input, requestMessage(found.route, { values: found.values, query, body: "" }));
+    return { method: methodPath(method, "cosmos").replace("/cosmos.", ""), body };
+  } catch {
+    return undefined;
   }
 }
 
@@ -270,45 +333,36 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
   let ours: Asked;
 
   beforeAll(async () => {
-    if (!(built instanceof Peer)) return;
-    chain = await startSimdChain(built, { accounts: ["alice"], prefix: "svc" });
-    const { address, grpcPort, rest } = await startOurs();
-    theirs = {
-      rest: chain.api,
-      rpc: chain.url.replace("tcp:", "http:"),
-      grpcPort: chain.grpcPort,
-      account: chain.address("alice"),
-      validator: chain.validator,
-    };
-    const { validators } = (await (await fetch(`${rest}/cosmos/staking/v1beta1/validators`)).json()) as {
-      readonly validators: readonly { readonly operator_address: string }[];
-    };
-    const validator = validators[0]?.operator_address ?? "";
-    ours = { rest, rpc: address.replace("tcp:", "http:"), grpcPort, account: testKey("alice").address, validator };
+    if (built instanceof Peer) ({ chain, theirs, ours } = await startBoth(built, fixture));
   }, 120_000);
-  afterAll(async () => {
-    await chain?.stop();
-    await fixture.close();
-  });
-
-  async function startOurs() {
-    const operator = testKey("alice").address;
-    const coins = [{ denom: "utoken", amount: 10n ** 12n }];
-    const bonded = { denom: "utoken", amount: 10n ** 11n };
-    const [port = 0, grpcPort = 0] = await freePorts(2);
-    const node = await startNode(fixture, {
-      accounts: [{ address: operator, coins }],
-      editHome: (home) => addGenesisValidator(home, { operator, bonded }),
-      flags: ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`, "--grpc.address", `127.0.0.1:${grpcPort}`],
-    });
-    return { address: node.address, rest: `http://127.0.0.1:${port}`, grpcPort };
-  }
+  afterAll(() => fixture.close());
 
   const rows = ROWS.map(([path, mine, other = mine]) => ({ path, mine, other }));
   test.each(rows)("$path is answered by REST with $mine", async ({ path, mine, other }) => {
     const [a, b] = [await get(ours, path), await get(theirs, path)];
     expect([a.verdict, b.verdict]).toEqual([mine, other]);
     if (a.kind !== undefined && b.kind !== undefined) expect(a.kind).toBe(b.kind);
+  });
+
+  const called = rows.filter(({ path }) => rpcOf(path, { account: "", validator: "" }) !== undefined);
+  test.each(called)("$path is answered by gRPC with the same code", async ({ path, mine, other }) => {
+    const codes = [ours, theirs].map((node) => {
+      const { method, body } = rpcOf(path, node) ?? { method: "", body: new Uint8Array(0) };
+      return call(node, method, body);
+    });
+    expect(await Promise.all(codes)).toEqual([codeOf(mine), OVER_GRPC[path] ?? codeOf(other)]);
+  });
+
+  test("every query that takes more than a page is asked for what is not there", () => {
+    const node = { account: "", validator: "" };
+    const asked = new Set(ROWS.map(([path]) => rpcOf(path, node)?.method));
+    const left = RPCS.filter(
+      (method) =>
+        httpRule(method)?.pattern.case === "get" &&
+        method.input.fields.some(({ message }) => message?.typeName !== "sdk.base.query.v1beta1.PageRequest") &&
+        !asked.has(methodPath(method, "cosmos").replace("/cosmos.", "")),
+    );
+    expect(left.map(({ name, parent }) => `${parent.typeName}/${name}`)).toEqual([]);
   });
 
   const calls = CALLS.map(([method, texts, mine, other = mine, carried = CARRIERS[other]]) => ({
@@ -318,6 +372,24 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
     const [a, b] = [requestOf(texts, ours), requestOf(texts, theirs)];
     expect([await call(ours, method, a), await call(theirs, method, b)]).toEqual(statuses);
     expect([await abci(ours, method, a), await abci(theirs, method, b)]).toEqual(codes);
+  });
+
+  /** Of the rpc `ListImplementations`, by names of interfaces. */
+  const INTERFACES = [
+    ...["auth.v1beta1.AccountI", "vesting.v1beta1.VestingAccount", "auth.v1beta1.GenesisAccount"],
+    ...["base.v1beta1.Msg", "tx.v1beta1.Tx", "evidence.v1beta1.Evidence"],
+    ...["authz.v1beta1.Authorization", "feegrant.v1beta1.FeeAllowanceI"],
+  ];
+  test.each(INTERFACES)("both tell what implements %s", async (name) => {
+    const { listImplementations: rpc } = ReflectionService.method;
+    const names = [ours, theirs].map(async ({ rpc: url }) => {
+      const client = new ChainClient(url.replace("http:", "tcp:"), { namespace: "cosmos" });
+      const { implementationMessageNames } = await client.query.call(rpc, { interfaceName: `cosmos.${name}` });
+      client.close();
+      return implementationMessageNames.filter((each) => each.startsWith("/cosmos."));
+    });
+    const [mine = [], other = []] = await Promise.all(names);
+    expect(mine.toSorted()).toEqual(other.toSorted());
   });
 
   test.each(COMMANDS)("both tools refuse: query %s", async (words) => {

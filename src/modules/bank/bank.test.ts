@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { genesisProblems, moduleSet } from "../../app/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
 import { brokenInvariants } from "../../runtime/index.ts";
+import type { PageRequest } from "../../store/index.ts";
 import { emptyContext, type TestChain, type TestChainOptions, testChain, testKey } from "../../testing/index.ts";
 import { Query } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgMultiSendSchema, MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -251,6 +252,15 @@ describe("queries", () => {
     expect(asked()).toMatchObject(rules);
     expect(asked("bbb", "ccc")).toMatchObject(rules.slice(1));
     expect(chain.query(Query.method.sendEnabled, { denoms: ["bbb"] }).pagination).toBeUndefined();
+    const page = (pagination: Partial<PageRequest>) => chain.query(Query.method.sendEnabled, { pagination });
+    const first = page({ limit: 1n, countTotal: true });
+    expect(first).toMatchObject({ sendEnabled: rules.slice(0, 1), pagination: { total: 2n } });
+    const key = first.pagination?.nextKey ?? new Uint8Array(0);
+    expect(page({ key })).toMatchObject({ sendEnabled: rules.slice(1), pagination: { nextKey: new Uint8Array(0) } });
+    expect(page({ limit: 1n, reverse: true }).sendEnabled).toMatchObject(rules.slice(1));
+    expect(page({ offset: 1n }).sendEnabled).toMatchObject(rules.slice(1));
+    expect(() => page({ key: Uint8Array.of(1) })).toThrow("does not come from this list");
+    expect(() => page({ key, offset: 1n })).toThrow("either offset or key");
   });
 
   test("supply and metadata", () => {

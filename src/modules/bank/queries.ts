@@ -1,6 +1,7 @@
 import { type BoundService, bindService, type Context, coinMessage } from "../../runtime/index.ts";
-import type { PageRequest } from "../../store/index.ts";
-import { isDenom, sdkErrors } from "../../util/index.ts";
+import { type Page, type PageRequest, planPage, takePage } from "../../store/index.ts";
+import { equalBytes, isDenom, sdkErrors, toUtf8 } from "../../util/index.ts";
+import type { SendEnabled } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
 import { Query } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { type BankKeeper, STORE } from "./keeper.ts";
@@ -61,13 +62,25 @@ export function bankQueries(keeper: BankKeeper): BoundService {
     },
     denomOwners: (ctx, { denom, pagination }) => owners(ctx, denom, pagination),
     denomOwnersByQuery: (ctx, { denom, pagination }) => owners(ctx, denom, pagination),
-    sendEnabled: (ctx, { denoms }) => {
+    sendEnabled: (ctx, { denoms, pagination: page }) => {
       const { sendEnabled } = keeper.getParams(ctx);
       // Who names denominations gets no pages.
       if (denoms.length > 0) return { sendEnabled: sendEnabled.filter(({ denom }) => denoms.includes(denom)) };
-      return { sendEnabled, pagination: { total: BigInt(sendEnabled.length) } };
+      const { items, pagination } = pageOf(sendEnabled, page);
+      return { sendEnabled: items, pagination };
     },
   });
+}
+
+/** The next key of a page of entries is the denomination of the next one. */
+function pageOf(entries: readonly SendEnabled[], page: PageRequest | undefined): Page<SendEnabled> {
+  const plan = planPage(page);
+  const all = plan.reverse ? entries.toReversed() : entries;
+  const { key } = plan;
+  const from = key === undefined ? 0 : all.findIndex(({ denom }) => equalBytes(toUtf8(denom), key));
+  if (from < 0) throw sdkErrors.invalidRequest("the page key does not come from this list");
+  const rows = all.slice(from).map((entry) => ({ rawKey: () => toUtf8(entry.denom), open: () => entry }));
+  return takePage(rows, plan, { filtered: false });
 }
 
 function checkDenom(denom: string): string {

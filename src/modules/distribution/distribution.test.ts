@@ -23,7 +23,7 @@ import {
   MsgWithdrawValidatorCommissionSchema,
 } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { MsgDelegateSchema, MsgUndelegateSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
-import { encodeAddress } from "../../wire/index.ts";
+import { encodeAddress, encodeMessage, methodPath } from "../../wire/index.ts";
 
 const M = 1_000_000n;
 const coin = (amount: bigint) => ({ denom: NATIVE_DENOM, amount: `${amount}` });
@@ -178,6 +178,13 @@ describe("rewards", () => {
     expect(chain.send(withdraw(dave, dave), { from: dave })).toMatchObject({ codespace: "distribution", code: 6 });
     expect(() => rewards(chain, dave, alice)).toThrow("delegation does not exist");
     expect(() => rewards(chain, dave, dave)).toThrow("validator does not exist");
+    for (const of of [alice, dave]) {
+      const { delegationRewards: rpc } = Query.method;
+      const asked = { delegatorAddress: dave.address, validatorAddress: operatorAddress(of) };
+      const data = encodeMessage(rpc.input, create(rpc.input, asked));
+      const answer = chain.app.query({ path: methodPath(rpc), data, height: 0n, prove: false });
+      expect(answer).toMatchObject({ code: 22, log: expect.stringContaining("code = NotFound") });
+    }
   });
 });
 

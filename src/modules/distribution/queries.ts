@@ -1,5 +1,5 @@
-import { type BoundService, bindService, type Context } from "../../runtime/index.ts";
-import { sdkErrors } from "../../util/index.ts";
+import { type BoundService, bindService, type Context, StatusError } from "../../runtime/index.ts";
+import { type SvcError, sdkErrors } from "../../util/index.ts";
 import { Query, type QueryValidatorSlashesRequest } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { accountOfValidator, decodeAddress, encodeAddress, distributionErrors as errors } from "../../wire/index.ts";
 import { type DecCoins, decCoinMessages, plus } from "./deccoins.ts";
@@ -46,13 +46,17 @@ export function distributionQueries(keeper: DistributionKeeper): BoundService {
 
 function known(keeper: DistributionKeeper, ctx: Context, text: string): Uint8Array {
   const operator = decodeAddress(text, "valoper");
-  if (keeper.stake.findValidator(ctx, operator) === undefined) throw errors.validatorNotFound(text);
+  if (keeper.stake.findValidator(ctx, operator) === undefined) throw missing(errors.validatorNotFound(text));
   return operator;
 }
 
 function rewardsOf(keeper: DistributionKeeper, ctx: Context, delegator: Uint8Array, operator: Uint8Array): DecCoins {
-  if (keeper.stake.shares(ctx, delegator, operator) === undefined) throw errors.delegationNotFound();
+  if (keeper.stake.shares(ctx, delegator, operator) === undefined) throw missing(errors.delegationNotFound());
   return pendingRewards(keeper, ctx, { delegator, operator });
+}
+
+function missing(error: SvcError): StatusError {
+  return new StatusError("NotFound", error);
 }
 
 function totalRewards(keeper: DistributionKeeper, ctx: Context, delegator: Uint8Array) {

@@ -162,13 +162,20 @@ describe("single parameters, as older releases keep them", () => {
   });
 
   it.each([
-    ["", ""],
-    ["staking", ""],
-    ["nothing", "BondDenom"],
-    ["staking", "Nothing"],
-    ["genutil", "x"],
-  ])("are refused: %j/%j", async (subspace, key) => {
-    expect(await param(subspace, key)).toMatchObject({ code: 3, details: [] });
+    ["", "", 3],
+    ["staking", "", 3],
+    ["nothing", "BondDenom", 5],
+    ["staking", "Nothing", 5],
+    ["genutil", "x", 5],
+  ])("are refused: %j/%j", async (subspace, key, code) => {
+    expect(await param(subspace, key)).toMatchObject({ code, details: [] });
+  });
+
+  it("are those of the height that is asked for", async () => {
+    const path = "/cosmos/params/v1beta1/params?subspace=staking&key=BondDenom";
+    const at = (height: string) => fetch(`${chain.rest}${path}`, { headers: { "x-cosmos-block-height": height } });
+    expect((await at("999999")).status).toBe(400);
+    expect((await at("1")).status).toBe(200);
   });
 
   it("are listed by module, each with a value", async () => {

@@ -65,6 +65,7 @@ describe("the query of a URL", () => {
     ["pagination.limit=", "pagination.limit: an integer was expected"],
     ["pagination.reverse=maybe", "pagination.reverse: true or false was expected"],
     ["pagination.key=!", "pagination.key: base64"],
+    ["pagination.key==", "pagination.key: base64"],
   ])("%s is refused", (query, text) => {
     expect(() => read(allBalances, query)).toThrow(text);
   });

@@ -134,5 +134,6 @@ function textValue(field: DescField, text: string): JsonValue {
 /** Either alphabet, with or without padding; an unescaped plus has become a space by now. */
 function plainBase64(text: string): string {
   const plain = text.replaceAll(" ", "+").replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
-  return plain.padEnd(Math.ceil(plain.length / 4) * 4, "=");
+  // Nothing but padding is no base64.
+  return plain === "" ? text : plain.padEnd(Math.ceil(plain.length / 4) * 4, "=");
 }

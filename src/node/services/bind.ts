@@ -12,6 +12,8 @@ export interface ServiceContext {
   readonly waiters: CommitWaiters | undefined;
   /** The spelling of the request: type URLs in the answer use the same. */
   readonly namespace: Namespace;
+  /** That is asked for, 0 for the latest; services that answer from blocks have no state at a height. */
+  readonly height: bigint;
 }
 
 /** Handlers of the rpcs of a service that the node answers itself; the application answers the others. */

@@ -17,13 +17,13 @@ interface ParamsQuery {
 
 /** Light explorers read single parameters as releases before 0.47 of the ecosystem kept them: by module and name. */
 export const paramsService = bindNodeService(Query, {
-  async params({ chain }, { subspace, key }) {
+  async params({ chain, height }, { subspace, key }) {
     if (subspace === "" || key === "") throw sdkErrors.invalidRequest("a parameter has a subspace and a key");
     const query = queries().get(subspace);
-    if (query === undefined) throw sdkErrors.invalidRequest(`there is no subspace ${shown(subspace)}`);
+    if (query === undefined) throw sdkErrors.keyNotFound(`there is no subspace ${shown(subspace)}`);
     const field = query.params.fields.find(({ name }) => pascalCase(name) === pascalCase(key));
-    if (field === undefined) throw sdkErrors.invalidRequest(`${subspace} has no parameter ${shown(key)}`);
-    return { param: { subspace, key, value: textOf(field, await ask(chain, query)) } };
+    if (field === undefined) throw sdkErrors.keyNotFound(`${subspace} has no parameter ${shown(key)}`);
+    return { param: { subspace, key, value: textOf(field, await ask(chain, query, height)) } };
   },
 
   async subspaces() {
@@ -50,10 +50,14 @@ function queries(): ReadonlyMap<string, ParamsQuery> {
   return known;
 }
 
-/** All parameters of a module now. */
-async function ask(chain: ChainSource, { path, input, output }: ParamsQuery): Promise<MessageShape<DescMessage>> {
+/** All parameters of a module. */
+async function ask(
+  chain: ChainSource,
+  { path, input, output }: ParamsQuery,
+  height: bigint,
+): Promise<MessageShape<DescMessage>> {
   const data = encodeMessage(input, create(input));
-  const answer = await chain.app.query({ path, data, height: 0n, prove: false });
+  const answer = await chain.app.query({ path, data, height, prove: false });
   if (answer.code !== 0) throw new SvcError(answer.codespace, answer.code, answer.log);
   return decodeMessage(output, answer.value);
 }

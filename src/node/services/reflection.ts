@@ -1,29 +1,71 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { standardModules } from "../../app/index.ts";
 import { sdkErrors } from "../../util/index.ts";
-import { BaseAccountSchema, ModuleAccountSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { ReflectionService } from "../../wire/gen/sdk/base/reflection/v1beta1/reflection_pb.js";
-import { PubKeySchema as Ed25519Schema } from "../../wire/gen/sdk/crypto/ed25519/keys_pb.js";
-import { LegacyAminoPubKeySchema } from "../../wire/gen/sdk/crypto/multisig/keys_pb.js";
-import { PubKeySchema as Secp256k1Schema } from "../../wire/gen/sdk/crypto/secp256k1/keys_pb.js";
-import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { toNamespace } from "../../wire/index.ts";
 import { bindNodeService } from "./bind.ts";
 
+const VESTING_ACCOUNTS = [
+  "sdk.vesting.v1beta1.ContinuousVestingAccount",
+  "sdk.vesting.v1beta1.DelayedVestingAccount",
+  "sdk.vesting.v1beta1.PeriodicVestingAccount",
+  "sdk.vesting.v1beta1.PermanentLockedAccount",
+];
+const ACCOUNTS = [
+  "sdk.auth.v1beta1.BaseAccount",
+  "sdk.auth.v1beta1.ModuleAccount",
+  "sdk.vesting.v1beta1.BaseVestingAccount",
+  ...VESTING_ACCOUNTS,
+];
+
 /**
- * The interfaces of the ecosystem that a message of this chain may hold, by name, with the messages that implement
- * them.
+ * The interfaces of the ecosystem that a message of this chain may hold, by name, with the names of the messages that
+ * implement them.
  */
-const IMPLEMENTATIONS: ReadonlyMap<string, () => readonly DescMessage[]> = new Map([
-  ["sdk.auth.v1beta1.AccountI", () => [BaseAccountSchema, ModuleAccountSchema]],
-  ["sdk.base.v1beta1.Msg", messages],
-  ["sdk.crypto.PubKey", () => [Ed25519Schema, LegacyAminoPubKeySchema, Secp256k1Schema]],
-  ["sdk.tx.v1beta1.Tx", () => [TxSchema]],
+const IMPLEMENTATIONS: ReadonlyMap<string, () => readonly string[]> = new Map([
+  ["sdk.auth.v1beta1.AccountI", () => ACCOUNTS],
+  ["sdk.auth.v1beta1.GenesisAccount", () => ACCOUNTS],
+  [
+    "sdk.authz.v1beta1.Authorization",
+    () => [
+      "sdk.authz.v1beta1.GenericAuthorization",
+      "sdk.bank.v1beta1.SendAuthorization",
+      "sdk.staking.v1beta1.StakeAuthorization",
+      "svc.deployment.v1beta1.DepositDeploymentAuthorization",
+    ],
+  ],
+  ["sdk.base.v1beta1.Msg", () => rpcs().map(({ input }) => input.typeName)],
+  [
+    "sdk.crypto.PubKey",
+    () => ["sdk.crypto.ed25519.PubKey", "sdk.crypto.multisig.LegacyAminoPubKey", "sdk.crypto.secp256k1.PubKey"],
+  ],
+  ["sdk.evidence.v1beta1.Evidence", () => ["sdk.evidence.v1beta1.Equivocation"]],
+  [
+    "sdk.feegrant.v1beta1.FeeAllowanceI",
+    () => [
+      "sdk.feegrant.v1beta1.AllowedMsgAllowance",
+      "sdk.feegrant.v1beta1.BasicAllowance",
+      "sdk.feegrant.v1beta1.PeriodicAllowance",
+    ],
+  ],
+  [
+    "sdk.gov.v1beta1.Content",
+    () => [
+      "sdk.distribution.v1beta1.CommunityPoolSpendProposal",
+      "sdk.gov.v1beta1.TextProposal",
+      "sdk.params.v1beta1.ParameterChangeProposal",
+    ],
+  ],
+  ["sdk.tx.v1beta1.MsgResponse", () => rpcs().map(({ output }) => output.typeName)],
+  ["sdk.tx.v1beta1.Tx", () => ["sdk.tx.v1beta1.Tx"]],
+  ["sdk.vesting.v1beta1.VestingAccount", () => VESTING_ACCOUNTS],
 ]);
 
-/** Every message that a transaction on this chain may carry. */
-function messages(): readonly DescMessage[] {
-  return standardModules().modules.flatMap(({ msg }) => msg?.service.methods.map(({ input }) => input) ?? []);
+/** What transactions on this chain may call, in its older form too. */
+function rpcs(): readonly DescMethod[] {
+  return standardModules().modules.flatMap(({ msg, older }) =>
+    [msg, older?.msg].flatMap((bound) => bound?.service.methods ?? []),
+  );
 }
 
 /** Tells clients which types they must know. */
@@ -34,9 +76,8 @@ export const reflectionService = bindNodeService(ReflectionService, {
 
   listImplementations({ namespace }, { interfaceName }) {
     if (interfaceName === "") throw sdkErrors.invalidRequest("invalid interface name");
-    const types = IMPLEMENTATIONS.get(toNamespace(interfaceName, "sdk"))?.();
-    if (types === undefined)
-      throw sdkErrors.invalidRequest(`${interfaceName.slice(0, 80)} is not a registered interface`);
-    return { implementationMessageNames: types.map(({ typeName }) => `/${toNamespace(typeName, namespace)}`) };
+    const names = IMPLEMENTATIONS.get(toNamespace(interfaceName, "sdk"))?.();
+    if (names === undefined) throw sdkErrors.keyNotFound(`${interfaceName.slice(0, 80)} is not a registered interface`);
+    return { implementationMessageNames: names.map((name) => `/${toNamespace(name, namespace)}`) };
   },
 });

@@ -1,7 +1,7 @@
 import { fromHex, SvcError, toHexUpper } from "../../../util/index.ts";
 import type { BlockReader } from "../blocks/block-store.ts";
 import { type Heights, type TermKind, termText } from "./postings.ts";
-import { type Attributes, type Condition, matches, type Query } from "./query.ts";
+import { type Attributes, type Condition, holds, matches, type Query } from "./query.ts";
 import { type FoundTx, forEachIndexed, type TxReader } from "./tx-index.ts";
 
 /** Searches stop with an error rather than read more entries than this. */
@@ -16,6 +16,8 @@ const ATTRIBUTE_BYTES = 40;
 
 /** A transaction's place, as one number: height x 2^17 + index. Blocks hold fewer transactions than 2^17. */
 const PLACES = 2 ** 17;
+
+const HASH_KEY = "tx.hash";
 
 export interface SearchPage {
   readonly query: Query;
@@ -79,13 +81,14 @@ function txBytes({ tx, result }: FoundTx): number {
 }
 
 function txPlaces(at: Searchable, query: Query): number[] {
-  const hash = query.find(({ key, operator }) => key === "tx.hash" && operator === "=");
+  const hash = query.find(({ key, operator }) => key === HASH_KEY && operator === "=");
   if (hash !== undefined) return placeOfHash(at, query, hash);
   const plan = planSearch(at, query, "tx");
-  const places =
+  const found =
     plan.terms.length === 0
       ? allPlaces(at, plan.heights)
       : intersect(plan.terms.map((term) => txsOf(at, term, plan.heights)));
+  const places = found.filter((place) => isAt(plan, Math.floor(place / PLACES)));
   if (plan.verify.length === 0) return places;
   return readable(places).filter((place) => {
     const found = at.index.txAt(BigInt(Math.floor(place / PLACES)), place % PLACES);
@@ -103,7 +106,7 @@ function placeOfHash(at: Searchable, query: Query, hash: Condition): number[] {
 
 function blockHeights(at: Searchable, query: Query): number[] {
   const plan = planSearch(at, query, "block");
-  const heights =
+  const found =
     plan.terms.length === 0
       ? allHeights(plan.heights)
       : intersect(
@@ -111,6 +114,7 @@ function blockHeights(at: Searchable, query: Query): number[] {
             limited(at.index.postings.find(term, plan.heights), ({ height }) => [Number(height)]),
           ),
         );
+  const heights = found.filter((height) => isAt(plan, height));
   if (plan.verify.length === 0) return heights;
   return readable(heights).filter((height) => {
     const record = at.blocks.record(BigInt(height));
@@ -122,8 +126,14 @@ interface Plan {
   readonly heights: Heights;
   /** Terms that must all occur. */
   readonly terms: readonly string[];
+  /** Conditions on the digits of a height. */
+  readonly digits: readonly Condition[];
   /** Conditions that only the events themselves can decide. */
   readonly verify: readonly Condition[];
+}
+
+function isAt({ digits }: Plan, height: number): boolean {
+  return digits.every((condition) => holds(condition, height.toString()));
 }
 
 /** Equalities are looked up; other comparisons look up the attribute and leave the rest to the events. */
@@ -131,11 +141,16 @@ function planSearch(at: Searchable, query: Query, kind: TermKind): Plan {
   const heightKey = `${kind}.height`;
   let heights: Heights = { from: at.blocks.base, to: at.blocks.height };
   const terms: string[] = [];
+  const digits: Condition[] = [];
   const verify: Condition[] = [];
   for (const condition of query) {
     const { key, operator, operand } = condition;
-    if (key === heightKey && operand.kind === "number") {
-      heights = narrow(heights, condition);
+    if (key === heightKey) {
+      if (operator === "CONTAINS") digits.push(condition);
+      else heights = narrow(heights, condition);
+    } else if (key === HASH_KEY && kind === "tx") {
+      // No term: each transaction has its own.
+      verify.push(condition);
     } else if (operator === "=" && (operand.kind === "text" || operand.kind === "number")) {
       terms.push(termText(kind, key, operand.text));
     } else {
@@ -143,17 +158,27 @@ function planSearch(at: Searchable, query: Query, kind: TermKind): Plan {
       if (operator !== "EXISTS") verify.push(condition);
     }
   }
-  return { heights, terms, verify };
+  return { heights, terms, digits, verify };
 }
 
-function narrow({ from, to }: Heights, { operator, operand }: Condition): Heights {
-  if (operand.kind !== "number" || !Number.isSafeInteger(operand.value)) {
-    throw refuse("heights are whole numbers");
-  }
-  const bound = BigInt(operand.value);
-  const low = operator === "=" || operator === ">=" ? bound : operator === ">" ? bound + 1n : from;
-  const high = operator === "=" || operator === "<=" ? bound : operator === "<" ? bound - 1n : to;
+/** The heights that satisfy a condition too. Every block has one, and none is a time. */
+function narrow(heights: Heights, condition: Condition): Heights {
+  const { from, to } = heights;
+  const { operator } = condition;
+  if (operator === "EXISTS") return heights;
+  const bound = boundOf(condition);
+  if (bound === undefined) return { from: 1n, to: 0n };
+  const [least, most] = [BigInt(Math.ceil(bound)), BigInt(Math.floor(bound))];
+  const low = operator === "=" || operator === ">=" ? least : operator === ">" ? most + 1n : from;
+  const high = operator === "=" || operator === "<=" ? most : operator === "<" ? least - 1n : to;
   return { from: low > from ? low : from, to: high < to ? high : to };
+}
+
+/** The number that a height is compared with, also where it is in quotes; undefined for what is no number. */
+function boundOf({ operand }: Condition): number | undefined {
+  if (operand.kind === "text") return /^[1-9]\d{0,14}$/.test(operand.text) ? Number(operand.text) : undefined;
+  if (operand.kind !== "number") return undefined;
+  return Math.min(Math.max(operand.value, -1), Number.MAX_SAFE_INTEGER);
 }
 
 function txsOf(at: Searchable, term: string, heights: Heights): number[] {
