@@ -1,163 +1,116 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
 import { request as requestTls } from "node:https";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { build } from "esbuild";
+import { connect as connectTls } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { AUTHORITY, openAuthority } from "../../src/provider/certificates/index.ts";
-import { endPlane, PlaneLink, type PlaneSettings } from "../../src/provider/plane/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
-import { silentLogger } from "../../src/util/index.ts";
 import { pause } from "../support/index.ts";
+import { AttackedPlane, PER_ADDRESS } from "./lib/attacked-plane.ts";
 import type { FloodOrder } from "./lib/flood-process.ts";
 import { threadTimeDuring } from "./lib/newcomer.ts";
 
-const ROOT = resolve(import.meta.dirname, "../..");
 const [ATTACKED, OTHER, UNKNOWN] = ["attacked.example.com", "other.example.com", "unknown.example.com"];
-const OPTIONS = {
-  maxBodySize: 1 << 20,
-  readTimeout: 60_000,
-  sendTimeout: 60_000,
-  nextTries: 3,
-  nextTimeout: 0,
-};
+const FLOODING = "127.0.0.2";
+const ELSEWHERE = "127.0.0.99";
 
-/** It is some 20 to 90; without turns it was 2,400, and from four addresses nobody was answered. */
-const MOST_MS = 400;
+/** Connections that leave the rest of an address some of its connections and handshakes. */
+const SOME = 80;
 
-let folder: string;
-let stateDir: string;
-let ports: readonly number[];
+/** It is some 10 to 60; without turns it was seconds, or nobody was answered. */
+const MOST_MS = 300;
+
+let plane: AttackedPlane;
 let service: Server;
-let link: PlaneLink;
-let ca: string;
-
-const bundle = (entry: string, outfile: string) =>
-  build({
-    absWorkingDir: ROOT,
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    packages: "external",
-    logLevel: "error",
-  });
-
-const leaseOf = (dseq: bigint) => ({ owner: "svc1owner", dseq, gseq: 1, oseq: 1, provider: "svc1provider" });
-
-async function route(dseq: bigint, host: string, backend: string): Promise<void> {
-  const lease = leaseOf(dseq);
-  const target = { lease, service: "web", port: 80, options: OPTIONS };
-  const routing = {
-    ingress: "provider",
-    backends: () => [backend],
-    isSeen: () => true,
-    watch: () => () => {},
-  } as const;
-  await link.router(routing).route(lease, [{ target, hosts: [host] }], {});
-}
 
 beforeAll(async () => {
-  mkdirSync(join(ROOT, "node_modules", ".cache"), { recursive: true });
-  folder = mkdtempSync(join(ROOT, "node_modules", ".cache", "ingress-"));
-  stateDir = mkdtempSync(join(tmpdir(), "svc-ingress-"));
-  const main = join(folder, "plane.mjs");
-  await bundle("src/provider/plane/process.ts", main);
-  await bundle("test/attack/lib/flood-process.ts", join(folder, "flood.mjs"));
-  const authority = await openAuthority(folder);
-  for (const host of [ATTACKED, OTHER, UNKNOWN]) {
-    const { chain, key } = await authority.issue(host, new AbortController().signal);
-    writeFileSync(join(stateDir, `${host}.pem`), chain + key, { mode: 0o600 });
-  }
-  ca = readFileSync(join(folder, AUTHORITY.certificate), "utf8");
-  ports = await freePorts(2);
-  const [port = 0, tlsPort = 0] = ports;
-  const settings: PlaneSettings = {
-    ingress: {
-      host: "127.0.0.1",
-      port,
-      loopbackPorts: false,
-      connectionsPerAddress: 256,
-      trustedProxies: [],
-      forwardedFrom: [],
-      tls: { host: "127.0.0.1", port: tlsPort, folders: [stateDir], redirect: false },
-    },
-  };
-  const program = { command: process.execPath, args: [main, "data-plane", stateDir], identity: "one" };
-  link = await PlaneLink.open({ stateDir, settings, program, log: silentLogger });
+  plane = await AttackedPlane.start([ATTACKED, OTHER, UNKNOWN]);
   service = createServer((_request, response) => response.end("other"));
   await once(service.listen(0, "127.0.0.1"), "listening");
   const address = service.address();
-  await route(1n, OTHER, `127.0.0.1:${typeof address === "object" ? address?.port : 0}`);
+  await plane.route(1n, OTHER, `127.0.0.1:${typeof address === "object" ? address?.port : 0}`);
 });
 afterAll(async () => {
-  await link?.close();
-  await endPlane(stateDir);
+  await plane?.close();
   service?.close();
-  for (const each of [folder, stateDir]) rmSync(each, { recursive: true, force: true });
 });
+afterEach(() => plane.endFlood());
 
-function planePid(): number {
-  const [name = ""] = readdirSync(join(stateDir, "plane")).filter((each) => each.endsWith(".sock"));
-  return Number(name.replace(".sock", ""));
-}
-
-let flooding: ChildProcess | undefined;
-afterEach(async () => {
-  if (flooding === undefined) return;
-  const ended = once(flooding, "exit");
-  flooding.kill("SIGKILL");
-  await ended;
-  flooding = undefined;
-});
-
-async function flood(order: Omit<FloodOrder, "port">): Promise<void> {
-  const child = spawn(process.execPath, [join(folder, "flood.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
-  flooding = child;
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  await route(2n, ATTACKED, `127.0.0.1:${line}`);
-  const [port = 0, tlsPort = 0] = ports;
-  child.stdin.write(`${JSON.stringify({ ...order, port: order.kind === "plain" ? port : tlsPort })}\n`);
-}
+type Protocol = "http1" | "tls" | "http2";
 
 /** The page of the other lease, as somebody new gets it. */
-async function askOther(isPlain: boolean): Promise<number> {
-  const [port = 0, tlsPort = 0] = ports;
-  const from = { host: "127.0.0.1", localAddress: "127.0.0.99", headers: { host: OTHER }, agent: false as const };
-  const asked = isPlain ? request({ ...from, port }) : requestTls({ ...from, port: tlsPort, ca, servername: OTHER });
+async function askOther(protocol: Protocol, localAddress: string): Promise<number> {
+  if (protocol === "http2") return askHttp2(localAddress);
+  const from = { host: "127.0.0.1", localAddress, headers: { host: OTHER }, agent: false as const };
+  const { port, tlsPort, ca } = plane;
+  const asked =
+    protocol === "http1" ? request({ ...from, port }) : requestTls({ ...from, port: tlsPort, ca, servername: OTHER });
   const [answer] = (await once(asked.end(), "response")) as [IncomingMessage];
   answer.resume();
   await once(answer, "end");
   return answer.statusCode ?? 0;
 }
 
-type Flood = Omit<FloodOrder, "port" | "addresses" | "connections"> & { readonly count: number };
+async function askHttp2(localAddress: string): Promise<number> {
+  const place = { host: "127.0.0.1", port: plane.tlsPort, localAddress };
+  const socket = connectTls({ ...place, ca: plane.ca, servername: OTHER, ALPNProtocols: ["h2"] });
+  const session = connectHttp2(`https://${OTHER}`, { createConnection: () => socket });
+  try {
+    const stream = session.request({}).resume();
+    const [headers] = await Promise.race([
+      once(stream, "response"),
+      once(session, "error").then(([error]) => Promise.reject(error)),
+    ]);
+    await once(stream, "end");
+    return headers[":status"];
+  } finally {
+    session.destroy();
+  }
+}
+
+interface Flood extends Omit<FloodOrder, "port" | "addresses" | "connections"> {
+  /** Of the addresses from which it comes. */
+  readonly count: number;
+  /** How the newcomer asks. */
+  readonly by: Protocol;
+  /** It comes from an address that floods. */
+  readonly isSame?: boolean;
+}
+const plain = { kind: "http1", isSecure: false, host: ATTACKED, path: "/cheap", requests: 16, by: "http1" } as const;
+const secure = { ...plain, isSecure: true, by: "tls" } as const;
 const floods: readonly Flood[] = [
-  { kind: "plain", host: UNKNOWN, path: "/", requests: 900, count: 1 },
-  { kind: "plain", host: ATTACKED, path: "/cheap", requests: 16, count: 1 },
-  { kind: "plain", host: ATTACKED, path: "/cheap", requests: 16, count: 4 },
-  { kind: "handshakes", host: ATTACKED, path: "/", requests: 0, count: 4 },
+  { ...plain, host: UNKNOWN, requests: 900, count: 1 },
+  { ...plain, count: 1 },
+  { ...plain, count: 4 },
+  { ...plain, count: 1, isSame: true },
+  { ...plain, kind: "parts", count: 1 },
+  { ...secure, count: 4 },
+  { ...secure, count: 4, by: "http1" },
+  { ...secure, count: 1, isSame: true },
+  { ...secure, kind: "http2", requests: 100, count: 4 },
+  { ...secure, kind: "http2", requests: 100, count: 4, by: "http2" },
+  { ...secure, kind: "http2", requests: 100, count: 1, isSame: true, by: "http1" },
+  { ...secure, kind: "parts of http2", count: 1 },
+  { ...secure, kind: "handshakes", count: 4 },
+  { ...secure, kind: "handshakes", count: 16 },
 ];
 
-describe("floods of as many connections as an address may have keep a visitor of another lease waiting for little", () => {
-  it.each(floods)("$kind, $requests requests at a time to $host, $path, from $count addresses", async (kind) => {
-    const addresses = Array.from({ length: kind.count }, (_, i) => `127.0.0.${2 + i}`);
-    await flood({ ...kind, connections: 256, addresses });
-    await pause(1_500);
-    const times: number[] = [];
-    for (let i = 0; i < 9; i++) {
-      const isPlain = kind.kind === "plain";
-      times.push(await threadTimeDuring(planePid(), async () => expect(await askOther(isPlain)).toBe(200)));
-      await pause(100);
-    }
-    const sorted = times.map(Math.round).sort((a, b) => a - b);
-    console.log(`CPU of the thread while a newcomer waits, in ms: ${sorted.join(" ")}`);
-    // The first of them wait for the handshakes that every address may make at once.
-    expect(sorted[4]).toBeLessThan(MOST_MS);
-  });
+describe("floods of as many connections as an address may have keep a newcomer waiting for little", () => {
+  it.each(floods)(
+    "$kind, TLS: $isSecure, $requests to $host from $count addresses; a newcomer by $by, same address: $isSame",
+    async ({ by, isSame = false, count, ...order }) => {
+      const addresses = Array.from({ length: count }, (_, i) => FLOODING.replace(/2$/, `${2 + i}`));
+      await plane.flood({ ...order, dseq: 2n, connections: isSame ? SOME : PER_ADDRESS, addresses });
+      await pause(1_500);
+      const times: number[] = [];
+      for (let i = 0; i < 9; i++) {
+        const from = isSame ? FLOODING : ELSEWHERE;
+        times.push(await threadTimeDuring(plane.pid, async () => expect(await askOther(by, from)).toBe(200)));
+        await pause(100);
+      }
+      const sorted = times.map(Math.round).sort((a, b) => a - b);
+      console.log(`CPU of the thread while a newcomer waits, in ms: ${sorted.join(" ")}`);
+      // The first of them wait for the handshakes that every address may make at once.
+      expect(sorted[4]).toBeLessThan(MOST_MS);
+    },
+  );
 });

@@ -82,6 +82,7 @@ export class SecureIngress {
     const session = new Http2Session(socket, {
       room: () => this.#room(socket),
       serve: (request) => this.#answer(request),
+      reading: this.#options.reading,
       streams: leave === undefined ? HTTP2.fewStreams : HTTP2.streams,
     });
     this.#sessions.add(session);

@@ -1,19 +1,31 @@
-import { createServer } from "node:http";
-import { connect, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { connect as connectTls } from "node:tls";
 import { FRAME, frame, requestHeaders, settings, streams } from "./http2.ts";
 
 /**
- * The clients of a flood, in a process of their own: they must not keep the newcomer of a test waiting. It says on which port the
- * attacked service answers, and begins with the orders that come as lines of JSON.
+ * The clients of a flood, and the replica of the attacked lease, in a process of their own: they must not keep the newcomer of a test
+ * waiting. It says on which port the replica answers, and begins with the orders that come as lines of JSON.
  */
 
-/** What a flood does. */
+/** What the connections of a flood do. */
+export type FloodKind =
+  /** Requests of HTTP/1, several at a time. */
+  | "http1"
+  /** The same as streams of HTTP/2, always with TLS. */
+  | "http2"
+  /** Leave as soon as they are connected. */
+  | "handshakes"
+  /** Bodies in parts of one byte, over HTTP/1 and HTTP/2. */
+  | "parts"
+  | "parts of http2"
+  /** Frames of a few bytes over websockets, in both directions. */
+  | "websockets";
+
 export interface FloodOrder {
   readonly port: number;
-  /** `plain` is HTTP/1 without TLS; `handshakes` leave as soon as they are connected. */
-  readonly kind: "plain" | "http2" | "handshakes";
+  readonly kind: FloodKind;
+  readonly isSecure: boolean;
   readonly host: string;
   readonly path: string;
   readonly addresses: readonly string[];
@@ -27,19 +39,31 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const END_STREAM = 1;
 /** So that a refused client does not come back faster than a process can. */
 const AGAIN_MS = 20;
+/** One byte in a chunk of its own. */
+const CHUNK = "1\r\nx\r\n";
+const MANY_CHUNKS = Buffer.from(CHUNK.repeat(10_000));
+/** A text of one letter (RFC 6455 section 5.2), masked. */
+const SMALL_FRAME = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x41]);
+const SMALL_EVERY_MS = 5;
 
 /** A connection before its first request. */
-function open({ port, kind, host }: FloodOrder, localAddress: string, ready: (socket: Socket) => void): Socket {
+function open(
+  { port, kind, isSecure, host }: FloodOrder,
+  localAddress: string,
+  ready: (socket: Socket) => void,
+): Socket {
   const place = { host: "127.0.0.1", port, localAddress };
-  if (kind === "plain") {
+  if (!isSecure) {
     const socket = connect(place, () => ready(socket));
     return socket;
   }
   // The certificate does not matter to who only wants to make work.
-  const options = { servername: host, ALPNProtocols: ["h2"], rejectUnauthorized: false };
+  const options = { servername: host, ALPNProtocols: [isHttp2(kind) ? "h2" : "http/1.1"], rejectUnauthorized: false };
   const socket = connectTls({ ...place, ...options }, () => ready(socket));
   return socket;
 }
+
+const isHttp2 = (kind: FloodKind) => kind === "http2" || kind === "parts of http2";
 
 /** Sends all requests at once, and again whenever the last is answered. */
 function askHttp1(socket: Socket, { host, path, requests }: FloodOrder): void {
@@ -82,12 +106,60 @@ function askHttp2(socket: Socket, { host, path, requests }: FloodOrder): void {
   });
 }
 
-function keep(order: FloodOrder, address: string): void {
-  const socket = open(order, address, (it) => {
-    if (order.kind === "handshakes") it.destroy();
-    else if (order.kind === "http2") askHttp2(it, order);
-    else askHttp1(it, order);
+/** Bodies in parts of one byte; each ends before it would be too large, and the next follows. */
+function sendParts(socket: Socket, { host, path }: FloodOrder): void {
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const text = Buffer.concat([Buffer.from(head), MANY_CHUNKS, Buffer.from("0\r\n\r\n")]);
+  repeat(socket, () => text);
+}
+
+/** As many streams as one connection may have, and the window that it begins with. */
+function sendPartsOfHttp2(socket: Socket, { host, path }: FloodOrder): void {
+  const block = requestHeaders(host, path);
+  socket.write(Buffer.concat([PREFACE, settings(), frame(FRAME.settings, { flags: 1 })]));
+  let stream = -1;
+  repeat(socket, () => {
+    stream += 2;
+    const part = frame(FRAME.data, { stream, payload: Buffer.of(0) });
+    const last = frame(FRAME.data, { stream, flags: END_STREAM });
+    return Buffer.concat([
+      frame(FRAME.headers, { stream, flags: 4, payload: block }),
+      ...Array(3_000).fill(part),
+      last,
+    ]);
   });
+}
+
+/** Writes as fast as the other end reads. */
+function repeat(socket: Socket, next: () => Buffer): void {
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(next()));
+  };
+  socket.on("drain", more).resume();
+  more();
+}
+
+function sendFrames(socket: Socket, { host, path }: FloodOrder): void {
+  const key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13";
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n\r\n`);
+  socket.once("data", () => sendOften(socket)).resume();
+}
+
+function sendOften(socket: Socket): void {
+  const timer = setInterval(() => socket.write(SMALL_FRAME), SMALL_EVERY_MS);
+  socket.once("close", () => clearInterval(timer));
+}
+
+function keep(order: FloodOrder, address: string): void {
+  const begin: Readonly<Record<FloodKind, (socket: Socket, order: FloodOrder) => void>> = {
+    http1: askHttp1,
+    http2: askHttp2,
+    handshakes: (it) => it.destroy(),
+    parts: sendParts,
+    "parts of http2": sendPartsOfHttp2,
+    websockets: sendFrames,
+  };
+  const socket = open(order, address, (it) => begin[order.kind](it, order));
   socket.on("error", () => {});
   socket.once("close", () => setTimeout(() => keep(order, address), AGAIN_MS));
 }
@@ -96,12 +168,39 @@ function begin(order: FloodOrder): void {
   for (const address of order.addresses) for (let i = 0; i < order.connections; i++) keep(order, address);
 }
 
-/** The service of the attacked lease. */
-const service = createServer((request, response) => {
-  if (request.url !== "/never") response.end("cheap");
+const OK = "HTTP/1.1 200 OK\r\n";
+const CHEAP = Buffer.from(`${OK}Content-Length: 5\r\n\r\ncheap`);
+const BIG = Buffer.concat([Buffer.from(`${OK}Content-Length: ${1 << 20}\r\n\r\n`), Buffer.alloc(1 << 20)]);
+
+/** What the attacked lease answers, by path. */
+const ANSWERS: Readonly<Record<string, (socket: Socket) => void>> = {
+  "/cheap": (socket) => socket.write(CHEAP),
+  "/big": (socket) => socket.write(BIG),
+  "/never": () => {},
+  "/slow": (socket) => setTimeout(() => socket.write(CHEAP), 100),
+  "/bytes": (socket) => {
+    socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`);
+    repeat(socket, () => MANY_CHUNKS);
+  },
+  "/informations": (socket) => repeat(socket, () => Buffer.from("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000))),
+  "/headers": (socket) => {
+    socket.write(OK);
+    repeat(socket, () => Buffer.from("X-Header: value\r\n".repeat(1_000)));
+  },
+  "/frames": (socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    sendOften(socket);
+  },
+};
+
+const replica = createServer((socket) => {
+  socket.on("error", () => {});
+  socket.on("data", (data: Buffer) => {
+    for (const [, path = ""] of data.toString("latin1").matchAll(/^(?:GET|POST) (\S+) HTTP/gm)) ANSWERS[path]?.(socket);
+  });
 });
-service.listen(0, "127.0.0.1", () => {
-  const address = service.address();
+replica.listen(0, "127.0.0.1", () => {
+  const address = replica.address();
   console.log(typeof address === "object" ? address?.port : 0);
 });
 createInterface({ input: process.stdin }).on("line", (line) => begin(JSON.parse(line) as FloodOrder));

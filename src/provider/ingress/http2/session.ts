@@ -6,6 +6,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import type { Reading } from "../../../util/index.ts";
 import { Allowance } from "../allowance.ts";
 import type { RequestHead } from "../proxy/exchange.ts";
 import { sendPage } from "../proxy/pages.ts";
@@ -24,6 +25,8 @@ export interface SessionOptions {
   /** Room for one more request; undefined if there is none, else what gives it back. */
   readonly room: () => (() => void) | undefined;
   readonly serve: (request: StreamRequest) => void;
+  /** Reads the connection in its turns. */
+  readonly reading: Reading;
   /** Requests at once. */
   readonly streams: number;
 }
@@ -43,6 +46,7 @@ export class Http2Session {
     this.#options = options;
     const session = performServerHandshake(socket, sessionOptions(options.streams));
     this.#session = session;
+    options.reading.handOver(socket);
     session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) =>
       this.#take(stream, headers, raw),
     );
@@ -62,6 +66,7 @@ export class Http2Session {
   }
 
   #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
+    this.#options.reading.worked();
     stream.on("error", () => {});
     this.#watch(stream);
     if (this.#session.destroyed || stream.destroyed || stream.closed) return;
@@ -117,6 +122,7 @@ export class Http2Session {
   }
 
   #noteNuisance(): void {
+    this.#options.reading.worked();
     if (this.#session.destroyed || this.#nuisances.take(performance.now())) return;
     this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     this.#end();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, BlockList, connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { Reading } from "../../../util/index.ts";
 import { ClientCounts, type ClientRules } from "../clients.ts";
 import { Certificates } from "./certificates.ts";
 import { TlsFront } from "./front.ts";
@@ -22,7 +23,8 @@ async function listen(): Promise<number> {
     forwardedFrom: new BlockList(),
   };
   const serve = (): void => expect.unreachable("no handshake is finished");
-  const parts = { certificates: new Certificates([]), clients, counts: new ClientCounts(clients), serve };
+  const counts = new ClientCounts(clients);
+  const parts = { certificates: new Certificates([]), clients, counts, reading: new Reading(), serve };
   const front = new TlsFront({ ...parts, handshakeMs: HANDSHAKE_MS });
   front.listener.listen(0, "127.0.0.1");
   await once(front.listener, "listening");

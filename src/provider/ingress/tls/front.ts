@@ -1,6 +1,6 @@
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { createServer, type TLSSocket, type Server as TlsServer } from "node:tls";
-import { endFailedHandshakes } from "../../../util/index.ts";
+import { endFailedHandshakes, FRESH_TLS_BYTES, type Reading } from "../../../util/index.ts";
 import { normalHost } from "../../hostnames/index.ts";
 import type { ClientCounts, ClientRules } from "../clients.ts";
 import type { Certificates } from "./certificates.ts";
@@ -13,6 +13,8 @@ export interface FrontOptions {
   readonly certificates: Certificates;
   readonly clients: ClientRules;
   readonly counts: ClientCounts;
+  /** Handshakes, too, take their turns by client. */
+  readonly reading: Reading;
   /** Receives connections after their handshakes; `servername` and `alpnProtocol` are those of the client. */
   readonly serve: (socket: TLSSocket) => void;
   /** A handshake that takes longer is broken off; milliseconds, ten seconds unless given. */
@@ -28,17 +30,23 @@ export class TlsFront {
   readonly listener: NetServer;
   readonly #tls: TlsServer;
   readonly #handshakes: HandshakeGate;
+  readonly #reading: Reading;
   readonly #sockets = new Set<Socket>();
 
-  constructor({ certificates, clients, counts, serve, handshakeMs = HANDSHAKE_MS }: FrontOptions) {
+  constructor({ certificates, clients, counts, reading, serve, handshakeMs = HANDSHAKE_MS }: FrontOptions) {
+    this.#reading = reading;
     this.#handshakes = new HandshakeGate(clients);
     this.#tls = createServer({
       ...TLS_OPTIONS,
       ALPNProtocols: [...PROTOCOLS],
       handshakeTimeout: handshakeMs,
-      SNICallback: (name, done) => done(null, certificates.context(normalHost(name) ?? "")),
+      SNICallback: (name, done) => {
+        reading.worked();
+        done(null, certificates.context(normalHost(name) ?? ""));
+      },
     });
     this.#tls.on("secureConnection", (socket) => {
+      reading.worked();
       // A connection that breaks must end alone, whoever holds it at that moment.
       socket.on("error", () => socket.destroy());
       serve(socket);
@@ -62,6 +70,7 @@ export class TlsFront {
       socket.destroy();
       return;
     }
+    this.#reading.add(socket, FRESH_TLS_BYTES);
     this.#handshakes.enter(socket, () => this.#tls.emit("connection", socket));
   }
 }

@@ -1,5 +1,5 @@
 import { isIPv6, type Socket } from "node:net";
-import { type Clock, steadyClock } from "../../../util/index.ts";
+import { type Caller, type Clock, callerOf, FairQueue, steadyClock } from "../../../util/index.ts";
 import { Allowance, type Rate } from "../allowance.ts";
 import { type ClientRules, clientAddress, isTrusted } from "../clients.ts";
 
@@ -10,20 +10,22 @@ import { type ClientRules, clientAddress, isTrusted } from "../clients.ts";
 export const HANDSHAKES = {
   all: { burst: 400, perSecond: 200 },
   network: { burst: 100, perSecond: 20 },
-  /** Connections that may wait for their turn: two seconds of handshakes. */
-  waiting: 400,
-} as const satisfies { readonly all: Rate; readonly network: Rate; readonly waiting: number };
+  /** Connections of one network, or of a trusted proxy, that may wait for their turn. */
+  waiting: { network: 20, proxy: 400 },
+} as const satisfies { readonly all: Rate; readonly network: Rate; readonly waiting: object };
 
 /** Networks that are remembered; those that have their whole allowance need not be. */
 const MAX_NETWORKS = 10_000;
 
-/** Admits connections to their handshakes at the rate that the thread can bear. */
+/** Admits connections to their handshakes at the rate that the thread can bear: one of each network in turn. */
 export class HandshakeGate {
   readonly #rules: Pick<ClientRules, "trustedProxies">;
   readonly #clock: Clock;
   readonly #all: Allowance;
   readonly #networks = new Map<string, Allowance>();
-  readonly #waiting: { readonly socket: Socket; readonly begin: () => void }[] = [];
+  readonly #waiting = new FairQueue<() => void>();
+  /** How many of each network wait. */
+  readonly #counts = new Map<string, number>();
   #cancel: (() => void) | undefined;
 
   constructor(rules: Pick<ClientRules, "trustedProxies">, clock: Clock = steadyClock) {
@@ -35,21 +37,46 @@ export class HandshakeGate {
   /** Calls `begin` now or later, or closes the connection. */
   enter(socket: Socket, begin: () => void): void {
     const now = this.#clock.now();
-    if (!this.#mayNetwork(socket, now) || this.#waiting.length >= HANDSHAKES.waiting) {
+    const isProxy = isTrusted(clientAddress(socket), this.#rules.trustedProxies);
+    if (!isProxy && !this.#mayNetwork(socket, now)) {
+      socket.destroy();
+    } else if (this.#waiting.isEmpty && this.#all.take(now)) {
+      begin();
+    } else {
+      this.#wait(socket, { begin, most: isProxy ? HANDSHAKES.waiting.proxy : HANDSHAKES.waiting.network });
+      this.#schedule(now);
+    }
+  }
+
+  /** Admits nobody any more. */
+  close(): void {
+    this.#cancel?.();
+  }
+
+  #wait(socket: Socket, { begin, most }: { readonly begin: () => void; readonly most: number }): void {
+    const caller = callerOf(socket);
+    const count = this.#counts.get(caller.client) ?? 0;
+    if (count >= most) {
       socket.destroy();
       return;
     }
-    if (this.#waiting.length === 0 && this.#all.take(now)) {
-      begin();
-      return;
-    }
-    this.#waiting.push({ socket, begin });
-    this.#schedule(now);
+    this.#counts.set(caller.client, count + 1);
+    const gone = (): void => {
+      this.#waiting.remove(caller);
+      this.#leave(caller);
+    };
+    socket.once("close", gone);
+    this.#waiting.push(caller, () => {
+      socket.off("close", gone);
+      this.#leave(caller);
+      if (!socket.destroyed) begin();
+    });
   }
 
-  close(): void {
-    this.#cancel?.();
-    for (const { socket } of this.#waiting.splice(0)) socket.destroy();
+  #leave({ client }: Caller): void {
+    const left = (this.#counts.get(client) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(client);
+    else this.#counts.set(client, left);
   }
 
   #schedule(now: number): void {
@@ -61,22 +88,12 @@ export class HandshakeGate {
 
   #admit(): void {
     const now = this.#clock.now();
-    for (;;) {
-      const next = this.#waiting[0];
-      if (next === undefined) return;
-      if (!next.socket.destroyed) {
-        if (!this.#all.take(now)) break;
-        next.begin();
-      }
-      this.#waiting.shift();
-    }
-    this.#schedule(now);
+    while (!this.#waiting.isEmpty && this.#all.take(now)) this.#waiting.shift()?.();
+    if (!this.#waiting.isEmpty) this.#schedule(now);
   }
 
   #mayNetwork(socket: Socket, now: number): boolean {
-    const address = clientAddress(socket);
-    if (isTrusted(address, this.#rules.trustedProxies)) return true;
-    const network = networkOf(address);
+    const network = networkOf(clientAddress(socket));
     let allowance = this.#networks.get(network);
     if (allowance === undefined) {
       if (this.#networks.size >= MAX_NETWORKS) this.#forget(now);

@@ -6,5 +6,7 @@ export const READING_AT_A_TIME = 32;
 export const FLOOD_TURNS = 10;
 /** A connection that has sent less is a newcomer: it has greeted, and may have asked its first question. */
 export const FRESH_BYTES = 1024;
+/** The same with TLS: keys for the time after quantum computers alone take more than a thousand. */
+export const FRESH_TLS_BYTES = 4096;
 /** Turns in a row that only take new connections, where each brings one, before other work goes on. */
 export const ACCEPTED_IN_A_ROW = 128;

@@ -6,7 +6,7 @@ import { Reading } from "./reading.ts";
 
 interface Double {
   readonly socket: Socket;
-  readonly handle: { reading: boolean; isRead: boolean; started: number };
+  readonly handle: { reading: boolean; isRead: boolean; started: number; readStart(): unknown };
   /** As when bytes of it have been read. */
   sent(bytes: number): void;
 }
@@ -167,6 +167,43 @@ it("leaves alone what a socket does itself, until HTTP/2 has it", async () => {
   expect([own.handle.isRead, handedOver.handle.isRead]).toEqual([true, false]);
   await nextTurn();
   expect(handedOver.handle.isRead).toBe(true);
+});
+
+it("knows a connection that was handed over by the TLS above it", async () => {
+  const reading = new Reading();
+  const [below] = (await connected(reading, "10.0.0.1", 1)) as [Double];
+  below.handle.reading = false;
+  reading.handOver(Object.assign(connection("10.0.0.1").socket, { _parent: below.socket }));
+  workFor(reading, READING_SLICE_MS);
+  expect(below.handle.isRead).toBe(false);
+});
+
+it("stops those again that go on by themselves before their turn", async () => {
+  const reading = new Reading();
+  const flood = await connected(reading, "10.0.0.1", 3 * READING_AT_A_TIME);
+  const [handedOver, paused] = flood.slice(-2) as [Double, Double];
+  reading.handOver(handedOver.socket);
+  paused.handle.reading = false;
+  for (const { sent } of flood) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  paused.handle.reading = true;
+  for (const each of [handedOver, paused]) each.handle.readStart();
+  await nextTurn();
+  expect([read(flood), handedOver.handle.isRead, paused.handle.isRead]).toEqual([READING_AT_A_TIME, false, false]);
+  for (let i = 0; i < 2; i++) await nextTurn();
+  expect(read(flood)).toBe(flood.length);
+});
+
+it("takes one for a newcomer up to the bytes of its kind", async () => {
+  const reading = new Reading();
+  const flood = await connected(reading, "10.0.0.1", 3 * READING_AT_A_TIME);
+  const newcomer = connection("10.0.0.1");
+  reading.add(newcomer.socket, 2 * FRESH_BYTES);
+  for (let i = 0; i < 3; i++) await nextTurn();
+  for (const { sent } of [...flood, newcomer]) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  await nextTurn();
+  expect(newcomer.handle.isRead).toBe(true);
 });
 
 it("takes new connections turn by turn before other work, up to a limit", async () => {

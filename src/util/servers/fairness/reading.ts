@@ -25,11 +25,17 @@ interface Readable {
 
 interface HandledSocket extends Readable {
   readonly _handle?: Handle | null;
+  /** Of a connection with TLS, the one below it. */
+  readonly _parent?: HandledSocket | null;
 }
 
 interface Connection {
   readonly socket: HandledSocket;
   readonly caller: Caller;
+  /** One that has sent less is a newcomer. */
+  readonly freshBytes: number;
+  /** HTTP/2 reads it. */
+  isHandedOver: boolean;
   /** What had come of it when its last turn began; undefined if it was never stopped. */
   bytes: number | undefined;
   /** Its last turn brought nothing, and it came first in this one. */
@@ -46,8 +52,9 @@ export class Reading {
   readonly #fresh = new FairQueue<Connection>();
   readonly #others = new FairQueue<Connection>();
   readonly #read = new Set<Connection>();
-  /** Those that HTTP/2 reads. */
-  readonly #handedOver = new WeakSet<Readable>();
+  /** Those of the stopped that others may let go on. */
+  readonly #loose = new Set<Connection>();
+  readonly #connections = new WeakMap<Readable, Connection>();
   /** When the work of this turn began. */
   #since: number | undefined;
   #willEnd = false;
@@ -58,11 +65,13 @@ export class Reading {
   /** Turns in a row that have read some and not all of those that waited. */
   #pressed = 0;
 
-  /** Reads a connection in its turns, until it closes. */
-  add(socket: Readable): void {
+  /** Reads a connection in its turns, until it closes. One with TLS is added before its handshake. */
+  add(socket: Readable, freshBytes: number = FRESH_BYTES): void {
     this.#accepted = this.#acceptedIn >= this.#turn - 1 ? this.#accepted + 1 : 1;
     this.#acceptedIn = this.#turn;
-    const connection: Connection = { socket, caller: callerOf(socket), bytes: undefined, wasPassedBy: false };
+    const caller = callerOf(socket);
+    const connection = { socket, caller, freshBytes, isHandedOver: false, bytes: undefined, wasPassedBy: false };
+    this.#connections.set(socket, connection);
     this.#read.add(connection);
     socket.once("close", () => this.#remove(connection));
     this.worked();
@@ -71,12 +80,14 @@ export class Reading {
   /** In a flood of connections that close at once, those that have closed would take the turns of others, and grow in number. */
   #remove(connection: Connection): void {
     this.#read.delete(connection);
+    this.#loose.delete(connection);
     for (const queue of [this.#fresh, this.#others]) queue.remove(connection.caller);
   }
 
   /** HTTP/2 reads the socket from now on. */
-  handOver(socket: Readable): void {
-    this.#handedOver.add(socket);
+  handOver(socket: HandledSocket): void {
+    const connection = this.#connections.get(socket._parent ?? socket);
+    if (connection !== undefined) connection.isHandedOver = true;
   }
 
   /**
@@ -114,10 +125,12 @@ export class Reading {
     const passedBy: [Caller, Connection][] = [];
     for (const connection of this.#read) {
       const { socket, caller } = connection;
-      if (this.#isFed(socket)) socket._handle?.readStop();
+      const isFed = canBeFed(connection);
+      if (isFed) socket._handle?.readStop();
+      if (!isFed || connection.isHandedOver) this.#loose.add(connection);
       connection.wasPassedBy = connection.bytes === socket.bytesRead && !connection.wasPassedBy;
       if (connection.wasPassedBy) passedBy.push([caller, connection]);
-      else (socket.bytesRead < FRESH_BYTES ? this.#fresh : this.#others).push(caller, connection);
+      else (socket.bytesRead < connection.freshBytes ? this.#fresh : this.#others).push(caller, connection);
     }
     this.#read.clear();
     if (passedBy.length > 0) this.#others.putBack(passedBy);
@@ -140,8 +153,17 @@ export class Reading {
       this.#startSome();
       this.#pressed = this.isPressed ? this.#pressed + 1 : 0;
     } else if (this.isPressed) this.#stopAll();
+    this.#stopAgain();
     // The others have their turn even if nothing comes of these, and so has other work if nothing comes of a new connection.
     if (this.isPressed || this.isAccepting) this.#endLater();
+  }
+
+  /**
+   * HTTP/2 stops reading a connection with TLS while it writes, and then goes on by itself; so does a request whose body could not be
+   * passed on as fast as it came.
+   */
+  #stopAgain(): void {
+    for (const connection of this.#loose) if (canBeFed(connection)) connection.socket._handle?.readStop();
   }
 
   #startSome(): void {
@@ -161,16 +183,17 @@ export class Reading {
 
   #start(connection: Connection): void {
     const { socket } = connection;
+    this.#loose.delete(connection);
     if (socket.destroyed) return;
     connection.bytes = socket.bytesRead;
     this.#read.add(connection);
     // Unless the socket has stopped by itself meanwhile.
-    if (this.#isFed(socket)) socket._handle?.readStart();
+    if (canBeFed(connection)) socket._handle?.readStart();
   }
+}
 
-  /** HTTP/2 itself stops while what it sends is not read, and goes on then: read meanwhile, it would keep all that comes. */
-  #isFed(socket: HandledSocket): boolean {
-    const { reading, writeQueueSize = 0 } = socket._handle ?? {};
-    return this.#handedOver.has(socket) ? writeQueueSize === 0 : reading !== false;
-  }
+/** HTTP/2 itself stops while what it sends is not read, and goes on then: read meanwhile, it would keep all that comes. */
+function canBeFed({ socket, isHandedOver }: Connection): boolean {
+  const { reading, writeQueueSize = 0 } = socket._handle ?? {};
+  return isHandedOver ? writeQueueSize === 0 : reading !== false;
 }
