@@ -441,7 +441,7 @@ describe("what can go wrong", () => {
     const { dseq } = await fixture.deploy();
     expect(fixture.notes.filter((text) => text.includes("leased address"))).toEqual([
       `leased address game belongs to an older deployment of yours: svc provider migrate-endpoints game --dseq ${dseq} migrates it\n`,
-      "leased address 203.0.113.2 (voice) does not route here yet\n",
+      "leased address does not route here yet: 203.0.113.2 (voice)\n",
     ]);
   });
 

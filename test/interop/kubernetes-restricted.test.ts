@@ -133,7 +133,7 @@ test.skipIf(missing)(
     for (const spec of [neighbour, memory, disk]) await driver.deploy(spec);
     const errorOf = async (spec: LeaseSpec, text: RegExp) =>
       untilHealth(driver, spec.id, ({ services }) => text.test(services[0]?.error ?? ""), String(text));
-    await errorOf(memory, /needed more memory than it has/);
+    await errorOf(memory, /reaching the memory limit of 64 MiB/);
     await errorOf(disk, /ephemeral.*storage.*(exceeds|exceeded)/i);
     const { health, services } = await untilOk(driver, neighbour.id);
     expect([health, services[0]?.replicas[0]?.restarts]).toEqual(["ok", 0]);

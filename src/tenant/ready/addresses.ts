@@ -72,7 +72,7 @@ function tellWithheld({ lease, state }: Serving, own: ReadonlySet<string>, watch
     const migrate = `svc provider migrate-endpoints ${name} --dseq ${lease.id.dseq}`;
     watch.tell(`leased address ${name} belongs to an older deployment of yours: ${migrate} migrates it`);
   }
-  for (const address of state.unassigned ?? []) watch.tell(`leased address ${address} does not route here yet`);
+  for (const text of state.unassigned ?? []) watch.tell(`leased address does not route here yet: ${text}`);
 }
 
 interface ServiceAddresses {

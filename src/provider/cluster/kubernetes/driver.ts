@@ -131,7 +131,7 @@ class KubernetesDriver implements ClusterDriver {
       stateDir,
       view: this.#view,
       events: new EventLog(join(stateDir, "events"), log),
-      host: new HostData([stateDir]),
+      host: new HostData([stateDir], (name) => this.#view.hasNode(name)),
       log,
       timing: { ...DEFAULT_TIMING, ...timing },
       passes: new Semaphore(PARALLEL_PASSES),
@@ -279,7 +279,10 @@ class KubernetesDriver implements ClusterDriver {
 
   async status(id: LeaseKey): Promise<LeaseHealth> {
     // Without a record we cannot know what should run, which is no reason to end the lease.
-    return this.#leases.get(leaseNamespace(id))?.status() ?? { health: "unknown", services: [] };
+    const lease = this.#leases.get(leaseNamespace(id));
+    if (lease === undefined) return { health: "unknown", services: [] };
+    const health = lease.status();
+    return this.#routes?.within(lease.namespace, health) ?? health;
   }
 
   async *logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine> {

@@ -277,9 +277,15 @@ describe("where the cluster routes by gateways", () => {
     if (driver.routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
     await driver.routing.route(spec.id, [{ target, hosts: ["shop.example.com"] }]);
     const routes = `/apis/gateway.networking.k8s.io/v1/namespaces/${leaseNamespace(spec.id)}/httproutes`;
-    const say = (status: string, generation = 1) => {
-      const accepted = { type: "Accepted", status, reason: "NotAllowedByListeners", message: "no namespace" };
-      const parents = [{ conditions: [accepted, { type: "ResolvedRefs", status: "True" }] }];
+    const say = (status: string, generation = 1, found = "True") => {
+      const accepted = {
+        type: "Accepted",
+        status,
+        reason: "NotAllowedByListeners",
+        message: "of gateway inner/edge-7",
+      };
+      const resolved = { type: "ResolvedRefs", status: found, reason: "BackendNotFound" };
+      const parents = [{ conditions: [accepted, resolved] }];
       const route = cluster.server.find(`${routes}/shop.example.com`) as ApiObject;
       cluster.server.put(routes, {
         ...route,
@@ -291,14 +297,25 @@ describe("where the cluster routes by gateways", () => {
       (await collect(driver.events(spec.id, stream()))).filter(({ object }) => object.kind === "HTTPRoute");
     say("False");
     await waitFor(async () => (await told()).length === 1, "the refusal");
+    const note =
+      "shop.example.com does not answer: the gateway refuses it (NotAllowedByListeners): it lets no host names of leases in; ask the provider";
+    const { health, services } = await driver.status(spec.id);
+    expect([health, services[0]?.error]).toEqual(["ok", note]);
     say("False", 2);
     say("True");
     await waitFor(async () => (await told()).length === 2, "the event that it is taken");
-    const note = "shop.example.com does not answer: the gateway refuses it (NotAllowedByListeners: no namespace)";
     expect(await told()).toMatchObject([
       { type: "Warning", reason: "NotRouted", service: "web", note },
       { type: "Normal", reason: "Routed", note: "shop.example.com is taken now" },
     ]);
+    expect((await driver.status(spec.id)).services[0]?.error).toBeUndefined();
+    say("True", 3, "False");
+    await waitFor(async () => (await told()).length === 3, "what it does not find");
+    expect((await driver.status(spec.id)).services[0]?.error).toMatch(
+      /\(BackendNotFound\): it does not find the service/,
+    );
+    await driver.routing.unroute(spec.id);
+    await waitFor(async () => (await driver.status(spec.id)).services[0]?.error === undefined, "the route to be gone");
   });
 
   it("a cluster that knows no gateways routes as before", async () => {
@@ -385,12 +402,25 @@ describe("an image that runs as root where that is not allowed", () => {
 });
 
 describe("what a tenant reads", () => {
+  it("is that a new version did not become ready in time, where nothing else is known", async () => {
+    const driver = await open();
+    const spec = await deployed(driver);
+    const workload = cluster.server.find(`${deployments(spec)}/web`) as ApiObject;
+    const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "x" }];
+    cluster.server.put(deployments(spec), { ...workload, status: { conditions } } as ApiObject);
+    const isTold = ({ services }: LeaseHealth) => services[0]?.error !== undefined;
+    const { services } = await untilHealth(driver, spec.id, isTold, "the sentence");
+    expect(services[0]?.error).toMatch(/^its new replicas did not become ready within ten minutes: see its log/);
+    cluster.server.put(deployments(spec), workload);
+    await untilHealth(driver, spec.id, (health) => !isTold(health), "that it is ready");
+  });
+
   it("has nothing of the nodes: in the state, and in events", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     const [pod] = cluster.server.objects("/api/v1/pods");
     const message =
-      "dial tcp 10.0.0.7:5000: refused; open /run/containerd/io.containerd.runtime.v2.task/k8s.io/a: no such file";
+      "node-1.: dial tcp 10.0.0.7:5000: refused; open /run/containerd/io.containerd.runtime.v2.task/k8s.io/a: no such file";
     const status = {
       phase: "Pending",
       conditions: [{ type: "Ready", status: "False" }],
@@ -406,13 +436,25 @@ describe("what a tenant reads", () => {
       message,
       involvedObject,
     } as never);
+    const surroundings = [
+      ["FailedScheduling", "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {rack: b7}."],
+      ["FailedMount", "MountVolume.SetUp failed: rpc error: nfs.inner.example:/srv/b7 is stale"],
+    ];
+    for (const [reason, said] of surroundings) {
+      const metadata = { name: reason, namespace: leaseNamespace(spec.id), uid: reason };
+      const event = { metadata, reason, type: "Warning", message: said, involvedObject };
+      cluster.server.put(`${namespace}/events`, event as never);
+    }
     const eventsOf = () => collect(driver.events(spec.id, stream()));
+    await waitFor(async () => (await eventsOf()).some(({ reason }) => reason === "FailedMount"), "the last event");
     await waitFor(async () => (await eventsOf()).some(({ note }) => note.includes("dial tcp")), "the event");
     const isTold = ({ services }: LeaseHealth) => services[0]?.error !== undefined;
     const health = await untilHealth(driver, spec.id, isTold, "the fault");
     const told = JSON.stringify([health, await eventsOf()]);
-    expect(told).toContain("dial tcp (a private address)");
-    expect(told).not.toMatch(/10\.0\.0\.7|containerd/);
+    expect(told).toContain("(a node).: dial tcp (a private address)");
+    expect(told).not.toMatch(/10\.0\.0\.7|containerd|node-1|b7|inner/);
+    expect(told).toMatch(/room for it now \(cpu\).*the node cannot mount its volumes yet/);
+    expect(health.services[0]?.error).toMatch(/the registry of the image does not answer over TLS/);
   });
 });
 

@@ -12,7 +12,6 @@ export {
   normalAddress,
   portTaken,
 } from "./addresses/index.ts";
-export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./backoff.ts";
 export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";
 export { EventLog, streamEvents } from "./eventlog.ts";
 export { type Listeners, LocalCarrier } from "./local-carrier.ts";
@@ -24,4 +23,6 @@ export { HostData } from "./private/host-data.ts";
 export { LineQueue } from "./queue.ts";
 export { type ImageReference, isRegistryHost, parseReference } from "./reference.ts";
 export { parseAllowedRegistry } from "./registries.ts";
+export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./restarts/backoff.ts";
+export { endedText, outOfMemoryText, shownBytes } from "./restarts/ends.ts";
 export { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, checkVolumes } from "./spec-rules.ts";

@@ -1,12 +1,13 @@
 import { errorText } from "../../../../util/index.ts";
 import { clusterErrors, replicaName } from "../../contract/index.ts";
+import { shownBytes } from "../../shared/index.ts";
 import { EngineFailure, ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
 import { plainLogTail } from "../api/logs.ts";
 import { redirectPorts } from "../host/netns.ts";
 import type { Observed } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
 import { handlesTerm } from "../replica/readiness.ts";
-import { explainExit, formatBytes, KILL_EXIT, killedText, type ReplicaHistory } from "../replica/replica.ts";
+import { explainExit, KILL_EXIT, killedText, type ReplicaHistory } from "../replica/replica.ts";
 import type { LeaseImages } from "./images.ts";
 import { isLayerFull, layerFault, makeContainer } from "./prepare.ts";
 import type { LeaseState } from "./state.ts";
@@ -95,7 +96,7 @@ async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
 
 async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {
   const { replica, service, history } = input;
-  history.error = `${replica} had filled its ephemeral storage of ${formatBytes(input.plan.layerLimit)} and starts again empty`;
+  history.error = `${replica} had filled its ephemeral storage of ${shownBytes(input.plan.layerLimit)} and starts again empty`;
   history.countFailure(Date.now());
   state.event({ type: "Warning", reason: "Evicted", note: history.error, service, replica });
   await state.context.api.remove(input.id).catch(ignoreNotFound);
@@ -234,7 +235,7 @@ export async function replaceLost(state: LeaseState, unit: Observed): Promise<vo
 export async function evict(state: LeaseState, unit: Observed, used: bigint, limit: bigint): Promise<void> {
   const replica = replicaName(unit.service, unit.index);
   const history = state.historyOf(unit);
-  history.error = `${replica} was removed for writing ${formatBytes(used)} of its ${formatBytes(limit)} ephemeral storage`;
+  history.error = `${replica} was removed for writing ${shownBytes(used)} of its ${shownBytes(limit)} ephemeral storage`;
   history.countFailure(Date.now());
   state.event({ type: "Warning", reason: "Evicted", note: history.error, service: unit.service, replica });
   await removeContainer(state, unit);

@@ -1,4 +1,4 @@
-import { type BackoffPolicy, restartDelay } from "../../shared/index.ts";
+import { type BackoffPolicy, endedText, outOfMemoryText, restartDelay } from "../../shared/index.ts";
 import type { ContainerState } from "../api/api.ts";
 
 /** Exit code of a program that got KILL. */
@@ -83,21 +83,14 @@ export function explainExit(
 ): { readonly reason: string; readonly text: string; readonly isGuess?: true } {
   const { exitCode } = state;
   if (killed && !state.oomKilled) return { reason: "Killed", text: killedText(exitCode) };
-  const limit = `for reaching the memory limit of ${formatBytes(memory)} (exit code ${exitCode})`;
-  if (state.oomKilled) return { reason: "OOMKilled", text: `killed ${limit}` };
+  if (state.oomKilled) return { reason: "OOMKilled", text: outOfMemoryText(memory, exitCode) };
   // Engines do not always say. 137 is KILL, which the first process of a container gets from the memory limit, or from
   // somebody on the host whose event has not come yet.
-  if (exitCode === KILL_EXIT) return { reason: "OOMKilled", text: `killed, most likely ${limit}`, isGuess: true };
-  if (exitCode === 0)
-    return { reason: "Completed", text: "the program ended (exit code 0); services are kept running" };
-  return { reason: "Error", text: `the program ended with exit code ${exitCode}` };
+  if (exitCode === KILL_EXIT)
+    return { reason: "OOMKilled", text: outOfMemoryText(memory, exitCode, true), isGuess: true };
+  return { reason: exitCode === 0 ? "Completed" : "Error", text: endedText(exitCode) };
 }
 
 export function killedText(exitCode: number): string {
   return `killed on the host (exit code ${exitCode})`;
-}
-
-export function formatBytes(bytes: bigint): string {
-  const mebibytes = Number(bytes) / (1 << 20);
-  return mebibytes >= 1 ? `${Math.round(mebibytes * 10) / 10} MiB` : `${bytes} bytes`;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_BACKOFF } from "../../shared/backoff.ts";
 import { parseReference } from "../../shared/reference.ts";
+import { DEFAULT_BACKOFF } from "../../shared/restarts/backoff.ts";
 import type { ContainerState } from "../api/api.ts";
 import { FrameReader } from "../api/frames.ts";
 import { LineReader } from "../api/logs.ts";
@@ -90,7 +90,7 @@ describe("ends of programs", () => {
   });
 
   it("by KILL are a guess if the engine has not said why", () => {
-    const limit = "for reaching the memory limit of 64 MiB (exit code 137)";
+    const limit = "for reaching the memory limit of 64 MiB (exit code 137): give its profile more memory";
     const guess = { reason: "OOMKilled", text: `killed, most likely ${limit}`, isGuess: true };
     expect(explainExit(exited(137), 64n << 20n, false)).toEqual(guess);
     const told = { ...exited(137), oomKilled: true };

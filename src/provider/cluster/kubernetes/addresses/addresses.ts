@@ -132,15 +132,17 @@ export class LeasedIps implements ClusterAddresses {
     for (const id of this.holders()) await this.#book.retain(id, []);
   }
 
-  /** What the tenant sees of the lease's addresses. */
-  status({ id, group }: Pick<LeaseSpec, "id" | "group">): readonly LeasedAddress[] {
+  /** What the tenant sees of the lease's addresses; `errorOf` says why a service of it is not as it should be. */
+  status(
+    { id, group }: Pick<LeaseSpec, "id" | "group">,
+    errorOf: (service: string) => string | undefined = () => undefined,
+  ): readonly LeasedAddress[] {
     const namespace = leaseNamespace(id);
     const stateOf = (service: string, { endpoint, address }: Holding): AddressState => {
       const given = this.#context.view.balanced(namespace, leasedIpName(service, endpoint));
       if (given.includes(address)) return { assigned: true };
-      const [other] = given;
-      if (other === undefined) return { assigned: false };
-      return { assigned: false, problem: `the provider's load balancer gave ${other} in its place` };
+      const problem = given.length > 0 ? GIVEN_ANOTHER : (errorOf(service) ?? NOT_GIVEN);
+      return { assigned: false, problem: this.#context.host.hide(problem) };
     };
     return leasedAddresses(group, this.held(id), stateOf);
   }
@@ -197,6 +199,9 @@ function namespacesOf({ leases }: Holding): ReadonlySet<string> {
 function textOf(leases: readonly LeaseKey[]): string {
   return leases.map(formatLeaseId).join(" ");
 }
+
+const GIVEN_ANOTHER = "the provider's load balancer gave the service another address in its place; ask the provider";
+const NOT_GIVEN = "the provider's load balancer has not given it to the service yet; ask the provider if that lasts";
 
 function isOf(labels: Readonly<Record<string, string>>, { address }: Holding): boolean {
   return labels[LABEL.address] === addressName(address);

@@ -14,12 +14,15 @@ it.each([
   ["pull access denied, repository does not exist or may require authorization", /does not give out/],
   [`${IMAGE}: not found`, /does not exist in its registry/],
   ["unexpected status code: 429 Too Many Requests", /too often of late/],
+  ["write /var/lib/containerd/1: no space left on device", /^the node has no disk left for/],
   ["failed to do request: Head: dial tcp 203.0.113.1:443: connect: connection refused", /does not answer over TLS/],
 ])("tells the tenant what %s means", (end, sentence) => {
   expect(imageError(told(end))).toMatch(sentence);
   expect(imageError(told(end))).toContain(`the image ${IMAGE}`);
 });
 
-it("says nothing of what it does not know", () => {
-  expect(imageError(told("no space left on device"))).toBeUndefined();
+it("keeps to itself what it does not know", () => {
+  expect(imageError(told("open /srv/blobs: input/output error"))).toBe(
+    `the node does not get the image ${IMAGE}; ask the provider if that lasts`,
+  );
 });

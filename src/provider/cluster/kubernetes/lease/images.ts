@@ -1,6 +1,12 @@
 /** What nodes say of registries, in the order in which it counts, and what that means for who named the image. */
 const SENTENCES: readonly (readonly [RegExp, (image: string) => string])[] = [
   [
+    /no match for platform/i,
+    (image) => `${image} is not made for the provider's kind of machine: build it for that too`,
+  ],
+  [/InvalidImageName|couldn't parse image|invalid reference format/i, (image) => `${image} has no valid name: mend it`],
+  [/no space left/i, (image) => `the node has no disk left for ${image}; ask the provider`],
+  [
     /\b40[13]\b|unauthorized|forbidden|denied|authorization failed|no basic auth/i,
     (image) => `the registry does not give out ${image}: check its name, and the credentials that you name for it`,
   ],
@@ -15,11 +21,15 @@ const SENTENCES: readonly (readonly [RegExp, (image: string) => string])[] = [
   ],
 ];
 
-/** Why a node does not get an image, for the tenant who named it; undefined where its words say something else. */
-export function imageError(message: string): string | undefined {
+/** Why a node does not get an image, for the tenant who named it, without words of the node where those are not known. */
+export function imageError(message: string): string {
   const [, name] = /image "([^"]{1,500})"/.exec(message) ?? [];
   // Names of images may look like anything.
   const words = name === undefined ? message : message.replaceAll(name, "");
-  const [, sentence] = SENTENCES.find(([pattern]) => pattern.test(words)) ?? [];
-  return sentence?.(name === undefined ? "the image" : `the image ${name}`);
+  const [, sentence = unknown] = SENTENCES.find(([pattern]) => pattern.test(words)) ?? [];
+  return sentence(name === undefined ? "the image" : `the image ${name}`);
+}
+
+function unknown(image: string): string {
+  return `the node does not get ${image}; ask the provider if that lasts`;
 }

@@ -157,7 +157,7 @@ export class Lease {
   }
 
   status(): LeaseHealth {
-    const addresses = this.#addresses.status(this.spec);
+    const addresses = this.#addresses.status(this.spec, (service) => this.errorOf(service));
     const known = leaseHealth(this, this.context.view.fresh);
     const health = { ...known, services: known.services.map((service) => this.context.host.service(service)) };
     return addresses.length === 0 ? health : { ...health, addresses };

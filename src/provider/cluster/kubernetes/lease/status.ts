@@ -7,10 +7,12 @@ import {
   replicaName,
   type ServiceStatus,
 } from "../../contract/index.ts";
+import { endedText, outOfMemoryText } from "../../shared/index.ts";
 import type { DriverContext } from "../context.ts";
 import { podConfig, workloadName } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { imageError } from "./images.ts";
+import { evictedText, placingText } from "./placing.ts";
 import { waitError } from "./waiting.ts";
 
 /** What is known of a lease. */
@@ -25,6 +27,9 @@ interface Known {
   errorOf(service: string): string | undefined;
 }
 
+/** Of a version whose replicas did not become ready in the time that the cluster gives them, where no more is known. */
+const STALLED =
+  "its new replicas did not become ready within ten minutes: see its log, then send another manifest or ask the provider";
 /** Reasons to wait that a container reports while it starts normally. */
 const WAITS_WELL = ["", "ContainerCreating", "PodInitializing"];
 
@@ -47,7 +52,8 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
   const error =
     lease.errorOf(service.name) ??
     podsError(lease, service, pods) ??
-    (refused === undefined ? undefined : `the cluster does not create a replica: ${refused}`);
+    (refused === undefined ? undefined : `the cluster does not create a replica: ${refused}`) ??
+    (view.isStalled(leaseNamespace(lease.spec.id), workloadName(service.name)) ? STALLED : undefined);
   return {
     name: service.name,
     total: service.count,
@@ -104,29 +110,28 @@ function podsError(lease: Known, service: ManifestService, pods: readonly Observ
 }
 
 function faultOf({ context }: Known, service: ManifestService, name: string, pod: ObservedPod): string | undefined {
-  const wait = waitError(context.view, service, pod);
-  return wait === undefined ? podError(name, pod) : `${name}: ${wait}`;
+  const fault = waitError(context.view, service, pod) ?? podFault(pod, memoryOf(service));
+  return fault === undefined ? undefined : `${name}: ${fault}`;
 }
 
-type PodState = Pick<ObservedPod, "waiting" | "exit" | "trouble" | "running" | "probed" | "ready">;
+type PodState = Pick<ObservedPod, "waiting" | "exit" | "trouble" | "ended" | "running" | "probed" | "ready">;
 
 /**
- * What keeps a pod from working that takes no work yet, for its tenant; undefined where nothing is known. One that has just
- * been started again is ready for the cluster before it has shown that it stays, so its last end still counts.
+ * What keeps a pod from working that takes no work yet, for its tenant, who gave it so many bytes of memory; undefined where
+ * nothing is known. One that has just been started again is ready for the cluster before it has shown that it stays, so its
+ * last end still counts.
  */
-export function podError(
-  name: string,
-  { waiting, exit, trouble, running, probed, ready }: PodState,
+export function podFault(
+  { waiting, exit, trouble, ended, running, probed, ready }: PodState,
+  memory: bigint,
 ): string | undefined {
   const root = rootError(waiting?.message ?? "");
-  if (root !== undefined) return `${name}: ${root}`;
-  if (waiting !== undefined && /Image/.test(waiting.reason))
-    return `${name}: ${imageError(waiting.message) ?? (waiting.message || waiting.reason)}`;
-  if (trouble !== undefined) return `${name}: ${trouble}`;
-  if (exit !== undefined) return `${name}: ${exitText(exit)}`;
-  if (waiting !== undefined && !WAITS_WELL.includes(waiting.reason))
-    return `${name}: ${waiting.message || waiting.reason}`;
-  if (running && probed && !ready) return `${name}: nothing accepts connections on its port yet`;
+  if (root !== undefined) return root;
+  if (waiting !== undefined && /Image/.test(waiting.reason)) return imageError(`${waiting.reason}: ${waiting.message}`);
+  if (trouble !== undefined) return ended ? evictedText(trouble) : placingText(trouble);
+  if (exit !== undefined) return exitText(exit, memory);
+  if (waiting !== undefined && !WAITS_WELL.includes(waiting.reason)) return waiting.message || waiting.reason;
+  if (running && probed && !ready) return "nothing accepts connections on its port yet";
   return undefined;
 }
 
@@ -140,7 +145,11 @@ function rootError(message: string): string | undefined {
   return `the image names its user "${user}" by a word, which may be root: name the user by a number in the image (USER 1000)`;
 }
 
-export function exitText({ code, reason }: NonNullable<ObservedPod["exit"]>): string {
-  if (reason === "OOMKilled") return "the program needed more memory than it has and was killed";
-  return `the program ended with exit code ${code}`;
+export function exitText({ code, reason }: NonNullable<ObservedPod["exit"]>, memory: bigint): string {
+  return reason === "OOMKilled" ? outOfMemoryText(memory, code) : endedText(code);
+}
+
+/** Bytes of memory that a replica may use. */
+export function memoryOf({ resources }: ManifestService): bigint {
+  return BigInt(resources.memory.size.val);
 }

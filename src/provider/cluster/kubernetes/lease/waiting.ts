@@ -24,9 +24,9 @@ function nodeError(view: View, pod: ObservedPod): string | undefined {
 function volumeError(
   view: View,
   service: ManifestService,
-  { namespace, name, trouble }: ObservedPod,
+  { namespace, name, trouble, ended }: ObservedPod,
 ): string | undefined {
-  if (trouble !== undefined && !UNBOUND.test(trouble)) return undefined;
+  if (ended || (trouble !== undefined && !UNBOUND.test(trouble))) return undefined;
   for (const { name: volume } of service.resources.storage.filter(isPersistent)) {
     const reason = view.volumeRefusal(namespace, claimName(volume, name));
     if (reason !== undefined) return `the cluster does not make its volume "${volume}": ${reason}`;

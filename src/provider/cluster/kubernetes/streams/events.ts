@@ -2,9 +2,11 @@ import type { ClusterEvent } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lease } from "../lease/lease.ts";
-import { exitText } from "../lease/status.ts";
+import { placingText } from "../lease/placing.ts";
+import { exitText, memoryOf } from "../lease/status.ts";
 import { KIND } from "../objects/index.ts";
 import { Followed } from "../view/followed.ts";
+import { hindranceOf, hindranceText } from "../view/hindrances.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import type { PodChange } from "../view/view.ts";
 
@@ -68,7 +70,10 @@ export class PodEvents {
     // Nobody waits for earlier events of a pod that is new to us.
     const told = before === undefined ? ends : (this.#ends.get(now.uid) ?? 0);
     this.#ends.set(now.uid, ends);
-    if (ends > told && !now.terminating && now.exit !== undefined) this.#ended(lease, now, exitText(now.exit));
+    if (ends > told && !now.terminating && now.exit !== undefined) {
+      const service = lease.spec.group.services.find(({ name }) => name === now.service);
+      this.#ended(lease, now, exitText(now.exit, service === undefined ? 0n : memoryOf(service)));
+    }
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const event of waiting) this.#take(event);
@@ -131,11 +136,18 @@ function clusterEvent(event: ApiEvent, lease: Lease, pod: ObservedPod): ClusterE
   return {
     type: event.type === "Warning" ? "Warning" : "Normal",
     reason: event.reason ?? "",
-    note: lease.context.host.hide(event.message ?? "").slice(0, MAX_NOTE),
+    note: lease.context.host.hide(noteOf(event)).slice(0, MAX_NOTE),
     object: { kind: "Pod", namespace: pod.namespace, name: lease.nameOf(pod.service, pod) },
     service: pod.service,
     time: new Date(timeOf(event)).toISOString(),
   };
+}
+
+/** What concerns nodes and their surroundings is said as in the status. */
+function noteOf({ reason = "", message = "" }: ApiEvent): string {
+  if (reason === "FailedScheduling") return placingText(message);
+  const hindrance = hindranceOf(reason, message);
+  return hindrance === undefined ? message : hindranceText(hindrance);
 }
 
 function timeOf({ lastTimestamp, eventTime }: ApiEvent): number {

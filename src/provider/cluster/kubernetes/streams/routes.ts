@@ -1,3 +1,4 @@
+import type { LeaseHealth } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lease } from "../lease/lease.ts";
@@ -15,16 +16,40 @@ interface ApiRoute extends ApiObject {
   readonly status?: { readonly parents?: readonly { readonly conditions?: readonly Condition[] }[] };
 }
 
-/** Characters of a note. */
-const MAX_NOTE = 1_000;
+/** What gateways say of a route, and whether it is taken. */
+interface Refused {
+  readonly namespace: string;
+  readonly service: string;
+  /** For the tenant. */
+  readonly note: string;
+}
 
-/** Tells tenants, in the event logs of their leases, and the operator, which host names the gateway does not take, and why. */
+/** Characters of the gateway's own words in the log. */
+const MAX_SAID = 1_000;
+/** Conditions without which a route does not lead anywhere. */
+const NEEDED = ["Accepted", "ResolvedRefs", "Programmed"];
+
+/** What their reasons mean for a tenant. The rest of what they say is about the operator's gateway. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  NotAllowedByListeners: "it lets no host names of leases in; ask the provider",
+  NoMatchingListenerHostname: "it serves no such name; ask the provider, or use the generated name",
+  NoMatchingParent: "it has no listener for it; ask the provider",
+  UnsupportedValue: "it does not support what the route asks for; ask the provider",
+  BackendNotFound: "it does not find the service; ask the provider if that lasts",
+  RefNotPermitted: "it may not lead to the service; ask the provider",
+  Pending: "it has not taken it up yet; ask the provider if that lasts",
+};
+
+/**
+ * Tells tenants, in the event logs and states of their leases, and the operator, which host names the gateway does not take,
+ * and why.
+ */
 export class RouteEvents {
   readonly #context: DriverContext;
   readonly #leaseOf: (namespace: string) => Lease | undefined;
   readonly #followed: Followed<ApiRoute>;
-  /** What was told last of a route that is not taken. */
-  #told = new Map<string, string>();
+  /** By the uid of their route, host names that are not taken. */
+  readonly #refused = new Map<string, Refused>();
 
   constructor(context: DriverContext, leaseOf: (namespace: string) => Lease | undefined) {
     this.#context = context;
@@ -35,10 +60,12 @@ export class RouteEvents {
       { resource: KIND.httpRoute, selection },
       {
         all: (routes) => {
+          const present = new Set(routes.map(({ metadata }) => metadata.uid ?? ""));
+          for (const uid of this.#refused.keys()) if (!present.has(uid)) this.#refused.delete(uid);
           for (const route of routes) this.#take(route);
         },
         set: (route) => this.#take(route),
-        removed: ({ metadata }) => this.#told.delete(metadata.uid ?? ""),
+        removed: ({ metadata }) => this.#refused.delete(metadata.uid ?? ""),
       },
     );
   }
@@ -47,32 +74,49 @@ export class RouteEvents {
     return this.#followed.stop();
   }
 
+  /** The health of a lease with what is known of its host names; a service that runs may not be reached. */
+  within(namespace: string, health: LeaseHealth): LeaseHealth {
+    const own = [...this.#refused.values()].filter((each) => each.namespace === namespace);
+    if (own.length === 0) return health;
+    const services = health.services.map((service) => {
+      const note = own.find((each) => each.service === service.name)?.note;
+      return note === undefined || service.error !== undefined ? service : { ...service, error: note };
+    });
+    return { ...health, services };
+  }
+
   #take(route: ApiRoute): void {
     const { uid = "", name, namespace = "", labels = {} } = route.metadata;
-    const lease = this.#leaseOf(namespace);
-    const before = this.#told.get(uid);
+    const before = this.#refused.get(uid)?.note;
     const refusal = refusalOf(route);
-    if (lease === undefined || before === refusal) return;
-    if (refusal === undefined) this.#told.delete(uid);
-    else this.#told.set(uid, refusal);
+    const note = refusal === undefined ? undefined : `${name} does not answer: ${meaningOf(refusal)}`;
+    if (this.#leaseOf(namespace) === undefined || before === note) return;
     const service = labels[LABEL.service] ?? "";
-    const note = refusal === undefined ? `${name} is taken now` : `${name} does not answer: ${refusal}`;
-    if (refusal !== undefined)
-      this.#context.log.warn("the gateway does not take a host name", { host: name, reason: refusal });
-    const type = refusal === undefined ? "Normal" : "Warning";
+    if (refusal === undefined || note === undefined) this.#refused.delete(uid);
+    else {
+      this.#refused.set(uid, { namespace, service, note });
+      const { reason = "", message = "" } = refusal;
+      const said = `${reason}: ${message}`.slice(0, MAX_SAID);
+      this.#context.log.warn("the gateway does not take a host name", { host: name, reason: said });
+    }
+    const event =
+      note === undefined
+        ? ({ type: "Normal", reason: "Routed", note: `${name} is taken now` } as const)
+        : ({ type: "Warning", reason: "NotRouted", note } as const);
     const object = { kind: KIND.httpRoute.kind, namespace, name };
-    const event = { type, reason: refusal === undefined ? "Routed" : "NotRouted", note, service, object } as const;
-    this.#context.events.add(namespace, { ...event, time: new Date().toISOString() });
+    this.#context.events.add(namespace, { ...event, service, object, time: new Date().toISOString() });
   }
 }
 
-/** Why no listener takes the route; undefined where one does, or nobody has said anything yet. */
-function refusalOf({ status }: ApiRoute): string | undefined {
-  const said = (status?.parents ?? []).flatMap(({ conditions = [] }) =>
-    conditions.filter(({ type }) => type === "Accepted"),
+/** What keeps the route from leading to its service; undefined where a gateway takes it, or none has said anything yet. */
+function refusalOf({ status }: ApiRoute): Condition | undefined {
+  const faults = (status?.parents ?? []).map(({ conditions = [] }) =>
+    conditions.find(({ type, status: is }) => NEEDED.includes(type) && is === "False"),
   );
-  const refused = said.find((each) => each.status === "False");
-  if (refused === undefined || said.some((each) => each.status === "True")) return undefined;
-  const { reason = "", message = "" } = refused;
-  return `the gateway refuses it (${[reason, message].filter(Boolean).join(": ")})`.slice(0, MAX_NOTE);
+  return faults.every((fault) => fault !== undefined) ? faults[0] : undefined;
+}
+
+function meaningOf({ reason = "" }: Condition): string {
+  const meaning = MEANINGS[reason] ?? "ask the provider";
+  return `the gateway refuses it (${/^[A-Za-z]{1,60}$/.test(reason) ? reason : "no reason"}): ${meaning}`;
 }

@@ -21,10 +21,17 @@ export interface PodChange {
 
 interface ApiWorkload extends ApiObject {
   readonly status?: {
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
   };
 }
 
+/** A deployment's word for pods that are not ready in time. */
+const DEADLINE = "ProgressDeadlineExceeded";
 /** Characters of a reason that are kept. */
 const MAX_TROUBLE = 1_000;
 
@@ -59,6 +66,8 @@ export class ClusterView {
   readonly #others = new Set<string>();
   /** Why a workload cannot make pods, in the cluster's words. */
   readonly #troubles = new Map<string, string>();
+  /** Workloads whose pods did not become ready in time. */
+  readonly #stalled = new Set<string>();
   readonly #hindrances = new Hindrances();
   readonly #refusals: Refusals;
   readonly #refusedVolumes: Refusals;
@@ -148,6 +157,11 @@ export class ClusterView {
     return this.#troubles.get(`${KIND.deployment.kind} ${namespace}/${workload}`);
   }
 
+  /** Whether the pods of its new version did not become ready in the time that the cluster gives them. */
+  isStalled(namespace: string, workload: string): boolean {
+    return this.#stalled.has(`${KIND.deployment.kind} ${namespace}/${workload}`);
+  }
+
   /** The same of a workload with volumes, which does not tell it itself; only while pods are missing. */
   refusal(namespace: string, workload: string): string | undefined {
     return this.#refusals.reason(`${namespace}/${workload}`);
@@ -198,6 +212,11 @@ export class ClusterView {
     }
     const open = [...this.#nodes.values()].filter((node) => node.open);
     return open.map((node) => freeOf(node, claims.get(node.name) ?? []));
+  }
+
+  /** Whether a node has this name. */
+  hasNode(name: string): boolean {
+    return this.#nodes.has(name);
   }
 
   /** Node ports of all services of the cluster. */
@@ -261,6 +280,7 @@ export class ClusterView {
   #forgetWorkload(key: string): void {
     this.#generations.delete(key);
     this.#troubles.delete(key);
+    this.#stalled.delete(key);
   }
 
   #workloads(kind: string, objects: readonly ApiWorkload[]): void {
@@ -280,6 +300,9 @@ export class ClusterView {
     const trouble = status?.conditions?.find(({ type, status: is }) => type === "ReplicaFailure" && is === "True");
     if (trouble === undefined) this.#troubles.delete(key);
     else this.#troubles.set(key, (trouble.message ?? "").slice(0, MAX_TROUBLE));
+    const isLate = status?.conditions?.some(({ type, reason }) => type === "Progressing" && reason === DEADLINE);
+    if (isLate === true) this.#stalled.add(key);
+    else this.#stalled.delete(key);
     const before = this.#generations.get(key);
     this.#generations.set(key, metadata.generation);
     if (before === undefined || before === metadata.generation) return;

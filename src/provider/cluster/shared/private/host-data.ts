@@ -18,6 +18,10 @@ const OF_ENGINE =
  * use.
  */
 const ADDRESS = "(a private address)";
+/** Replaces the name of a machine. */
+const NODE = "(a node)";
+/** What a machine may be called. */
+const NAMES = /[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/g;
 /** Text that may be an address; what follows a colon is a port or a tag. */
 const V4 = /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)/g;
 const V6 = /(?<![\w:.])[0-9a-f:]{1,38}(?:[0-9a-f]|::)(?:\d{1,3}(?:\.\d{1,3}){3})?(?!\w|:[\w:]|\.\d)/gi;
@@ -28,8 +32,11 @@ const V6 = /(?<![\w:.])[0-9a-f:]{1,38}(?:[0-9a-f]|::)(?:\d{1,3}(?:\.\d{1,3}){3})
  */
 export class HostData {
   readonly #paths: string[] = [];
+  readonly #isNode: (name: string) => boolean;
 
-  constructor(paths: readonly string[]) {
+  /** With names of machines, where there are several. */
+  constructor(paths: readonly string[], isNode: (name: string) => boolean = () => false) {
+    this.#isNode = isNode;
     for (const path of paths) this.add(path);
   }
 
@@ -45,6 +52,7 @@ export class HostData {
     let hidden = text.replace(MOUNT_DATA, "");
     for (const path of this.#paths) hidden = hidden.replaceAll(pathBelow(path), HIDDEN);
     hidden = hidden.replaceAll(PATHS, withoutEngine).replaceAll(`unix://${HIDDEN}`, HIDDEN);
+    hidden = hidden.replaceAll(NAMES, (name) => (this.#isNode(name) ? NODE : name));
     return hidden.replaceAll(V6, withoutPrivate).replaceAll(V4, withoutPrivate);
   }
 
