@@ -53,6 +53,7 @@ describe("the Kubernetes driver", () => {
       "get networking.k8s.io/ingressclasses",
       "list networking.k8s.io/ingressclasses",
       "get gateway.networking.k8s.io/gateways",
+      "get gateway.networking.k8s.io/gatewayclasses",
       "watch gateway.networking.k8s.io/httproutes",
       "create gateway.networking.k8s.io/httproutes",
       "patch gateway.networking.k8s.io/httproutes",

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
+import type { HttpOptions } from "../../../sdl/index.ts";
 import {
   collect,
   sampleExpose,
@@ -317,6 +318,60 @@ describe("where the cluster routes by gateways", () => {
     await driver.routing.unroute(spec.id);
     await waitFor(async () => (await driver.status(spec.id)).services[0]?.error === undefined, "the route to be gone");
   });
+
+  it("options that its routes cannot hold are reported to the tenant, once", async () => {
+    const gateway = { namespace: "gateways", name: "tenants" };
+    const spec = sampleSpec([sampleService(IMAGE)]);
+    const routed = async (options: Partial<HttpOptions>) => {
+      const driver = await open("svc1provider", { gateway });
+      await deployed(driver, spec);
+      const target = {
+        lease: spec.id,
+        service: "web",
+        port: 80,
+        options: { ...sampleExpose().httpOptions, ...options },
+      };
+      if (driver.routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
+      await driver.routing.route(spec.id, [{ target, hosts: ["shop.example.com"] }]);
+      const events = await collect(driver.events(spec.id, stream()));
+      await drivers.pop()?.close();
+      return events.filter(({ reason }) => reason === "OptionsNotKept").map(({ note }) => note);
+    };
+    expect(await routed({ maxBodySize: 100 << 20, nextCases: ["error", "timeout"] }), "room there is").toEqual([]);
+    const wishes = { maxBodySize: 5, readTimeout: 1_000, nextTries: 9, nextCases: ["off"] };
+    const [note, ...more] = await routed(wishes);
+    expect(note).toMatch(
+      /does not keep http_options of service "web": max_body_size, read_timeout, next_tries, next_cases; /,
+    );
+    expect(more).toEqual([]);
+    expect(await routed(wishes)).toEqual([note]);
+  });
+
+  it.each([
+    [["HTTPRouteRequestTimeout"], { request: "0s" }],
+    [["HTTPRouteMethodMatching"], undefined],
+    [undefined, undefined],
+  ])(
+    "limits on whole answers are turned off where the class of the gateway says that it has them: %j",
+    async (names, timeouts) => {
+      const api = "/apis/gateway.networking.k8s.io/v1";
+      const gateway = { namespace: "gateways", name: "tenants" };
+      cluster.server.put(`${api}/namespaces/gateways/gateways`, {
+        metadata: gateway,
+        spec: { gatewayClassName: "edge" },
+      } as ApiObject);
+      const status = { supportedFeatures: (names ?? []).map((name) => ({ name })) };
+      if (names !== undefined)
+        cluster.server.put(`${api}/gatewayclasses`, { metadata: { name: "edge" }, status } as ApiObject);
+      const driver = await open("svc1provider", { gateway });
+      const spec = await deployed(driver);
+      const target = { lease: spec.id, service: "web", port: 80, options: sampleExpose().httpOptions };
+      if (driver.routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
+      await driver.routing.route(spec.id, [{ target, hosts: ["shop.example.com"] }]);
+      const route = cluster.server.find(`${api}/namespaces/${leaseNamespace(spec.id)}/httproutes/shop.example.com`);
+      expect(Object(route).spec.rules[0].timeouts).toEqual(timeouts);
+    },
+  );
 
   it("a cluster that knows no gateways routes as before", async () => {
     const { intercept } = cluster.server;

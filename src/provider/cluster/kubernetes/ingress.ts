@@ -3,6 +3,7 @@ import { type ClusterIngress, clusterErrors, leaseNamespace, type ServiceRoute }
 import { ApiFailure } from "./api/failure.ts";
 import type { Resource } from "./api/objects.ts";
 import type { DriverContext } from "./context.ts";
+import { followsTimeouts, unheldOptions } from "./gateway.ts";
 import type { Lease } from "./lease/lease.ts";
 import { shown } from "./lease/manifest.ts";
 import { hostObjects, innerPorts, KIND, LABEL, LEASES_SPACE, routeObjects, type Wanted } from "./objects/index.ts";
@@ -13,12 +14,16 @@ export interface IngressPlace {
   readonly port: number | undefined;
 }
 
+/** For how long what a Gateway follows is known. */
+const KNOWN_MS = 60_000;
+
 /** Host names are routed by the cluster's own ingress, from objects in the namespaces of leases. */
 export class ObjectIngress implements ClusterIngress {
   readonly ingress = "cluster";
   readonly #context: DriverContext;
   readonly #leaseOf: (namespace: string) => Lease | undefined;
   readonly #place: IngressPlace;
+  #endless: { readonly isSo: boolean; readonly until: number } = { isSo: false, until: 0 };
 
   constructor(context: DriverContext, leaseOf: (namespace: string) => Lease | undefined, place: IngressPlace) {
     this.#context = context;
@@ -34,7 +39,7 @@ export class ObjectIngress implements ClusterIngress {
       const port = innerPorts(service?.expose ?? []).find(({ targetPort }) => targetPort === route.target.port);
       return port === undefined ? [] : [{ route, port: port.port }];
     });
-    const { objects } = this.#context;
+    const objects = { ...this.#context.objects, endless: await this.#isEndless() };
     const routes = known.flatMap(({ route, port }) => routeObjects(id, route, port, objects));
     for (const { resource, object } of routes) await this.#context.api.apply(resource, object);
     const kept = new Set(routes.map(({ object }) => object.metadata.name));
@@ -43,6 +48,28 @@ export class ObjectIngress implements ClusterIngress {
       lease.namespace,
       known.flatMap(({ route, port }) => hostObjects(id, route, port, objects)),
     );
+    if (objects.gateway !== undefined) for (const { route } of known) this.#tellUnheld(lease.namespace, route);
+  }
+
+  async #isEndless(): Promise<boolean> {
+    const { api, objects } = this.#context;
+    if (objects.gateway === undefined) return false;
+    if (Date.now() >= this.#endless.until) {
+      this.#endless = { isSo: await followsTimeouts(api, objects.gateway), until: Date.now() + KNOWN_MS };
+    }
+    return this.#endless.isSo;
+  }
+
+  /** Once for the same options, over restarts. */
+  #tellUnheld(namespace: string, { target: { service, options }, hosts }: ServiceRoute): void {
+    const names = unheldOptions(options);
+    const { events } = this.#context;
+    const reason = "OptionsNotKept";
+    const before = events.list(namespace).findLast((event) => event.reason === reason && event.service === service);
+    const note = `the provider's gateway does not keep http_options of service "${service}": ${names.join(", ")}; limit them in the program, or take a provider whose ingress keeps them`;
+    if (names.length === 0 || hosts.length === 0 || before?.note === note) return;
+    const object = { kind: KIND.httpRoute.kind, namespace, name: hosts[0] ?? "" };
+    events.add(namespace, { type: "Warning", reason, note, service, object, time: new Date().toISOString() });
   }
 
   async unroute(id: LeaseKey): Promise<void> {

@@ -34,7 +34,7 @@ export const CLUSTER_RULES: readonly Rule[] = [
   },
   { apiGroups: ["networking.k8s.io"], resources: ["ingressclasses"], verbs: ["get", "list"] },
   { apiGroups: ["gateway.networking.k8s.io"], resources: ["httproutes"], verbs: [...FOLLOW, ...APPLY, "delete"] },
-  { apiGroups: ["gateway.networking.k8s.io"], resources: ["gateways"], verbs: ["get"] },
+  { apiGroups: ["gateway.networking.k8s.io"], resources: ["gateways", "gatewayclasses"], verbs: ["get"] },
   { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["list"] },
   { apiGroups: ["node.k8s.io"], resources: ["runtimeclasses"], verbs: ["get"] },
   {

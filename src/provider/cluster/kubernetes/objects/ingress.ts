@@ -5,8 +5,11 @@ import { KIND, type Wanted, wanted } from "./kinds.ts";
 import { certificateName, LABEL, leaseLabels } from "./names.ts";
 import type { ObjectSettings } from "./settings.ts";
 
+/** How routes are made; `endless` where the Gateway follows what routes say of the time of whole answers. */
+type RouteSettings = ObjectSettings & { readonly endless?: boolean };
+
 /** One object for each host name, under that name: of the kind that the cluster routes by. */
-export function routeObjects(id: LeaseKey, route: ServiceRoute, port: number, settings: ObjectSettings): Wanted[] {
+export function routeObjects(id: LeaseKey, route: ServiceRoute, port: number, settings: RouteSettings): Wanted[] {
   return settings.gateway === undefined
     ? ingressObjects(id, route, port, settings)
     : httpRouteObjects(id, route, port, { ...settings, gateway: settings.gateway });
@@ -19,18 +22,23 @@ function metadataOf(id: LeaseKey, host: string, service: string, { provider }: O
 }
 
 /**
- * Of the Gateway API. It has no fields for most of what tenants want of a proxy, and its timeouts are for whole answers, which
- * would cut long ones off; so all of it stands in annotations, for policies of the gateway's own kind.
+ * Of the Gateway API. It has no fields for what tenants want of a proxy: its timeouts are for whole answers, while those of
+ * tenants are for silence in between. So they are turned off where the Gateway follows them, because its own would cut long
+ * answers off; what tenants want stands in annotations, for policies of the gateway's own kind.
  */
 function httpRouteObjects(
   id: LeaseKey,
   { target, hosts }: ServiceRoute,
   port: number,
-  settings: ObjectSettings & { readonly gateway: GatewayName },
+  settings: RouteSettings & { readonly gateway: GatewayName },
 ): Wanted[] {
   const { namespace, name } = settings.gateway;
   const rules = [
-    { matches: [{ path: { type: "PathPrefix", value: "/" } }], backendRefs: [{ name: target.service, port }] },
+    {
+      matches: [{ path: { type: "PathPrefix", value: "/" } }],
+      backendRefs: [{ name: target.service, port }],
+      ...(settings.endless === true ? { timeouts: { request: "0s" } } : {}),
+    },
   ];
   return hosts.map((host) =>
     wanted(

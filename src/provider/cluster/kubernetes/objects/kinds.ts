@@ -21,6 +21,7 @@ export const KIND = {
   ingress: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", plural: "ingresses" },
   ingressClass: { apiVersion: "networking.k8s.io/v1", kind: "IngressClass", plural: "ingressclasses" },
   gateway: { apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway", plural: "gateways" },
+  gatewayClass: { apiVersion: "gateway.networking.k8s.io/v1", kind: "GatewayClass", plural: "gatewayclasses" },
   httpRoute: { apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute", plural: "httproutes" },
   deployment: { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments" },
   statefulSet: { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets" },

@@ -328,6 +328,16 @@ describe("on a cluster that routes by gateways", () => {
         },
       },
     });
+    expect(JSON.stringify(first)).not.toContain("timeouts");
+  });
+
+  it("turns limits on whole answers off where the gateway follows them, and sets none", () => {
+    const options = { maxBodySize: 5, readTimeout: 1_001, sendTimeout: 1_000, nextTries: 2, nextTimeout: 0 };
+    const target = { lease: shop().id, service: "web", port: 80, options };
+    const settings = { ...SETTINGS, gateway: { namespace: "gateways", name: "tenants" }, endless: true };
+    const [route] = routeObjects(shop().id, { target, hosts: ["a.example.com"] }, 8080, settings);
+    expect(route?.object).toMatchObject({ spec: { rules: [{ timeouts: { request: "0s" } }] } });
+    expect(Object(route?.object).spec.rules[0].timeouts).toEqual({ request: "0s" });
   });
 });
 

@@ -1,0 +1,52 @@
+import { DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
+import type { GatewayName } from "../contract/index.ts";
+import type { KubernetesApi } from "./api/api.ts";
+import { ApiFailure } from "./api/failure.ts";
+import type { ApiObject } from "./api/objects.ts";
+import { KIND } from "./objects/index.ts";
+
+/** What a route of the Gateway API can hold of a tenant's `http_options`, and what it cannot. */
+
+interface ApiGateway extends ApiObject {
+  readonly spec?: { readonly gatewayClassName?: string };
+}
+
+interface ApiGatewayClass extends ApiObject {
+  readonly status?: { readonly supportedFeatures?: readonly { readonly name?: string }[] };
+}
+
+/** The API's word for limits on the time of whole answers. */
+const REQUEST_TIMEOUT = "HTTPRouteRequestTimeout";
+
+/**
+ * Whether the controller of the Gateway says that it follows limits on the time of whole answers. Some that do not refuse
+ * routes with such a field.
+ */
+export async function followsTimeouts(api: KubernetesApi, gateway: GatewayName): Promise<boolean> {
+  try {
+    const { spec } = (await api.find<ApiGateway>(KIND.gateway, gateway)) ?? {};
+    const name = spec?.gatewayClassName ?? "";
+    const found = name === "" ? undefined : await api.find<ApiGatewayClass>(KIND.gatewayClass, { name });
+    return found?.status?.supportedFeatures?.some((feature) => feature.name === REQUEST_TIMEOUT) === true;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.kind !== "unreachable") return false;
+    throw error;
+  }
+}
+
+/** Options of the tenant's own choice that a route cannot hold, by their names in the deployment file. */
+export function unheldOptions(options: HttpOptions): string[] {
+  const { maxBodySize, readTimeout, sendTimeout, nextTries, nextTimeout, nextCases } = DEFAULT_HTTP_OPTIONS;
+  const cases = (list: HttpOptions["nextCases"]): string => (list ?? nextCases ?? []).join();
+  const isOther: Readonly<Record<string, boolean>> = {
+    // Who writes a larger one wants room, and gateways have no limit.
+    max_body_size: options.maxBodySize < maxBodySize,
+    read_timeout: options.readTimeout !== readTimeout,
+    send_timeout: options.sendTimeout !== sendTimeout,
+    next_tries: options.nextTries !== nextTries,
+    next_timeout: options.nextTimeout !== nextTimeout,
+    next_cases: cases(options.nextCases) !== cases(nextCases),
+    proxy_buffer_size: (options.proxyBufferSize ?? 0) > 0,
+  };
+  return Object.keys(isOther).filter((name) => isOther[name] === true);
+}
