@@ -343,6 +343,7 @@ class ProviderDaemon implements RunningProvider {
       chain: this.#chain,
       provider: this.#address,
       keep: () => new Set([...this.#leases.orders(), ...this.#orders.unsettled()]),
+      released: () => this.#orders.roomFound(),
       log: this.#request.log,
     });
   }

@@ -100,6 +100,18 @@ export class Inventory {
     room.give({ rows, ...room.place(rows) });
   }
 
+  /** Whether the order could be reserved now. */
+  hasRoom({ order, rows }: Wanting): boolean {
+    try {
+      this.#checkCounts({ order, rows });
+      const room = this.#room();
+      room.give({ rows, ...room.place(rows) });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Whether rows would fit if nothing else were reserved; a cluster that was not seen yet may hold anything. */
   couldFit(rows: readonly RowNeed[]): boolean {
     if (this.#capacity.nodes.length === 0) return true;

@@ -18,6 +18,8 @@ export interface ReconcileRequest {
   readonly provider: string;
   /** Orders whose reservation stays: resources in use, or a message of ours about the bid that may be on its way. */
   readonly keep: () => ReadonlySet<string>;
+  /** There is more room than before. */
+  readonly released?: () => void;
   readonly log: Logger;
 }
 
@@ -35,13 +37,15 @@ export async function reconcileReservations(request: ReconcileRequest): Promise<
   for (const { order } of doubtful) await releaseIfOver(request, order);
 }
 
-async function releaseIfOver({ inventory, chain, provider, keep, log }: ReconcileRequest, order: string) {
+async function releaseIfOver(request: ReconcileRequest, order: string) {
+  const { inventory, chain, provider, keep, released, log } = request;
   const bid = await chain.bid({ ...parseOrderId(order), provider });
   if (bid?.state === "open" || bid?.state === "active") return;
   // Meanwhile a new bid may be on its way, or the lease's workload may have been found.
   if (keep().has(order)) return;
   log.info("unreserving capacity", { order });
   inventory.release(order);
+  released?.();
 }
 
 async function holdLease({ inventory, chain }: ReconcileRequest, id: LeaseKey): Promise<void> {

@@ -17,16 +17,18 @@ import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts"
 import { groupNeeds } from "../inventory/index.ts";
 import { type Meter, NO_METER, timed } from "../metrics/index.ts";
 import { bidMessage, Rejected, Withdrawn, withdrawBidMessage } from "../outbox/index.ts";
-import { Chances } from "./chances.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice, refusal } from "./filters.ts";
 import { bidsByOwner, PATIENCE, sizeOf } from "./giving-way.ts";
-import { CAPACITY, ENDED, forgotten, WAITING_AGAIN } from "./memory.ts";
 import type { OrderOptions } from "./options.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
 import { type Ending, noteLeaseEnd, OUTCOMES, type Tracked } from "./tracked.ts";
-import { Turns } from "./turns.ts";
+import { Backlog, MAX_LOOKS } from "./waiting/backlog.ts";
+import { Chances } from "./waiting/chances.ts";
+import { AWAITED, ENDED, OrderMemory, WAITING_AGAIN } from "./waiting/memory.ts";
+import { CHECKS_A_LOT, RoomPass } from "./waiting/room-pass.ts";
+import { Turns } from "./waiting/turns.ts";
 
 type OwnBidState = "open" | "active" | "lost" | "closed";
 
@@ -59,30 +61,31 @@ const WASTED: ReadonlySet<Ending> = new Set([
 ]);
 /** The chain's reason for the end of a bid whose place a cheaper one took. */
 const OUTBID = Closed_Reason[Closed_Reason.outbid];
-const ROOM_SETTLES_MS = 50;
 /** Times that a balance is asked for while bids keep coming into blocks. */
 const MAX_BALANCE_TRIES = 5;
 const LOOKS_AT_ONCE = 16;
+/** Until the next of many orders that wait for money are checked, while there is some. */
+const NEXT_LOT_MS = 200;
 
 /** Watches the orders of the market and bids on those that fit. */
 export class OrderService {
   readonly #options: OrderOptions;
   readonly #meter: Meter;
   readonly #orders = new Map<string, Tracked>();
+  readonly #memory = new OrderMemory(this.#orders);
   #stopped = false;
-  /** Orders on the chain may be unknown, as there was no place for them. */
-  #forgotten = false;
+  readonly #backlog: Backlog;
+  /** Orders that are being looked at, or are about to be. */
+  #looking = 0;
   /** Orders whose bids the balance does not show yet. */
   readonly #spending = new Set<Tracked>();
   /** Bids whose money the balance shows, or that came to nothing. */
   #settled = 0;
   #moneyTimer: NodeJS.Timeout | undefined;
-  #roomTimer: NodeJS.Timeout | undefined;
+  readonly #room: RoomPass;
   readonly #relief: Relief;
   readonly #chances = new Chances();
   readonly #turns = new Turns();
-  /** Orders that came while room was just found: those that wait for it come first. */
-  readonly #arrived: Tracked[] = [];
   /** A burst of orders asks the chain a few questions at a time. */
   readonly #looks = new Semaphore(LOOKS_AT_ONCE);
 
@@ -101,18 +104,23 @@ export class OrderService {
       check: (tracked) => this.#check(tracked),
       helped: () => this.#turns.taken(),
     });
+    this.#room = new RoomPass({
+      waiting: () => this.#nextTurn(),
+      mayFit: (tracked) => this.#mayFit(tracked),
+      check: (tracked) => this.#check(tracked),
+    });
+    this.#backlog = new Backlog({
+      list: () => options.chain.openOrders(),
+      isFirst: (text) => inventory.has(text),
+      places: () => this.#places(),
+      begin: (id) => this.#takeUp(id),
+      log,
+    });
   }
 
-  /** Checks every open order once, as after a restart. */
-  async catchUp(): Promise<void> {
-    const { chain, log } = this.#options;
-    const orders = await chain.openOrders();
-    log.info("found orders", { module: "bidengine-service", count: orders.length });
-    for (const { id } of orders) {
-      if (this.#orders.has(formatOrderId(id))) continue;
-      log.info("creating catchup order", { module: "bidengine-service", order: `order/${formatOrderId(id)}` });
-      this.#begin(id);
-    }
+  /** Checks every open order once, as after a restart: some of them at once, the others lot by lot. */
+  catchUp(): Promise<void> {
+    return this.#backlog.begin();
   }
 
   /** Takes what a followed block says of the market. */
@@ -127,24 +135,33 @@ export class OrderService {
     else if (action === "lease-closed" && own) noteLeaseEnd(this.#orders.get(formatOrderId(id)));
   }
 
-  /** Releases capacity; orders that found none are tried again soon. */
+  /** Releases capacity; orders that found none are tried again soon, if there was any. */
   release(id: OrderKey): void {
-    this.#options.inventory.release(formatOrderId(id));
+    const text = formatOrderId(id);
+    const held = this.#options.inventory.has(text);
+    this.#options.inventory.release(text);
     this.#relief.released();
-    this.roomFound();
+    if (held) this.roomFound();
   }
 
   /** Orders that found no capacity are tried again soon: a lease has ended, or the cluster has more than before. */
   roomFound(): void {
-    if (this.#stopped) return;
-    // Many leases may end in one block: one check serves them all.
-    this.#roomTimer ??= setTimeout(() => {
-      this.#roomTimer = undefined;
-      const next = [...this.#refused(AWAIT_ROOM), ...this.#arrived.splice(0)];
-      this.#turns.taken();
-      for (const tracked of next) this.#check(tracked);
-      this.#recall(next.length);
-    }, ROOM_SETTLES_MS);
+    if (!this.#stopped) this.#room.begin();
+  }
+
+  #nextTurn(): readonly Tracked[] {
+    const waiting = this.#refused(AWAIT_ROOM);
+    this.#turns.taken();
+    return waiting;
+  }
+
+  /** Whether there is room now for an order that still waits for it; one that was too large only has to fit some day. */
+  #mayFit({ text, phase, obstacle, rows }: Tracked): boolean {
+    if (phase !== "refused" || obstacle === undefined || !AWAIT_ROOM.has(obstacle)) return false;
+    const { inventory } = this.#options;
+    return (
+      rows === undefined || (obstacle === "size" ? inventory.couldFit(rows) : inventory.hasRoom({ order: text, rows }))
+    );
   }
 
   /** Orders whose reservation must stay, because what the chain says of their bids may be out of date. */
@@ -205,7 +222,8 @@ export class OrderService {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#moneyTimer);
-    clearTimeout(this.#roomTimer);
+    this.#room.stop();
+    this.#backlog.stop();
     this.#relief.stop();
     for (const { timer } of this.#orders.values()) clearTimeout(timer);
   }
@@ -217,7 +235,19 @@ export class OrderService {
     this.#begin(id);
   }
 
+  /** An order that was open before. */
+  #takeUp(id: OrderKey): void {
+    const text = formatOrderId(id);
+    if (this.#orders.has(text)) return;
+    this.#options.log.info("creating catchup order", { module: "bidengine-service", order: `order/${text}` });
+    this.#begin(id);
+  }
+
   #begin(id: OrderKey): void {
+    if (this.#looking + this.#room.queued >= MAX_LOOKS) {
+      this.#backlog.missed();
+      return;
+    }
     const { owner, dseq, gseq, oseq } = id;
     const { now = Date.now } = this.#options;
     const text = formatOrderId(id);
@@ -225,8 +255,7 @@ export class OrderService {
     const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text, phase: "checking", ...seen };
     this.#orders.set(tracked.text, tracked);
     this.#forgetOldest();
-    if (this.#roomTimer === undefined) this.#check(tracked);
-    else this.#arrived.push(tracked);
+    if (!this.#room.queue(tracked)) this.#check(tracked);
   }
 
   #check(tracked: Tracked): void {
@@ -239,7 +268,12 @@ export class OrderService {
   /** From the first check to the confirmed bid. Throws the reason for not bidding. */
   async #consider(tracked: Tracked): Promise<void> {
     try {
-      const offer = await this.#looks.run(() => this.#look(tracked));
+      this.#looking += 1;
+      const offer = await this.#looks
+        .run(() => this.#look(tracked))
+        .finally(() => {
+          this.#looking -= 1;
+        });
       if (offer !== undefined && !this.#left(tracked)) await this.#bid(tracked, offer);
     } finally {
       if (this.#spending.delete(tracked)) this.#settled += 1;
@@ -445,7 +479,7 @@ export class OrderService {
   }
 
   /** Orders that wait for money are checked again when it arrives; one query serves them all. */
-  #awaitMoney(): void {
+  #awaitMoney(delayMs = this.#options.retryMs): void {
     if (this.#stopped || this.#moneyTimer !== undefined) return;
     this.#moneyTimer = setTimeout(async () => {
       const short = await this.#shortage().catch(() => "unknown" as const);
@@ -454,8 +488,9 @@ export class OrderService {
       if (this.#stopped || waiting.length === 0) return;
       if (typeof short === "object") for (const tracked of waiting) tracked.depositsMissing = short.deposits;
       if (short !== undefined) return this.#awaitMoney();
-      for (const tracked of waiting) this.#check(tracked);
-    }, this.#options.retryMs);
+      for (const tracked of waiting.slice(0, CHECKS_A_LOT)) this.#check(tracked);
+      if (waiting.length > CHECKS_A_LOT) this.#awaitMoney(NEXT_LOT_MS);
+    }, delayMs);
   }
 
   /** Orders that wait for something, those whose turn it is first. */
@@ -606,19 +641,22 @@ export class OrderService {
   }
 
   #forgetOldest(): void {
-    const { over, waiting } = forgotten(this.#orders, () => this.#refused(CAPACITY));
+    const { over, waiting } = this.#memory.forget(() => this.#refused(AWAITED));
     for (const { text } of [...over, ...waiting]) this.#orders.delete(text);
-    this.#forgotten ||= waiting.length > 0;
+    for (const tracked of waiting) {
+      clearTimeout(tracked.timer);
+      // Whoever still has it in a list lets it be.
+      tracked.phase = "closed";
+    }
+    if (waiting.length > 0) this.#backlog.missed();
   }
 
-  /** Takes up orders again for which there was no place. */
-  #recall(waiting: number): void {
-    if (!this.#forgotten || waiting > WAITING_AGAIN) return;
-    this.#forgotten = false;
-    this.catchUp().catch((error: unknown) => {
-      this.#forgotten = true;
-      this.#options.log.warn("orders could not be listed", { err: errorText(error) });
+  /** For orders on the chain that are not kept in mind: there are none while many wait. */
+  #places(): number {
+    const waiting = [...this.#orders.values()].filter(({ phase, obstacle }) => {
+      return phase === "refused" && obstacle !== undefined && AWAITED.has(obstacle);
     });
+    return Math.max(0, Math.min(MAX_LOOKS - this.#looking - this.#room.queued, WAITING_AGAIN - waiting.length));
   }
 }
 

@@ -22,7 +22,17 @@ interface Wish {
   readonly leasedIp?: boolean;
 }
 
-function groupOf({ cpu = 500n, price = "10", leasedIp = false }: Wish): GroupSpec {
+/** Equal wishes share one group: a test may have very many of them. */
+const groups = new Map<string, GroupSpec>();
+
+function groupOf(wish: Wish): GroupSpec {
+  const key = [wish.cpu, wish.price, wish.leasedIp].join();
+  const group = groups.get(key) ?? newGroup(wish);
+  groups.set(key, group);
+  return group;
+}
+
+function newGroup({ cpu = 500n, price = "10", leasedIp = false }: Wish): GroupSpec {
   const endpoints = [{ kind: Endpoint_Kind.SHARED_HTTP }];
   const leased = leasedIp ? [{ kind: Endpoint_Kind.LEASED_IP, sequenceNumber: 1 }] : [];
   const resources = {
@@ -54,19 +64,29 @@ export class OrderMarket {
   others: string[] = [];
   readonly balances: Record<string, bigint> = { utoken: 1_000_000_000n, ugas: 1_000n };
   readonly service: OrderService;
+  /** Orders that the chain was asked for, one by one. */
+  looks = 0;
+  /** Times that it was asked for all of them. */
+  lists = 0;
 
   constructor({ fee = { denom: "utoken", amount: 1_000n }, cores = 1n, addresses = 1 }: OrderMarketOptions = {}) {
     const ledger = { record: () => {}, durable: async () => {} };
     const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, ledger });
-    const storage = [{ classes: "all" as const, bytes: 1n << 30n }];
-    const nodes = [{ name: "host", cpu: 1_000n * cores + 1n, memory: 1n << 30n, storage, gpus: [] }];
+    const storage = [{ classes: "all" as const, bytes: cores << 30n }];
+    const nodes = [{ name: "host", cpu: 1_000n * cores + 1n, memory: cores << 30n, storage, gpus: [] }];
     inventory.observe({ nodes, storage: [], addresses });
     inventory.hold("lease", groupNeeds(groupOf({ cpu: 1n, leasedIp: true })), "active");
     this.service = new OrderService({
       provider: "svc1provider",
       chain: {
-        openOrders: async () => [...this.groups.keys()].map((text) => this.#record(keyOf(text))),
-        order: async (id) => this.#record(id),
+        openOrders: async () => {
+          this.lists++;
+          return [...this.groups.keys()].map((text) => this.#record(keyOf(text)));
+        },
+        order: async (id) => {
+          this.looks++;
+          return this.#record(id);
+        },
         bid: async () => undefined,
         openBidPrices: async () => this.others.map(parseDec),
         marketParams: async () => ({ orderMaxBids: 20, bidMinDeposits: [] }),

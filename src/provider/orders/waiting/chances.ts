@@ -1,4 +1,4 @@
-import { Recent } from "../../util/index.ts";
+import { Recent } from "../../../util/index.ts";
 
 /** Owners that are remembered: those who let a bid go by, or took one, least recently are forgotten first. */
 const GENERATION = 5_000;

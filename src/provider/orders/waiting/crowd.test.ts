@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { DEPOSIT, OrderMarket } from "../../testing/orders/market.ts";
+import { MAX_LOOKS } from "./backlog.ts";
+import { CHECKS_A_LOT } from "./room-pass.ts";
+
+/** Very many cheap orders: what they cost the daemon in memory and in questions to the chain. */
+
+const BLOCK_MS = 6_000;
+/** Of one block. */
+const CROWD = 500;
+const MOST_KEPT = 6_000;
+const FEE = 1_000n;
+
+let market: OrderMarket;
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  market.service.stop();
+  vi.useRealTimers();
+});
+
+/** Many orders, a block's worth at a time; returns the most that were kept in mind. */
+async function crowd(count: number, wish: Parameters<OrderMarket["ask"]>[2] = {}): Promise<number> {
+  let most = 0;
+  for (let at = 0; at < count; at++) {
+    market.ask(`svc1hostile${at}`, 1n, wish);
+    if (at % CROWD < CROWD - 1) continue;
+    most = Math.max(most, market.service.status().length);
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  return most;
+}
+
+/** How often the chain is asked for an order meanwhile. */
+async function looksWhile(work: () => unknown, ms = BLOCK_MS): Promise<number> {
+  const before = market.looks;
+  await work();
+  await vi.advanceTimersByTimeAsync(ms);
+  return market.looks - before;
+}
+
+const waiting = () => market.service.entries().filter(({ phase }) => phase === "refused").length;
+
+test("a hundred thousand that wait for money are not all kept in mind, nor all asked about when there is some", async () => {
+  market = new OrderMarket({ cores: 1_000n });
+  market.balances.utoken = 0n;
+  expect(await crowd(100_000)).toBeLessThanOrEqual(MOST_KEPT);
+  expect(market.looks).toBe(100_000);
+  expect(market.lists).toBe(0);
+  // The operator pays for one bid.
+  const looks = await looksWhile(() => {
+    market.balances.utoken = DEPOSIT.amount + FEE;
+  }, 15_000);
+  expect(market.bids.size).toBe(1);
+  expect(looks).toBeLessThanOrEqual(CHECKS_A_LOT);
+}, 240_000);
+
+test("of many that wait for money each has its turn when there is enough", async () => {
+  market = new OrderMarket({ cores: 1_000n });
+  market.balances.utoken = 0n;
+  await crowd(1_000);
+  market.balances.utoken = 1_000n * (DEPOSIT.amount + FEE);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(market.bids.size).toBe(1_000);
+});
+
+test("nobody is asked about because somebody cancels an order that waits", async () => {
+  market = new OrderMarket();
+  await crowd(5_000, { cpu: 990n });
+  const [bid = ""] = market.bids;
+  const cancel = () => market.cancel(`svc1hostile${4_000}/1/1/1`);
+  expect(await looksWhile(cancel, 1_000)).toBe(0);
+  // Where a bid is cancelled there is room for one of the others, and for no more of them.
+  const looks = await looksWhile(() => market.cancel(bid), 1_000);
+  expect(market.bids.size).toBe(1);
+  expect(looks).toBeLessThanOrEqual(2 * CHECKS_A_LOT);
+  expect(waiting()).toBeGreaterThan(3_000);
+});
+
+test("one that fits is found behind thousands that do not", async () => {
+  market = new OrderMarket();
+  const taken = await market.order("svc1first", 1n, { cpu: 990n });
+  const large = await market.order("svc1second", 1n, { cpu: 10n });
+  expect([...market.bids]).toEqual([taken, large]);
+  await crowd(3_000, { cpu: 980n });
+  const text = await market.order("svc1honest", 1n, { cpu: 10n });
+  await crowd(500, { cpu: 981n });
+  const looks = await looksWhile(() => market.cancel(large), 3_000);
+  expect([market.bids.has(text), looks]).toEqual([true, 1]);
+});
+
+test("more than can be looked at in one block have their turn later, and each is asked about once", async () => {
+  market = new OrderMarket({ cores: 10n });
+  const count = 3 * MAX_LOOKS;
+  for (let at = 0; at < count; at++) market.ask(`svc1hostile${at}`, 1n, { price: "0.1" });
+  const text = market.ask("svc1honest", 1n, { cpu: 1_000n });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(market.looks).toBe(MAX_LOOKS);
+  for (let lot = 0; lot < 5 && !market.bids.has(text); lot++) {
+    expect(await looksWhile(() => {}, 5_000)).toBeLessThanOrEqual(MAX_LOOKS);
+  }
+  expect(market.bids.has(text)).toBe(true);
+  await vi.advanceTimersByTimeAsync(10 * BLOCK_MS);
+  // Those of the first block that were forgotten since are found once more, and then no more.
+  expect(market.looks).toBeLessThanOrEqual(2 * count + 1);
+  expect(market.lists).toBe(1);
+  expect(await looksWhile(() => {}, 10 * BLOCK_MS)).toBe(0);
+});
