@@ -256,6 +256,7 @@ const HOSTS = [
   "engine-docker",
   "engine-driver",
   "engine-host",
+  "engine-ports",
   "engine-registry",
   "exhaustion",
   "provider-state",

@@ -12,6 +12,7 @@ import {
   openDockerDriver,
 } from "../../src/provider/cluster/docker/index.ts";
 import { commandLine, killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
+import { removeDeadPorts } from "../support/dead-ports.ts";
 import { programArchive } from "./program-archive.ts";
 
 const run = promisify(execFile);
@@ -159,6 +160,7 @@ export class TestEngine {
     await this.podman("rm", "--all", "--force", "--time", "0").catch(warn);
     await this.stopService();
     await this.#untilNoProcess();
+    await removeDeadPorts();
     // Podman keeps the storage mounted on itself.
     removeFolder(this.folder);
   }

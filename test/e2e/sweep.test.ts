@@ -2,12 +2,24 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { run } from "../../src/provider/cluster/docker/host/command.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import { processesOn } from "../support/abandoned.ts";
 import { describeWithEngine } from "../support/containers.ts";
 import { waitFor } from "../support/index.ts";
 import { sweep } from "../support/sweep.ts";
 import { TestEngine } from "./engine.ts";
+
+/** No machine has the range for tests of networks. */
+const DEAD = "198.18.255.9";
+
+/** What a client gets from a server that listens there now. */
+async function answerOn(port: number): Promise<string> {
+  const server = createServer((_request, response) => response.end("mine")).listen(port, "127.0.0.1");
+  const settings = { signal: AbortSignal.timeout(10_000) };
+  const answer = await fetch(`http://127.0.0.1:${port}/`, settings).finally(() => server.close());
+  return answer.text();
+}
 
 describeWithEngine("what a killed test run left", () => {
   it.each([
@@ -23,8 +35,21 @@ describeWithEngine("what a killed test run left", () => {
     expect(existsSync(engine.folder)).toBe(false);
     // A killed process is still in the table of processes for a moment.
     await waitFor(async () => processesOn(engine.folder).length === 0, "its processes to be gone");
-    const server = createServer((_request, response) => response.end("mine")).listen(port, "127.0.0.1");
-    const answer = await fetch(`http://127.0.0.1:${port}/`).finally(() => server.close());
-    expect(await answer.text()).toBe("mine");
+    expect(await answerOn(port)).toBe("mine");
+  });
+
+  it("that leads to a network which no longer exists takes nobody's connections", async () => {
+    const port = await freePort();
+    const [chain, match] = ["NETAVARK-DN-0123456789ABC", `-p tcp -m tcp --dport ${port}`];
+    const lines = [
+      "*nat",
+      `:${chain} - [0:0]`,
+      `-A ${chain} -d 127.0.0.1/32 ${match} -j DNAT --to-destination ${DEAD}:80`,
+      `-A NETAVARK-HOSTPORT-DNAT ${match} -m comment --comment "dnat name: svc-00000000-aaaaaaaaaaaa id: 99" -j ${chain}`,
+    ];
+    await run("iptables-restore", ["-w", "10", "--noflush"], [...lines, "COMMIT", ""].join("\n"));
+    await sweep();
+    await run("iptables", ["-w", "10", "-t", "nat", "-X", chain]);
+    expect(await answerOn(port)).toBe("mine");
   });
 });

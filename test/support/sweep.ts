@@ -7,6 +7,7 @@ import { LABEL, Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { DOCKER_FOLDER, removeDocker } from "../e2e/docker-engine.ts";
 import { ENGINE_FOLDER, podmanOn } from "../e2e/engine.ts";
 import { killProcessesOn, makeOwnedFolder, removeFolder, takeAbandonedFolders } from "./abandoned.ts";
+import { removeDeadPorts } from "./dead-ports.ts";
 import { removeGroups } from "./machine-room.ts";
 import { RUN_FOLDER, runFolder } from "./run-folder.ts";
 
@@ -34,6 +35,7 @@ export async function sweep(): Promise<void> {
     removeFolder(folder);
   }
   takeAbandonedFolders(RUN_FOLDER).forEach(removeFolder);
+  await removeDeadPorts();
 }
 
 /** Before the tests of a run. */

@@ -6,6 +6,7 @@ import type { EngineApi } from "./api/api.ts";
 import type { EngineInit } from "./api/engine-init.ts";
 import type { EngineHealth } from "./api/health.ts";
 import type { Gpus } from "./gpu/index.ts";
+import type { EngineRules } from "./host/engine-rules.ts";
 import type { Firewall } from "./host/firewall.ts";
 import type { LeaseUsers } from "./host/users.ts";
 import type { Volumes } from "./host/volumes.ts";
@@ -23,6 +24,8 @@ export interface DriverContext {
   readonly journal: Journal;
   readonly events: EventLog;
   readonly firewall: Firewall;
+  /** What the engine leaves of its own rules. */
+  readonly engineRules: EngineRules;
   /** Node ports of the kernel, where it carries them. */
   readonly kernelPorts: KernelPorts | undefined;
   readonly volumes: Volumes;

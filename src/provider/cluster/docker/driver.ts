@@ -28,6 +28,7 @@ import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { Gpus } from "./gpu/index.ts";
 import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
+import { EngineRules } from "./host/engine-rules.ts";
 import { Firewall } from "./host/firewall.ts";
 import { raiseSharedLimits } from "./host/limits/shared-limits.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
@@ -95,6 +96,7 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     journal: new Journal(join(stateDir, "leases"), log),
     events: new EventLog(join(stateDir, "events"), log),
     firewall: new Firewall(naming.chain, naming.bridgePrefix),
+    engineRules: new EngineRules(naming.prefix, log),
     volumes,
     images,
     health,
@@ -154,6 +156,7 @@ class Driver implements DockerDriver {
     await this.#watch.start();
     const { timing } = this.#context.settings;
     this.#every(FIREWALL_REFRESH_MS, () => this.#context.firewall.refresh());
+    this.#every(FIREWALL_REFRESH_MS, () => this.#sweepEngineRules());
     this.#every(FIREWALL_REFRESH_MS, async () => this.#context.kernelPorts?.refresh());
     this.#every(timing.imageCheck, () => this.#collectImages());
     // Where layers have no size of their own, what outgrows its limit is found by looking.
@@ -278,6 +281,7 @@ class Driver implements DockerDriver {
       for (const { id } of await api.listContainers(home)) await api.remove(id).catch(ignoreNotFound);
       for (const { name } of await api.listNetworks(home)) await api.removeNetwork(name).catch(ignoreNotFound);
       await firewall.clear();
+      await this.#sweepEngineRules();
       await this.#clearPorts();
     });
   }
@@ -336,12 +340,13 @@ class Driver implements DockerDriver {
 
   /** Something of a lease that has no record: containers and network by their labels, volumes by their folder. */
   async #removeOrphan(namespace: string): Promise<void> {
-    const { api, naming, firewall, volumes, events, settings } = this.#context;
+    const { api, naming, firewall, engineRules, volumes, events, settings } = this.#context;
     const labels = { [LABEL.home]: naming.prefix, [LABEL.namespace]: namespace };
     for (const { id } of await api.listContainers(labels)) await api.remove(id).catch(ignoreNotFound);
     for (const { name } of await api.listNetworks(labels)) await api.removeNetwork(name).catch(ignoreNotFound);
     await settings.carrier.carry(namespace, []);
     await firewall.forget(namespace);
+    await engineRules.forget(naming.network(namespace));
     await volumes.removeLease(namespace);
     events.remove(namespace);
   }
@@ -360,10 +365,21 @@ class Driver implements DockerDriver {
         return namespace === undefined ? [] : [{ namespace, bridge: naming.bridge(namespace), subnet: network.subnet }];
       });
       await firewall.restore(known);
+      await this.#sweepEngineRules();
     } catch (error) {
       log.error("network rules could not be restored", { err: errorText(error) });
     }
     for (const lease of this.#leases.values()) lease.poke();
+  }
+
+  /** Ports of containers that are gone lead nobody anywhere. */
+  async #sweepEngineRules(): Promise<void> {
+    const { api, naming, engineRules, health } = this.#context;
+    if (!health.reachable) return;
+    await engineRules.sweep(async () => {
+      const containers = await api.listContainers({ [LABEL.home]: naming.prefix });
+      return new Set(containers.map(({ id }) => id));
+    });
   }
 
   #event(event: ContainerEvent): void {

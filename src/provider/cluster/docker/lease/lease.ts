@@ -305,12 +305,13 @@ export class Lease {
   /** Removes everything, in an order that can be resumed after a crash at any point: the journal last. */
   async #teardown(): Promise<number> {
     const { state } = this;
-    const { api, naming, firewall, volumes } = this.#context;
+    const { api, naming, firewall, engineRules, volumes } = this.#context;
     await this.#ports.remove();
     await this.#observe();
     await Promise.all(state.units.map((unit) => removeContainer(state, unit)));
     await api.removeNetwork(naming.network(state.namespace)).catch(ignoreNotFound);
     await firewall.forget(state.namespace);
+    await engineRules.forget(naming.network(state.namespace));
     await volumes.removeLease(state.namespace);
     await state.retire();
     this.#settleClosed();

@@ -1,6 +1,7 @@
 import { errorText } from "../../../../util/index.ts";
 import { clusterErrors, replicaName } from "../../contract/index.ts";
 import { shownBytes } from "../../shared/index.ts";
+import type { ContainerState } from "../api/api.ts";
 import { EngineFailure, ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
 import { plainLogTail } from "../api/logs.ts";
 import { redirectPorts } from "../host/netns.ts";
@@ -85,13 +86,29 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
 
 /** What cannot be told to the engine beforehand. */
 async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
-  const { pid } = await state.context.api.inspect(input.id);
-  const fault = await layerFault(state, pid, input.plan);
+  const started = await state.context.api.inspect(input.id);
+  const fault = (await layerFault(state, started.pid, input.plan)) ?? (await portFault(state, started));
   if (fault !== undefined) {
     await state.context.api.remove(input.id).catch(ignoreNotFound);
     throw clusterErrors.refused(fault);
   }
-  await redirect(state, pid, input.plan);
+  await redirect(state, started.pid, input.plan);
+}
+
+/** Why a container that just started would not get the connections to its ports; undefined where it does. */
+async function portFault(state: LeaseState, { id, addresses, ports }: ContainerState): Promise<string | undefined> {
+  const { api, engineRules, naming } = state.context;
+  const address = addresses.get(naming.network(state.namespace));
+  // One that has ended again has neither.
+  if (address === undefined || ports.size === 0) return undefined;
+  const isRunning = (other: string) => api.inspect(other).then(({ running }) => running, isGone);
+  return engineRules.claim({ id, address, ports }, isRunning).then(() => undefined, errorText);
+}
+
+/** For `catch`: what the engine does not know is gone. */
+function isGone(error: unknown): boolean {
+  if (isNotFound(error)) return false;
+  throw error;
 }
 
 async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {
