@@ -63,6 +63,22 @@ test("only unknown requests to a missing module get the remedy for it", () => {
   expect(remedy("validator does not exist")).toBeUndefined();
 });
 
+test.each([
+  [4, "signature verification failed; please verify account number (1) and chain-id (x): unauthorized", "--chain-id"],
+  [4, "svc1abc is not allowed to receive funds: unauthorized", "account of a module"],
+  [5, "0utoken is smaller than 10utoken: insufficient funds", "svc query bank spendable-balances"],
+  [5, "failed: requested amount is more than spend limit: insufficient funds", "svc query authz grants"],
+  [5, "7utoken is more than the limit of 3utoken: insufficient funds", "svc query authz grants"],
+  [5, "7utoken is more than the spend limit of 3utoken: insufficient funds", "svc query authz grants"],
+])("sdk/%i %s has the remedy for it", (code, message, remedy) => {
+  expect(remedyOf("sdk", code, message)).toContain(remedy);
+});
+
+test("who may not do something is not sent to look at the signature", () => {
+  expect(remedyOf("sdk", 4, "cannot send to svc1abc address: unauthorized")).toBeUndefined();
+  expect(remedyOf("sdk", 4, "invalid authority; expected svc1abc, got svc1def: unauthorized")).toBeUndefined();
+});
+
 test("codes that come without words have a meaning", () => {
   expect(meaningOf("sdk", 19)).toBe("tx already in mempool");
   expect(meaningOf("wasm", 19)).toBeUndefined();

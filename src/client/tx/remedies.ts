@@ -4,11 +4,9 @@ import type { TxResponse } from "./tx-response.ts";
 
 /** What a user of the command line can do about the chain's shared errors. */
 const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
-  [sdkErrors.unauthorized.code, "check --from, --chain-id, --account-number and --sequence"],
   [sdkErrors.invalidAddress.code, "copy the address again, whole and in lower case"],
   [sdkErrors.wrongPassword.code, "try again with the passphrase that it was encrypted with"],
   [sdkErrors.memoTooLarge.code, "shorten --memo"],
-  [sdkErrors.insufficientFunds.code, "check the account: svc query bank balances <address>"],
   [
     sdkErrors.txInMempool.code,
     "it was already sent; to send the same again, wait for its block: svc query wait-tx <hash>",
@@ -20,6 +18,19 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
     "another transaction of this account is pending: leave out --sequence, or try again after the next block",
   ],
 ]);
+
+/** One code for signatures that are wrong, and for what an account may not do. */
+function permissionRemedy(message: string): string | undefined {
+  if (/ is not allowed to receive /.test(message)) return "it is the account of a module: name another one";
+  if (message !== "" && !/signature|signer|public key/.test(message)) return undefined;
+  return "check --from, --chain-id, --account-number and --sequence";
+}
+
+/** Too little in an account, where coins may be locked, or too little left of what somebody else has granted. */
+function fundsRemedy(message: string): string {
+  if (/\bmore than (?:the |spend )/.test(message)) return "see what is left of the grant: svc query authz grants";
+  return "see what the account can spend: svc query bank spendable-balances <address>";
+}
 
 const ANOTHER_HEIGHT = "leave out --height for the latest state, or query a node that keeps older ones";
 
@@ -39,6 +50,8 @@ export function remedyOf(codespace: string, code: number, message = ""): string 
   if (codespace === "sdk" && /\bheight\b.*\bversion does not exist\b|^cannot query with /.test(message))
     return ANOTHER_HEIGHT;
   if (isOneOf([sdkErrors.unknownRequest], { codespace, code })) return moduleRemedy(message);
+  if (isOneOf([sdkErrors.unauthorized], { codespace, code })) return permissionRemedy(message);
+  if (isOneOf([sdkErrors.insufficientFunds], { codespace, code })) return fundsRemedy(message);
   return chainError(codespace, code)?.().hint ?? (codespace === "sdk" ? AT_THE_COMMAND_LINE.get(code) : undefined);
 }
 
