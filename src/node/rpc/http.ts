@@ -84,7 +84,8 @@ export class HttpRpc {
       const text = `413 the request body is larger than ${maxBodyBytes} bytes\n`;
       return sendText(response, 413, text, cutOff(request, response));
     }
-    const { status, text } = await answerPost(this.#env, body, { ...this.#options, caller: callerOf(request.socket) });
+    const caller = callerOf(request.socket);
+    const { status, text } = await answerPost(body, { env: this.#env, options: this.#options, caller });
     if (text === undefined) sendEmpty(response, status);
     else this.#sendJson(response, status, text);
   }

@@ -96,7 +96,7 @@ export class WebSocketRpc {
         if (websocket.readyState !== websocket.OPEN) throw refuse("the connection is closed");
         return this.#subscribe(sink, call, id);
       };
-      answerText(this.#env, text, { ...this.#options, local, caller })
+      answerText(text, { env: this.#env, options: this.#options, local, caller })
         .then((answer) => {
           pending -= 1;
           release();

@@ -34,7 +34,7 @@ describe("answers of batches that are not complete", () => {
   it("are held up to a limit for all clients, and no longer than until the batch is answered", async () => {
     const { finish, unfinished, options } = dispatch();
     const answers = async (...methods: string[]): Promise<Answer[]> =>
-      JSON.parse((await answerText(NOTHING, batch(...methods), options)) ?? "[]");
+      JSON.parse((await answerText(batch(...methods), { env: NOTHING, options })) ?? "[]");
     const waiting = answers("large", "slow");
     while (unfinished.held === 0) await new Promise(setImmediate);
     const [refused] = await answers("large");
@@ -62,7 +62,9 @@ describe("the calls of a batch", () => {
     };
     const options = { ...dispatch().options, methods: new Map([["read", defineMethod({}, read)]]) };
     const whole = { ...options, unfinished: new ByteBudget(2 ** 27) };
-    const answers: Answer[] = JSON.parse((await answerText(NOTHING, batch(...Array(20).fill("read")), whole)) ?? "[]");
+    const answers: Answer[] = JSON.parse(
+      (await answerText(batch(...Array(20).fill("read")), { env: NOTHING, options: whole })) ?? "[]",
+    );
     expect(answers.map(({ error }) => error === undefined)).toEqual([true, ...Array(19).fill(false)]);
     expect([begun, sideBySide]).toEqual([2, 1]);
   });
@@ -76,7 +78,10 @@ describe("the calls of a batch", () => {
     };
     const { options } = dispatch();
     const methods = new Map([["broadcast_tx_commit", defineMethod({}, wait)]]);
-    const text = await answerText(NOTHING, batch(...Array(3).fill("broadcast_tx_commit")), { ...options, methods });
+    const text = await answerText(batch(...Array(3).fill("broadcast_tx_commit")), {
+      env: NOTHING,
+      options: { ...options, methods },
+    });
     const answers: Answer[] = JSON.parse(text ?? "[]");
     expect(answers.map(({ result }) => result)).toEqual(Array(3).fill("in a block"));
   });

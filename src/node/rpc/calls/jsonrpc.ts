@@ -30,10 +30,19 @@ export interface DispatchOptions {
   readonly methods: Methods;
   readonly maxBatch: number;
   readonly turns: Turns;
-  /** Whose turn it is. */
-  readonly caller?: Caller;
   /** Answers of batches that are not complete yet. */
   readonly unfinished: ByteBudget;
+}
+
+/**
+ * What answers the requests of a connection, and for whom. The options are those of the server as they are: a copy of them for each
+ * request would cost a fifth of a query.
+ */
+export interface Dispatch {
+  readonly env: RpcEnvironment;
+  readonly options: DispatchOptions;
+  /** Whose turn it is. */
+  readonly caller?: Caller;
   /** Methods of the connection itself, with the id of the call; undefined when it has no such method. */
   readonly local?: (call: RpcCall, id: RequestId) => unknown;
 }
@@ -53,37 +62,31 @@ export const HEALTH = "health";
 const UNKNOWN_ID = -1;
 
 /** Answers a request or a batch; undefined when there is nothing to answer. Never rejects. */
-export async function answerText(
-  env: RpcEnvironment,
-  text: string,
-  options: DispatchOptions,
-): Promise<string | undefined> {
+export async function answerText(text: string, dispatch: Dispatch): Promise<string | undefined> {
   const request = parseJson(text);
-  return request.error === undefined
-    ? answerValue(env, request.value, options)
-    : errorAnswer(UNKNOWN_ID, request.error);
+  return request.error === undefined ? answerValue(request.value, dispatch) : errorAnswer(UNKNOWN_ID, request.error);
 }
 
 /** Like `answerText`, with the HTTP status: it is an error only for bytes that are not JSON. */
 export async function answerPost(
-  env: RpcEnvironment,
   text: string,
-  options: DispatchOptions,
+  dispatch: Dispatch,
 ): Promise<{ status: number; text: string | undefined }> {
   const request = parseJson(text);
   if (request.error !== undefined) return { status: ERROR_STATUS, text: errorAnswer(UNKNOWN_ID, request.error) };
-  return { status: 200, text: await answerValue(env, request.value, options) };
+  return { status: 200, text: await answerValue(request.value, dispatch) };
 }
 
-async function answerValue(env: RpcEnvironment, value: unknown, options: DispatchOptions): Promise<string | undefined> {
+async function answerValue(value: unknown, dispatch: Dispatch): Promise<string | undefined> {
+  const { options, caller } = dispatch;
   if (!Array.isArray(value)) {
-    if (!isHealth(value)) await options.turns.single(options.caller);
-    return await answerOne(env, value, options);
+    if (!isHealth(value)) await options.turns.single(caller);
+    return await answerOne(value, dispatch);
   }
   const batch: readonly unknown[] = value;
   const refusal = batchRefusal(batch, options.maxBatch);
   if (refusal !== undefined) return errorAnswer(UNKNOWN_ID, refusal);
-  const given = (await answerBatch(env, batch, options)).filter((answer) => answer !== undefined);
+  const given = (await answerBatch(batch, dispatch)).filter((answer) => answer !== undefined);
   return given.length === 0 ? undefined : `[${given.join(",")}]`;
 }
 
@@ -91,11 +94,8 @@ async function answerValue(env: RpcEnvironment, value: unknown, options: Dispatc
  * Answers the calls one after the other, giving other clients a turn in between, and stops running them once the
  * answers have reached their limit. Calls that wait for a block do so in parallel.
  */
-async function answerBatch(
-  env: RpcEnvironment,
-  batch: readonly unknown[],
-  options: DispatchOptions,
-): Promise<(string | undefined)[]> {
+async function answerBatch(batch: readonly unknown[], dispatch: Dispatch): Promise<(string | undefined)[]> {
+  const { options, caller } = dispatch;
   const answers: Promise<string | undefined>[] = [];
   const held: (() => void)[] = [];
   let bytes = 0;
@@ -109,8 +109,8 @@ async function answerBatch(
   };
   try {
     for (const one of batch) {
-      await options.turns.next(options.caller);
-      const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(env, one, options);
+      await options.turns.next(caller);
+      const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(one, dispatch);
       const text = answer.then((each) => kept(one, each));
       answers.push(text);
       if (!isBroadcast(one)) await text;
@@ -156,13 +156,13 @@ function batchRefusal(batch: readonly unknown[], maximum: number): RpcError | un
   return invalidRequest(`batch request exceeds maximum (${maximum}) allowed number of requests`);
 }
 
-async function answerOne(env: RpcEnvironment, request: unknown, options: DispatchOptions): Promise<string | undefined> {
+async function answerOne(request: unknown, { env, options, local: methods }: Dispatch): Promise<string | undefined> {
   const call = readCall(request);
   if ("error" in call) return errorAnswer(call.id, call.error);
   const { id } = call;
   if (id === undefined) return undefined;
   try {
-    const local = options.local?.(call, id);
+    const local = methods?.(call, id);
     if (local !== undefined) return resultText(id, JSON.stringify(local));
     const { method, params } = call;
     return resultText(id, await callMethod(env, { method, params, source: "json" }, options.methods));
