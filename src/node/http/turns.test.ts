@@ -32,6 +32,7 @@ it("begins a call of each client before the second of any other, however many co
 it("waits while new connections are taken", async () => {
   let looks = 0;
   const reading = {
+    turn: 0,
     get isAccepting() {
       looks += 1;
       return looks < 4;
@@ -71,19 +72,44 @@ it("lets other work of the process have its turn", async () => {
   expect(begun).toEqual(["1", "other", "2", "3"]);
 });
 
-it("begins a single call at once while nobody waits, until it is time for other work", async () => {
+/** Turns with a clock and a count of the event loop's turns that the test moves. */
+function counted() {
   const clock = { now: 0 };
-  const turns = new Turns({ now: () => clock.now });
+  const reading = { isAccepting: false, turn: 0 };
+  const turns = new Turns({ reading, now: () => clock.now });
   const begun: string[] = [];
   const ask = (name: string) => turns.single().then(() => begun.push(name));
+  return { clock, reading, turns, begun, ask };
+}
+
+it("begins a single call at once while nobody waits, until it is time for other work", async () => {
+  const { clock, reading, turns, begun, ask } = counted();
   await turns.next();
   await new Promise(setImmediate);
   setImmediate(() => begun.push("other"));
   await ask("at once");
   await Promise.all([turns.next().then(() => begun.push("of many")), ask("behind it")]);
   expect(begun).toEqual(["at once", "other", "of many", "behind it"]);
-  clock.now += 6;
-  setImmediate(() => begun.push("other again"));
-  await ask("later");
-  expect(begun.slice(4)).toEqual(["other again", "later"]);
+  for (let turn = 1; turn <= 2; turn++) {
+    reading.turn = turn;
+    clock.now += 6;
+    setImmediate(() => begun.push("other again"));
+    await ask("later");
+  }
+  expect(begun.slice(4)).toEqual(["other again", "later", "other again", "later"]);
+});
+
+it("begins single calls together where a turn of the event loop has brought several, until one has brought one", async () => {
+  const { reading, turns, begun, ask } = counted();
+  await turns.next();
+  await new Promise(setImmediate);
+  const inTurn = async (turn: number, ...names: string[]) => {
+    reading.turn = turn;
+    setImmediate(() => begun.push("other"));
+    await Promise.all([...names.map(ask), new Promise(setImmediate)]);
+  };
+  await inTurn(1, "a1", "b1");
+  await inTurn(2, "a2");
+  await inTurn(3, "a3");
+  expect(begun).toEqual(["a1", "other", "b1", "other", "a2", "a3", "other"]);
 });

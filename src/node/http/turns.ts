@@ -3,8 +3,8 @@ import { CALLS_SLICE_MS } from "./limits.ts";
 
 /** What turns wait for. */
 interface TurnsOptions {
-  /** New connections are taken before calls begin. */
-  readonly reading?: Pick<Reading, "isAccepting">;
+  /** New connections are taken before calls begin; the number tells turns of the event loop apart. */
+  readonly reading?: Pick<Reading, "isAccepting" | "turn">;
   readonly now?: () => number;
 }
 
@@ -22,6 +22,10 @@ export class Turns {
   #isGiving = false;
   /** The end of the last slice. */
   #end = Number.NEGATIVE_INFINITY;
+  /** Single calls of a turn of the event loop, and of the turn with calls before it. */
+  #turn = 0;
+  #singles = 0;
+  #singlesBefore = 0;
 
   constructor({ reading, now = () => performance.now() }: TurnsOptions = {}) {
     this.#reading = reading;
@@ -29,11 +33,24 @@ export class Turns {
   }
 
   /**
-   * The same as `next` for a connection that has no other call at the time: it begins at once while nobody waits and the slice is
-   * not over. To wait for its turn would cost it more than a tenth of its time.
+   * The same as `next` for a connection that has no other call at the time: it begins at once while nobody else asks and the slice
+   * is not over. To wait for its turn would cost it more than a tenth of its time. Calls of several connections wait for each other:
+   * answered one by one, their clients would come back one by one, and each turn of the event loop serve a single call.
    */
   single(caller?: Caller): Promise<void> {
-    return !this.#isGiving && this.#now() < this.#end ? NOW : this.next(caller);
+    const isAlone = this.#isAlone();
+    return isAlone && !this.#isGiving && this.#now() < this.#end ? NOW : this.next(caller);
+  }
+
+  #isAlone(): boolean {
+    const turn = this.#reading?.turn ?? 0;
+    if (turn !== this.#turn) {
+      this.#turn = turn;
+      this.#singlesBefore = this.#singles;
+      this.#singles = 0;
+    }
+    this.#singles += 1;
+    return this.#singles === 1 && this.#singlesBefore <= 1;
   }
 
   /** Resolves when it is the caller's turn. */

@@ -90,6 +90,11 @@ export class Reading {
     if (connection !== undefined) connection.isHandedOver = true;
   }
 
+  /** The number of the turn of the event loop, among those in which something was read. */
+  get turn(): number {
+    return this.#turn;
+  }
+
   /**
    * Whether new connections come turn by turn. Node.js takes one in each turn: with all work of the others in between, the last of
    * some hundreds would wait for seconds. So other work waits for them, up to a limit.
