@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { connect, type Socket } from "node:net";
+import { connect, createServer as createNetServer, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
 import { Ingress, type IngressOptions } from "./index.ts";
@@ -179,4 +179,52 @@ it("reads no more from a replica than a client takes", async () => {
   socket.write(`${HEAD}\r\n`);
   await full;
   expect(written).toBeLessThan(most / 4);
+});
+
+it("carries bodies in very many parts whole, in few parts", async () => {
+  const count = 900;
+  const chunks = `${"1\r\nx\r\n".repeat(count)}0\r\n\r\n`;
+  let parts = 0;
+  const port = await ingress((request, response) => {
+    let text = "";
+    request.on("data", (part) => {
+      parts++;
+      text += String(part);
+    });
+    request.on("end", () => {
+      response.socket?.end(
+        `HTTP/1.1 200 OK\r\nConnection: close\r\nX-Length: ${text.length}\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`,
+      );
+    });
+  });
+  const socket = await open(port);
+  socket.write(`POST / HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`);
+  const answer = await answerOf(socket);
+  const sizes = [...answer.matchAll(/^([0-9a-f]+)\r\nx/gm)].map(([, size = ""]) => Number.parseInt(size, 16));
+  expect(answer).toContain(`X-Length: ${count}`);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(count);
+  // As many as turns of the event loop, each with one by itself.
+  for (const most of [parts, sizes.length]) expect(most).toBeLessThan(count / 10);
+});
+
+it("gives up a replica that sends informational answers without end", async () => {
+  let asked = 0;
+  const replica = createNetServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      asked++;
+      const more = (): void => {
+        while (!socket.destroyed && socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50)));
+      };
+      socket.on("drain", more);
+      more();
+    });
+  });
+  await once(replica.listen(0, "127.0.0.1"), "listening");
+  cleanups.push(() => replica.close());
+  const address = replica.address();
+  const backend = typeof address === "object" ? `127.0.0.1:${address?.port}` : "";
+  const port = await ingress((_request, response) => response.end(), { backends: () => [backend] });
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 502 /);
+  expect(asked).toBe(1);
 });

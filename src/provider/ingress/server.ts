@@ -81,11 +81,12 @@ export class Ingress {
   constructor(options: IngressOptions) {
     this.#options = options;
     this.#clients = { ...NO_RULES, ...options.clients };
-    this.#forwarder = new Forwarder(
-      (target) => options.backends(target.lease, target.service, target.port),
-      originOf(this.#clients.forwardedFrom),
-      options.openPerLease,
-    );
+    this.#forwarder = new Forwarder({
+      backends: (target) => options.backends(target.lease, target.service, target.port),
+      isProxy: originOf(this.#clients.forwardedFrom),
+      openPerLease: options.openPerLease,
+      reading: this.#reading,
+    });
     const counts = new ClientCounts(this.#clients);
     const { tls } = options;
     const certificates = new Certificates(tls?.folders ?? []);

@@ -9,6 +9,7 @@ import type { TLSSocket } from "node:tls";
 import type { Reading } from "../../../util/index.ts";
 import { Allowance } from "../allowance.ts";
 import type { RequestHead } from "../proxy/exchange.ts";
+import { gatherParts } from "../proxy/gather.ts";
 import { sendPage } from "../proxy/pages.ts";
 import { readHead, StreamAnswer } from "./exchange.ts";
 import { HTTP2, sessionOptions } from "./limits.ts";
@@ -68,6 +69,7 @@ export class Http2Session {
   #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     this.#options.reading.worked();
     stream.on("error", () => {});
+    if (!stream.endAfterHeaders) gatherParts(stream, () => this.#options.reading.worked());
     this.#watch(stream);
     if (this.#session.destroyed || stream.destroyed || stream.closed) return;
     this.#requests++;

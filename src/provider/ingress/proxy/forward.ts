@@ -1,15 +1,19 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { Reading } from "../../../util/index.ts";
 import type { RouteTarget } from "../../cluster/index.ts";
 import { Balancer } from "./balance.ts";
 import { type ClientAnswer, type Exchange, protoOf, type RequestHead } from "./exchange.ts";
+import { gatherParts } from "./gather.ts";
 import { endToEnd, upstreamHeaders } from "./headers.ts";
 import { type PageStatus, sendPage } from "./pages.ts";
 import { type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
 import { LeaseShares } from "./shares.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Informational answers (RFC 9110 section 15.2) that may come before the answer. */
+const MAX_INFORMATIONS = 100;
 
 /** Longest headers of an answer, in bytes, unless the deployment asks for more (`proxy_buffer_size`). */
 const HEADER_BYTES = 16 << 10;
@@ -23,6 +27,15 @@ const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Addresses of ready replicas, fresh for every try. */
 export type Backends = (target: RouteTarget) => readonly string[];
+
+export interface ForwarderOptions {
+  readonly backends: Backends;
+  /** Whose headers about the client are passed on. */
+  readonly isProxy?: (socket: Socket) => boolean;
+  readonly openPerLease?: number | undefined;
+  /** Of clients. */
+  readonly reading: Reading;
+}
 
 interface Attempt {
   readonly head: RequestHead;
@@ -38,23 +51,33 @@ type Result = { readonly answer: IncomingMessage } | { readonly outcome: Outcome
 
 /** Carries requests to replicas and answers back, streaming both ways. */
 export class Forwarder {
-  readonly #backends: Backends;
+  readonly #options: ForwarderOptions;
   readonly #balancer = new Balancer();
   readonly #shares: LeaseShares;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: 4_000 });
+  /** Of replicas, by lease: what one lease answers keeps nobody waiting for the answers of another. */
+  readonly #replicas: Reading;
 
-  readonly #isProxy: (socket: Socket) => boolean;
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#shares = new LeaseShares(options.openPerLease);
+    this.#replicas = new Reading(options.reading);
+  }
 
-  /** `isProxy` says whose headers about the client are passed on. */
-  constructor(backends: Backends, isProxy: (socket: Socket) => boolean = () => false, openPerLease?: number) {
-    this.#backends = backends;
-    this.#shares = new LeaseShares(openPerLease);
-    this.#isProxy = isProxy;
+  /** Told of all that comes of clients, and gives the number of the turn. */
+  readonly clientWorked = (): number => this.#options.reading.worked();
+
+  /** The same for replicas. */
+  readonly replicaWorked = (): number => this.#replicas.worked();
+
+  /** Reads a connection to a replica in the turns of its lease. */
+  follow(connection: Socket, target: RouteTarget): void {
+    this.#replicas.follow(connection, this.#shares.leaseOf(target));
   }
 
   /** Headers for the replica. */
   headers(head: RequestHead): string[] {
-    return upstreamHeaders(head, protoOf(head.socket), this.#isProxy(head.socket));
+    return upstreamHeaders(head, protoOf(head.socket), this.#options.isProxy?.(head.socket) === true);
   }
 
   close(): void {
@@ -83,7 +106,7 @@ export class Forwarder {
     const length = Number(head.headers["content-length"] ?? 0);
     if (length > target.options.maxBodySize) return sendPage(answer, 413);
     const nature = { method: head.method ?? "GET", hasBody };
-    const body = new BodyGuard(source, target.options.maxBodySize);
+    const body = new BodyGuard(source, target.options.maxBodySize, this.clientWorked);
     const headers = this.headers(head);
     // HTTP/2 delimits a body of unknown length by itself; towards the replica it is sent in chunks.
     if (hasBody && head.headers["content-length"] === undefined && head.headers["transfer-encoding"] === undefined)
@@ -95,21 +118,21 @@ export class Forwarder {
     for (;;) {
       const address = this.nextBackend(target, tried);
       // If no replica is left to ask, the last answer counts.
-      if (address === undefined) return finish(answer, last, target.options.readTimeout);
+      if (address === undefined) return this.#finish(attempt, last);
       tried.add(address);
       const result = await this.#try(attempt, address);
       if ("answer" in last) last.answer.destroy();
       last = result;
       const outcome = outcomeOf(result);
       if (outcome === undefined || answer.gone || !budget.mayRetry(outcome, Date.now())) {
-        return finish(answer, result, target.options.readTimeout);
+        return this.#finish(attempt, result);
       }
     }
   }
 
   /** The next replica to ask, or undefined. */
   nextBackend(target: RouteTarget, tried: ReadonlySet<string>): string | undefined {
-    return this.#balancer.next(this.#backends(target), tried, Date.now());
+    return this.#balancer.next(this.#options.backends(target), tried, Date.now());
   }
 
   noteFailure(address: string): void {
@@ -117,65 +140,81 @@ export class Forwarder {
   }
 
   async #try(attempt: Attempt, address: string): Promise<Result> {
-    const result = await askReplica(attempt, address, this.#agent);
+    const result = await this.#askReplica(attempt, address);
     const lost = "outcome" in result && result.outcome.kind !== "status" && !result.outcome.sent;
     // A client that has left says nothing about the replica.
     if (lost && !attempt.answer.gone) this.noteFailure(address);
     return result;
   }
+
+  /** One try. Resolves when the replica's headers have arrived or the try failed; the request body is sent meanwhile. */
+  #askReplica(attempt: Attempt, address: string): Promise<Result> {
+    const { head, answer: client, target, nature, body, headers } = attempt;
+    const colon = address.lastIndexOf(":");
+    return new Promise((resolve) => {
+      let sent = false;
+      let informations = MAX_INFORMATIONS;
+      const upstream = httpRequest({
+        host: address.slice(0, colon),
+        port: address.slice(colon + 1),
+        method: nature.method,
+        path: head.url ?? "/",
+        headers,
+        setHost: false,
+        maxHeaderSize: headerBytes(target.options),
+        // An idle connection may close under a request; only what can be repeated is sent over one.
+        agent: nature.hasBody ? false : this.#agent,
+      });
+      let settled = false;
+      const settle = (result: Result) => {
+        settled = true;
+        clearTimeout(timer);
+        client.offGone(abandon);
+        resolve(result);
+      };
+      const abandon = () => upstream.destroy();
+      const fail = (kind: "error" | "timeout") => {
+        settle(body.exceeded ? { page: 413 } : { outcome: { kind, sent } });
+        upstream.destroy();
+      };
+      let timer = setTimeout(() => fail("timeout"), CONNECT_TIMEOUT_MS);
+      const allow = (milliseconds: number) => {
+        if (settled) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => fail("timeout"), milliseconds);
+      };
+      client.onGone(abandon);
+      upstream.on("error", () => fail("error"));
+      upstream.on("information", () => {
+        this.replicaWorked();
+        if (--informations < 0) fail("error");
+      });
+      upstream.on("response", (answer) => {
+        this.replicaWorked();
+        if (answer.headers["transfer-encoding"] !== undefined) gatherParts(answer, this.replicaWorked);
+        settle({ answer });
+      });
+      onConnected(upstream, (connection) => {
+        this.follow(connection, target);
+        sent = true;
+        const { sendTimeout, readTimeout } = target.options;
+        allow(nature.hasBody ? sendTimeout : readTimeout);
+        body.sendTo(upstream, { progress: () => timer.refresh(), done: () => allow(readTimeout) });
+      });
+    });
+  }
+
+  #finish({ answer: client, target }: Attempt, result: Result): void {
+    if ("answer" in result)
+      passOn(client, result.answer, { readTimeout: target.options.readTimeout, worked: this.replicaWorked });
+    else sendPage(client, pageOf(result));
+  }
 }
 
-/** One try. Resolves when the replica's headers have arrived or the try failed; the request body is sent meanwhile. */
-function askReplica(attempt: Attempt, address: string, agent: Agent): Promise<Result> {
-  const { head, answer: client, target, nature, body, headers } = attempt;
-  const colon = address.lastIndexOf(":");
-  return new Promise((resolve) => {
-    let sent = false;
-    const upstream = httpRequest({
-      host: address.slice(0, colon),
-      port: address.slice(colon + 1),
-      method: nature.method,
-      path: head.url ?? "/",
-      headers,
-      setHost: false,
-      maxHeaderSize: headerBytes(target.options),
-      // An idle connection may close under a request; only what can be repeated is sent over one.
-      agent: nature.hasBody ? false : agent,
-    });
-    let settled = false;
-    const settle = (result: Result) => {
-      settled = true;
-      clearTimeout(timer);
-      client.offGone(abandon);
-      resolve(result);
-    };
-    const abandon = () => upstream.destroy();
-    const fail = (kind: "error" | "timeout") => {
-      settle(body.exceeded ? { page: 413 } : { outcome: { kind, sent } });
-      upstream.destroy();
-    };
-    let timer = setTimeout(() => fail("timeout"), CONNECT_TIMEOUT_MS);
-    const allow = (milliseconds: number) => {
-      if (settled) return;
-      clearTimeout(timer);
-      timer = setTimeout(() => fail("timeout"), milliseconds);
-    };
-    client.onGone(abandon);
-    upstream.on("error", () => fail("error"));
-    upstream.on("response", (answer) => settle({ answer }));
-    onConnected(upstream, () => {
-      sent = true;
-      const { sendTimeout, readTimeout } = target.options;
-      allow(nature.hasBody ? sendTimeout : readTimeout);
-      body.sendTo(upstream, { progress: () => timer.refresh(), done: () => allow(readTimeout) });
-    });
-  });
-}
-
-function onConnected(upstream: ClientRequest, ready: () => void): void {
+function onConnected(upstream: ClientRequest, ready: (connection: Socket) => void): void {
   upstream.once("socket", (socket) => {
-    if (socket.connecting) socket.once("connect", ready);
-    else ready();
+    if (socket.connecting) socket.once("connect", () => ready(socket));
+    else ready(socket);
   });
 }
 
@@ -183,13 +222,15 @@ function onConnected(upstream: ClientRequest, ready: () => void): void {
 class BodyGuard {
   readonly #source: Readable;
   readonly #limit: number;
+  readonly #worked: () => number;
   #started = false;
   #size = 0;
   exceeded = false;
 
-  constructor(source: Readable, limit: number) {
+  constructor(source: Readable, limit: number, worked: () => number) {
     this.#source = source;
     this.#limit = limit;
+    this.#worked = worked;
   }
 
   /** `progress` is called for every piece, so that a long upload does not count as a slow answer. */
@@ -200,6 +241,7 @@ class BodyGuard {
     }
     this.#started = true;
     this.#source.on("data", (chunk: Buffer) => {
+      this.#worked();
       callbacks.progress();
       this.#size += chunk.length;
       if (this.#size > this.#limit) {
@@ -220,18 +262,17 @@ function outcomeOf(result: Result): Outcome | undefined {
   return status >= 400 ? { kind: "status", status } : undefined;
 }
 
-function finish(client: ClientAnswer, result: Result, readTimeout: number): void {
-  if ("answer" in result) passOn(client, result.answer, readTimeout);
-  else sendPage(client, pageOf(result));
-}
-
 function pageOf(result: Result): PageStatus {
   if ("page" in result) return result.page;
   return "outcome" in result && result.outcome.kind === "timeout" ? 504 : 502;
 }
 
 /** Streams the answer; a replica that falls silent or breaks off cuts the client's connection too. */
-function passOn(client: ClientAnswer, answer: IncomingMessage, readTimeout: number): void {
+function passOn(
+  client: ClientAnswer,
+  answer: IncomingMessage,
+  { readTimeout, worked }: { readonly readTimeout: number; readonly worked: () => number },
+): void {
   const { statusCode = 0, statusMessage = "" } = answer;
   if (statusCode < 200) {
     answer.destroy();
@@ -251,5 +292,5 @@ function passOn(client: ClientAnswer, answer: IncomingMessage, readTimeout: numb
     if (!answer.complete) client.cut();
   });
   client.onGone(() => answer.destroy());
-  answer.pipe(client.body);
+  answer.on("data", worked).pipe(client.body);
 }

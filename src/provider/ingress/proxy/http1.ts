@@ -4,6 +4,7 @@ import { type Reading, RequestLines } from "../../../util/index.ts";
 import type { Decide } from "../decide.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
+import { gatherParts } from "./gather.ts";
 import { sendPage, sendRedirect, sendText, writePage, writeRedirect } from "./pages.ts";
 import { forwardUpgrade, socketTunnel } from "./upgrade.ts";
 
@@ -48,6 +49,7 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }
   }, WAITING_REQUESTS);
   const server = createServer(LIMITS, (request, response) => {
     reading.worked();
+    if (request.headers["transfer-encoding"] !== undefined) gatherParts(request, () => reading.worked());
     lines.take(request, response);
   });
   server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;

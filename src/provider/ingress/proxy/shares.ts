@@ -19,7 +19,7 @@ export class LeaseShares {
 
   /** Undefined where the lease has its share; otherwise to be called, once or more, when it has ended. */
   enter(target: RouteTarget): (() => void) | undefined {
-    const lease = this.#leaseOf(target);
+    const lease = this.leaseOf(target);
     const count = this.#open.get(lease) ?? 0;
     if (count >= this.#most) return undefined;
     this.#open.set(lease, count + 1);
@@ -30,17 +30,18 @@ export class LeaseShares {
     };
   }
 
-  #leave(lease: string): void {
-    const left = (this.#open.get(lease) ?? 1) - 1;
-    if (left === 0) this.#open.delete(lease);
-    else this.#open.set(lease, left);
-  }
-
-  #leaseOf(target: RouteTarget): string {
+  /** The text of the target's lease. */
+  leaseOf(target: RouteTarget): string {
     const known = this.#leases.get(target);
     if (known !== undefined) return known;
     const lease = formatLeaseId(target.lease);
     this.#leases.set(target, lease);
     return lease;
+  }
+
+  #leave(lease: string): void {
+    const left = (this.#open.get(lease) ?? 1) - 1;
+    if (left === 0) this.#open.delete(lease);
+    else this.#open.set(lease, left);
   }
 }

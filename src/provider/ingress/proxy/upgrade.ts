@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import type { RouteTarget } from "../../cluster/index.ts";
 import type { RequestHead } from "./exchange.ts";
 import { type Forwarder, headerBytes } from "./forward.ts";
+import { gatherParts } from "./gather.ts";
 import { endToEnd } from "./headers.ts";
 import { type PageStatus, writePage } from "./pages.ts";
 import { RetryBudget } from "./retry.ts";
@@ -84,6 +85,7 @@ function tryNext(search: Search): void {
   upstream.once("socket", (connection) =>
     connection.once("connect", () => {
       connected = true;
+      forwarder.follow(connection, target);
       clearTimeout(timer);
       upstream.setTimeout(target.options.readTimeout, () => upstream.destroy(new Error("timeout")));
     }),
@@ -91,7 +93,7 @@ function tryNext(search: Search): void {
   upstream.once("upgrade", (answer, connection, rest) => {
     upstream.setTimeout(0);
     if (client.destroyed) return connection.destroy();
-    if (tunnel.isWebsocket) return join(tunnel, { answer, connection, rest });
+    if (tunnel.isWebsocket) return join(tunnel, { answer, connection, rest }, forwarder);
     connection.destroy();
     tunnel.page(502);
   });
@@ -99,6 +101,7 @@ function tryNext(search: Search): void {
     if (client.destroyed) return answer.destroy();
     tunnel.refuse(answer);
     answer.on("error", () => client.destroy());
+    gatherParts(answer, forwarder.replicaWorked);
     answer.pipe(client);
   });
   upstream.once("error", () => {
@@ -143,20 +146,20 @@ interface Upgraded {
   readonly rest: Buffer;
 }
 
-function join(tunnel: Tunnel, upgraded: Upgraded): void {
+function join(tunnel: Tunnel, upgraded: Upgraded, { clientWorked, replicaWorked }: Forwarder): void {
   const { client } = tunnel;
   const { answer, connection, rest } = upgraded;
   tunnel.accept(answer);
   if (rest.length > 0) client.write(rest);
   if (tunnel.rest.length > 0) connection.write(tunnel.rest);
-  for (const [one, other] of [
-    [client, connection],
-    [connection, client],
+  for (const [one, other, worked] of [
+    [client, connection, clientWorked],
+    [connection, client, replicaWorked],
   ] as const) {
     one.setTimeout(IDLE_MS, () => one.destroy());
     one.on("error", () => one.destroy());
     one.once("close", () => other.destroy());
-    one.pipe(other);
+    one.on("data", worked).pipe(other);
   }
 }
 

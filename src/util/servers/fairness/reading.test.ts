@@ -219,3 +219,29 @@ it("takes new connections turn by turn before other work, up to a limit", async 
   await nextTurn();
   expect(reading.isAccepting).toBe(true);
 });
+
+it("reads connections that this end has opened by whom they stand for, each once", async () => {
+  const reading = new Reading();
+  const flood = Array.from({ length: 3 * READING_AT_A_TIME }, () => connection("10.0.0.1"));
+  const other = connection("10.0.0.1");
+  for (const { socket } of flood) reading.follow(socket, "one lease");
+  for (let i = 0; i < 2; i++) reading.follow(other.socket, "another lease");
+  expect(reading.isAccepting).toBe(false);
+  for (const { sent } of [...flood, other]) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  await nextTurn();
+  expect([other.handle.isRead, read(flood)]).toEqual([true, READING_AT_A_TIME - 1]);
+});
+
+it("reads nothing while another takes new connections", async () => {
+  const clients = new Reading();
+  const reading = new Reading(clients);
+  const { socket, handle } = connection("10.0.0.1");
+  reading.follow(socket, "a lease");
+  workFor(reading, READING_SLICE_MS);
+  clients.add(connection("10.0.0.2").socket);
+  await nextTurn();
+  expect(handle.isRead).toBe(false);
+  for (let i = 0; i < 3; i++) await nextTurn();
+  expect(handle.isRead).toBe(true);
+});

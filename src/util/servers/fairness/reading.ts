@@ -57,6 +57,7 @@ export class Reading {
   readonly #connections = new WeakMap<Readable, Connection>();
   /** When the work of this turn began. */
   #since: number | undefined;
+  readonly #before: Pick<Reading, "isAccepting"> | undefined;
   #willEnd = false;
   #turn = 0;
   /** The turn of the last new connection, and how many turns in a row have brought one. */
@@ -65,11 +66,24 @@ export class Reading {
   /** Turns in a row that have read some and not all of those that waited. */
   #pressed = 0;
 
+  /** Reads nothing while `before` takes new connections. */
+  constructor(before?: Pick<Reading, "isAccepting">) {
+    this.#before = before;
+  }
+
   /** Reads a connection in its turns, until it closes. One with TLS is added before its handshake. */
   add(socket: Readable, freshBytes: number = FRESH_BYTES): void {
     this.#accepted = this.#acceptedIn >= this.#turn - 1 ? this.#accepted + 1 : 1;
     this.#acceptedIn = this.#turn;
-    const caller = callerOf(socket);
+    this.#begin(socket, callerOf(socket), freshBytes);
+  }
+
+  /** The same for a connection that this end has opened: it is one of the client's, whoever that stands for. */
+  follow(socket: Readable, client: string): void {
+    if (!this.#connections.has(socket)) this.#begin(socket, { client, connection: socket }, FRESH_BYTES);
+  }
+
+  #begin(socket: Readable, caller: Caller, freshBytes: number): void {
     const connection = { socket, caller, freshBytes, isHandedOver: false, bytes: undefined, wasPassedBy: false };
     this.#connections.set(socket, connection);
     this.#read.add(connection);
@@ -152,7 +166,7 @@ export class Reading {
     this.#willEnd = false;
     this.#since = undefined;
     this.#turn += 1;
-    if (!this.isAccepting) {
+    if (!this.#isHeldUp) {
       // One that comes now begins a new row.
       this.#acceptedIn = -2;
       this.#startSome();
@@ -161,6 +175,10 @@ export class Reading {
     this.#stopAgain();
     // The others have their turn even if nothing comes of these, and so has other work if nothing comes of a new connection.
     if (this.isPressed || this.isAccepting) this.#endLater();
+  }
+
+  get #isHeldUp(): boolean {
+    return this.isAccepting || this.#before?.isAccepting === true;
   }
 
   /**

@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, request, type Server } from "node:http";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { pause } from "../support/index.ts";
+import { AttackedPlane } from "./lib/attacked-plane.ts";
+import type { FloodKind } from "./lib/flood-process.ts";
+import { residentMiB } from "./lib/memory.ts";
+import { threadTimeDuring } from "./lib/newcomer.ts";
+
+const [BUSY, NEIGHBOUR] = ["busy.example.com", "neighbour.example.com"];
+const VISITORS = Array.from({ length: 32 }, (_, i) => `127.0.1.${i + 1}`);
+/** Of each visitor. */
+const CONNECTIONS = 24;
+const MOST_MS = 150;
+const MOST_MIB = 256;
+
+let plane: AttackedPlane;
+let service: Server;
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+beforeAll(async () => {
+  plane = await AttackedPlane.start([]);
+  service = createServer((_request, response) => response.end("neighbour"));
+  await once(service.listen(0, "127.0.0.1"), "listening");
+  const address = service.address();
+  await plane.route(1n, NEIGHBOUR, `127.0.0.1:${typeof address === "object" ? address?.port : 0}`);
+});
+afterAll(async () => {
+  agent.destroy();
+  await plane?.close();
+  service?.close();
+});
+afterEach(() => plane.endFlood());
+
+/** The page of the neighbour, over one connection that stays open. */
+async function askNeighbour(): Promise<number> {
+  const asked = request({ host: "127.0.0.1", port: plane.port, headers: { host: NEIGHBOUR }, agent }).end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  answer.resume();
+  await once(answer, "end");
+  return answer.statusCode ?? 0;
+}
+
+const kinds: readonly [what: string, path: string, kind: FloodKind][] = [
+  ["asks as often as it can", "/cheap", "http1"],
+  ["gets answers of a megabyte", "/big", "http1"],
+  ["waits for slow answers", "/slow", "http1"],
+  ["gets answers in parts of one byte that never end", "/bytes", "http1"],
+  ["gets informational answers without end", "/informations", "http1"],
+  ["gets headers without end", "/headers", "http1"],
+  ["sends and gets small frames of websockets", "/frames", "websockets"],
+  ["sends bodies in parts of one byte", "/cheap", "parts"],
+];
+
+describe("a lease with hundreds of busy visitors takes little from its neighbour, when each of them", () => {
+  it.each(kinds)("%s", async (_, path, kind) => {
+    const before = residentMiB(plane.pid);
+    await plane.flood({
+      dseq: 2n,
+      kind,
+      path,
+      isSecure: false,
+      host: BUSY,
+      addresses: VISITORS,
+      connections: CONNECTIONS,
+      requests: 1,
+    });
+    await pause(2_000);
+    const times: number[] = [];
+    for (let i = 0; i < 15; i++) {
+      times.push(await threadTimeDuring(plane.pid, async () => expect(await askNeighbour()).toBe(200)));
+      await pause(50);
+    }
+    const sorted = times.map(Math.round).sort((a, b) => a - b);
+    const memory = residentMiB(plane.pid) - before;
+    console.log(
+      `CPU of the thread while the neighbour's visitor waits, in ms: ${sorted.join(" ")}; ${memory} MiB more`,
+    );
+    expect(sorted[7]).toBeLessThan(MOST_MS);
+    expect(memory).toBeLessThan(MOST_MIB);
+  });
+});
