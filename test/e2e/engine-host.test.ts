@@ -28,7 +28,8 @@ import {
 } from "../../src/provider/cluster/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
-import type { LeaseKey } from "../../src/wire/index.ts";
+import { createLogger } from "../../src/util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../src/wire/index.ts";
 import { execFileSync } from "../support/bounded.ts";
 import { waitFor } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
@@ -563,7 +564,8 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     });
 
     it("a killed container is started again, a removed one made again", async () => {
-      await open();
+      const lines: string[] = [];
+      await open({ log: createLogger({ level: "info", format: "plain", write: (line) => lines.push(line) }) });
       const { id } = await deploy([sampleService(engine.image)]);
       await untilOk(driver, id);
       const [name = ""] = await containers("{{.Names}}");
@@ -577,6 +579,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect(again.services[0]?.available).toBe(1);
       // The engine's event for the signal may come after the end.
       await expect.poll(async () => (await eventsOf(id)).map(({ note }) => note).join()).toMatch(/killed on the host/);
+      expect(lines.filter((line) => line.includes(formatLeaseId(id))).join()).toMatch(/ended and starts again.*web-0/);
       await engine.podman("rm", "--force", "--time", "0", name);
       await untilHealth(driver, id, (health) => health.health === "bad", "the loss");
       await untilOk(driver, id);

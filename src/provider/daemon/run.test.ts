@@ -11,6 +11,7 @@ import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/pro
 import { formatLeaseId, packAny } from "../../wire/index.ts";
 import { sampleService, sampleSpec } from "../cluster/contract/conformance/index.ts";
 import { MemoryCluster } from "../cluster/memory/index.ts";
+import { setDraining } from "../control/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
 import { quietConfig } from "../testing/daemon.ts";
 import { publication, testCertificate } from "../testing/identities.ts";
@@ -172,6 +173,16 @@ test("a provider whose cluster can run nothing says so before it bids", async ()
   const provider = await run(await startedNode(), { heard, config: { driver: cluster.open() } });
   onTestFinished(() => provider.stop());
   expect(heard).toEqual(["this provider does not bid | network rules cannot be set"]);
+});
+
+test("a provider that its operator drains says so without an alarm", async () => {
+  const heard: string[] = [];
+  const stateDir = mkdtempSync(join(tmpdir(), "svc-provider-drain-"));
+  onTestFinished(() => rmSync(stateDir, { recursive: true }));
+  setDraining(stateDir, true);
+  const provider = await run(await startedNode(), { heard, config: { stateDir } });
+  onTestFinished(() => provider.stop());
+  expect(heard).toEqual([]);
 });
 
 test("a chain that began again is refused while workloads of the old one run, and taken when none is left", async () => {

@@ -323,7 +323,7 @@ class ProviderDaemon implements RunningProvider {
     if (this.#obstacle === obstacle) return;
     this.#obstacle = obstacle;
     if (this.#obstacle === undefined) log.info("this provider bids again");
-    else log.error("this provider does not bid", { reason: this.#obstacle });
+    else log[obstacle === DRAINING ? "info" : "error"]("this provider does not bid", { reason: this.#obstacle });
   }
 
   async #syncSequence(level: "info" | "debug"): Promise<void> {

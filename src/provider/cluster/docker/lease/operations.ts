@@ -169,6 +169,7 @@ export function accountExit(state: LeaseState, unit: Observed, { memory, cause }
   const base = { type: "Warning" as const, service: unit.service, replica };
   state.event({ ...base, reason: reason === "OOMKilled" ? reason : "Failed", note: history.error });
   state.event({ ...base, reason: "BackOff", note: `${replica} restarts in ${Math.round(delay / 1000)} s` });
+  state.notices.say("a container ended and starts again", { reason: history.error, seconds: Math.round(delay / 1000) });
 }
 
 /** Notes a signal that somebody on the host sent to a container. Under load the engine reports it after the end. */
@@ -245,6 +246,7 @@ export async function replaceLost(state: LeaseState, unit: Observed): Promise<vo
     service: unit.service,
     replica,
   });
+  state.notices.say("a container is gone and is created again", { reason: history.error });
   await state.context.api.remove(unit.id).catch(ignoreNotFound);
 }
 

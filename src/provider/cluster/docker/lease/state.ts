@@ -1,8 +1,10 @@
 import { Mutex } from "../../../../util/index.ts";
+import { formatLeaseId } from "../../../../wire/index.ts";
 import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import type { NetworkState } from "../api/api.ts";
 import { type DriverContext, type EventInput, recordEvent } from "../context.ts";
 import type { LeaseRecord } from "../journal.ts";
+import { Notices } from "../replica/notices.ts";
 import type { Observed } from "../replica/observe.ts";
 import { ReplicaHistory } from "../replica/replica.ts";
 import { Restarts } from "./restarts.ts";
@@ -19,6 +21,7 @@ export class LeaseState {
   /** Ids of containers that are being removed. */
   readonly leaving = new Set<string>();
   readonly restarts = new Restarts();
+  readonly notices: Notices;
   readonly #histories = new Map<string, ReplicaHistory>();
   readonly #writes = new Mutex();
   #record: LeaseRecord;
@@ -28,6 +31,7 @@ export class LeaseState {
     this.context = context;
     this.#record = record;
     this.namespace = leaseNamespace(record.spec.id);
+    this.notices = new Notices(context.log.child({ lease: formatLeaseId(record.spec.id) }));
   }
 
   get record(): LeaseRecord {
