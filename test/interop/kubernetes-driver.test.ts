@@ -163,7 +163,15 @@ test.skipIf(peer === undefined)("a lease from its first object to its last", asy
   await waitFor(async () => (await next.status(id)).services[0]?.error !== undefined, "the error");
   expect(await next.status(id)).toMatchObject({
     health: "ok",
-    services: [{ available: 1, updated: 0, generation: 2, error: `web-0: ${message}` }],
+    services: [
+      {
+        available: 1,
+        updated: 0,
+        generation: 2,
+        error:
+          "web-0: the node does not get the image docker.io/library/none:1 yet: check its name, tag and credentials, or ask the provider",
+      },
+    ],
   });
 
   await next.restart(id, "web");

@@ -23,6 +23,6 @@ it.each([
 
 it("keeps to itself what it does not know", () => {
   expect(imageError(told("open /srv/blobs: input/output error"))).toBe(
-    `the node does not get the image ${IMAGE}; ask the provider if that lasts`,
+    `the node does not get the image ${IMAGE} yet: check its name, tag and credentials, or ask the provider`,
   );
 });

@@ -30,6 +30,7 @@ export function imageError(message: string): string {
   return sentence(name === undefined ? "the image" : `the image ${name}`);
 }
 
+/** Nodes also say no more than that they wait before they try again. */
 function unknown(image: string): string {
-  return `the node does not get ${image}; ask the provider if that lasts`;
+  return `the node does not get ${image} yet: check its name, tag and credentials, or ask the provider`;
 }

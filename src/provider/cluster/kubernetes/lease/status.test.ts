@@ -62,7 +62,7 @@ it.each([
     'Failed to pull image "a.example/b:1": open /srv/blobs/7: read-only file system',
     /does not get the/,
   ],
-  ["ImagePullBackOff", "", /^the node does not get the image; ask the provider/],
+  ["ImagePullBackOff", "", /^the node does not get the image yet: check its name, tag and credentials, or ask/],
   ["InvalidImageName", 'couldn\'t parse image name "A.example/b"', /no valid name/],
   ["ErrImagePull", 'image "a.example/b:1": no match for platform in manifest: not found', /kind of machine/],
 ])("says of %s what it means: %s", (reason, message, sentence) => {
