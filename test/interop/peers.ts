@@ -22,6 +22,7 @@ export type PeerName =
   | "containerd"
   | "kube-router"
   | "traefik"
+  | "metallb"
   | "gateway-api"
   | "kwok"
   | "pebble"

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|kwok|pebble|helm
+#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
 # kubernetes is its API server, its storage and the pretence of a node, and by far the longest: some five minutes of one
 # core. kubernetes-node, a minute and a half more, is what makes a cluster of it that runs pods, and kwok pretends many nodes.
 # kube-router, a minute and a half more, enforces network policies on such a node, and traefik, some three minutes of one core,
-# answers for Ingress objects and gateways there.
+# answers for Ingress objects and gateways there. metallb, a minute and a half, gives services their addresses; its kinds of objects
+# lie in a folder beside it.
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
 GRPCURL=v1.9.4
@@ -15,7 +16,7 @@ PEBBLE=v2.10.1
 KUBERNETES=v1.34.4
 GATEWAY_API=v1.6.1
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|kwok|pebble|helm}
+name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -48,6 +49,12 @@ go_tool() {
     # The sum of its own module stands beside it: Go's checksum database does not tell it everywhere.
     cp "$module" "$here/$name/go.sum" "$here/$name"/*.go "$work/"
     cluster_tool .
+  elif [ "$name" = metallb ]; then
+    cp "$module" "$work/"
+    cluster_tool go.universe.tf/metallb/controller sigs.k8s.io
+    copy_of go.universe.tf/metallb "$work/source"
+    mkdir -p "$binary-definitions"
+    cp "$work"/source/config/crd/bases/*.yaml "$binary-definitions/"
   elif [ "$name" = traefik ]; then
     cp "$module" "$work/"
     copy_of github.com/traefik/traefik/v3 "$work/source"

@@ -1,0 +1,7 @@
+module svc-peers/metallb
+
+go 1.25
+
+require (
+	go.universe.tf/metallb v0.15.2
+)
