@@ -8,18 +8,9 @@ import { sdkErrors } from "../../../util/index.ts";
 import { Service } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { encodeMessage, methodPath } from "../../../wire/index.ts";
 import type { RpcEnvironment } from "../../rpc/calls/method.ts";
+import { TEST_NODE_INFO } from "../../testing/node-info.ts";
 import { QUICK, QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
 import { Desk } from "./desk.ts";
-
-const INFO = {
-  id: "ab",
-  moniker: "kv",
-  rpcAddress: "tcp://127.0.0.1:1",
-  applicationVersion: "v1",
-  minGasPrices: [],
-  haltHeight: 0n,
-  pruning: { keepRecent: 0n, interval: 10n },
-};
 
 /** A desk whose chain counts the tries, and whose other thread refuses. */
 function desk() {
@@ -91,7 +82,7 @@ it("leaves a large part of the genesis file to the other thread, before it reads
 
 it("never tries a large request, nor leaves a broadcast to the other thread", async () => {
   const { desk: at, asked } = desk();
-  const dispatcher = at.dispatcher({ nodeInfo: () => INFO });
+  const dispatcher = at.dispatcher({ nodeInfo: () => TEST_NODE_INFO });
   const data = new Uint8Array(QUICK_REQUEST_BYTES + 1);
   const query = { data, height: 0n, prove: false };
   expect(await dispatcher.query({ ...query, path: "/sdk.tx.v1beta1.Service/Simulate" })).toMatchObject({
