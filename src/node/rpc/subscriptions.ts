@@ -28,6 +28,7 @@ interface Subscription {
 /** The subscriptions of all clients. Telling them of a block never waits for any of them. */
 export class Subscriptions {
   readonly #limits: SubscriptionLimits;
+  /** Those of each client by what they ask for, however it is spaced. */
   readonly #clients = new Map<Sink, Map<string, Subscription>>();
 
   constructor(limits: SubscriptionLimits) {
@@ -38,20 +39,21 @@ export class Subscriptions {
   subscribe(sink: Sink, text: string, id: RequestId): void {
     const { maxClients, maxPerClient } = this.#limits;
     const query = parseQueryText(text);
+    const key = keyOf(query);
     const own = this.#clients.get(sink);
     if (own === undefined && this.#clients.size >= maxClients)
       throw refuse(`max_subscription_clients ${maxClients} reached`);
     if (own !== undefined && own.size >= maxPerClient)
       throw refuse(`max_subscriptions_per_client ${maxPerClient} reached`);
-    if (own?.has(text)) throw refuse("already subscribed");
+    if (own?.has(key)) throw refuse("already subscribed");
     const subscription = { id, text, query };
-    if (own === undefined) this.#clients.set(sink, new Map([[text, subscription]]));
-    else own.set(text, subscription);
+    if (own === undefined) this.#clients.set(sink, new Map([[key, subscription]]));
+    else own.set(key, subscription);
   }
 
   unsubscribe(sink: Sink, text: string): void {
     const own = this.#clients.get(sink);
-    if (own?.delete(text) !== true) throw refuse("subscription not found");
+    if (own?.delete(keyOf(parseQueryText(text))) !== true) throw refuse("subscription not found");
     if (own.size === 0) this.#clients.delete(sink);
   }
 
@@ -91,6 +93,14 @@ export class Subscriptions {
       sink.drop(NOT_READING);
     }
   }
+}
+
+function keyOf(query: Query): string {
+  return JSON.stringify(query.map(({ key, operator, operand }) => [key, operator, operand.kind, textOf(operand)]));
+}
+
+function textOf(operand: Query[number]["operand"]): string {
+  return operand.kind === "none" ? "" : operand.text;
 }
 
 function frameText(id: RequestId, query: string, { data, events }: EventFrame): string {

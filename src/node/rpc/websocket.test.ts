@@ -142,6 +142,25 @@ describe("subscriptions", () => {
     expect(await client.frame(6)).toEqual({ jsonrpc: "2.0", id: 7, result: {} });
   });
 
+  it("are the same however they are spaced", async () => {
+    const client = await connect();
+    client.send(1, "subscribe", { query: "tm.event='NewBlock' AND block.height>0" });
+    client.send(2, "subscribe", { query: "tm.event = 'NewBlock'  AND block.height > 0" });
+    client.send(3, "subscribe", { query: "tm.event='NewBlock' AND block.height>=0" });
+    client.send(4, "unsubscribe", { query: " tm.event = 'NewBlock' AND block.height > 0 " });
+    await client.frame(3);
+    expect(client.frames.map(({ error }) => error?.data)).toEqual([
+      undefined,
+      "already subscribed",
+      undefined,
+      undefined,
+    ]);
+    engine.produceBlock();
+    expect((await client.frame(4)).id).toBe(3);
+    client.send(5, "health");
+    expect(await client.frame(5)).toMatchObject({ id: 5 });
+  });
+
   it("are limited, and refused when the query is bad", async () => {
     const client = await connect();
     for (let i = 0; i < 7; i++) client.send(i, "subscribe", { query: `tx.height>${Math.max(1, i)}` });
@@ -175,8 +194,10 @@ describe("subscriptions", () => {
     );
     await client.frame(0);
     expect(client.frames[0]).toEqual([1, 2].map((id) => ({ jsonrpc: "2.0", id, result: {} })));
-    client.socket.send(Buffer.from([1, 2]));
-    await expect.poll(() => client.closed, { timeout: 20_000 }).toBe("1008 requests are text");
+    client.socket.send(Buffer.from('{"id":3,"method":"health"}'));
+    expect(await client.frame(1)).toEqual({ jsonrpc: "2.0", id: 3, result: {} });
+    client.socket.send(Buffer.from([0xff, 0xfe]));
+    expect((await client.frame(2)).error?.code).toBe(-32700);
   });
 
   it("go on when somebody asks for another path and breaks off", async () => {

@@ -76,13 +76,11 @@ export class WebSocketRpc {
     this.#alive.add(websocket);
     websocket.on("pong", () => this.#alive.add(websocket));
     websocket.on("close", () => this.#subscriptions.leave(sink));
-    websocket.on("message", (data, isBinary) => {
+    // Some clients send the text of a request as bytes.
+    websocket.on("message", (data) => {
       reading.worked();
-      if (isBinary || pending >= MAX_PENDING) {
-        websocket.close(
-          POLICY_VIOLATION,
-          isBinary ? "requests are text" : `more than ${MAX_PENDING} requests under way`,
-        );
+      if (pending >= MAX_PENDING) {
+        websocket.close(POLICY_VIOLATION, `more than ${MAX_PENDING} requests under way`);
         return;
       }
       // Answers that nobody reads would pile up here.
