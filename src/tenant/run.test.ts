@@ -414,6 +414,32 @@ describe("what can go wrong", () => {
     });
   });
 
+  test("a host name that the provider's gateway refuses after the services run, in the provider's words", async () => {
+    open();
+    const parts = fixture.parts();
+    let tries = 0;
+    const http = () => {
+      tries += 1;
+      return Promise.reject(new Error("getaddrinfo ENOTFOUND web.example"));
+    };
+    const status = fixture.status.bind(fixture);
+    const error = "web.example does not answer: the gateway refuses it";
+    fixture.status = (id) => {
+      const state = status(id);
+      if (state === undefined || tries === 0) return state;
+      return { ...state, services: state.services.map((service) => ({ ...service, error })) };
+    };
+    const deploy = runDeploy(
+      { ...parts, probe: { ...fixture.probe, http } },
+      fixture.request({ timeoutMs: 60_000 }),
+      fixture.reporter,
+    );
+    await expect(deploy).rejects.toMatchObject({
+      message: expect.stringMatching(/to answer \(.*ENOTFOUND web.example\); service web: .* the gateway refuses it/),
+    });
+    expect(fixture.notes.filter((text) => text.includes(error))).toEqual([`service web: ${error}\n`]);
+  });
+
   test("a host name that leads to an older deployment is reported, with the command that moves it", async () => {
     const host = "www.example.com";
     const { file } = open();

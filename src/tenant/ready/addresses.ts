@@ -4,6 +4,7 @@ import { checkInterrupted } from "../session/clock.ts";
 import type { LeaseState } from "../session/gateway.ts";
 import { isFromService } from "../session/probe.ts";
 import type { Session } from "../session/session.ts";
+import { LeaseFaults } from "./faults.ts";
 import type { Leased } from "./manifest.ts";
 import type { ReadyWatch } from "./watch.ts";
 
@@ -43,9 +44,10 @@ export async function withAddresses(
   const result = await Promise.all(
     serving.map(async (lease): Promise<Running> => {
       const open = new Map<string, readonly string[]>();
+      const faults = new LeaseFaults(session, lease, watch);
       tellWithheld(lease, own, watch);
       for (const { name, urls } of lease.state.services) {
-        const answered = await openAddresses(session, { urls, own }, watch);
+        const answered = await openAddresses(session, { urls, own, faults }, watch);
         append(answers, answered);
         open.set(name, plainFirst(answered));
       }
@@ -79,16 +81,23 @@ interface ServiceAddresses {
   readonly urls: readonly string[];
   /** Host names of the tenant's own. */
   readonly own: ReadonlySet<string>;
+  readonly faults: LeaseFaults;
 }
 
 async function openAddresses(
   session: Session,
-  { urls, own }: ServiceAddresses,
+  { urls, own, faults }: ServiceAddresses,
   watch: ReadyWatch,
 ): Promise<readonly Answered[]> {
   const made = urls.filter((url) => !own.has(new URL(url).hostname));
   const named = urls.filter((url) => own.has(new URL(url).hostname));
-  const waited = await Promise.all(made.map((url) => watch.until(() => look(session, url), { hint: UNREACHED })));
+  const late = { hint: UNREACHED, reasons: () => faults.last };
+  const lookOnce = async (url: string): Promise<Answered | string> => {
+    const found = await look(session, url);
+    if (typeof found === "string") await faults.ask();
+    return found;
+  };
+  const waited = await Promise.all(made.map((url) => watch.until(() => lookOnce(url), late)));
   const tried = await Promise.all(named.map((url) => look(session, url)));
   for (const [at, found] of tried.entries()) {
     const { hostname } = new URL(named[at] ?? "");

@@ -2,6 +2,7 @@ import { errorText, toHex } from "../../util/index.ts";
 import type { LeaseState } from "../session/gateway.ts";
 import type { Session } from "../session/session.ts";
 import { type Running, type Serving, withAddresses } from "./addresses.ts";
+import { faultsOf } from "./faults.ts";
 import type { Leased } from "./manifest.ts";
 import { ReadyWatch } from "./watch.ts";
 
@@ -29,16 +30,11 @@ async function waitServices(session: Session, leased: Leased, watch: ReadyWatch)
   const look = async (): Promise<Serving | string> => {
     const state = await gateway.status(leased.lease.id);
     if (state === undefined) return `${leased.provider.hostUri} to show the services`;
-    errors = errorsOf(state);
+    errors = faultsOf(state);
     for (const error of errors) watch.tell(error);
     return missingServices(state, toHex(request.sdl.hash)) ?? { ...leased, state };
   };
   return watch.until(look, { reasons: () => errors });
-}
-
-function errorsOf({ services, error }: LeaseState): readonly string[] {
-  const own = services.flatMap((each) => (each.error === undefined ? [] : [`service ${each.name}: ${each.error}`]));
-  return error === undefined ? own : [error, ...own];
 }
 
 /** What the manifest with this hash still lacks, in words; undefined when everything is ready. */
