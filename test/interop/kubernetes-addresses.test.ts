@@ -163,6 +163,28 @@ test.skipIf(peer === undefined)("an address from its claim to the end of its lea
 });
 
 test.skipIf(peer === undefined)(
+  "a record from before groups shared addresses is taken up, shared and given back",
+  async () => {
+    const [first, second] = [sampleLease(), sampleLease()];
+    const before = await open("svc1provider-4");
+    await before.addresses.claim(first, ["public"]);
+    await before.addresses.claim(second, ["other"]);
+    await before.close();
+    for (const name of await held()) {
+      const path = `/apis/svc.network/v1beta1/namespaces/${LEASES_SPACE}/providerleasedips/${name}`;
+      const object = { spec: { groups: null } };
+      expect((await bed.call("PATCH", path, { type: "application/merge-patch+json", object })).status).toBe(200);
+    }
+    const driver = await open("svc1provider-4");
+    const sister = { ...first, gseq: 2 };
+    await driver.addresses.claim(sister, ["public"]);
+    expect(driver.addresses.holdersOf(first.owner, "public")).toEqual([first, sister]);
+    for (const id of [first, sister, second]) await driver.addresses.retain(id, []);
+    expect(await held()).toEqual([]);
+  },
+);
+
+test.skipIf(peer === undefined)(
   "two providers that claim at the same moment get two addresses, and then none is left",
   async () => {
     const [one, two] = [await open("svc1provider-1"), await open("svc1provider-2")];

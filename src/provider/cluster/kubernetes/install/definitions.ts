@@ -88,16 +88,21 @@ const HOST_COLUMNS = [
   { name: "Port", type: "integer", jsonPath: ".spec.external_port" },
 ];
 
-const LEASED_IP_SPEC = record({
+const LEASED_IP = {
   address: TEXT,
   endpoint: TEXT,
   owner: TEXT,
   ...SEQUENCES,
   provider: TEXT,
-  groups: listOf(record({ gseq: COUNT, oseq: COUNT })),
   sharing_key: TEXT,
   since: { type: "string", format: "date-time" },
-});
+};
+
+/** Records from before groups shared addresses have no list of them. */
+const LEASED_IP_SPEC = record(
+  { ...LEASED_IP, groups: listOf(record({ gseq: COUNT, oseq: COUNT })) },
+  Object.keys(LEASED_IP),
+);
 
 const LEASED_IP_COLUMNS = [
   column("Address", ".spec.address"),
