@@ -142,7 +142,7 @@ function installNeeded() {
 }
 
 /** What the tests on Kubernetes run against, in the order in which it is built. */
-const CLUSTER = ["kubernetes", "kubernetes-node", "containerd", "kube-router", "gateway-api", "traefik"];
+const CLUSTER = ["kubernetes", "kubernetes-node", "containerd", "kube-router", "gateway-api", "traefik", "helm"];
 /** For each of them: several times what it takes beside the other tests. */
 const BUILD_MINUTES = 40;
 
@@ -271,7 +271,7 @@ const KILLS = [
 ];
 
 /** The driver on a cluster that runs pods, tenants and hostile ones there. The rest of its tests is `npm run lab kubernetes`. */
-const KUBERNETES = ["conformance", "deploy", "ingress", "policies", "restricted", "surroundings"].map(
+const KUBERNETES = ["conformance", "deploy", "ingress", "inside", "policies", "restricted", "surroundings"].map(
   (name) => `test/interop/kubernetes-${name}.test.ts`,
 );
 

@@ -7,6 +7,7 @@ const BUSYBOX = ["/bin/busybox", "/usr/bin/busybox"];
 
 /** How containers of an image start. */
 export interface ImageConfig {
+  readonly Entrypoint?: readonly string[];
   readonly Cmd?: readonly string[];
   /** Root where nobody is named. */
   readonly User?: string;
@@ -14,29 +15,41 @@ export interface ImageConfig {
   readonly ExposedPorts?: Readonly<Record<string, object>>;
 }
 
-/** Writes a file with an image of a static BusyBox, as engines save and load images. Needs no registry. */
-export async function writeImage(path: string, name: string, config: ImageConfig): Promise<void> {
-  const layer = await busyboxLayer();
+/**
+ * Writes a file with an image of a static BusyBox, as engines save and load images, and of further layers on top of it, which are
+ * tar archives. Needs no registry.
+ */
+export async function writeImage(
+  path: string,
+  name: string,
+  config: ImageConfig,
+  more: readonly Uint8Array[] = [],
+): Promise<void> {
+  const layers = [await busyboxLayer(), ...more];
   const created = "1970-01-01T00:00:00Z";
-  const rootfs = { type: "layers", diff_ids: [`sha256:${createHash("sha256").update(layer).digest("hex")}`] };
+  const rootfs = { type: "layers", diff_ids: layers.map((layer) => `sha256:${digest(layer)}`) };
   const image = {
     architecture: ARCHITECTURES[process.arch],
     os: "linux",
     created,
     config,
     rootfs,
-    history: [{ created }],
+    history: layers.map(() => ({ created })),
   };
   const tar = pack();
   const bytes = bytesOf(tar);
   tar.entry(
     { name: "manifest.json" },
-    JSON.stringify([{ Config: "config.json", RepoTags: [name], Layers: ["layer.tar"] }]),
+    JSON.stringify([{ Config: "config.json", RepoTags: [name], Layers: layers.map((_, at) => `${at}.tar`) }]),
   );
   tar.entry({ name: "config.json" }, JSON.stringify(image));
-  tar.entry({ name: "layer.tar" }, layer);
+  for (const [at, layer] of layers.entries()) tar.entry({ name: `${at}.tar` }, Buffer.from(layer));
   tar.finalize();
   writeFileSync(path, await bytes);
+}
+
+function digest(layer: Uint8Array): string {
+  return createHash("sha256").update(layer).digest("hex");
 }
 
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: "amd64", arm64: "arm64" };

@@ -107,6 +107,32 @@ export class TestKubernetesNode {
     writeFileSync(join(folder, "hosts.toml"), `server = "${url}"\n${host}`);
   }
 
+  /** Ends the node's agent as a crash does, and starts it again; pods go on meanwhile. */
+  async restartAgent(): Promise<void> {
+    await this.#control.kill("kubelet");
+    this.#startAgent();
+    await this.#ready();
+  }
+
+  /** Every program of the node ends at once, as when its power goes; then it starts again with its disk. */
+  async reboot(): Promise<void> {
+    for (const part of ["kubelet", "kube-proxy"]) await this.#control.kill(part);
+    await waitFor(() => this.#endTasks(), "all containers to end");
+    await this.#control.kill("containerd");
+    this.#runEngine();
+    await this.#engineAnswers();
+    this.#startAgent();
+    this.#startProxy();
+    await this.#ready();
+  }
+
+  /** Whether nothing ran any more. What ends by itself meanwhile cannot be ended. */
+  async #endTasks(): Promise<boolean> {
+    const tasks = (await this.engineTool("tasks", "list", "--quiet")).split("\n").filter((id) => id !== "");
+    await Promise.allSettled(tasks.map((id) => this.engineTool("tasks", "delete", "--force", id)));
+    return tasks.length === 0;
+  }
+
   /** Runs the tool of its container engine, with a folder of images that pods use. */
   engineTool(...args: readonly string[]): Promise<string> {
     const tool = join(this.#programs.containers, "usr", "bin", "ctr");
@@ -141,16 +167,27 @@ export class TestKubernetesNode {
     const networks = join(this.#folder, "networks");
     mkdirSync(networks);
     writeFileSync(join(networks, "pods.conflist"), JSON.stringify(podNetwork(this.#folder, this.#room.behind)));
-    const config = join(this.#folder, "containerd.toml");
-    writeFileSync(config, engineConfig(this.#folder, networks, this.#programs.containers));
-    const bin = join(this.#programs.containers, "usr", "bin");
-    this.#control.run("containerd", [join(bin, "containerd"), "--config", config], {
-      PATH: `${bin}:${process.env.PATH}`,
-    });
-    await waitFor(() => this.engineTool("version"), "the container engine", START);
+    writeFileSync(this.#engineConfig, engineConfig(this.#folder, networks, this.#programs.containers));
+    this.#runEngine();
+    await this.#engineAnswers();
     const serve = { Cmd: ["httpd", "-f", "-p", "80", "-h", "/www"], ExposedPorts: { "80/tcp": {} } };
     await this.#imageOf(PAUSE, { Cmd: ["sleep", "2147483647"] });
     await this.#imageOf(TestKubernetesNode.image, serve);
+  }
+
+  get #engineConfig(): string {
+    return join(this.#folder, "containerd.toml");
+  }
+
+  #runEngine(): void {
+    const bin = join(this.#programs.containers, "usr", "bin");
+    this.#control.run("containerd", [join(bin, "containerd"), "--config", this.#engineConfig], {
+      PATH: `${bin}:${process.env.PATH}`,
+    });
+  }
+
+  #engineAnswers(): Promise<unknown> {
+    return waitFor(() => this.engineTool("version"), "the container engine", START);
   }
 
   async #imageOf(name: string, config: object): Promise<void> {
@@ -280,6 +317,7 @@ function agentConfig(address: string, group: string, folder: string): object {
     },
     // As the provider's guide asks of operators.
     podPidsLimit: TestKubernetesNode.mostProcesses,
+
     syncFrequency: "10s",
     nodeStatusUpdateFrequency: "5s",
     volumePluginDir: join(folder, "plugins"),

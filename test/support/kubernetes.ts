@@ -149,7 +149,12 @@ users: [{ name: one, user: { token: ${token} } }]
 
   /** Ends the API server as a crash does; its storage goes on. */
   async killServer(): Promise<void> {
-    await ended(this.#running.get("kube-apiserver"));
+    await this.kill("kube-apiserver");
+  }
+
+  /** Ends one of its programs as a crash does. */
+  async kill(part: string): Promise<void> {
+    await ended(this.#running.get(part));
   }
 
   /** A call by another program than the client under test. */

@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { programArchive } from "../e2e/program-archive.ts";
+import { ROOT } from "./build.ts";
+import { writeImage } from "./image-archive.ts";
+import { packPackage } from "./package.ts";
+
+const run = promisify(execFile);
+/** Where npm puts packages that are installed for everybody. */
+const PLACE = "usr/lib/node_modules/svc";
+
+/**
+ * Writes an image as operators are told to build one: Node.js of this machine, the packed package as npm installs it, and the
+ * command as its entry point. `folder` holds what is made on the way.
+ */
+export async function writeProviderImage(path: string, name: string, folder: string): Promise<void> {
+  const node = await programArchive(process.execPath, folder);
+  const archives = [node, await packageArchive(folder)];
+  const config = {
+    Entrypoint: ["svc"],
+    User: "1000:1000",
+    // BusyBox has a program of the same name, which comes after it.
+    Env: ["PATH=/usr/bin:/bin"],
+  };
+  await writeImage(
+    path,
+    name,
+    config,
+    archives.map((archive) => readFileSync(archive)),
+  );
+  for (const archive of archives) rmSync(archive);
+}
+
+/** What `npm install --global` leaves: the package, the packages that it names, and the command. */
+async function packageArchive(folder: string): Promise<string> {
+  const stage = join(folder, "stage");
+  const installed = join(stage, PLACE);
+  mkdirSync(installed, { recursive: true });
+  await run("tar", ["-xzf", await packPackage(folder), "-C", installed, "--strip-components=1"]);
+  mkdirSync(join(stage, "usr", "bin"), { recursive: true });
+  for (const [target, link] of [
+    [`../../${PLACE}/dist/svc.cjs`, "svc"],
+    ["/bin/env", "env"],
+  ] as const)
+    await run("ln", ["-s", target, join(stage, "usr", "bin", link)]);
+  if (!existsSync(join(stage, "usr/bin/node")) && process.execPath !== "/usr/bin/node")
+    await run("ln", ["-s", process.execPath, join(stage, "usr", "bin", "node")]);
+  const archive = join(folder, "package.tar");
+  const modules = [`--transform=flags=r;s,^node_modules/,${PLACE}/node_modules/,`, "-C", ROOT, ...dependencies()];
+  await run("tar", ["--owner=0", "--group=0", "-cf", archive, "-C", stage, "usr", ...modules]);
+  rmSync(stage, { recursive: true });
+  return archive;
+}
+
+/** Folders of the packages that an installation has here. */
+function dependencies(): string[] {
+  const { packages }: { packages: Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }> } =
+    JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+  return Object.entries(packages).flatMap(([path, { dev, devOptional }]) => {
+    const wanted = path.startsWith("node_modules/") && !dev && !devOptional && !NESTED.test(path);
+    return wanted && existsSync(join(ROOT, path)) ? [path] : [];
+  });
+}
+
+/** They come with the folder that they lie in. */
+const NESTED = /.\/node_modules\//;
