@@ -8,7 +8,15 @@ import { Service as Node } from "../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import { ReflectionService as Reflection } from "../wire/gen/sdk/base/reflection/v1beta1/reflection_pb.js";
 import { Service as Tendermint } from "../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { BroadcastMode, Service as Tx } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
-import { decodeMessage, encodeMessage, findTypeUrl, fromNanos, methodPath, type Namespace } from "../wire/index.ts";
+import {
+  decodeMessage,
+  encodeAddress,
+  encodeMessage,
+  findTypeUrl,
+  fromNanos,
+  methodPath,
+  type Namespace,
+} from "../wire/index.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { bindNodeService } from "./services/bind.ts";
 import { CommitWaiters } from "./services/commit-waiters.ts";
@@ -73,9 +81,22 @@ describe("the service of the node", () => {
     expect(first?.block?.header).toMatchObject({ chainId: "kv-1", height: 1n });
     expect(toHex(first?.block?.header?.appHash ?? new Uint8Array())).toBe(toHex(block.header.appHash));
     expect(first?.block?.data?.txs.map(fromUtf8)).toEqual(["a=1"]);
+    const { $typeName, proposerAddress, ...header } = first?.block?.header ?? {};
+    const proposer = encodeAddress(proposerAddress ?? new Uint8Array(0), "valcons");
+    expect(first?.sdkBlock?.header).toMatchObject({ ...header, proposerAddress: proposer });
+    const { data, evidence, lastCommit } = first?.block ?? {};
+    expect(first?.sdkBlock).toMatchObject({ data, evidence, lastCommit });
     expect((await ask(getLatestBlock, {})).value?.block?.header?.height).toBe(2n);
     expect((await ask(getBlockByHeight, { height: 3n })).answer.code).toBe(18);
     expect((await ask(getBlockByHeight, { height: 0n })).answer.code).toBe(18);
+  });
+
+  test("tells large blocks in one form only, so that they fit into an answer", async () => {
+    for (const name of ["a", "b", "c"]) engine.mempool.add(kvTx(`${name}=${"1".repeat(700_000)}`));
+    const { block } = engine.produceBlock();
+    const asked = await ask(Tendermint.method.getBlockByHeight, { height: block.header.height });
+    expect(asked.value?.block?.data?.txs).toHaveLength(3);
+    expect(asked.value?.sdkBlock).toBeUndefined();
   });
 });
 

@@ -392,6 +392,17 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
     expect(mine.toSorted()).toEqual(other.toSorted());
   });
 
+  test("both tell blocks in the same two forms", async () => {
+    const forms = [ours, theirs].map(async ({ rest }) => {
+      const answer = await fetch(`${rest}/cosmos/base/tendermint/v1beta1/blocks/latest`);
+      const answered = (await answer.json()) as Record<"block" | "sdk_block", { header: Record<string, string> }>;
+      const fields = [answered.block, answered.sdk_block].map((each) => [Object.keys(each), Object.keys(each.header)]);
+      return [fields, answered.sdk_block.header.proposer_address?.slice(0, "svcvalcons1".length)];
+    });
+    const [mine, other] = await Promise.all(forms);
+    expect(mine).toEqual(other);
+  });
+
   test.each(COMMANDS)("both tools refuse: query %s", async (words) => {
     const command = ["query", ...filled(words, theirs).split(" ")];
     const [a, b] = [await chain.svc(command), await chain.run(command)];

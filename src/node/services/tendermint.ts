@@ -1,9 +1,13 @@
 import { type BlockRecord, blockIdMessage, blockMessage, type ChainSource } from "../../engine/index.ts";
-import { sdkErrors } from "../../util/index.ts";
+import { assert, sdkErrors } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
+import { encodeAddress } from "../../wire/index.ts";
 import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../node-info.ts";
 import { bindNodeService } from "./bind.ts";
 import { validatorSet } from "./validators.ts";
+
+/** Bytes of a block that is told in both forms: twice the largest would be more than an answer may have. */
+const MAX_REPEATED_BYTES = 2 * 1024 * 1024;
 
 /** What a node reports about itself and its blocks to clients without JSON-RPC. */
 export const tendermintService = bindNodeService(Service, {
@@ -67,7 +71,21 @@ async function checkHeight(chain: ChainSource, height: bigint): Promise<void> {
   if (height > last) throw sdkErrors.invalidRequest("requested block height is bigger then the chain length");
 }
 
-async function wholeBlock(chain: ChainSource, { header, commit }: BlockRecord) {
-  const block = await chain.blocks.block(header.height);
-  return { blockId: blockIdMessage(commit.blockId), ...(block === undefined ? {} : { block: blockMessage(block) }) };
+async function wholeBlock(chain: ChainSource, { header, commit, size }: BlockRecord) {
+  const blockId = blockIdMessage(commit.blockId);
+  const stored = await chain.blocks.block(header.height);
+  if (stored === undefined) return { blockId };
+  const block = blockMessage(stored);
+  if (size > MAX_REPEATED_BYTES) return { blockId, block };
+  return { blockId, block, sdkBlock: withProposer(block, encodeAddress(header.proposerAddress, "valcons")) };
+}
+
+/** The block as newer clients read it. */
+function withProposer(
+  { header, data, evidence, lastCommit }: ReturnType<typeof blockMessage>,
+  proposerAddress: string,
+) {
+  assert(header !== undefined, "a block has a header");
+  const { $typeName, $unknown, ...fields } = header;
+  return { header: { ...fields, proposerAddress }, data, evidence, lastCommit };
 }

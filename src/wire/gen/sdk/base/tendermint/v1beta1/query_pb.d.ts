@@ -6,9 +6,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Block, BlockID } from "../../../../comet/v1/types_pb.js";
+import type { Block as Block$1, BlockID, Commit, Consensus, Data, EvidenceList } from "../../../../comet/v1/types_pb.js";
+import type { Any, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PageRequest, PageResponse } from "../../query/v1beta1/pagination_pb.js";
-import type { Any } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file sdk/base/tendermint/v1beta1/query.proto.
@@ -100,7 +100,12 @@ export declare type GetLatestBlockResponse = Message<"sdk.base.tendermint.v1beta
   /**
    * @generated from field: comet.v1.Block block = 2;
    */
-  block?: Block | undefined;
+  block?: Block$1 | undefined;
+
+  /**
+   * @generated from field: sdk.base.tendermint.v1beta1.Block sdk_block = 3;
+   */
+  sdkBlock?: Block | undefined;
 };
 
 /**
@@ -137,7 +142,12 @@ export declare type GetBlockByHeightResponse = Message<"sdk.base.tendermint.v1be
   /**
    * @generated from field: comet.v1.Block block = 2;
    */
-  block?: Block | undefined;
+  block?: Block$1 | undefined;
+
+  /**
+   * @generated from field: sdk.base.tendermint.v1beta1.Block sdk_block = 3;
+   */
+  sdkBlock?: Block | undefined;
 };
 
 /**
@@ -145,6 +155,120 @@ export declare type GetBlockByHeightResponse = Message<"sdk.base.tendermint.v1be
  * Use `create(GetBlockByHeightResponseSchema)` to create a new message.
  */
 export declare const GetBlockByHeightResponseSchema: GenMessage<GetBlockByHeightResponse>;
+
+/**
+ * The same block, with the address of its proposer as text.
+ *
+ * @generated from message sdk.base.tendermint.v1beta1.Block
+ */
+export declare type Block = Message<"sdk.base.tendermint.v1beta1.Block"> & {
+  /**
+   * @generated from field: sdk.base.tendermint.v1beta1.Header header = 1;
+   */
+  header?: Header | undefined;
+
+  /**
+   * @generated from field: comet.v1.Data data = 2;
+   */
+  data?: Data | undefined;
+
+  /**
+   * @generated from field: comet.v1.EvidenceList evidence = 3;
+   */
+  evidence?: EvidenceList | undefined;
+
+  /**
+   * @generated from field: comet.v1.Commit last_commit = 4;
+   */
+  lastCommit?: Commit | undefined;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.Block.
+ * Use `create(BlockSchema)` to create a new message.
+ */
+export declare const BlockSchema: GenMessage<Block>;
+
+/**
+ * @generated from message sdk.base.tendermint.v1beta1.Header
+ */
+export declare type Header = Message<"sdk.base.tendermint.v1beta1.Header"> & {
+  /**
+   * @generated from field: comet.v1.Consensus version = 1;
+   */
+  version?: Consensus | undefined;
+
+  /**
+   * @generated from field: string chain_id = 2;
+   */
+  chainId: string;
+
+  /**
+   * @generated from field: int64 height = 3;
+   */
+  height: bigint;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp time = 4;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * @generated from field: comet.v1.BlockID last_block_id = 5;
+   */
+  lastBlockId?: BlockID | undefined;
+
+  /**
+   * @generated from field: bytes last_commit_hash = 6;
+   */
+  lastCommitHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes data_hash = 7;
+   */
+  dataHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes validators_hash = 8;
+   */
+  validatorsHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes next_validators_hash = 9;
+   */
+  nextValidatorsHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes consensus_hash = 10;
+   */
+  consensusHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes app_hash = 11;
+   */
+  appHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes last_results_hash = 12;
+   */
+  lastResultsHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes evidence_hash = 13;
+   */
+  evidenceHash: Uint8Array;
+
+  /**
+   * @generated from field: string proposer_address = 14;
+   */
+  proposerAddress: string;
+};
+
+/**
+ * Describes the message sdk.base.tendermint.v1beta1.Header.
+ * Use `create(HeaderSchema)` to create a new message.
+ */
+export declare const HeaderSchema: GenMessage<Header>;
 
 /**
  * @generated from message sdk.base.tendermint.v1beta1.DefaultNodeInfo
