@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request, type Server } from "node:http";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { pause } from "../support/index.ts";
 import { AttackedPlane } from "./lib/attacked-plane.ts";
 import type { FloodKind } from "./lib/flood-process.ts";
@@ -16,7 +16,7 @@ const MOST_MIB = 256;
 
 let plane: AttackedPlane;
 let service: Server;
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+let agent: Agent;
 
 beforeAll(async () => {
   plane = await AttackedPlane.start([]);
@@ -26,11 +26,16 @@ beforeAll(async () => {
   await plane.route(1n, NEIGHBOUR, `127.0.0.1:${typeof address === "object" ? address?.port : 0}`);
 });
 afterAll(async () => {
-  agent.destroy();
   await plane?.close();
   service?.close();
 });
-afterEach(() => plane.endFlood());
+beforeEach(() => {
+  agent = new Agent({ keepAlive: true, maxSockets: 1 });
+});
+afterEach(() => {
+  agent.destroy();
+  return plane.endFlood();
+});
 
 /** The page of the neighbour, over one connection that stays open. */
 async function askNeighbour(): Promise<number> {

@@ -2,7 +2,7 @@ import { constants } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { ACCEPT_QUEUE, endFailedHandshakes, errorText, type Logger, listenError } from "../../util/index.ts";
+import { ACCEPT_QUEUE, endFailedHandshakes, errorText, type Logger, listenError, Reading } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
@@ -49,6 +49,8 @@ export class Gateway {
   readonly #version: Memo<object>;
   /** The status as it is sent: strangers ask, and the more a provider has the more there is to count. */
   readonly #figures: Memo<string>;
+  /** Of both servers: no client's connections keep those of others waiting. */
+  readonly #reading = new Reading();
   #status: StatusServer | undefined;
   #statusPort: number | undefined;
 
@@ -104,7 +106,7 @@ export class Gateway {
     const { grpc, now = Date.now } = this.#options;
     if (grpc === undefined) return;
     const { StatusServer } = await import("./grpc/index.ts");
-    const parts = { authorizer: this.#authorizer, limits: this.#limits, now };
+    const parts = { authorizer: this.#authorizer, limits: this.#limits, reading: this.#reading, now };
     this.#status = new StatusServer({ ...this.#options, ...grpc, ...parts });
     this.#statusPort = await this.#status.listen();
   }
@@ -159,10 +161,13 @@ export class Gateway {
     });
     server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
-    limitConnections(server, limits);
+    limitConnections(server, limits, this.#reading);
     endFailedHandshakes(server);
-    serveInTurns(server, handler);
-    server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
+    serveInTurns(server, handler, this.#reading);
+    server.on("upgrade", (request, socket, head) => {
+      this.#reading.worked();
+      this.#streams.upgrade(request, socket, head);
+    });
     return server;
   }
 

@@ -1,34 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { build } from "esbuild";
+import { join } from "node:path";
 import { AUTHORITY, openAuthority } from "../../../src/provider/certificates/index.ts";
 import { endPlane, PlaneLink, type PlaneSettings } from "../../../src/provider/plane/index.ts";
 import { freePorts } from "../../../src/testing/ports.ts";
 import { silentLogger } from "../../../src/util/index.ts";
+import { bundle, Flooder, programFolder } from "./flood.ts";
 import type { FloodOrder } from "./flood-process.ts";
 
-const ROOT = resolve(import.meta.dirname, "../../..");
 /** Connections that an address may have. */
 export const PER_ADDRESS = 256;
 
 const OPTIONS = { maxBodySize: 1 << 20, readTimeout: 60_000, sendTimeout: 60_000, nextTries: 3, nextTimeout: 0 };
 const leaseOf = (dseq: bigint) => ({ owner: "svc1owner", dseq, gseq: 1, oseq: 1, provider: "svc1provider" });
-
-const bundle = (entry: string, outfile: string) =>
-  build({
-    absWorkingDir: ROOT,
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    packages: "external",
-    logLevel: "error",
-  });
 
 /** The process that carries tenants' traffic, without and with TLS, and another that floods it. */
 export class AttackedPlane {
@@ -39,14 +23,20 @@ export class AttackedPlane {
   readonly #folder: string;
   readonly #stateDir: string;
   readonly #link: PlaneLink;
-  #flooding: ChildProcess | undefined;
+  readonly #flooder: Flooder;
 
   private constructor(
     link: PlaneLink,
-    { folder, stateDir, ports }: { folder: string; stateDir: string; ports: readonly number[] },
+    {
+      flooder,
+      folder,
+      stateDir,
+      ports,
+    }: { flooder: Flooder; folder: string; stateDir: string; ports: readonly number[] },
   ) {
     const [port = 0, tlsPort = 0] = ports;
     this.#link = link;
+    this.#flooder = flooder;
     this.#folder = folder;
     this.#stateDir = stateDir;
     this.port = port;
@@ -55,12 +45,11 @@ export class AttackedPlane {
   }
 
   static async start(hosts: readonly string[]): Promise<AttackedPlane> {
-    mkdirSync(join(ROOT, "node_modules", ".cache"), { recursive: true });
-    const folder = mkdtempSync(join(ROOT, "node_modules", ".cache", "ingress-"));
+    const folder = programFolder();
     const stateDir = mkdtempSync(join(tmpdir(), "svc-ingress-"));
     const main = join(folder, "plane.mjs");
     await bundle("src/provider/plane/process.ts", main);
-    await bundle("test/attack/lib/flood-process.ts", join(folder, "flood.mjs"));
+    const flooder = await Flooder.make();
     const authority = await openAuthority(folder);
     for (const host of hosts) {
       const { chain, key } = await authority.issue(host, new AbortController().signal);
@@ -70,7 +59,7 @@ export class AttackedPlane {
     const program = { command: process.execPath, args: [main, "data-plane", stateDir], identity: "one" };
     const settings = settingsOf(stateDir, ports);
     const link = await PlaneLink.open({ stateDir, settings, program, log: silentLogger });
-    return new AttackedPlane(link, { folder, stateDir, ports });
+    return new AttackedPlane(link, { flooder, folder, stateDir, ports });
   }
 
   /** Gives a lease one host, before one replica. */
@@ -93,25 +82,17 @@ export class AttackedPlane {
 
   /** Begins a flood from another process, which also is the one replica of the attacked host. */
   async flood({ dseq, ...order }: Omit<FloodOrder, "port"> & { readonly dseq: bigint }): Promise<void> {
-    const child = spawn(process.execPath, [join(this.#folder, "flood.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
-    this.#flooding = child;
-    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-    await this.route(dseq, order.host, `127.0.0.1:${line}`);
-    const port = order.isSecure ? this.tlsPort : this.port;
-    child.stdin.write(`${JSON.stringify({ ...order, port })}\n`);
+    const { replica, begin } = await this.#flooder.start();
+    await this.route(dseq, order.host, replica);
+    begin({ ...order, port: order.isSecure ? this.tlsPort : this.port });
   }
 
-  async endFlood(): Promise<void> {
-    const child = this.#flooding;
-    if (child === undefined) return;
-    this.#flooding = undefined;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
+  endFlood(): Promise<void> {
+    return this.#flooder.end();
   }
 
   async close(): Promise<void> {
-    await this.endFlood();
+    await this.#flooder.close();
     await this.#link.close();
     await endPlane(this.#stateDir);
     for (const each of [this.#folder, this.#stateDir]) rmSync(each, { recursive: true, force: true });

@@ -9,8 +9,9 @@ import {
 } from "node:http2";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { ACCEPT_QUEUE, endFailedHandshakes, type Logger, listenError } from "../../../util/index.ts";
+import { ACCEPT_QUEUE, endFailedHandshakes, type Logger, listenError, type Reading } from "../../../util/index.ts";
 import { ProviderRPC } from "../../../wire/gen/svc/provider/v1/status_pb.js";
+import { gatherParts } from "../../ingress/index.ts";
 import type { Authorizer, Caller } from "../access/authorizer.ts";
 import type { GatewayLimits } from "../limits.ts";
 import type { PublicOptions } from "../public-routes.ts";
@@ -30,6 +31,8 @@ export interface StatusServerOptions extends PublicOptions {
   readonly privateKey: string;
   readonly authorizer: Authorizer;
   readonly limits: GatewayLimits;
+  /** Reads connections in their turns. */
+  readonly reading: Reading;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -105,7 +108,8 @@ export class StatusServer {
 
   /** As the gateway's: TLS 1.3 alone, every client is asked for a certificate, and no ticket replaces it. */
   #makeServer(): Http2SecureServer {
-    const { certificate, privateKey, limits } = this.#options;
+    const { certificate, privateKey, limits, reading } = this.#options;
+    const worked = () => reading.worked();
     const server = createSecureServer(
       {
         cert: certificate,
@@ -121,8 +125,14 @@ export class StatusServer {
       (request, response) => this.#take(request, response),
     );
     server.maxConnections = limits.connections;
-    limitConnections(server, limits);
+    limitConnections(server, limits, reading);
     endFailedHandshakes(server);
+    server.on("secureConnection", (socket) => reading.handOver(socket));
+    // Before the library takes the stream, and the parts of its body.
+    server.prependListener("stream", (stream) => {
+      worked();
+      gatherParts(stream, worked);
+    });
     server.on("session", (session) => this.#keep(session));
     // The errors of a connection end that connection alone.
     server.on("sessionError", () => {});
@@ -133,6 +143,7 @@ export class StatusServer {
   #keep(session: ServerHttp2Session): void {
     const { limits } = this.#options;
     this.#sessions.add(session);
+    for (const frame of ["ping", "remoteSettings"]) session.on(frame, () => void this.#options.reading.worked());
     let isAlive = true;
     const ping = setInterval(() => {
       if (!isAlive) return session.destroy();

@@ -1,14 +1,14 @@
 import type { Server, Socket } from "node:net";
-import { clientNetwork, RateLimit } from "../../../util/index.ts";
+import { clientNetwork, FRESH_TLS_BYTES, RateLimit, type Reading } from "../../../util/index.ts";
 import type { GatewayLimits } from "../limits.ts";
 
 type ConnectionLimits = Pick<GatewayLimits, "connectionsPerAddress" | "connectionsBurst" | "connectionsPerSecond">;
 
 /**
  * Keeps one network from taking all connections, and all time for handshakes: connections above the limits are closed before their
- * handshake begins.
+ * handshake begins. The others are read in turns by client.
  */
-export function limitConnections(server: Server, limits: ConnectionLimits): void {
+export function limitConnections(server: Server, limits: ConnectionLimits, reading: Reading): void {
   const open = new Map<string, number>();
   const rate = new RateLimit(limits.connectionsBurst, limits.connectionsPerSecond);
   server.on("connection", (socket: Socket) => {
@@ -21,5 +21,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
       else open.set(address, left);
     });
     if (count > limits.connectionsPerAddress || !rate.take(address, performance.now())) socket.destroy();
+    else reading.add(socket, FRESH_TLS_BYTES);
   });
+  server.on("secureConnection", () => void reading.worked());
 }

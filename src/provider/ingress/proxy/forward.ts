@@ -191,7 +191,7 @@ export class Forwarder {
       });
       upstream.on("response", (answer) => {
         this.replicaWorked();
-        if (answer.headers["transfer-encoding"] !== undefined) gatherParts(answer, this.replicaWorked);
+        if (answer.headers["content-length"] === undefined) gatherParts(answer, this.replicaWorked);
         settle({ answer });
       });
       onConnected(upstream, (connection) => {

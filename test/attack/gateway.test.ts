@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { GatewayHarness } from "../../src/provider/testing/gateway.ts";
+import { pause } from "../support/index.ts";
+import { Flooder } from "./lib/flood.ts";
+import type { FloodKind } from "./lib/flood-process.ts";
+import { threadTimeDuring } from "./lib/newcomer.ts";
+
+const ELSEWHERE = "127.0.0.99";
+/** As many as one address may have. */
+const CONNECTIONS = 64;
+const ADDRESSES = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
+const MOST_MS = 150;
+
+let flooder: Flooder;
+let harness: GatewayHarness;
+beforeAll(async () => {
+  flooder = await Flooder.make();
+});
+afterAll(() => flooder?.close());
+beforeEach(async () => {
+  harness = await GatewayHarness.open({}, { grpc: true });
+});
+afterEach(async () => {
+  await flooder.end();
+  await harness.close();
+});
+
+/** What a newcomer asks, on a connection of its own. */
+async function askStatus(): Promise<number> {
+  const place = { host: "127.0.0.1", port: harness.port, localAddress: ELSEWHERE, path: "/version" };
+  const asked = request({ ...place, agent: false, rejectUnauthorized: false }).end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  answer.resume();
+  await once(answer, "end");
+  return answer.statusCode ?? 0;
+}
+
+const floods: readonly [what: string, kind: FloodKind, path: string, requests: number][] = [
+  ["requests sent ahead", "http1", "/status", 16],
+  ["bodies in parts of one byte", "parts", "/screen", 1],
+  ["calls of gRPC", "http2", "/svc.provider.v1.ProviderRPC/GetStatus", 32],
+  ["bodies of gRPC in parts of one byte", "parts of http2", "/svc.provider.v1.ProviderRPC/GetStatus", 1],
+  ["handshakes", "handshakes", "/", 0],
+];
+
+describe("floods of a gateway from four addresses keep a newcomer waiting for little", () => {
+  it.each(floods)("%s", async (_, kind, path, requests) => {
+    const { begin } = await flooder.start();
+    const port = kind.endsWith("http2") ? (harness.gateway.grpcPort ?? 0) : harness.port;
+    begin({
+      kind,
+      path,
+      requests,
+      port,
+      isSecure: true,
+      host: "gateway",
+      addresses: ADDRESSES,
+      connections: CONNECTIONS,
+    });
+    await pause(1_500);
+    const times: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      times.push(await threadTimeDuring(process.pid, async () => expect(await askStatus()).toBe(200)));
+      await pause(100);
+    }
+    const sorted = times.map(Math.round).sort((a, b) => a - b);
+    console.log(`CPU of the thread while a newcomer waits, in ms: ${sorted.join(" ")}`);
+    expect(sorted[4]).toBeLessThan(MOST_MS);
+  });
+});
