@@ -11,8 +11,8 @@ import { PLANE_FOLDER, PLANE_VARIABLE, type PlaneProgram, type PlaneSettings, ty
 /** The longest time from the start of the process until it reports that it serves. */
 const START_MS = 30_000;
 const LOG = "plane.log";
-/** A log of this size is replaced at the next start. */
-const LOG_BYTES = 1 << 20;
+/** A larger log begins again. */
+export const LOG_BYTES = 1 << 20;
 
 /** What a plane receives over the channel of its start. */
 export type LaunchMessage =

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -23,6 +24,7 @@ import { openAuthority } from "../certificates/index.ts";
 import type { BackendRouting } from "../cluster/index.ts";
 import type { IngressTls } from "../ingress/index.ts";
 import { endPlane, PlaneLink, type PlaneSettings } from "./index.ts";
+import { LOG_BYTES } from "./launch.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const id: LeaseKey = { owner: "svc1owner", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
@@ -387,6 +389,16 @@ it("says which port is taken", async () => {
     message: expect.stringContaining(`cannot listen on 127.0.0.1:${port}: `),
     hint: "stop it, or choose another port with --ingress-listen-address",
   });
+});
+
+it("begins its log again when that is large", async () => {
+  const service = new TestService(await freePort());
+  const router = (await service.link()).router(service.routing);
+  const log = join(service.stateDir, "plane", "plane.log");
+  appendFileSync(log, "x".repeat(LOG_BYTES + 1));
+  await router.route(id, services, {});
+  await router.unroute(id);
+  expect(readFileSync(log, "utf8")).toMatch(/^I\[.*lease no longer routed/);
 });
 
 it("drops what belongs to leases that nobody knows", async () => {

@@ -1,5 +1,5 @@
 import type { Socket as UdpSocket } from "node:dgram";
-import { mkdirSync, statSync, writeSync } from "node:fs";
+import { fstatSync, ftruncateSync, mkdirSync, statSync, writeSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createLogger, errorText, type Logger, Mutex } from "../../util/index.ts";
@@ -7,7 +7,7 @@ import { formatLeaseId } from "../../wire/index.ts";
 import { decodeJson } from "../durable.ts";
 import { PUBLIC, PUBLIC_TLS } from "../ingress/index.ts";
 import { DataPlane, type Inherited } from "./data-plane.ts";
-import { type LaunchAnswer, type LaunchMessage, type LaunchOrder, launchPlane } from "./launch.ts";
+import { type LaunchAnswer, type LaunchMessage, type LaunchOrder, LOG_BYTES, launchPlane } from "./launch.ts";
 import {
   PLANE_FOLDER,
   PLANE_VARIABLE,
@@ -245,9 +245,11 @@ class Held {
   }
 }
 
-/** A full disk ends the log, not the traffic. */
+/** A full disk ends the log, not the traffic. The file begins again when it is large: this process may run for years. */
 function write(line: string): void {
   try {
+    const log = fstatSync(STDERR);
+    if (log.isFile() && log.size > LOG_BYTES) ftruncateSync(STDERR);
     writeSync(STDERR, line);
   } catch {
     // There is no other place to say it.

@@ -69,6 +69,8 @@ describe("journal of leases", () => {
     expect(await journal.load()).toEqual([]);
     await journal.save(saved);
     expect(await journal.load()).toEqual([saved]);
+    await journal.remove(leaseNamespace(saved.spec.id));
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("takes no change of a file for what was saved", async () => {

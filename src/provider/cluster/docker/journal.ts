@@ -30,6 +30,8 @@ export interface FailedRollout {
 }
 
 const FORMAT = 1;
+/** Ends the name of what stood in the place of a file. */
+const ASIDE = ".unreadable";
 
 /**
  * One JSON file per lease, replaced atomically and flushed to disk before a call that changed it returns. A file
@@ -65,12 +67,13 @@ export class Journal {
     const path = this.#path(leaseNamespace(record.spec.id));
     // Anything that is not a file, which `load` has reported, must not be in the way.
     const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory() === true) await rename(path, `${path}.unreadable`);
+    if (found?.isDirectory() === true) await rename(path, `${path}${ASIDE}`);
     replaceFile(path, encode(record));
   }
 
   async remove(namespace: string): Promise<void> {
-    await rm(this.#path(namespace), { force: true, recursive: true });
+    const path = this.#path(namespace);
+    for (const each of [path, `${path}${ASIDE}`]) await rm(each, { force: true, recursive: true });
     syncDirectory(this.#folder);
   }
 

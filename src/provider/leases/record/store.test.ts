@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Rng } from "../../../../test/support/rng.ts";
 import { silentLogger } from "../../../util/index.ts";
@@ -28,6 +28,18 @@ test("no change of a file becomes a record that nobody made", () => {
     const change = flipBits(path(1n), (count) => rng.below(count));
     expect([[record], []], `seed ${rng.seed}: ${change}`).toContainEqual(open().load());
   }
+});
+
+test("what was set aside of a lease goes with it", () => {
+  const { open, path } = setUp();
+  const store = open();
+  for (const dseq of [1n, 2n]) store.save(newRecord(leaseOf(dseq), 0));
+  writeFileSync(path(1n), "{");
+  rmSync(path(2n));
+  mkdirSync(path(2n));
+  expect(store.load()).toEqual([]);
+  for (const dseq of [1n, 2n]) store.remove(leaseOf(dseq));
+  expect(readdirSync(dirname(path(1n)))).toEqual([]);
 });
 
 test("a digit that became another is seen", () => {

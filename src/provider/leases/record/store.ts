@@ -7,6 +7,8 @@ import { parseJson, readText, saveJson } from "../../durable.ts";
 import { type LeaseRecord, parseRecord } from "./record.ts";
 
 const SUFFIX = ".json";
+/** What is appended to the name of a file that is set aside. */
+const ASIDE = ["unreadable", "damaged"] as const;
 
 /** The leases of this provider, one durable file each. */
 export class LeaseStore {
@@ -33,7 +35,7 @@ export class LeaseStore {
 
   #read(name: string): LeaseRecord[] {
     const path = join(this.#folder, name);
-    let suffix = "unreadable";
+    let suffix: (typeof ASIDE)[number] = "unreadable";
     try {
       const text = readText(path);
       suffix = "damaged";
@@ -68,8 +70,12 @@ export class LeaseStore {
     }
   }
 
+  /** Also what was set aside of it. */
   remove(id: LeaseKey): void {
-    rmSync(this.#path(id), { force: true, recursive: true });
+    const path = this.#path(id);
+    for (const suffix of ["", ...ASIDE.map((word) => `.${word}`)]) {
+      rmSync(`${path}${suffix}`, { force: true, recursive: true });
+    }
   }
 
   #path(id: LeaseKey): string {

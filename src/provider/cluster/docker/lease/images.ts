@@ -107,9 +107,16 @@ export class LeaseImages {
   #attempt(service: string, reference: string, generation: number): Attempt {
     const known = this.#attempts.get(service);
     if (known?.reference === reference && known.generation === generation) return known;
+    this.#forgetOthers();
     const fresh = { reference, generation, failures: 0, nextTry: 0, running: false };
     this.#attempts.set(service, fresh);
     return fresh;
+  }
+
+  /** Each update may name its services anew. */
+  #forgetOthers(): void {
+    const names = new Set(this.#state.spec.group.services.map(({ name }) => name));
+    for (const name of this.#attempts.keys()) if (!names.has(name)) this.#attempts.delete(name);
   }
 
   async #pull(plan: ServicePlan, reference: string, attempt: Attempt): Promise<void> {

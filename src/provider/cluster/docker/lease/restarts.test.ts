@@ -27,6 +27,13 @@ describe("containers that a tenant wants to start again", () => {
     expect(nextOf(restarts, [unit("a", 2), unit("b", 3)], ["a", "b"])).toBeUndefined();
   });
 
+  it("are forgotten when they are gone", () => {
+    const restarts = asked(unit("a"), unit("b"));
+    const units: readonly Unit[] = [unit("b"), unit("c")];
+    restarts.add("web", units as readonly Observed[]);
+    expect(restarts.size).toBe(2);
+  });
+
   it("begin with one that serves nobody", () => {
     expect(nextOf(asked(unit("a"), unit("b")), [unit("a"), unit("b")], ["a"])).toBe("b");
   });

@@ -6,7 +6,14 @@ export class Restarts {
 
   /** Asks for the running containers of a service; those that do not run are started anyway. */
   add(service: string, units: readonly Observed[]): void {
+    const present = new Set(units.map(({ id }) => id));
+    for (const id of this.#wanted.keys()) if (!present.has(id)) this.#wanted.delete(id);
     for (const unit of units) if (unit.service === service && unit.running) this.#wanted.set(unit.id, unit.startedAt);
+  }
+
+  /** Containers that are still to be started again, or that were removed since the last wish. */
+  get size(): number {
+    return this.#wanted.size;
   }
 
   /** The next container of these to stop: none while one of them is not ready, the others of the service go on. */
