@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bcrypt from "bcryptjs";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   sampleService,
   sampleSpec,
   untilHealth,
   untilOk,
 } from "../../src/provider/cluster/contract/conformance/index.ts";
-import type { LeaseHealth } from "../../src/provider/cluster/contract/index.ts";
+import type { LeaseHealth, LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
 import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
@@ -125,42 +125,104 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     expect(await engine.podman("images", "--format", "{{.Repository}}")).toContain(`${host}/team/app`);
   });
 
-  it("a tenant who updates again and again holds no more images of the disk than a lease may have", async () => {
-    const versions = ["a", "b", "c", "d"];
-    for (const version of versions) await pushVersion(version);
-    const thrifty = await engine.driver("thrifty", {
-      ...OPEN,
-      // Two versions of 8 MiB beside one another, not three.
-      limits: { leaseImageBytes: 24n << 20n },
-      registries: allowed(),
+  describe("a tenant who updates again and again", () => {
+    // Two versions of 8 MiB beside one another, not three.
+    const settings = () => ({ ...OPEN, limits: { leaseImageBytes: 24n << 20n }, registries: allowed() });
+    let thrifty: DockerDriver;
+    let spec: LeaseSpec;
+    let generation: number;
+
+    beforeEach(async () => {
+      thrifty = await engine.driver("thrifty", settings());
+      spec = sampleSpec([]);
+      generation = 0;
     });
-    const service = (version: string) =>
-      sampleService(`${host}/team/app:${version}`, { credentials: credentials(), env: [`VERSION=${version}`] });
-    const spec = sampleSpec([service("a")]);
-    const held: number[] = [];
-    for (const [index, version] of versions.entries()) {
-      await thrifty.deploy({ ...spec, group: { ...spec.group, services: [service(version)] }, generation: index + 1 });
-      const isUpdated = ({ services: [web] }: LeaseHealth) => web?.generation === index + 1 && web.updated === 1;
-      await untilHealth(thrifty, spec.id, isUpdated, `version ${version}`);
-      const names = await engine.podman("images", "--noheading", "--format", "{{.Repository}}");
-      held.push(names.split("\n").filter((name) => name === `localhost/svc-images/${thriftyPrefix()}`).length);
+    afterEach(() => thrifty.purge());
+
+    async function begin(tag: string): Promise<void> {
+      generation++;
+      const env = [`GENERATION=${generation}`];
+      const service = sampleService(`${host}/team/app:${tag}`, { credentials: credentials(), env });
+      await thrifty.deploy({ ...spec, group: { ...spec.group, services: [service] }, generation });
     }
-    expect(held).toEqual([1, 2, 2, 2]);
-    await thrifty.purge();
+
+    async function ready(): Promise<void> {
+      const isUpdated = ({ services: [web] }: LeaseHealth) => web?.generation === generation && web.updated === 1;
+      await untilHealth(thrifty, spec.id, isUpdated, `generation ${generation}`);
+    }
+
+    async function update(tag: string): Promise<number> {
+      await begin(tag);
+      await ready();
+      return (await images()).length;
+    }
+
+    /** What the provider has on the engine, the newest first. */
+    async function images(): Promise<string[]> {
+      const names = await engine.podman("images", "--noheading", "--format", "{{.Repository}}:{{.Tag}}");
+      return names.split("\n").filter((name) => name.startsWith(`localhost/svc-images/${thriftyPrefix()}:`));
+    }
+
+    it("holds no more images of the disk than a lease may have", async () => {
+      for (const version of ["a", "b", "c", "d"]) await pushVersion(version);
+      const held: number[] = [];
+      for (const version of ["a", "b", "c", "d"]) held.push(await update(version));
+      expect(held).toEqual([1, 2, 2, 2]);
+    });
+
+    it("holds no more where a tag names other contents each time", async () => {
+      const held: number[] = [];
+      for (const contents of ["e", "f", "g"]) {
+        await pushVersion(contents, "moved");
+        held.push(await update("moved"));
+      }
+      expect(held).toEqual([1, 2, 2]);
+    });
+
+    it("holds no more where the daemon begins again after an update, before anything of it was removed", async () => {
+      for (const version of ["h", "i", "j"]) await pushVersion(version);
+      const held = [await update("h"), await update("i")];
+      await thrifty.close();
+      thrifty = await engine.driver("thrifty", settings());
+      held.push(await update("j"));
+      expect(held).toEqual([1, 2, 2]);
+    });
+
+    it("is refused while earlier images cannot be removed, and served when they can", async () => {
+      for (const version of ["k", "l", "m", "n"]) await pushVersion(version);
+      const holders: string[] = [];
+      for (const version of ["k", "l"]) {
+        const before = await images();
+        await update(version);
+        const [added = ""] = (await images()).filter((name) => !before.includes(name));
+        holders.push((await engine.podman("create", added)).trim());
+      }
+      const kept = await images();
+      await update("m");
+      await begin("n");
+      const isRefused = ({ services: [web] }: LeaseHealth) => web?.error?.includes("images of the lease take") === true;
+      const refused = await untilHealth(thrifty, spec.id, isRefused, "the refusal");
+      // The version before goes on.
+      expect(refused.services[0]?.available).toBe(1);
+      expect(await images()).toEqual(expect.arrayContaining(kept));
+      for (const holder of holders) await engine.podman("rm", holder);
+      await ready();
+      expect((await images()).length).toBeLessThanOrEqual(3);
+    });
   });
 
   const thriftyPrefix = () => defaultPrefix(join(engine.folder, "thrifty"));
 
   /** The sample image with 8 MiB that no other version has. */
-  async function pushVersion(version: string): Promise<void> {
+  async function pushVersion(version: string, tag = version): Promise<void> {
     const file = join(engine.folder, version);
     writeFileSync(file, Buffer.alloc(8 << 20, version));
     const made = (await engine.podman("create", engine.image)).trim();
     await engine.podman("cp", file, `${made}:/`);
-    await engine.podman("commit", "--quiet", made, `${host}/team/app:${version}`);
+    await engine.podman("commit", "--quiet", made, `${host}/team/app:${tag}`);
     await engine.podman("rm", made);
-    await engine.podman("push", "--quiet", "--creds", `tenant:${PASSWORD}`, `${host}/team/app:${version}`);
-    await engine.podman("rmi", `${host}/team/app:${version}`);
+    await engine.podman("push", "--quiet", "--creds", `tenant:${PASSWORD}`, `${host}/team/app:${tag}`);
+    await engine.podman("rmi", `${host}/team/app:${tag}`);
     rmSync(file);
   }
 
