@@ -3,6 +3,8 @@ import { execFile } from "node:child_process";
 /** Administration tools live outside of an ordinary user's path. */
 const PATH = `${process.env.PATH ?? ""}:/usr/sbin:/sbin:/usr/bin:/bin`;
 const TIMEOUT_MS = 30_000;
+/** Of a tool's output: some hosts have a hundred thousand rules. */
+const MAX_OUTPUT = 1 << 26;
 
 /** How a host tool ended: its exit code, if there is one, and what it had written by then. */
 interface CommandEnd {
@@ -26,7 +28,7 @@ export class CommandError extends Error {
 /** Runs a host tool without a shell; resolves with its standard output. */
 export function run(tool: string, args: readonly string[], input?: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { env: { PATH, LC_ALL: "C" }, timeout: TIMEOUT_MS, maxBuffer: 1 << 20 };
+    const options = { env: { PATH, LC_ALL: "C" }, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT };
     const child = execFile(tool, args, options, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout);
       const missing = error.code === "ENOENT";

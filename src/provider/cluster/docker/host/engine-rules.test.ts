@@ -75,6 +75,19 @@ describe("ports that the engine left", () => {
     expect(asked).toBe(0);
   });
 
+  it("are found among very many without much work", async () => {
+    const many = Array.from({ length: 3_000 }, (_, at) => port(ONE, `a${at}`, 20_000 + at, "10.1.0.2:80", "AA")).flat();
+    const foreign = Array.from(
+      { length: 30_000 },
+      (_, at) => `-A KUBE-SEP-${at} -p tcp -j DNAT --to-destination 10.9.0.2:${at}`,
+    );
+    const made = rules([...BASE, ...many, ...foreign]);
+    const before = process.cpuUsage();
+    await made.rules.sweep(async () => new Set(["a7"]));
+    expect(made.steps.length).toBe(many.length - 3);
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(4);
+  });
+
   it("are no obstacle to the next sweep", async () => {
     await rules([...BASE, ...FIRST], { fails: true }).rules.sweep(async () => new Set());
   });

@@ -6,6 +6,7 @@ import { run } from "./command.ts";
 const HASH_LENGTH = 13;
 const JUMP =
   /^-A NETAVARK-HOSTPORT-DNAT -p (tcp|udp) .*--dport (\d+) .*--comment "dnat name: (\S+) id: ([0-9a-f]+)" -j (NETAVARK-DN-[0-9A-F]+)$/;
+const CHAIN_RULE = /^-A (NETAVARK-DN-[0-9A-F]+) (?:.* )?-p (tcp|udp) -m (?:tcp|udp) --dport (\d+) /;
 
 /** A host port that Podman's network program leads to a container. */
 export interface EnginePort {
@@ -130,20 +131,34 @@ function keyOf({ proto, hostPort }: Pick<EnginePort, "proto" | "hostPort">): str
 
 /** Lines for `iptables-restore` that take these ports away, and the rules of their chains that no other container has. */
 export function portRemoval(text: string, gone: readonly EnginePort[]): string[] {
-  const isGone = (port: EnginePort) =>
-    gone.some((each) => each.container === port.container && keyOf(each) === keyOf(port));
+  if (gone.length === 0) return [];
+  const leaving = new Set(gone.map(entryOf));
   const kept = new Set(
     enginePorts(text)
-      .filter((port) => !isGone(port))
-      .map((port) => `${port.chain} ${keyOf(port)}`),
+      .filter((port) => !leaving.has(entryOf(port)))
+      .map(ruleOf),
   );
-  const chains = gone.filter((port) => !kept.has(`${port.chain} ${keyOf(port)}`));
+  const rules = new Set(gone.map(ruleOf).filter((rule) => !kept.has(rule)));
   const wanted = (line: string) => {
     const port = portOf(line);
-    if (port !== undefined) return isGone(port);
-    return chains.some((each) => line.startsWith(`-A ${each.chain} `) && line.includes(matchOf(each)));
+    return port === undefined ? rules.has(ruleIn(line)) : leaving.has(entryOf(port));
   };
   return deletions(text.split("\n").filter(wanted));
+}
+
+function entryOf(port: EnginePort): string {
+  return `${port.container} ${keyOf(port)}`;
+}
+
+/** What rules of its chain for a port have in common. */
+function ruleOf(port: EnginePort): string {
+  return `${port.chain} ${keyOf(port)}`;
+}
+
+/** The same of a rule in such a chain; empty for others. */
+function ruleIn(line: string): string {
+  const [, chain, proto, port] = CHAIN_RULE.exec(line) ?? [];
+  return chain === undefined ? "" : `${chain} ${proto}/${port}`;
 }
 
 /** Rules that lead a port of the container to an address that it had before. */
