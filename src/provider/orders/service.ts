@@ -112,7 +112,7 @@ export class OrderService {
     this.#backlog = new Backlog({
       list: () => options.chain.openOrders(),
       isFirst: (text) => inventory.has(text),
-      places: () => this.#places(),
+      places: (least) => this.#places(least),
       begin: (id) => this.#takeUp(id),
       log,
     });
@@ -651,12 +651,13 @@ export class OrderService {
     if (waiting.length > 0) this.#backlog.missed();
   }
 
-  /** For orders on the chain that are not kept in mind: there are none while many wait. */
-  #places(): number {
+  /** For orders on the chain that are not kept in mind: no more than the least while many wait. */
+  #places(least: number): number {
     const waiting = [...this.#orders.values()].filter(({ phase, obstacle }) => {
       return phase === "refused" && obstacle !== undefined && AWAITED.has(obstacle);
     });
-    return Math.max(0, Math.min(MAX_LOOKS - this.#looking - this.#room.queued, WAITING_AGAIN - waiting.length));
+    const free = Math.max(0, MAX_LOOKS - this.#looking - this.#room.queued);
+    return Math.min(free, Math.max(least, WAITING_AGAIN - waiting.length));
   }
 }
 

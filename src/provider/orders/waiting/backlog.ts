@@ -3,6 +3,8 @@ import { formatOrderId, type OrderKey } from "../../../wire/index.ts";
 
 /** Orders that are looked at for the first time, or again, at once: the others wait as their ids alone. */
 export const MAX_LOOKS = 1_000;
+/** Of a pass that has begun, so many are taken up in each lot however many wait: otherwise a crowd could keep the rest out. */
+const LEAST_LOT = 100;
 /** Between two lots of them, so that the daemon and its node have time for everything else. */
 const LOT_MS = 5_000;
 
@@ -10,8 +12,8 @@ export interface BacklogOptions {
   readonly list: () => Promise<readonly { readonly id: OrderKey }[]>;
   /** Whether the order is one that is taken first: the provider has a bid on it. */
   readonly isFirst: (text: string) => boolean;
-  /** How many orders can be taken up now. */
-  readonly places: () => number;
+  /** How many orders can be taken up now, the least of them however many wait. */
+  readonly places: (least: number) => number;
   /** Takes an order up, unless it is known. */
   readonly begin: (id: OrderKey) => void;
   readonly log: Logger;
@@ -60,7 +62,7 @@ export class Backlog {
 
   #takeLot(): void {
     const { places, begin } = this.#options;
-    const lot = Math.min(places(), this.#rest.length);
+    const lot = Math.min(places(LEAST_LOT), this.#rest.length);
     for (let at = 0; at < lot; at++) {
       const id = this.#rest.pop();
       if (id !== undefined) begin(id);
@@ -73,7 +75,7 @@ export class Backlog {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       if (this.#rest.length > 0) return this.#takeLot();
-      if (this.#options.places() > 0) return this.#again();
+      if (this.#options.places(0) > 0) return this.#again();
       this.#later();
     }, LOT_MS);
   }

@@ -105,3 +105,16 @@ test("more than can be looked at in one block have their turn later, and each is
   expect(market.lists).toBe(1);
   expect(await looksWhile(() => {}, 10 * BLOCK_MS)).toBe(0);
 });
+
+test("an order that fits is found after a restart, behind a crowd that waits for room", async () => {
+  market = new OrderMarket();
+  await market.order("svc1first", 1n, { cpu: 990n });
+  const wish = { cpu: 980n };
+  for (let at = 0; at < 4 * MAX_LOOKS; at++) market.list(`svc1hostile${at}`, 1n, wish);
+  const text = market.list("svc1honest", 1n, { cpu: 10n });
+  await market.service.catchUp();
+  for (let lot = 0; lot < 100 && !market.bids.has(text); lot++) {
+    expect(await looksWhile(() => {}, 5_000)).toBeLessThanOrEqual(2 * MAX_LOOKS);
+  }
+  expect([market.bids.has(text), market.lists]).toEqual([true, 1]);
+});

@@ -115,10 +115,16 @@ export class OrderMarket {
 
   /** A tenant makes an order. */
   ask(owner: string, dseq: bigint, wish: Wish = {}): string {
-    const id: OrderKey = { owner, dseq, gseq: 1, oseq: 1 };
-    const text = formatOrderId(id);
-    this.groups.set(text, groupOf(wish));
+    const text = this.list(owner, dseq, wish);
+    const id = keyOf(text);
     this.service.onEvent({ action: "order-created", id, attributes: new Map() });
+    return text;
+  }
+
+  /** The chain has an order of which the provider has not heard yet. */
+  list(owner: string, dseq: bigint, wish: Wish = {}): string {
+    const text = formatOrderId({ owner, dseq, gseq: 1, oseq: 1 });
+    this.groups.set(text, groupOf(wish));
     return text;
   }
 
