@@ -196,6 +196,7 @@ export class Forwarder {
       });
       onConnected(upstream, (connection) => {
         this.follow(connection, target);
+        upstream.once("close", () => this.#replicas.release(connection));
         sent = true;
         const { sendTimeout, readTimeout } = target.options;
         allow(nature.hasBody ? sendTimeout : readTimeout);

@@ -245,3 +245,19 @@ it("reads nothing while another takes new connections", async () => {
   for (let i = 0; i < 3; i++) await nextTurn();
   expect(handle.isRead).toBe(true);
 });
+
+it("reads a connection again at once that is not used any more, and in turns when it is used again", async () => {
+  const reading = new Reading();
+  const all = Array.from({ length: 3 * READING_AT_A_TIME }, () => connection("10.0.0.1"));
+  const [idle] = all as [Double];
+  for (const { socket } of all) reading.follow(socket, "a lease");
+  for (let i = 0; i < 3; i++) {
+    workFor(reading, READING_SLICE_MS);
+    expect(idle.handle.isRead).toBe(false);
+    reading.release(idle.socket);
+    workFor(reading, READING_SLICE_MS);
+    expect(idle.handle.isRead).toBe(true);
+    reading.follow(idle.socket, "a lease");
+  }
+  expect(idle.socket.listenerCount("close")).toBe(1);
+});

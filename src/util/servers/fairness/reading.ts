@@ -21,6 +21,7 @@ interface Readable {
   readonly bytesRead: number;
   readonly remoteAddress?: string | undefined;
   once(event: "close", listener: () => void): unknown;
+  off(event: "close", listener: () => void): unknown;
 }
 
 interface HandledSocket extends Readable {
@@ -34,6 +35,8 @@ interface Connection {
   readonly caller: Caller;
   /** One that has sent less is a newcomer. */
   readonly freshBytes: number;
+  /** Forgets it. */
+  readonly gone: () => void;
   /** HTTP/2 reads it. */
   isHandedOver: boolean;
   /** What had come of it when its last turn began; undefined if it was never stopped. */
@@ -83,11 +86,31 @@ export class Reading {
     if (!this.#connections.has(socket)) this.#begin(socket, { client, connection: socket }, FRESH_BYTES);
   }
 
+  /** Reads a connection always, as one that nobody uses at present: its end must be noticed at once. */
+  release(socket: HandledSocket): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    const isRead = this.#read.has(connection);
+    this.#connections.delete(socket);
+    this.#remove(connection);
+    socket.off("close", connection.gone);
+    if (!isRead && !socket.destroyed && canBeFed(connection)) socket._handle?.readStart();
+  }
+
   #begin(socket: Readable, caller: Caller, freshBytes: number): void {
-    const connection = { socket, caller, freshBytes, isHandedOver: false, bytes: undefined, wasPassedBy: false };
+    const gone = (): void => this.#remove(connection);
+    const connection: Connection = {
+      socket,
+      caller,
+      freshBytes,
+      gone,
+      isHandedOver: false,
+      bytes: undefined,
+      wasPassedBy: false,
+    };
     this.#connections.set(socket, connection);
     this.#read.add(connection);
-    socket.once("close", () => this.#remove(connection));
+    socket.once("close", gone);
     this.worked();
   }
 
