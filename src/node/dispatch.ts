@@ -73,7 +73,8 @@ export class Dispatcher {
     const { report } = this.#options;
     const method = this.#spelt.get(query.path);
     if (method === undefined) return await chain.app.query(query);
-    const { height } = await chain.status();
+    const { height: latest } = await chain.status();
+    const height = method.isOfState && query.height > 0n ? query.height : latest;
     try {
       return { ...NO_ANSWER, height, value: await this.#answer(method, query, chain) };
     } catch (error) {

@@ -28,6 +28,8 @@ export type ServiceHandlers<S extends DescService> = {
 export interface ServiceMethod {
   readonly method: DescMethod;
   handle(ctx: ServiceContext, request: MessageShape<DescMessage>): Awaitable<MessageInitShape<DescMessage>>;
+  /** Answers from the state at the height that is asked for, as the application does. */
+  readonly isOfState: boolean;
 }
 
 /** A service of the node with its handlers, like the service tables of modules. */
@@ -36,11 +38,15 @@ export interface NodeService {
   readonly methods: readonly ServiceMethod[];
 }
 
-export function bindNodeService<S extends DescService>(service: S, handlers: ServiceHandlers<S>): NodeService {
+export function bindNodeService<S extends DescService>(
+  service: S,
+  handlers: ServiceHandlers<S>,
+  { isOfState = false }: Partial<Pick<ServiceMethod, "isOfState">> = {},
+): NodeService {
   const table = handlers as Readonly<Record<string, ServiceMethod["handle"] | undefined>>;
   const methods = service.methods.flatMap((method) => {
     const handle = table[method.localName];
-    return handle === undefined ? [] : [{ method, handle }];
+    return handle === undefined ? [] : [{ method, handle, isOfState }];
   });
   return { service, methods };
 }

@@ -16,24 +16,28 @@ interface ParamsQuery {
 }
 
 /** Light explorers read single parameters as releases before 0.47 of the ecosystem kept them: by module and name. */
-export const paramsService = bindNodeService(Query, {
-  async params({ chain, height }, { subspace, key }) {
-    if (subspace === "" || key === "") throw sdkErrors.invalidRequest("a parameter has a subspace and a key");
-    const query = queries().get(subspace);
-    if (query === undefined) throw sdkErrors.keyNotFound(`there is no subspace ${shown(subspace)}`);
-    const field = query.params.fields.find(({ name }) => pascalCase(name) === pascalCase(key));
-    if (field === undefined) throw sdkErrors.keyNotFound(`${subspace} has no parameter ${shown(key)}`);
-    return { param: { subspace, key, value: textOf(field, await ask(chain, query, height)) } };
-  },
+export const paramsService = bindNodeService(
+  Query,
+  {
+    async params({ chain, height }, { subspace, key }) {
+      if (subspace === "" || key === "") throw sdkErrors.invalidRequest("a parameter has a subspace and a key");
+      const query = queries().get(subspace);
+      if (query === undefined) throw sdkErrors.keyNotFound(`there is no subspace ${shown(subspace)}`);
+      const field = query.params.fields.find(({ name }) => pascalCase(name) === pascalCase(key));
+      if (field === undefined) throw sdkErrors.keyNotFound(`${subspace} has no parameter ${shown(key)}`);
+      return { param: { subspace, key, value: textOf(field, await ask(chain, query, height)) } };
+    },
 
-  async subspaces() {
-    const subspaces = [...queries()].map(([subspace, { params }]) => ({
-      subspace,
-      keys: params.fields.map(({ name }) => pascalCase(name)),
-    }));
-    return { subspaces };
+    async subspaces() {
+      const subspaces = [...queries()].map(([subspace, { params }]) => ({
+        subspace,
+        keys: params.fields.map(({ name }) => pascalCase(name)),
+      }));
+      return { subspaces };
+    },
   },
-});
+  { isOfState: true },
+);
 
 let known: ReadonlyMap<string, ParamsQuery> | undefined;
 
