@@ -271,9 +271,16 @@ const KILLS = [
 ];
 
 /** The driver on a cluster that runs pods, tenants and hostile ones there. The rest of its tests is `npm run lab kubernetes`. */
-const KUBERNETES = ["conformance", "deploy", "ingress", "inside", "policies", "restricted", "surroundings"].map(
-  (name) => `test/interop/kubernetes-${name}.test.ts`,
-);
+const KUBERNETES = [
+  "conformance",
+  "deploy",
+  "exhaust",
+  "ingress",
+  "inside",
+  "policies",
+  "restricted",
+  "surroundings",
+].map((name) => `test/interop/kubernetes-${name}.test.ts`);
 
 /** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
 const ALONE = ["test/attack/"];

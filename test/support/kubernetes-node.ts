@@ -317,6 +317,7 @@ function agentConfig(address: string, group: string, folder: string): object {
     },
     // As the provider's guide asks of operators.
     podPidsLimit: TestKubernetesNode.mostProcesses,
+    volumeStatsAggPeriod: "10s",
 
     syncFrequency: "10s",
     nodeStatusUpdateFrequency: "5s",

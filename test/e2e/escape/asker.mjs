@@ -1,6 +1,7 @@
 // Asks for a page again and again until its input ends, in a process of its own: what others do in theirs does not make it
 // late. Takes the address and the least number of answers, and writes `{"times":[milliseconds],"wrong":[text]}`.
 import { request } from "node:http";
+import { isIP } from "node:net";
 
 const PAUSE_MS = 20;
 const ANSWER_MS = 30_000;
@@ -25,10 +26,16 @@ while (going || times.length + wrong.length < Number(least)) {
 }
 process.stdout.write(JSON.stringify({ times, wrong }));
 
-/** Under its host name, where it has one; the connection is a new one each time. */
+/** At its address, or on this machine under its host name; the connection is a new one each time. */
 function ask() {
   return new Promise((resolve) => {
-    const options = { host: "127.0.0.1", port, headers: { host }, agent: false, timeout: ANSWER_MS };
+    const options = {
+      host: isIP(hostname) ? hostname : "127.0.0.1",
+      port,
+      headers: { host },
+      agent: false,
+      timeout: ANSWER_MS,
+    };
     const asked = request(options, (response) => {
       response.resume().on("end", () => resolve(String(response.statusCode)));
     });

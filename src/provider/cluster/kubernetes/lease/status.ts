@@ -48,10 +48,12 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
   const config = podConfig(lease.spec, service, objects);
   const replicas = Array.from({ length: service.count }, (_, index) => replicaStatus(lease, service, index, slots));
   const updated = pods.filter((pod) => pod.config === config && view.isReady(pod)).length;
+  // Clusters keep pods that nodes have ended for good, long after others have taken their places.
+  const telling = updated < service.count ? pods : pods.filter(({ ended }) => !ended);
   const refused = refusalOf(lease, service, slots.size < service.count);
   const error =
     lease.errorOf(service.name) ??
-    podsError(lease, service, pods) ??
+    podsError(lease, service, telling) ??
     (refused === undefined ? undefined : `the cluster does not create a replica: ${refused}`) ??
     (view.isStalled(leaseNamespace(lease.spec.id), workloadName(service.name)) ? STALLED : undefined);
   return {
