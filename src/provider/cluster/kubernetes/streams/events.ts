@@ -2,13 +2,12 @@ import type { ClusterEvent } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lease } from "../lease/lease.ts";
-import { placingText } from "../lease/placing.ts";
 import { exitText, memoryOf } from "../lease/status.ts";
 import { KIND } from "../objects/index.ts";
 import { Followed } from "../view/followed.ts";
-import { hindranceOf, hindranceText } from "../view/hindrances.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import type { PodChange } from "../view/view.ts";
+import { noteOf } from "./notes.ts";
 
 interface ApiEvent extends ApiObject {
   readonly type?: string;
@@ -141,13 +140,6 @@ function clusterEvent(event: ApiEvent, lease: Lease, pod: ObservedPod): ClusterE
     service: pod.service,
     time: new Date(timeOf(event)).toISOString(),
   };
-}
-
-/** What concerns nodes and their surroundings is said as in the status. */
-function noteOf({ reason = "", message = "" }: ApiEvent): string {
-  if (reason === "FailedScheduling") return placingText(message);
-  const hindrance = hindranceOf(reason, message);
-  return hindrance === undefined ? message : hindranceText(hindrance);
 }
 
 function timeOf({ lastTimestamp, eventTime }: ApiEvent): number {
