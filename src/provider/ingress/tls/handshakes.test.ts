@@ -56,6 +56,15 @@ it("begins one of each network in turn where handshakes have to wait", async () 
   expect(begun).toEqual(["10.0.1.1", "10.0.1.2", "10.0.1.1"]);
 });
 
+it("gives each visitor of a trusted proxy a turn like a network of its own", async () => {
+  useUp();
+  comeAll("10.0.1.1", 10);
+  comeAll(PROXY, 3);
+  come("10.0.1.2");
+  await clock.advance(handshakes(5));
+  expect(begun).toEqual(["10.0.1.1", PROXY, PROXY, PROXY, "10.0.1.2"]);
+});
+
 it("lets few of one network wait, and more of a trusted proxy", async () => {
   useUp();
   expect(left(comeAll("10.0.1.1", waiting.network + 1))).toBe(waiting.network);
@@ -68,6 +77,7 @@ it("lets few of one network wait, and more of a trusted proxy", async () => {
 it("forgets who has left while waiting", async () => {
   useUp();
   for (const socket of comeAll("10.0.1.1", waiting.network)) socket.destroy();
+  for (const socket of comeAll(PROXY, waiting.proxy)) socket.destroy();
   expect(left(comeAll("10.0.1.1", waiting.network))).toBe(waiting.network);
   come("10.0.1.2");
   await clock.advance(handshakes(2));

@@ -17,7 +17,10 @@ export const HANDSHAKES = {
 /** Networks that are remembered; those that have their whole allowance need not be. */
 const MAX_NETWORKS = 10_000;
 
-/** Admits connections to their handshakes at the rate that the thread can bear: one of each network in turn. */
+/**
+ * Admits connections to their handshakes at the rate that the thread can bear: one of each network in turn. Each connection of a
+ * trusted proxy counts as a network.
+ */
 export class HandshakeGate {
   readonly #rules: Pick<ClientRules, "trustedProxies">;
   readonly #clock: Clock;
@@ -26,6 +29,8 @@ export class HandshakeGate {
   readonly #waiting = new FairQueue<() => void>();
   /** How many of each network wait. */
   readonly #counts = new Map<string, number>();
+  /** Connections of trusted proxies that have waited so far. */
+  #visitors = 0;
   #cancel: (() => void) | undefined;
 
   constructor(rules: Pick<ClientRules, "trustedProxies">, clock: Clock = steadyClock) {
@@ -43,7 +48,7 @@ export class HandshakeGate {
     } else if (this.#waiting.isEmpty && this.#all.take(now)) {
       begin();
     } else {
-      this.#wait(socket, { begin, most: isProxy ? HANDSHAKES.waiting.proxy : HANDSHAKES.waiting.network });
+      this.#wait(socket, begin, isProxy);
       this.#schedule(now);
     }
   }
@@ -53,24 +58,31 @@ export class HandshakeGate {
     this.#cancel?.();
   }
 
-  #wait(socket: Socket, { begin, most }: { readonly begin: () => void; readonly most: number }): void {
+  #wait(socket: Socket, begin: () => void, isProxy: boolean): void {
     const caller = callerOf(socket);
     const count = this.#counts.get(caller.client) ?? 0;
-    if (count >= most) {
+    if (count >= (isProxy ? HANDSHAKES.waiting.proxy : HANDSHAKES.waiting.network)) {
       socket.destroy();
       return;
     }
     this.#counts.set(caller.client, count + 1);
+    const place = isProxy ? this.#placeOfVisitor(caller) : caller;
     const gone = (): void => {
-      this.#waiting.remove(caller);
+      this.#waiting.remove(place);
       this.#leave(caller);
     };
     socket.once("close", gone);
-    this.#waiting.push(caller, () => {
+    this.#waiting.push(place, () => {
       socket.off("close", gone);
       this.#leave(caller);
       if (!socket.destroyed) begin();
     });
+  }
+
+  /** A proxy stands for many clients: as one of them, it would get next to nothing beside a hundred networks. */
+  #placeOfVisitor({ client, connection }: Caller): Caller {
+    this.#visitors += 1;
+    return { client: `${client} ${this.#visitors}`, connection };
   }
 
   #leave({ client }: Caller): void {
