@@ -12,6 +12,8 @@ import { type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
 import { LeaseShares } from "./shares.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Work that answers may make in one turn: two hundred at once are usual, and to stop and begin again costs some of their time. */
+const REPLICAS_SLICE_MS = 20;
 /** Informational answers (RFC 9110 section 15.2) that may come before the answer. */
 const MAX_INFORMATIONS = 100;
 
@@ -61,7 +63,7 @@ export class Forwarder {
   constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#shares = new LeaseShares(options.openPerLease);
-    this.#replicas = new Reading(options.reading);
+    this.#replicas = new Reading(options.reading, REPLICAS_SLICE_MS);
   }
 
   /** Told of all that comes of clients, and gives the number of the turn. */

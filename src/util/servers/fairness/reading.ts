@@ -60,6 +60,7 @@ export class Reading {
   readonly #connections = new WeakMap<Readable, Connection>();
   /** When the work of this turn began. */
   #since: number | undefined;
+  readonly #sliceMs: number;
   readonly #before: Pick<Reading, "isAccepting"> | undefined;
   #willEnd = false;
   #turn = 0;
@@ -69,9 +70,10 @@ export class Reading {
   /** Turns in a row that have read some and not all of those that waited. */
   #pressed = 0;
 
-  /** Reads nothing while `before` takes new connections. */
-  constructor(before?: Pick<Reading, "isAccepting">) {
+  /** Reads nothing while `before` takes new connections; a turn may make work for `sliceMs` milliseconds. */
+  constructor(before?: Pick<Reading, "isAccepting">, sliceMs: number = READING_SLICE_MS) {
     this.#before = before;
+    this.#sliceMs = sliceMs;
   }
 
   /** Reads a connection in its turns, until it closes. One with TLS is added before its handshake. */
@@ -144,7 +146,7 @@ export class Reading {
   worked(): number {
     const now = performance.now();
     this.#since ??= now;
-    if (now - this.#since >= READING_SLICE_MS) this.#stopAll();
+    if (now - this.#since >= this.#sliceMs) this.#stopAll();
     this.#endLater();
     return this.#turn;
   }
