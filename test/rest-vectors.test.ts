@@ -121,7 +121,7 @@ describe("requests are those of our rpcs", () => {
     expect(again).toEqual(read());
   });
 
-  test("a path that the reference does not know is none of ours", () => {
+  test("a path that the reference does not know is not one of ours", () => {
     const others = named.filter(([, { response }]) => response.includes("Not Implemented"));
     expect(others.map(([, exchange]) => routeOf(exchange))).toEqual([undefined]);
   });

@@ -366,7 +366,7 @@ describe("the source tree", () => {
     expect(Object.keys(browser).sort()).toEqual(variants.map((path) => path.replace(".browser", "")).sort());
   });
 
-  it("tells nothing of the machine it was written on", () => {
+  it("says nothing of the machine it was written on", () => {
     const faults = files
       .filter((file) => /\/work\/|\/root\/main|registry\.npmjs/.test(file.text))
       .map((file) => file.path);

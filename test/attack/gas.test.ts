@@ -51,7 +51,7 @@ describe("messages that touch much", () => {
     expect(audited).toBeGreaterThan(20n * plain);
   });
 
-  it("leave bids to the end of blocks, so many in each: twenty groups with twenty bids", () => {
+  it("leave bids to the end of blocks, a bounded number in each: twenty groups with twenty bids", () => {
     const { chain, tenant } = withBids(1, 20, newChain());
     const open = () =>
       [...chain.app.state.store("market").iterate()].filter(([key]) => toHex(key.subarray(0, 2)) === "2101").length;

@@ -109,7 +109,7 @@ it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as larg
 /** Numbers that each owner tries in this attack, all far above the height. */
 const FAR_NUMBERS = 150;
 
-it("numbers far above the height leave so many records of an owner, whoever goes on is refused and pays", {
+it("numbers far above the height leave a bounded number of records of an owner, who is then refused and pays", {
   timeout: 120_000,
 }, () => {
   const chain = shortMemory();

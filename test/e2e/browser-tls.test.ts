@@ -66,7 +66,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     expect(protocol).toBe("h2");
   });
 
-  it("refuses it where nobody has told it of the authority", async () => {
+  it("refuses it without the authority among those it trusts", async () => {
     const page = await (await browser([])).newPage();
     await expect(openPage(page, `https://${HOST}:${tlsPort}/`)).rejects.toThrow("ERR_CERT_AUTHORITY_INVALID");
   });

@@ -76,7 +76,7 @@ describeWithBrowser("the library in a browser", () => {
     expect(await page.evaluate("[isSecureContext, typeof crypto.subtle]")).toEqual([false, "undefined"]);
   });
 
-  it("tells every fault of a file", async () => {
+  it("reports every fault of a file", async () => {
     const faults = await page.evaluate(() => {
       try {
         library.sdl.loadSdl("version: '2.0'\nservices: 5\n");

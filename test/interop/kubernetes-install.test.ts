@@ -72,13 +72,13 @@ describe.skipIf(peer === undefined)("an installation", () => {
     expect((await install()).out).toContain("changed    ClusterRole svc-provider\n");
   });
 
-  test("gives its account all that a provider needs, and the account itself can tell", async () => {
+  test("gives its account all that a provider needs, and the account can check it", async () => {
     accountConfig = await bed.configOf("svc-provider", "svc-provider");
     account = new KubernetesApi(readKubeconfig(accountConfig), { pauseMs: 50, maxPauseMs: 200 });
     expect(await kubernetesCluster.installation?.lacks(accountConfig)).toBeUndefined();
   });
 
-  test("tells which right is missing where a role was cut", async () => {
+  test("names the right that is missing where a role was cut", async () => {
     const path = "/apis/rbac.authorization.k8s.io/v1/namespaces/lease/roles/svc-provider";
     const object = { rules: LEASES_RULES.slice(0, 2) };
     await bed.call("PATCH", path, { type: "application/merge-patch+json", object });

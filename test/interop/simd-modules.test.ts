@@ -272,7 +272,7 @@ describe.skipIf(!(built instanceof Peer))("modules of the reference tool", () =>
     });
   });
 
-  test.each(MODES)("a validator that is not jailed is told so, signed in mode %s", async (mode) => {
+  test.each(MODES)("a validator that is not jailed is refused, signed in mode %s", async (mode) => {
     const unjail = ["tx", "slashing", "unjail", "--from", "validator", "--sign-mode", mode];
     const { code, stderr } = await chain.svc([...unjail, "-y", "-b", "block"]);
     expect(code).toBe(1);

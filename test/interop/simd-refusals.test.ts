@@ -380,7 +380,7 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
     ...["base.v1beta1.Msg", "tx.v1beta1.Tx", "evidence.v1beta1.Evidence"],
     ...["authz.v1beta1.Authorization", "feegrant.v1beta1.FeeAllowanceI"],
   ];
-  test.each(INTERFACES)("both tell what implements %s", async (name) => {
+  test.each(INTERFACES)("both list what implements %s", async (name) => {
     const { listImplementations: rpc } = ReflectionService.method;
     const names = [ours, theirs].map(async ({ rpc: url }) => {
       const client = new ChainClient(url.replace("http:", "tcp:"), { namespace: "cosmos" });
@@ -392,7 +392,7 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
     expect(mine.toSorted()).toEqual(other.toSorted());
   });
 
-  test("both tell blocks in the same two forms", async () => {
+  test("both give blocks in the same two forms", async () => {
     const forms = [ours, theirs].map(async ({ rest }) => {
       const answer = await fetch(`${rest}/cosmos/base/tendermint/v1beta1/blocks/latest`);
       const answered = (await answer.json()) as Record<"block" | "sdk_block", { header: Record<string, string> }>;

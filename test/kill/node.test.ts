@@ -20,7 +20,7 @@ const fixture = new Fixture();
 afterAll(() => fixture.close());
 
 describe(`a node killed ${KILLS} times while ${RATE} transfers a second come in`, { timeout: TIMEOUT_MS }, () => {
-  it("keeps everything that it has told to be in a block", async () => {
+  it("keeps everything that it has reported to be in a block", async () => {
     const rng = seedFrom("SVC_TEST_SEED");
     const chainId = "svc-kill-1";
     const lanes = makeLanes(chainId, LANES, Math.ceil((KILLS * RATE * 2) / LANES));
