@@ -56,7 +56,7 @@ describe("a proposal", () => {
     expect(propose(chain, all)).toEqual([a, c]);
   });
 
-  test("ends at the first that does not fit any more, because later ones build on it", () => {
+  test("ends at the first that no longer fits, because later ones build on it", () => {
     const chain = newChain(500_000n);
     const txs = transfers(chain, [200_000n, 301_000n, 100_000n]);
     expect(propose(chain, txs)).toEqual(txs.slice(0, 1));

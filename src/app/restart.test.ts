@@ -89,7 +89,7 @@ it("takes along a lease that ended in the last block, and what it cost", () => {
   expect(moved).toMatchObject({ closedAt: -1n, startedAt: payment.startedAt - payment.closedAt - 1n });
 });
 
-it("jails whom it is told to, on the new chain alone", () => {
+it("jails the validators it is told to, on the new chain alone", () => {
   const { chain } = simulateWhole({ seed: SEED + 3, operations: OPERATIONS });
   const { validators } = ask(chain.app, StakingQuery.method.validators, { status: "BOND_STATUS_BONDED", ...ALL });
   const stays = need(validators.find(({ jailed }) => !jailed)).operatorAddress;

@@ -91,7 +91,7 @@ describe("the service of the node", () => {
     expect((await ask(getBlockByHeight, { height: 0n })).answer.code).toBe(18);
   });
 
-  test("tells large blocks in one form only, so that they fit into an answer", async () => {
+  test("gives large blocks in one form only, so that they fit into an answer", async () => {
     for (const name of ["a", "b", "c"]) engine.mempool.add(kvTx(`${name}=${"1".repeat(700_000)}`));
     const { block } = engine.produceBlock();
     const asked = await ask(Tendermint.method.getBlockByHeight, { height: block.header.height });

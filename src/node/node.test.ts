@@ -90,7 +90,7 @@ describe("init", () => {
     expect(JSON.parse(readFileSync(paths.validatorState, "utf8"))).toEqual({ height: "0", round: 0, step: 0 });
   });
 
-  it("keeps the genesis file that is there, unless told otherwise, and the keys always", () => {
+  it("keeps an existing genesis file, unless told otherwise, and the keys always", () => {
     const first = initHome({ home, moniker: "tester" });
     expect(first.chain_id).toMatch(/^test-chain-[0-9A-Za-z]{6}$/);
     expect(() => initHome({ home, moniker: "other" })).toThrow(

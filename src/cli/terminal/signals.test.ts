@@ -39,7 +39,7 @@ test("a second Ctrl-C ends at once, a repeated request of a service manager does
   wish.forget();
 });
 
-test("nothing is listened to any more when it is forgotten", () => {
+test("nothing is listened to once it is forgotten", () => {
   const before = process.listenerCount("SIGHUP");
   stopRequested().forget();
   expect(process.listenerCount("SIGHUP")).toBe(before);

@@ -143,7 +143,7 @@ describe("a proposal that changes the gas of a block", () => {
     expect(second).toEqual(first);
   });
 
-  test("to what it is changes nothing, and is not told to the engine", () => {
+  test("to its present value changes nothing, and does not reach the engine", () => {
     const chain = newChain();
     pass(chain, updating(paramsWith({})));
     expect(chain.consensusParamUpdates).toBeUndefined();

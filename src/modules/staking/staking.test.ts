@@ -401,7 +401,7 @@ describe("the state", () => {
     expect(second).toEqual(first);
   });
 
-  test("comes back as it was when nobody votes any more", () => {
+  test("comes back as it was when nobody votes any longer", () => {
     const { chain, alice, bob } = twoValidators({ historical_entries: 0 });
     for (const key of [alice, bob]) {
       const amount = BigInt(validator(chain, key)?.tokens ?? 0);

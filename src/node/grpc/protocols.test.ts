@@ -92,7 +92,7 @@ async function session(isWhole: boolean): Promise<ClientHttp2Session> {
   return client;
 }
 
-it("lets go of connections in both protocols that have no whole call, the oldest first", async () => {
+it("drops connections in both protocols that have no whole call, the oldest first", async () => {
   const asked = await session(true);
   const slow = await session(false);
   const silent = Array.from({ length: LIMIT - 2 }, open);

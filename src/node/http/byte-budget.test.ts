@@ -18,7 +18,7 @@ it("counts bytes that come little by little, in the place of the first of them",
   expect(budget.held).toBe(0);
 });
 
-it("lets go of nobody who holds less than others", () => {
+it("drops nobody who holds less than others", () => {
   const budget = new ByteBudget(100);
   const gone: string[] = [];
   budget.hold(1, () => gone.push("small"));
@@ -26,7 +26,7 @@ it("lets go of nobody who holds less than others", () => {
   expect(gone).toEqual(["first"]);
 });
 
-it("has the garbage collected of those that it lets go of", async () => {
+it("has the garbage collected of those that it drops", async () => {
   let times = 0;
   const large = 20 * 1024 * 1024;
   const budget = new ByteBudget(large, () => (times += 1));
@@ -37,7 +37,7 @@ it("has the garbage collected of those that it lets go of", async () => {
   expect(times).toBe(2);
 });
 
-it("lets go of a client that takes all the room itself, once", () => {
+it("drops a client that takes all the room itself, once", () => {
   const budget = new ByteBudget(10);
   let times = 0;
   const held = budget.begin(() => {
@@ -57,7 +57,7 @@ it("holds nothing for a client that has gone", () => {
   expect(unread.held).toBe(0);
 });
 
-it("lets go of the reader that has been reading longest, and refuses what no room is enough for", () => {
+it("drops the reader that has been reading longest, and refuses what no room is enough for", () => {
   const limits = { unread: new ByteBudget(10), readWithinMs: 60_000 };
   const readers = Array.from({ length: 3 }, () => new ServerResponse(new IncomingMessage(new Socket())));
   // Without a connection, nothing is read.

@@ -301,7 +301,7 @@ describe("keeping certificates", () => {
     await keeper.close();
   });
 
-  it("forgets the certificate of a host that nobody has any more once it would have to be renewed", async () => {
+  it("forgets the certificate of a host that nobody has once it would have to be renewed", async () => {
     const { keeper, clock, kept } = keeping({ isPrompt: true });
     await keeper.want(lease("one"), [HOST]);
     await keeper.want(lease("two"), [B]);

@@ -135,7 +135,7 @@ test.each([
   expect(await answer).toBe(open);
 });
 
-test("a provider that cannot follow the blocks tells of its end", async () => {
+test("a provider that cannot follow the blocks reports that it ends", async () => {
   const provider = await run(await startedNode(), {
     change: (client) => {
       client.node.block = async () => {

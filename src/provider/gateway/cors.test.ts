@@ -96,7 +96,7 @@ describe("a websocket of a page", () => {
     expect((await opened([`${PROTOCOL_PREFIX}${await token()}`, STREAM_PROTOCOL])).protocol).toBe(STREAM_PROTOCOL);
   });
 
-  it("is refused with no token, with two, without the protocol, and with one that is none", async () => {
+  it("is refused with no token, with two, without the protocol, and with an invalid one", async () => {
     const good = `${PROTOCOL_PREFIX}${await token()}`;
     expect((await opened([STREAM_PROTOCOL])).status).toBe(401);
     expect((await opened([STREAM_PROTOCOL, good, `${PROTOCOL_PREFIX}${await token()}`])).status).toBe(400);

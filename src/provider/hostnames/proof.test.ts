@@ -251,7 +251,7 @@ it("gives a name to one of two new holders whose proofs come at once, and takes 
   expect(() => registry.claim(lease(ALICE, 3n), [HOST])).toThrow(/in use/);
 });
 
-it("knows nothing once it was told to stop", async () => {
+it("knows nothing and asks nothing once it was stopped", async () => {
   const { open, asked } = dns({ [CHALLENGE]: "silence" });
   const stop = new AbortController();
   const proof = dnsProver({ aliasOf, open, limitMs: 1_000_000 }).prove(HOST, ALICE, stop.signal);

@@ -205,7 +205,7 @@ describe("ingress: where requests go", () => {
 });
 
 describe("ingress: what is passed on", () => {
-  it("keeps method, path, host and body, and tells the client's address itself", async () => {
+  it("keeps method, path, host and body, and adds the client's address itself", async () => {
     const { address } = await replica(async (request, response) => {
       const { method, url, headers } = request;
       response.end(JSON.stringify({ method, url, headers, body: await bodyOf(request) }));
@@ -512,7 +512,7 @@ describe("ingress: bad clients", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 .*plain undefined/s);
   });
 
-  it("lets go of the replica when the client leaves", async () => {
+  it("closes the connection to the replica when the client leaves", async () => {
     let closed = () => {};
     const left = new Promise<void>((resolve) => {
       closed = resolve;

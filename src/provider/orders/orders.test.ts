@@ -387,7 +387,7 @@ describe("orders", () => {
     service.stop();
   });
 
-  it("takes its open bids back when it is told to, and counts that as its own will", async () => {
+  it("withdraws its open bids when it is told to, and counts that as its own wish", async () => {
     const counted: string[] = [];
     const meter = {
       ...NO_METER,

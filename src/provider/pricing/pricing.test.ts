@@ -162,7 +162,7 @@ describe("script pricing", () => {
     await expect(run("sleep 30", 200)).rejects.toThrow("signal SIGKILL");
   });
 
-  it("tells the script nothing of the provider's environment but what is meant for it", async () => {
+  it("gives the script nothing of the provider's environment but what is meant for it", async () => {
     const given = {
       SVC_KEYRING_PASSPHRASE: "secret",
       SVC_HOME: "/x",

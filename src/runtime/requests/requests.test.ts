@@ -24,7 +24,7 @@ describe("addresses", () => {
 });
 
 describe("states", () => {
-  test("are found by name; the empty text is none", () => {
+  test("are found by name; the empty text is no state", () => {
     expect(readState("valid", Certificate_State)).toBe(Certificate_State.valid);
     expect(readState("", Certificate_State)).toBeUndefined();
     expect(readState("closed", { open: 1, closed: 2 })).toBe(2);

@@ -57,7 +57,7 @@ describe("pagination", () => {
     expect(page(store, { key: nextKey }).total).toBe(0n);
   });
 
-  test("walks past so many rows and no further", () => {
+  test("walks past a bounded number of rows", () => {
     const most = 50_000;
     const store = filled(most + 200);
     const few = filled(most + 100);
@@ -72,7 +72,7 @@ describe("pagination", () => {
     expect(page(store, { limit: 1n }, (value) => value === BigInt(most - 1)).values).toEqual([most - 1]);
   });
 
-  test("ends a page of sparse rows after so many, and goes on there", () => {
+  test("ends a page of sparse rows after a bounded number, and continues there", () => {
     const store = filled(50_200);
     const ask = (request: PageRequest, from: number) => {
       const filter = (value: bigint) => value === 7n || value >= BigInt(from);

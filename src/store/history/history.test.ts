@@ -64,7 +64,7 @@ describe("keys of old values", () => {
     }
   });
 
-  test("tell tables of state from those of others", () => {
+  test("distinguish tables of state from others", () => {
     for (const table of ["state/bank", "app", "state/app"])
       expect(readEntryKey(entryKey(tablePrefix(1, table), toUtf8("k"), 3)).table).toBe(table);
   });

@@ -76,7 +76,7 @@ describe("what may be taken", () => {
 describe("the bid window", () => {
   const base = { groups: [1], blocks: 2n, bidders: 5 };
 
-  test("opens with the first bid and closes so many blocks later", () => {
+  test("opens with the first bid and closes a given number of blocks later", () => {
     const bids = [bid({ createdAt: 101n }), bid({ provider: "b", createdAt: 100n })];
     expect(bidWindow({ ...base, height: 100n, bids: [] })).toEqual({ kind: "empty", groups: [1] });
     expect(bidWindow({ ...base, height: 100n, bids })).toEqual({ kind: "open", until: 102n });

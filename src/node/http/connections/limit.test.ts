@@ -61,7 +61,7 @@ function connectFrom(localAddress: string): Socket {
 
 const areOver = (all: readonly Socket[]) => all.map(({ destroyed }) => destroyed);
 
-it("lets go of a connection of the client that has most of them, even if it is being answered", async () => {
+it("drops a connection of the client that has most of them, even if it is being answered", async () => {
   const flood: Socket[] = [];
   for (let i = 1; i <= LIMIT; i++) flood.push(await busy("127.0.0.1", i));
   await busy("127.0.0.2", LIMIT + 1);
@@ -74,7 +74,7 @@ it("lets go of a connection of the client that has most of them, even if it is b
   expect(asked).toBe(LIMIT + 2);
 });
 
-it("lets go of the oldest that asks nothing, of all clients that have as many", async () => {
+it("drops the oldest idle one, of all clients that have as many", async () => {
   const others = [await busy("127.0.0.1", 1)];
   for (const address of ["127.0.0.2", "127.0.0.3", "127.0.0.4"]) others.push(await silent(address));
   await busy("127.0.0.5", 2);

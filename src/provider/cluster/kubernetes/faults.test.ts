@@ -230,7 +230,7 @@ describe("what somebody does to a lease", () => {
     expect(cluster.server.requests.slice(before).filter((each) => each.startsWith("PATCH"))).toEqual([]);
   });
 
-  it("is reported where its record cannot be read any more; what runs stays", async () => {
+  it("is reported if its record can no longer be read; what runs stays", async () => {
     const driver = await open();
     const spec = await deployed(driver);
     await driver.close();

@@ -112,7 +112,7 @@ describe("client certificates", () => {
     expect(await ask(shown(unknown))).toMatchObject({ status: 401, message: expect.stringContaining("not published") });
   });
 
-  it("do not any more from the moment they are revoked", async () => {
+  it("no longer do from the moment they are revoked", async () => {
     expect((await ask(shown(harness.certificate))).status).toBe(200);
     publish(harness.world.chain, harness.tenant.address, harness.certificate, "revoked");
     expect(await ask(shown(harness.certificate))).toMatchObject({

@@ -4,7 +4,7 @@ import { checkLeaseImages, type ImageWish, makeRoomForImage } from "./image-quot
 const image = (id: string, bytes = 10) => ({ config: id, bytes });
 
 describe("images of a lease", () => {
-  it("take together no more than it may have", () => {
+  it("take no more together than it may have", () => {
     const [base, app] = [image("a", 30 << 20), image("b", 20 << 20)];
     const most = 50n << 20n;
     checkLeaseImages([], 0n);

@@ -12,7 +12,7 @@ function record(images: Record<string, string>): LeaseRecord {
 }
 
 describe("images that a lease had before", () => {
-  it("are those that no service has any more, the oldest first", () => {
+  it("are those that no service has, the oldest first", () => {
     const first = withPin(record({ web: "a", db: "a" }), "web", pin("b"));
     expect(first.earlier).toEqual([]);
     const second = withPin(withPin(first, "db", pin("c")), "web", pin("d"));

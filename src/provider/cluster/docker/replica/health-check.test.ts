@@ -13,7 +13,7 @@ test("health checks of images come every 30 seconds at most, and are else as the
   expect(seldomChecked({ Test: ["CMD-SHELL", "true"] })).toMatchObject({ Interval: 30 * SECOND });
 });
 
-test("where an image has none there is none", () => {
+test("an image without a health check gets none", () => {
   for (const check of [undefined, {}, { Test: [] }, { Test: ["NONE"] }]) {
     expect(seldomChecked(check)).toBeUndefined();
   }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createLogger } from "../../../../util/index.ts";
 import { Notices } from "./notices.ts";
 
-it("what a tenant repeats is told once a minute, with how often it was not", () => {
+it("what a tenant repeats is logged once a minute, with the number left out", () => {
   const lines: string[] = [];
   const log = createLogger({ level: "info", format: "json", write: (line) => lines.push(line) });
   const notices = new Notices(log);

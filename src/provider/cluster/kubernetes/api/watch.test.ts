@@ -117,7 +117,7 @@ describe("a watch", () => {
     expect(await next(changes)).toBe("all one two");
   });
 
-  test("whose server says nothing any more is opened anew", async () => {
+  test("whose server has gone silent is opened anew", async () => {
     const changes = watch({ silenceMs: 50 });
     expect(await next(changes)).toBe("all");
     const first = next(changes);

@@ -61,7 +61,7 @@ describe("a pod that its node does not start", () => {
     expect(told).not.toContain("/");
   });
 
-  it("says nothing of it once its program has run, nor of events that tell of something else", () => {
+  it("says nothing of it once its program has run, nor of events about something else", () => {
     const hindrance = hindranceOf("FailedMount", "");
     expect(said({ placed: true, running: true }, undefined, hindrance)).toBeUndefined();
     expect(said({ placed: true, waiting, exit: { code: 1, reason: "Error" } }, undefined, hindrance)).toBeUndefined();
