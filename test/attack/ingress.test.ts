@@ -85,7 +85,7 @@ const floods: readonly Flood[] = [
   { ...plain, kind: "parts", count: 1 },
   { ...secure, count: 4 },
   { ...secure, count: 4, by: "http1" },
-  { ...secure, count: 1, isSame: true },
+  { ...secure, count: 1, isSame: true, by: "http1" },
   { ...secure, kind: "http2", requests: 100, count: 4 },
   { ...secure, kind: "http2", requests: 100, count: 4, by: "http2" },
   { ...secure, kind: "http2", requests: 100, count: 1, isSame: true, by: "http1" },
