@@ -137,9 +137,9 @@ describe("leased addresses", () => {
 });
 
 /** Two services at one address, each in a placement of its own. */
-function twoGroups(): LoadedSdl {
-  const sample = JSON.parse(sampleFile({ leasedIps: ["game"], job: "serve" }));
-  const expose = [{ port: 80, as: 5400, to: [{ global: true, ip: "game" }] }];
+function twoGroups(ip = "game"): LoadedSdl {
+  const sample = JSON.parse(sampleFile({ leasedIps: [ip], job: "serve" }));
+  const expose = [{ port: 80, as: 5400, to: [{ global: true, ip }] }];
   sample.services.job = { image: sample.services.web.image, expose };
   sample.profiles.placement.there = sample.profiles.placement.here;
   sample.deployment.job = { there: sample.deployment.job.here };
@@ -165,6 +165,26 @@ describe("leased addresses of a deployment with two groups at one provider", () 
     await world.service.leaseClosed(two, 9n);
     await world.pass(60_000);
     expect(world.cluster.holdings.size).toBe(0);
+  });
+
+  it("are no more than are paid for where one of them cannot run what the manifest says", async () => {
+    const world = open();
+    const [one, two] = [leaseOf(1n), { ...leaseOf(1n), gseq: 2 }];
+    const update = async (ip: string) => {
+      const loaded = twoGroups(ip);
+      for (const id of [one, two]) world.chain.win(id, onChain(loaded));
+      await world.service.manifestReceived(TENANT, 1n, loaded.manifest);
+    };
+    await update("game");
+    const { check } = world.driver;
+    world.driver.check = async (spec) => {
+      if (spec.id.gseq === 2) throw clusterErrors.unsupported("it can never run");
+      await check.call(world.driver, spec);
+    };
+    await expect(update("voice")).rejects.toThrow(/never run/);
+    await world.pass(60_000);
+    expect(world.cluster.holdings.size).toBe(1);
+    expect(await told(world, one)).toEqual([[`game ${POOL[0]}`], []]);
   });
 
   it("migrate from both, with leave for both", async () => {

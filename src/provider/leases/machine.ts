@@ -86,6 +86,15 @@ export class LeaseMachine {
     return this.#serial.run(() => this.#accept(group, version));
   }
 
+  /** Rejects where the manifest could not be put in force now; changes nothing. */
+  check(group: ManifestGroup, version: string): Promise<void> {
+    return this.#serial.run(async () => {
+      if (this.#record.phase === "closing" || this.#stopped) throw leaseErrors.closing();
+      if (this.#record.version === version) return;
+      await this.#propose(group, version).finally(() => this.#keepWhatIsInForce());
+    });
+  }
+
   /** Deploys what is in force again, for a cluster that has lost its record of it; if that fails, it is tried again later. */
   describe(): Promise<void> {
     return this.#serial.run(async () => {
@@ -191,7 +200,6 @@ export class LeaseMachine {
     const before = this.#record;
     if (before.phase === "closing" || this.#stopped) throw leaseErrors.closing();
     if (before.group !== null && before.version === version) return this.#schedule(0);
-    const context = this.#context;
     this.#save(await this.#prepare(group, version));
     try {
       await this.#deploy();
@@ -200,8 +208,7 @@ export class LeaseMachine {
       this.#save(before);
       throw error;
     } finally {
-      context.registry.retain(this.id, context.claimed(this.id));
-      context.driver.ports.hold(this.id, this.#record.ports);
+      this.#keepWhatIsInForce();
       await this.#settleAddresses();
     }
     this.#tellAccepted();
@@ -223,26 +230,36 @@ export class LeaseMachine {
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameWithheld", note: held });
   }
 
-  /** The next record, with host names and ports taken; on a refusal nothing is taken. */
+  /** The next record, with host names, ports and addresses taken; on a refusal nothing is taken. */
   async #prepare(group: ManifestGroup, version: string): Promise<LeaseRecord> {
-    const { driver, registry, settings } = this.#context;
-    const { ports } = driver;
-    const before = this.#record;
     try {
-      const hosts = claimHosts(registry, { id: this.id, group }, settings);
-      const assigned = await ports.assign(this.id, group);
-      const generation = before.generation + 1;
-      const next = advance(before, "deploying", { group, version, generation, ports: assigned, ...hosts });
-      const spec = leaseSpec(next, settings.publicHostname);
-      if (spec !== undefined) await driver.check(spec);
+      const next = await this.#propose(group, version);
       await this.#claimAddresses(endpointNames(group));
       return next;
     } catch (error) {
-      registry.retain(this.id, this.#context.claimed(this.id));
-      ports.hold(this.id, before.ports);
+      this.#keepWhatIsInForce();
       await this.#settleAddresses();
       throw error;
     }
+  }
+
+  /** The next record, with host names and ports taken, if the cluster can ever run it. */
+  async #propose(group: ManifestGroup, version: string): Promise<LeaseRecord> {
+    const { driver, registry, settings } = this.#context;
+    const before = this.#record;
+    const hosts = claimHosts(registry, { id: this.id, group }, settings);
+    const ports = await driver.ports.assign(this.id, group);
+    const next = advance(before, "deploying", { group, version, generation: before.generation + 1, ports, ...hosts });
+    const spec = leaseSpec(next, settings.publicHostname);
+    if (spec !== undefined) await driver.check(spec);
+    return next;
+  }
+
+  /** Gives back host names and ports of a manifest that is not in force. */
+  #keepWhatIsInForce(): void {
+    const { driver, registry, claimed } = this.#context;
+    registry.retain(this.id, claimed(this.id));
+    driver.ports.hold(this.id, this.#record.ports);
   }
 
   /** Where all are taken, those that the manifest gives up have to do: they are free once it is in force. */
