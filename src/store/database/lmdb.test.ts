@@ -73,8 +73,13 @@ try {
 }
 `;
 
-function start(directory: string, hold: "hold" | "work"): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, [script, directory, hold], { stdio: ["ignore", "pipe", "inherit"] });
+function start(
+  directory: string,
+  hold: "hold" | "work",
+  before: readonly string[] = [],
+): { child: ChildProcess; output: () => string } {
+  const [command = "", ...words] = [...before, process.execPath, script, directory, hold];
+  const child = spawn(command, words, { stdio: ["ignore", "pipe", "inherit"] });
   children.add(child);
   let output = "";
   child.stdout?.on("data", (data: Buffer) => {
@@ -194,6 +199,22 @@ describe("the lock of a database directory", () => {
     expect(() => openLmdb(directory)).toThrow(`process ${holder.child.pid} has ${directory} open`);
     await kill(holder.child);
   });
+
+  // Each container has a process 1.
+  test.skipIf(process.getuid?.() !== 0)(
+    "holds among processes of one number, each in a namespace of its own",
+    async () => {
+      const directory = join(scratch, "contained");
+      const contained = ["unshare", "--pid", "--fork", "--kill-child"];
+      const holder = start(directory, "hold", contained);
+      await until(() => holder.output().includes("collected\n"), holder.child);
+      const other = start(directory, "hold", contained);
+      await until(() => other.output() !== "", other.child);
+      expect(other.output()).toContain(`refused: another process of the number 1 has ${directory} open`);
+      await Promise.all([kill(other.child), kill(holder.child)]);
+      openLmdb(directory).close();
+    },
+  );
 
   test("holds after the owner's snapshots and writes", async () => {
     const directory = join(scratch, "owned");

@@ -38,7 +38,7 @@ export class DatabaseLock {
       return open(folder, options);
     });
     // Being listed before looking means that of two processes starting together at least one sees the other.
-    const reader = environment.useReadTransaction();
+    const reader = readerOf(environment, path);
     environment.readerCheck();
     const other = readerPids(environment.readerList()).find((pid) => pid !== process.pid);
     if (other !== undefined) {
@@ -53,6 +53,16 @@ export class DatabaseLock {
     openHere.delete(this.#path);
     this.#reader.done();
     void this.#environment.close();
+  }
+}
+
+/** The kernel refuses LMDB's lock on a process id to another process that has the same id in a container of its own. */
+function readerOf(environment: RootDatabase, path: string): Reader {
+  try {
+    return environment.useReadTransaction();
+  } catch (cause) {
+    void environment.close();
+    throw storeErrors.inUse(`another process of the number ${process.pid} has ${path} open`, { cause });
   }
 }
 
