@@ -2,7 +2,15 @@ import { constants } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { createServer, type Server } from "node:https";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { ACCEPT_QUEUE, endFailedHandshakes, errorText, type Logger, listenError, Reading } from "../../util/index.ts";
+import {
+  ACCEPT_QUEUE,
+  closeIdle,
+  endFailedHandshakes,
+  errorText,
+  type Logger,
+  listenError,
+  Reading,
+} from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
@@ -162,6 +170,7 @@ export class Gateway {
     server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
     limitConnections(server, limits, this.#reading);
+    closeIdle(server, this.#reading);
     endFailedHandshakes(server);
     serveInTurns(server, handler, this.#reading);
     server.on("upgrade", (request, socket, head) => {

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
-import { ACCEPT_QUEUE, type ListenPlace, listenError, type Reading } from "../../../util/index.ts";
+import { ACCEPT_QUEUE, closeIdle, type ListenPlace, listenError, type Reading } from "../../../util/index.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
 import { type LimitedConnections, limitConnections } from "./limit.ts";
 import { answerMalformed } from "./malformed.ts";
@@ -17,6 +17,7 @@ export function limitServer(server: Server, { maxOpenConnections, reading }: Con
   const connections = limitConnections(server, maxOpenConnections);
   server.on("connection", (socket) => reading.add(socket));
   server.on("request", () => reading.worked());
+  closeIdle(server, reading);
   answerMalformed(server);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { type Reading, RequestLines } from "../../../util/index.ts";
+import { closeIdle, type Reading, RequestLines } from "../../../util/index.ts";
 import type { Decide } from "../decide.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
@@ -54,6 +54,7 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }
   });
   server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
   server.timeout = LIMITS.idle;
+  closeIdle(server, reading);
   server.on("upgrade", (request, socket, head) => {
     reading.worked();
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.

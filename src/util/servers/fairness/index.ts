@@ -1,5 +1,6 @@
 /** No client keeps the others waiting for all that it asks for. */
 export { type Caller, callerOf, callerOfSession } from "./caller.ts";
 export { FairQueue } from "./fair-queue.ts";
+export { closeIdle } from "./idle.ts";
 export { FRESH_TLS_BYTES } from "./limits.ts";
 export { Reading } from "./reading.ts";

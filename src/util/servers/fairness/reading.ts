@@ -24,7 +24,7 @@ interface Readable {
   off(event: "close", listener: () => void): unknown;
 }
 
-interface HandledSocket extends Readable {
+export interface HandledSocket extends Readable {
   readonly _handle?: Handle | null;
   /** Of a connection with TLS, the one below it. */
   readonly _parent?: HandledSocket | null;
@@ -127,6 +127,12 @@ export class Reading {
   handOver(socket: HandledSocket): void {
     const connection = this.#connections.get(socket._parent ?? socket);
     if (connection !== undefined) connection.isHandedOver = true;
+  }
+
+  /** Whether a connection is stopped until its next turn. */
+  isWaiting(socket: HandledSocket): boolean {
+    const connection = this.#connections.get(socket._parent ?? socket);
+    return connection !== undefined && !this.#read.has(connection);
   }
 
   /** The number of the turn of the event loop, among those in which something was read. */
