@@ -34,10 +34,7 @@ export interface DispatchOptions {
   readonly unfinished: ByteBudget;
 }
 
-/**
- * What answers the requests of a connection, and for whom. The options are those of the server as they are: a copy of them for each
- * request would cost a fifth of a query.
- */
+/** What answers the requests of a connection, and for whom: the options of the server as they are, not copied for each request. */
 export interface Dispatch {
   readonly env: RpcEnvironment;
   readonly options: DispatchOptions;
