@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     const port = Number(daemon.logged("provider started")?.gateway);
     const report = new Report(
       "gateway",
-      `${CONNECTIONS} clients in a process of their own for ${seconds} s, each with one request after the other; the daemon on a cluster in memory beside its node in the measuring process, whose processor time is counted.`,
+      `${CONNECTIONS} clients with addresses of their own in a process for ${seconds} s, each with one request after the other; the daemon on a cluster in memory beside its node in the measuring process, whose processor time is counted.`,
     );
     for (const [name, path, isKept] of [
       ["GET /status", "/status", true],
@@ -71,7 +71,9 @@ function cpuTime(): number {
 
 async function inProcess(given: Load): Promise<number> {
   const clients = fork(fileURLToPath(import.meta.url), [JSON.stringify(given)]);
-  const [count] = await once(clients, "message");
+  const broken = once(clients, "exit").then(() => Promise.reject(new Error("the clients ended without an answer")));
+  const [count] = await Promise.race([once(clients, "message"), broken]);
+  broken.catch(() => {});
   clients.disconnect();
   return Number(count);
 }
@@ -81,9 +83,10 @@ async function load({ port, path, seconds, isKept }: Load): Promise<number> {
   const agent = new Agent({ keepAlive: isKept, maxSockets: CONNECTIONS, rejectUnauthorized: false });
   const end = performance.now() + seconds * 1000;
   let count = 0;
-  const client = async (): Promise<void> => {
+  // One address may open only so many connections a second.
+  const client = async (_: unknown, index: number): Promise<void> => {
     while (performance.now() < end) {
-      await ask({ agent, port, path });
+      await ask({ agent, port, path, localAddress: `127.0.1.${index + 1}` });
       count += 1;
     }
   };
@@ -92,7 +95,12 @@ async function load({ port, path, seconds, isKept }: Load): Promise<number> {
   return count;
 }
 
-function ask(place: { readonly agent: Agent; readonly port: number; readonly path: string }): Promise<void> {
+interface Question extends Pick<Load, "port" | "path"> {
+  readonly agent: Agent;
+  readonly localAddress: string;
+}
+
+function ask(place: Question): Promise<void> {
   return new Promise((resolve, reject) => {
     get({ host: "127.0.0.1", ...place }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`));
