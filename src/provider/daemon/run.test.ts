@@ -222,8 +222,8 @@ test("a provider whose cluster stops answering says that it bids no more, until 
   onTestFinished(() => provider.stop());
   cluster.reachable = false;
   await expect.poll(() => heard.join("\n")).toContain("this provider does not bid | the cluster does not answer: ");
+  await expect.poll(() => heard.filter((text) => text.startsWith("inventory not refreshed")).length).toBeGreaterThan(0);
   const said = heard.filter((text) => text.startsWith("this provider does not bid")).length;
   cluster.reachable = true;
-  await expect.poll(() => heard.filter((text) => text.startsWith("inventory not refreshed")).length).toBeGreaterThan(0);
   expect(said).toBe(1);
 });

@@ -3,6 +3,7 @@ import { connect } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
+import type { GatewayLimits } from "./limits.ts";
 
 const HANDSHAKE_MS = 50;
 const ASK = "GET /address HTTP/1.1\r\nhost: gateway\r\nconnection: close\r\n\r\n";
@@ -13,8 +14,10 @@ afterEach(async () => {
   harness = undefined;
 });
 
-async function openGateway(): Promise<{ readonly host: string; readonly port: number; readonly grpcPort: number }> {
-  harness = await GatewayHarness.open({ handshakeTimeout: HANDSHAKE_MS }, { grpc: true });
+async function openGateway(
+  limits: Partial<GatewayLimits> = { handshakeTimeout: HANDSHAKE_MS },
+): Promise<{ readonly host: string; readonly port: number; readonly grpcPort: number }> {
+  harness = await GatewayHarness.open(limits, { grpc: true });
   return { host: "127.0.0.1", port: harness.port, grpcPort: harness.gateway.grpcPort ?? 0 };
 }
 
@@ -49,7 +52,7 @@ it.each([
 });
 
 it("a connection that sends hundreds of requests at once is ended, and one that sends some is answered", async () => {
-  const gateway = await openGateway();
+  const gateway = await openGateway({});
   const request = ASK.replace("connection: close\r\n", "");
   const answers = async (text: string) => {
     const socket = connect({ ...gateway, rejectUnauthorized: false }, () => socket.write(text));

@@ -46,7 +46,11 @@ async function answerOf(socket: Socket): Promise<string> {
   socket.on("data", (chunk) => {
     text += String(chunk);
   });
-  await once(socket, "end");
+  // A reset ends it too, where `once` of Node.js rejects.
+  await new Promise<void>((resolve) => {
+    socket.once("end", () => resolve());
+    void closed(socket).then(resolve);
+  });
   return text;
 }
 

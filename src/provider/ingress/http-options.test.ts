@@ -145,9 +145,11 @@ describe("next_cases", () => {
   it("timeout leads to the next replica where it is named", async () => {
     const silent = await replica(() => {});
     const { addresses } = await statuses(200);
-    const port = await ingress([silent, ...addresses], { readTimeout: 100, nextCases: ["timeout"] });
+    // Enough for the replica that answers.
+    const readTimeout = 1_000;
+    const port = await ingress([silent, ...addresses], { readTimeout, nextCases: ["timeout"] });
     for (let n = 0; n < 2; n++) expect((await send(port)).status).toBe(200);
-    const none = await ingress([silent, ...addresses], { readTimeout: 100, nextCases: ["error"] });
+    const none = await ingress([silent, ...addresses], { readTimeout, nextCases: ["error"] });
     expect([(await send(none)).status, (await send(none)).status].sort()).toEqual([200, 504]);
   });
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
+import { closed } from "../../support/closed.ts";
 import { waitFor } from "../../support/index.ts";
 
 interface Message {
@@ -24,6 +25,7 @@ export async function runInThreads(port: number, expression: string): Promise<vo
   const message = JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression } });
   send("NodeWorker.sendMessageToWorker", { sessionId: await attached, message });
   // What was sent goes out before the end.
+  const end = closed(socket.on("error", () => {}));
   socket.close();
-  await once(socket, "close");
+  await end;
 }

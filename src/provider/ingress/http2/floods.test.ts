@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
 import { afterEach, expect, it } from "vitest";
+import { pause } from "../../../../test/support/wait.ts";
 import { readFileText } from "../../../util/index.ts";
 import { AUTHORITY, openAuthority } from "../../certificates/index.ts";
 import { Ingress } from "../server.ts";
@@ -81,17 +82,20 @@ async function attacker({ port, ca }: { readonly port: number; readonly ca: stri
 
 type Flood = (round: number) => Buffer;
 
-/** Sends the frames, some thousand in all, until the connection ends; whether it ended before all were sent or soon after. */
-async function flood(socket: TLSSocket, frames: Flood, rounds = 40): Promise<boolean> {
+const ROUNDS = 40;
+
+/** Sends the frames, some thousand in all, until the connection ends; whether it ended before all were sent or within the patience. */
+async function flood(socket: TLSSocket, frames: Flood, patienceMs = 2_000): Promise<boolean> {
   let ended = false;
   socket.resume().once("close", () => {
     ended = true;
   });
-  for (let round = 0; round < rounds && !ended; round++) {
+  for (let round = 0; round < ROUNDS && !ended; round++) {
     socket.write(frames(round));
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(5);
   }
-  for (let waits = 0; waits < 200 && !ended; waits++) await new Promise((resolve) => setTimeout(resolve, 10));
+  const late = performance.now() + patienceMs;
+  while (!ended && performance.now() < late) await pause(10);
   return ended;
 }
 
@@ -135,7 +139,7 @@ it.each<[string, Flood]>([
 ])("%s end the connection, and nobody else's", async (_, frames) => {
   const ingress = await serve();
   const socket = await attacker(ingress);
-  const ends = flood(socket, frames);
+  const ends = flood(socket, frames, 30_000);
   expect(await others(ingress)).toBe(200);
   expect(await ends).toBe(true);
   expect(await others(ingress)).toBe(200);
