@@ -104,8 +104,11 @@ const LONG = [
 /** What one of the lanes of `npm test` leaves to the others. */
 const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];
 
+/** The longest that `expect.poll` waits: its own second is less than a busy machine may let a process wait for its turn. */
+const PATIENT = { poll: { timeout: 30_000 } };
+
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
-const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: BASE_ENV };
+const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: BASE_ENV, expect: PATIENT };
 
 /**
  * Three projects: `unit` stays quick and runs everywhere, so does `simulation`, which takes longer; `e2e` starts real
@@ -149,6 +152,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...LONG, ...WITHOUT],
           testTimeout: 300_000,
           hookTimeout: 300_000,
+          expect: PATIENT,
           fileParallelism: false,
         },
       },

@@ -192,7 +192,7 @@ describe("the service of transactions", () => {
       ask(Tx.method.broadcastTx, { txBytes: toUtf8(text), mode: BroadcastMode.BLOCK }, "cosmos");
     expect((await broadcast("bad")).value?.txResponse).toMatchObject({ code: 1, codespace: "kv", height: 0n });
     const answer = broadcast("c=1");
-    await vi.waitUntil(() => engine.mempool.size > 0);
+    await vi.waitUntil(() => engine.mempool.size > 0, 30_000);
     engine.produceBlock();
     const { txResponse } = (await answer).value ?? {};
     expect(txResponse).toMatchObject({ code: 0, height: 1n, txhash: toHexUpper(txHash(kvTx("c=1"))), timestamp: "" });

@@ -59,7 +59,7 @@ async function start(given: GivenSettings = {}, logger: Logger = silentLogger): 
 /** A node with its first block, and hours until the next. */
 async function startOnce(): Promise<Node> {
   const node = await start({ "block-interval": "60m" });
-  await vi.waitUntil(() => node.engine.blocks.height > 0n);
+  await vi.waitUntil(() => node.engine.blocks.height > 0n, 30_000);
   return node;
 }
 
@@ -179,7 +179,7 @@ describe("a node", () => {
   it("serves, makes blocks, stops, and goes on where it stopped", async () => {
     init();
     const node = await start({ "check-invariants": "true" });
-    await expect.poll(() => node.engine.blocks.height, { timeout: 10_000 }).toBeGreaterThan(2n);
+    await expect.poll(() => node.engine.blocks.height, { timeout: 30_000 }).toBeGreaterThan(2n);
     expect(await call(node, "status")).toMatchObject({
       node_info: { network: "svc-test-1", moniker: "tester", listen_addr: node.rpcUrl.replace("http", "tcp") },
       application_version: { version: "v9.9.9" },
@@ -189,7 +189,7 @@ describe("a node", () => {
     await expect(fetch(`${node.rpcUrl}/health`)).rejects.toThrow();
     const again = await start();
     expect(again.engine.blocks.height).toBe(height);
-    await expect.poll(() => again.engine.blocks.height, { timeout: 10_000 }).toBeGreaterThan(height);
+    await expect.poll(() => again.engine.blocks.height, { timeout: 30_000 }).toBeGreaterThan(height);
     const { rpcUrl } = again;
     expect(rpcUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
@@ -361,7 +361,7 @@ describe("export", () => {
     init();
     const few = { "block-interval": "60m", pruning: "custom", "pruning-keep-recent": "3", "pruning-interval": "10" };
     const first = await start(few);
-    await vi.waitUntil(() => first.engine.blocks.height > 0n);
+    await vi.waitUntil(() => first.engine.blocks.height > 0n, 30_000);
     const grow = (node: Node, height: bigint) => {
       while (node.engine.blocks.height < height) node.engine.produceBlock();
     };
@@ -407,7 +407,7 @@ describe("export", () => {
     genesis.consensus_params.evidence.max_age_num_blocks = "1";
     writeFileSync(homePaths(home).genesis, JSON.stringify(genesis));
     const node = await start({ "block-interval": "60m", pruning: "nothing", "min-retain-blocks": "3" });
-    await vi.waitUntil(() => node.engine.blocks.height > 0n);
+    await vi.waitUntil(() => node.engine.blocks.height > 0n, 30_000);
     while (node.engine.blocks.height < 8n) node.engine.produceBlock();
     const { base } = node.engine.blocks;
     await node.stop();

@@ -30,7 +30,7 @@ beforeAll(async () => {
     "check-invariants": "true",
   });
   node = await startNode({ home, config, logger: silentLogger, version: "v0.0.1" });
-  await vi.waitUntil(() => node.engine.blocks.height > 1n, { timeout: 20_000 });
+  await vi.waitUntil(() => node.engine.blocks.height > 1n, { timeout: 30_000 });
 });
 
 afterAll(async () => {
@@ -136,11 +136,11 @@ describe("CosmJS", () => {
     const txs = client
       .subscribeTx(`transfer.recipient='${bob.address}'`)
       .subscribe({ next: ({ hash }) => hashes.push(Buffer.from(hash).toString("hex").toUpperCase()) });
-    await expect.poll(() => heights.length, { timeout: 20_000 }).toBeGreaterThan(2);
+    await expect.poll(() => heights.length, { timeout: 30_000 }).toBeGreaterThan(2);
     const sender = await SigningStargateClient.connectWithSigner(node.rpcUrl, wallet, { broadcastPollIntervalMs: 100 });
     const fee = { amount: coins(5000, "utoken"), gas: "200000" };
     const { transactionHash } = await sender.sendTokens(alice.address, bob.address, coins(7, "utoken"), fee);
-    await expect.poll(() => hashes, { timeout: 20_000 }).toEqual([transactionHash]);
+    await expect.poll(() => hashes, { timeout: 30_000 }).toEqual([transactionHash]);
     expect(heights.slice(1).every((height, i) => height === (heights[i] ?? 0) + 1)).toBe(true);
     blocks.unsubscribe();
     txs.unsubscribe();

@@ -63,12 +63,12 @@ describe("the commands of a node", () => {
     out = "";
     const env = { SVC_RPC_LADDR: "tcp://127.0.0.1:0", SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
     const running = run("start", [], { "block-interval": "100ms", log_level: "error" }, env);
-    await vi.waitUntil(() => out.includes("\n"), { timeout: 20_000 });
+    await vi.waitUntil(() => out.includes("\n"), { timeout: 30_000 });
     const [, url = ""] =
       /^node ready: chain svc-cli-1, height 0, RPC (http:\/\/127\.0\.0\.1:\d+), gRPC 127\.0\.0\.1:\d+\n$/.exec(out) ??
       [];
     await vi.waitUntil(async () => (await (await fetch(`${url}/block?height=2`)).text()).includes('"height":"2"'), {
-      timeout: 20_000,
+      timeout: 30_000,
     });
     process.emit("SIGTERM");
     expect(await running).toBe(0);

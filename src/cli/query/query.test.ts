@@ -75,7 +75,7 @@ describe("query bank balances", () => {
     await vi.waitFor(async () => {
       const { latest_block_height } = JSON.parse((await chain.run(["status"])).out).sync_info;
       expect((await chain.run([...balances, "--height", latest_block_height])).code).toBe(0);
-    });
+    }, 30_000);
   });
 
   test.each([
@@ -222,7 +222,7 @@ describe("query tx, txs, block, account", () => {
   });
 
   test("a range of blocks, in the order of their heights", async () => {
-    await vi.waitUntil(async () => BigInt((await chain.query("blocks")).last_height) > 24n, { timeout: 20_000 });
+    await vi.waitUntil(async () => BigInt((await chain.query("blocks")).last_height) > 24n, { timeout: 30_000 });
     const heights = async (...words: string[]): Promise<string[]> =>
       (await chain.query("blocks", ...words)).block_metas.map(
         (meta: { header: { height: string } }) => meta.header.height,

@@ -89,6 +89,6 @@ it("holds an answer that its client does not read, until it has gone, and none t
   await once(server, "request");
   expect(held).toEqual([0, 50_000_000]);
   client.destroy();
-  await vi.waitFor(() => expect(limits.unread.held).toBe(0));
+  await vi.waitFor(() => expect(limits.unread.held).toBe(0), 30_000);
   server.close();
 });

@@ -146,7 +146,7 @@ describe("transactions", () => {
   it("can be submitted without waiting, and waited for", async () => {
     expect((await get('/broadcast_tx_async?tx="b=2"')).body.result).toMatchObject({ code: 0, hash: hashOf("b=2") });
     const committed = call("broadcast_tx_commit", { tx: base64("c=3") });
-    await expect.poll(() => engine.mempool.size, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => engine.mempool.size, { timeout: 30_000 }).toBe(2);
     engine.produceBlock();
     expect((await committed).result).toMatchObject({
       height: "1",

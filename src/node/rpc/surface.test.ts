@@ -164,7 +164,7 @@ describe("every method", () => {
     expect((await get("broadcast_tx_sync", 'tx="c=1"')).body.result).toEqual(taken);
     expect((await get("broadcast_tx_async", `tx=0x${Buffer.from("d=1").toString("hex")}`)).body.result).toEqual(taken);
     const waiting = post(called("broadcast_tx_commit", { tx: of("e=1") }));
-    await expect.poll(() => engine.mempool.size, { timeout: 20_000 }).toBe(4);
+    await expect.poll(() => engine.mempool.size, { timeout: 30_000 }).toBe(4);
     engine.produceBlock();
     expect(Object.keys((await waiting).result ?? {})).toEqual(["check_tx", "tx_result", "hash", "height"]);
   });

@@ -42,7 +42,7 @@ class Client {
   }
 
   async frame(at: number): Promise<Frame> {
-    await expect.poll(() => this.frames.length, { timeout: 20_000 }).toBeGreaterThan(at);
+    await expect.poll(() => this.frames.length, { timeout: 30_000 }).toBeGreaterThan(at);
     return this.frames[at] ?? { id: undefined };
   }
 }
@@ -234,7 +234,7 @@ describe("messages that come in several parts", () => {
       client.socket.send(`${" ".repeat(20_000)}{"id":1,"method":"health"}`);
     }
     await client.frame(sent.length - 1);
-    await expect.poll(() => pongs.length, { timeout: 20_000 }).toBe(sent.length);
+    await expect.poll(() => pongs.length, { timeout: 30_000 }).toBe(sent.length);
     expect(pongs).toEqual(sent);
   });
 });
@@ -250,10 +250,10 @@ describe("a slow reader", () => {
     const client = await connect();
     client.socket.pause();
     for (let i = 0; i < answers; i++) client.send(i, "genesis");
-    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect.poll(() => asked, { timeout: 30_000 }).toBeGreaterThan(3);
     client.send(answers, "health");
     client.socket.resume();
-    await expect.poll(() => client.closed, { timeout: 20_000 }).toBe("1008 client is not pulling messages fast enough");
+    await expect.poll(() => client.closed, { timeout: 30_000 }).toBe("1008 client is not pulling messages fast enough");
     expect(client.frames.length).toBeLessThanOrEqual(answers);
   });
 

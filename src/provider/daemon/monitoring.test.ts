@@ -27,9 +27,9 @@ test("a provider shows the life of an order in its metrics, without naming the t
   const port = Number(daemon.logged("metrics listens")?.port);
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const lease = await daemon.deploy(sampleDeployment());
-  await expect.poll(metrics, { timeout: 20_000 }).toContain('provider_order_manager{phase="open"} 1');
+  await expect.poll(metrics, { timeout: 30_000 }).toContain('provider_order_manager{phase="open"} 1');
   await daemon.lease(lease);
-  await expect.poll(metrics, { timeout: 20_000 }).toContain('provider_order_complete{result="lease-won"} 1');
+  await expect.poll(metrics, { timeout: 30_000 }).toContain('provider_order_complete{result="lease-won"} 1');
   const text = await metrics();
   expect(text).toContain('provider_bid{action="create",result="success"} 1');
   expect(text).toContain('provider_should_bid{result="pass"} 1');
@@ -115,23 +115,23 @@ test("a drained provider takes its bid back, takes no other order, and keeps its
   const state = async () => await askProvider(config.stateDir);
   const phases = async () => (await state())?.orders.map(({ phase }) => phase);
   const first = await daemon.deploy(sampleDeployment());
-  await expect.poll(phases, { timeout: 20_000 }).toEqual(["open"]);
+  await expect.poll(phases, { timeout: 30_000 }).toEqual(["open"]);
   await daemon.lease(first);
-  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won"]);
+  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won"]);
   await daemon.deploy(sampleDeployment());
-  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won", "open"]);
+  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "open"]);
   setDraining(config.stateDir, true);
-  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won", "closed"]);
+  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "closed"]);
   expect((await state())?.orders[1]?.reason).toBe("bid withdrawn");
   expect(await daemon.deposits()).toBe(0n);
   await daemon.deploy(sampleDeployment());
-  await expect.poll(phases, { timeout: 20_000 }).toEqual(["won", "closed", "refused"]);
+  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "closed", "refused"]);
   expect(await state()).toMatchObject({ draining: true, leases: 1, obstacles: [DRAINING] });
   await daemon.halt();
   await daemon.start();
   expect(await state()).toMatchObject({ draining: true, leases: 1 });
   setDraining(config.stateDir, false);
-  await expect.poll(async () => (await state())?.draining, { timeout: 20_000 }).toBe(false);
+  await expect.poll(async () => (await state())?.draining, { timeout: 30_000 }).toBe(false);
 });
 
 test("a provider is ready once it has started, nothing is in the way and blocks come", () => {

@@ -130,7 +130,7 @@ describe("ingress: connections of one address", () => {
     const upgrade = { connection: "Upgrade", upgrade: "websocket" };
     expect((await send(port, { headers: upgrade })).status).toBe(429);
     first.destroy();
-    await vi.waitFor(async () => expect((await send(port)).status).toBe(200));
+    await vi.waitFor(async () => expect((await send(port)).status).toBe(200), 30_000);
   });
 
   it("far above the limit are cut", async () => {

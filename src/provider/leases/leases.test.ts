@@ -296,7 +296,7 @@ describe("what ends a workload", () => {
     const busy = world.service.leaseForgotten(id);
     for (const each of [id, other.id]) world.chain.end(each, 44n);
     const compared = world.service.reconcile();
-    await vi.waitFor(() => expect(world.service.find(other.id)?.phase ?? "closing").toBe("closing"));
+    await vi.waitFor(() => expect(world.service.find(other.id)?.phase ?? "closing").toBe("closing"), 30_000);
     expect(world.service.find(id)?.phase).toBe("running");
     letGo();
     await Promise.all([busy, compared]);

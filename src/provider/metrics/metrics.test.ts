@@ -203,7 +203,7 @@ describe("the server of metrics", () => {
             ({ status }) => status,
             () => 0,
           ),
-        { timeout: 20_000 },
+        { timeout: 30_000 },
       )
       .toBe(200);
   });

@@ -215,7 +215,7 @@ it("hands everything to another version without a lost request, and open connect
   const clients = [client(agent), client(agent), client(), client()];
   await service.link("two");
   const during = right;
-  await expect.poll(() => right, { timeout: 20_000 }).toBeGreaterThan(during + 50);
+  await expect.poll(() => right, { timeout: 30_000 }).toBeGreaterThan(during + 50);
   going = false;
   await Promise.all(clients);
   expect(wrong).toEqual([]);
@@ -297,7 +297,7 @@ it("hands TLS over too, and takes up a certificate with the routes of its host",
   await link.close();
   await service.link("two");
   const during = pages.length;
-  await expect.poll(() => pages.length, { timeout: 20_000 }).toBeGreaterThan(during + 3);
+  await expect.poll(() => pages.length, { timeout: 30_000 }).toBeGreaterThan(during + 3);
   going = false;
   await working;
   expect(new Set(pages)).toEqual(new Set(["page"]));
@@ -314,14 +314,14 @@ it("is started again with all it was told when it ends", async () => {
   await link.carrier.carry("ns", [{ proto: "TCP", hostPort: nodePort, host: "127.0.0.1", backends }]);
   const [pid = 0] = service.pids();
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => service.page().catch(() => ""), { timeout: 20_000 }).toBe("200 page");
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 30_000 }).toBe("200 page");
   await expect
     .poll(
       async () => {
         const socket = connect(nodePort, "127.0.0.1").on("error", () => {});
         return said(socket, "x").catch(() => "");
       },
-      { timeout: 20_000 },
+      { timeout: 30_000 },
     )
     .toBe("x");
   expect(service.pids()).not.toContain(pid);
@@ -335,7 +335,7 @@ it("is started again with what an earlier daemon had told it and this one does n
   await link.close();
   await service.link();
   process.kill(service.pids()[0] ?? 0, "SIGKILL");
-  await expect.poll(() => service.page().catch(() => ""), { timeout: 20_000 }).toBe("200 page");
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 30_000 }).toBe("200 page");
   expect(await (await fetch(`http://127.0.0.1:${web}/`)).text()).toBe("page");
 });
 
@@ -346,7 +346,7 @@ it("forgets what was dropped when it is started again", async () => {
   await link.router(service.routing).route(id, services, {});
   await link.retain([], []);
   process.kill(service.pids()[0] ?? 0, "SIGKILL");
-  await expect.poll(() => service.page().catch(() => ""), { timeout: 20_000 }).toMatch(/^404 /);
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 30_000 }).toMatch(/^404 /);
 });
 
 it("makes its socket again when that was removed, and ends when the provider's folder has gone", async () => {
@@ -355,14 +355,14 @@ it("makes its socket again when that was removed, and ends when the provider's f
   const [pid = 0] = service.pids();
   const socket = join(service.stateDir, "plane", `${pid}.sock`);
   unlinkSync(socket);
-  await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(socket), { timeout: 30_000 }).toBe(true);
   rmSync(join(service.stateDir, "plane"), { recursive: true });
-  await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(socket), { timeout: 30_000 }).toBe(true);
   await link.close();
   expect(await (await service.link()).port()).toBe(service.port);
   expect(service.pids()).toEqual([pid]);
   rmSync(service.stateDir, { recursive: true });
-  await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
 });
 
 it("says that the port for TLS is taken", async () => {

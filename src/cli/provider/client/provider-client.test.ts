@@ -200,7 +200,7 @@ describe("provider lease-status and its kin", () => {
     const restarts = async () => (await gateway.world.driver.status(lease)).services[0]?.replicas[0]?.restarts;
     const before = (await restarts()) ?? 0;
     expect((await svc("lease-restart", [], { service: "web" })).out).toBe("web is restarting\n");
-    await vi.waitFor(async () => expect(await restarts()).toBe(before + 1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await restarts()).toBe(before + 1), { timeout: 30_000 });
     await expect(svc("lease-restart", [], { service: "nope" })).rejects.toThrow(/it has web/);
     await expect(svc("lease-restart")).rejects.toThrow(/--service/);
   });
@@ -253,9 +253,9 @@ describe("provider lease-status and its kin", () => {
     serveChain();
     const text = { out: "", err: "" };
     const ended = expect(svc("status", [PROVIDER], given, text)).rejects.toThrow(/is ending all streams/);
-    await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?2\b/));
+    await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?2\b/), 30_000);
     gateway.sources.orderCount = () => 7;
-    await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?7\b/));
+    await vi.waitFor(() => expect(text.out).toMatch(/"orders": ?7\b/), 30_000);
     gateway.dropStreams();
     await ended;
     gateway.world.chain.certificates.clear();

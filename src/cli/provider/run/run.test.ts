@@ -31,7 +31,7 @@ type Given = Record<string, string | boolean>;
 const OWN_PORTS: Given = { "ingress-listen-address": "127.0.0.1:0", "gateway-listen-address": "127.0.0.1:0" };
 /** Host names of tenants without a DNS to prove them. */
 const UNPROVEN: Given = { "deployment-hostname-proof": "first-come" };
-const LOOK = { timeout: 15_000, interval: 25 };
+const LOOK = { timeout: 30_000, interval: 25 };
 const DEPOSIT = 5_000_000n;
 
 let node: TestNode;

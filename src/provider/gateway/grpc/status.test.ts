@@ -96,13 +96,13 @@ describe("the status over gRPC", () => {
   it("is sent at once and after each change, and not without one", async () => {
     const gateway = await open();
     const { seen, ended, stop } = follow(gateway);
-    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await vi.waitFor(() => expect(seen).toHaveLength(1), 30_000);
     gateway.sources.orderCount = () => 7;
-    await vi.waitFor(() => expect(seen).toHaveLength(2));
+    await vi.waitFor(() => expect(seen).toHaveLength(2), 30_000);
     const looks = vi.spyOn(gateway.sources, "outboxDepth");
-    await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(3));
+    await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(3), 30_000);
     gateway.sources.orderCount = () => 8;
-    await vi.waitFor(() => expect(seen).toHaveLength(3));
+    await vi.waitFor(() => expect(seen).toHaveLength(3), 30_000);
     expect(seen.map(({ bidEngine }) => bidEngine?.orders)).toEqual([2, 7, 8]);
     stop();
     expect(await ended).toMatchObject({ code: Code.Canceled });
@@ -114,9 +114,12 @@ describe("the status over gRPC", () => {
     gateway.sources.inventory = () => ({ ...inventory, error: "the cluster does not answer" });
     expect((await clientOf(gateway).getStatus({})).errors).toEqual(["the cluster does not answer"]);
     gateway.sources.inventory = () => Promise.reject(new Error("http://10.0.0.5: refused"));
-    await vi.waitFor(() => expect(clientOf(gateway).getStatus({})).rejects.toMatchObject({ code: Code.Internal }));
+    await vi.waitFor(
+      () => expect(clientOf(gateway).getStatus({})).rejects.toMatchObject({ code: Code.Internal }),
+      30_000,
+    );
     gateway.sources.inventory = () => inventory;
-    await vi.waitFor(async () => expect((await clientOf(gateway).getStatus({})).errors).toEqual([]));
+    await vi.waitFor(async () => expect((await clientOf(gateway).getStatus({})).errors).toEqual([]), 30_000);
   });
 
   it("is found by reflection, and the server by its health", async () => {
@@ -169,17 +172,17 @@ describe("credentials that are shown", () => {
     const { world, tenant, certificate } = gateway;
     const { seen, ended } = follow(gateway, certificate);
     const anybody = follow(gateway);
-    await vi.waitFor(() => expect([seen.length, anybody.seen.length]).toEqual([1, 1]));
+    await vi.waitFor(() => expect([seen.length, anybody.seen.length]).toEqual([1, 1]), 30_000);
     world.chain.down = true;
     const asked = vi.spyOn(world.chain, "certificate");
-    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(2));
+    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(2), 30_000);
     world.chain.down = false;
     gateway.sources.orderCount = () => 9;
-    await vi.waitFor(() => expect(seen.at(-1)?.bidEngine?.orders).toBe(9));
+    await vi.waitFor(() => expect(seen.at(-1)?.bidEngine?.orders).toBe(9), 30_000);
     publish(world.chain, tenant.address, certificate, "revoked");
     expect(await ended).toMatchObject({ code: Code.Unauthenticated, rawMessage: expect.stringContaining("revoked") });
     gateway.sources.orderCount = () => 10;
-    await vi.waitFor(() => expect(anybody.seen.at(-1)?.bidEngine?.orders).toBe(10));
+    await vi.waitFor(() => expect(anybody.seen.at(-1)?.bidEngine?.orders).toBe(10), 30_000);
   });
 });
 
@@ -187,14 +190,17 @@ describe("limits", () => {
   it("hold for the streams of one caller, and of all", async () => {
     const gateway = await open({ statusStreamsPerCaller: 2, statusStreams: 3 });
     const streams = [follow(gateway), follow(gateway)];
-    await vi.waitFor(() => expect(streams.every(({ seen }) => seen.length === 1)).toBe(true));
+    await vi.waitFor(() => expect(streams.every(({ seen }) => seen.length === 1)).toBe(true), 30_000);
     await expect(firstOf(clientOf(gateway).streamStatus({}))).rejects.toMatchObject({ code: Code.ResourceExhausted });
     const tenants = follow(gateway, gateway.certificate);
-    await vi.waitFor(() => expect(tenants.seen).toHaveLength(1));
+    await vi.waitFor(() => expect(tenants.seen).toHaveLength(1), 30_000);
     const again = firstOf(clientOf(gateway, gateway.certificate).streamStatus({}));
     await expect(again).rejects.toMatchObject({ code: Code.ResourceExhausted });
     streams[0]?.stop();
-    await vi.waitFor(() => expect(firstOf(clientOf(gateway).streamStatus({}))).resolves.toMatchObject({ errors: [] }));
+    await vi.waitFor(
+      () => expect(firstOf(clientOf(gateway).streamStatus({}))).resolves.toMatchObject({ errors: [] }),
+      30_000,
+    );
   });
 
   it("hold for calls of one address within a second", async () => {
@@ -267,11 +273,11 @@ describe("limits", () => {
   it("end all streams with the gateway", async () => {
     const gateway = await open();
     const { seen, ended } = follow(gateway);
-    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await vi.waitFor(() => expect(seen).toHaveLength(1), 30_000);
     gateway.dropStreams();
     expect(await ended).toMatchObject({ code: Code.Unavailable });
     const last = follow(gateway);
-    await vi.waitFor(() => expect(last.seen).toHaveLength(1));
+    await vi.waitFor(() => expect(last.seen).toHaveLength(1), 30_000);
     await gateway.gateway.close();
     expect(await last.ended).toBeInstanceOf(ConnectError);
   });

@@ -44,7 +44,7 @@ it("is asked when a stream of the gateway ends", async () => {
     const options = { services: [], follow: false, tail: -1, signal: new AbortController().signal };
     for await (const _ of gateway.client(gateway.credential("certificate")).logs(lease, options))
       expect(later).not.toHaveBeenCalled();
-    await vi.waitFor(() => expect(later).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(later).toHaveBeenCalledTimes(1), 30_000);
   } finally {
     await gateway.close();
     later.mockRestore();

@@ -387,7 +387,8 @@ describe("an open stream", () => {
   });
 
   it("outlives a chain that is away for a moment, and no more", async () => {
-    const gateway = await open({ recheck: 20, recheckGrace: 400 });
+    const grace = 60_000;
+    const gateway = await open({ recheck: 20, recheckGrace: grace });
     const lease = await gateway.run(1n, { job: "sleep 1000" });
     const client = gateway.client(gateway.credential("certificate"));
     const session = await client.shell(lease, shell(["cat"], { stdin: true }));
@@ -399,6 +400,7 @@ describe("an open stream", () => {
     const { value } = await output.next();
     expect(Buffer.from(value?.data ?? []).toString("utf8")).toBe("still here");
     gateway.world.chain.down = true;
+    gateway.skew.ms = grace;
     await all(output);
     expect(() => session.result()).toThrow(/cannot query the chain/);
   });
@@ -440,12 +442,12 @@ describe("a stream that is given up before it opens", () => {
     await asked.opened;
     left.socket.terminate();
     // There is room for another connection once the gateway has seen this one end.
-    await vi.waitFor(() => gateway.request("/version"));
+    await vi.waitFor(() => gateway.request("/version"), 30_000);
     gone.open();
     await vi.waitFor(async () => {
       const { socket } = raw(gateway, path);
       await new Promise((resolve, reject) => socket.once("open", resolve).once("close", reject));
-    });
+    }, 30_000);
   });
 });
 

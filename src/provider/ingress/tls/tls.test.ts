@@ -269,7 +269,7 @@ describe("certificates in folders", () => {
   it("looks by itself", async () => {
     const { port } = await serve(hello);
     await put(UNCERTIFIED);
-    await vi.waitFor(async () => expect(await refusal(port, { servername: UNCERTIFIED })).toBe("connected"), 10_000);
+    await vi.waitFor(async () => expect(await refusal(port, { servername: UNCERTIFIED })).toBe("connected"), 30_000);
   });
 
   it("shows a renewed one to new connections", async () => {
@@ -408,7 +408,7 @@ describe("HTTP/2", () => {
     const open = session(port);
     const streams = Array.from({ length: 4 }, () => open.request({}));
     const asked = Promise.allSettled(streams.map(ask2));
-    await vi.waitFor(() => expect(waiting).toHaveLength(3));
+    await vi.waitFor(() => expect(waiting).toHaveLength(3), 30_000);
     for (const answer of waiting) answer();
     const answers = await asked;
     expect(answers.map((each) => (each.status === "fulfilled" ? each.value.body : String(each.reason)))).toEqual([
@@ -416,7 +416,7 @@ describe("HTTP/2", () => {
       expect.stringContaining("NGHTTP2_REFUSED_STREAM"),
     ]);
     const next = ask2(open.request({}));
-    await vi.waitFor(() => expect(waiting).toHaveLength(4));
+    await vi.waitFor(() => expect(waiting).toHaveLength(4), 30_000);
     waiting[3]?.();
     expect(await next).toMatchObject({ status: 200 });
   });
@@ -433,7 +433,7 @@ describe("HTTP/2", () => {
     stream.on("error", () => {});
     await once(stream, "data");
     stream.close(constants.NGHTTP2_CANCEL);
-    await vi.waitFor(() => expect(gone).toBe(true));
+    await vi.waitFor(() => expect(gone).toBe(true), 30_000);
   });
 
   it("cuts an answer that its replica does not complete", async () => {
@@ -464,7 +464,7 @@ describe("HTTP/2", () => {
       const still = sent === last;
       last = sent;
       expect(still).toBe(true);
-    }, 10_000);
+    }, 30_000);
     expect(sent).toBeLessThan(64 << 20);
   });
 });
@@ -523,13 +523,13 @@ describe("connections of hostile clients", () => {
     expect(await refusal(port, { servername: APP })).toBe("refused");
     first.destroy();
     second.destroy();
-    await vi.waitFor(async () => expect(await refusal(port, { servername: APP })).toBe("connected"));
+    await vi.waitFor(async () => expect(await refusal(port, { servername: APP })).toBe("connected"), 30_000);
   });
 
   it("give back their places when they end", async () => {
     const { port } = await serve(hello, { clients: { connectionsPerAddress: 1 } });
     for (let count = 0; count < 5; count++) {
-      await vi.waitFor(async () => expect(await refusal(port, { servername: APP })).toBe("connected"));
+      await vi.waitFor(async () => expect(await refusal(port, { servername: APP })).toBe("connected"), 30_000);
       for (const cleanup of cleanups.splice(-1)) cleanup();
     }
   });

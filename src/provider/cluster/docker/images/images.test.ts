@@ -578,7 +578,7 @@ describe("a tenant whose registries hardly answer", () => {
         .pull(`${slow.host}/team/app:1`, pullOptions({ owner: `svc1tenant${index}`, signal: ends.signal }))
         .catch(() => "ended"),
     );
-    await expect.poll(() => waiting.length, { timeout: 20_000 }).toBe(PULLS.all);
+    await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(PULLS.all);
     waiting[0]?.destroy();
     await expect.poll(() => waiting.length).toBe(PULLS.all + 1);
     ends.abort();

@@ -103,13 +103,15 @@ test("an address that is not assigned yet is reported, and one that the balancer
   const status = { loadBalancer: { ingress: [{ ip: "198.51.100.9" }] } };
   const told = { ...service, status } as unknown as ApiObject;
   cluster.server.put(`/api/v1/namespaces/${leaseNamespace(id)}/services`, told);
-  await vi.waitFor(async () =>
-    expect((await driver.status(id)).addresses).toMatchObject([
-      {
-        assigned: false,
-        problem: "the provider's load balancer gave the service another address in its place; ask the provider",
-      },
-    ]),
+  await vi.waitFor(
+    async () =>
+      expect((await driver.status(id)).addresses).toMatchObject([
+        {
+          assigned: false,
+          problem: "the provider's load balancer gave the service another address in its place; ask the provider",
+        },
+      ]),
+    30_000,
   );
 });
 
@@ -122,7 +124,7 @@ test("what others have of the pool is neither counted nor given out", async () =
   const other = await open({ ...SETTINGS, provider: "svc1otherprovider" });
   await other.addresses.claim({ ...sampleLease(), provider: "svc1otherprovider" }, ["mine"]);
   const driver = await open();
-  await vi.waitFor(async () => expect((await driver.capacity()).addresses).toBe(1));
+  await vi.waitFor(async () => expect((await driver.capacity()).addresses).toBe(1), 30_000);
   const id = sampleLease();
   await driver.addresses.claim(id, ["mine"]);
   await expect(driver.addresses.claim(id, ["more"])).rejects.toThrow(/no IP address is left/);
@@ -185,7 +187,7 @@ test("nothing is deployed for a lease while it is being removed, known or not", 
       return true;
     };
     const removals = [driver.teardown(id, 9n), driver.teardown(id, 9n)];
-    await vi.waitFor(() => expect(held.length, round).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(held.length, round).toBeGreaterThan(0), 30_000);
     await expect(deploy(driver, id, "mine")).rejects.toThrow(/being removed|closing|ending/);
     cluster.server.intercept = answer;
     for (const each of held) each();
@@ -270,7 +272,7 @@ test("groups of one deployment share an address over restarts, and what leads to
   driver = await open();
   expect(driver.addresses.holdersOf(one.owner, "mine")).toEqual([one, two]);
   await driver.addresses.retain(one, []);
-  await vi.waitFor(() => expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(two)}`]));
+  await vi.waitFor(() => expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(two)}`]), 30_000);
   expect(Object(cluster.server.objects(RECORDS)[0]).spec).toMatchObject({ gseq: 2, since });
   await driver.teardown(two);
   expect([recorded(), leading()]).toEqual([[], []]);
@@ -284,7 +286,7 @@ test("an address that migrates leaves all groups of the deployment that had it",
   await untilAssigned(driver, one);
   await driver.addresses.migrate(other, ["mine"]);
   await untilAssigned(driver, other);
-  await vi.waitFor(() => expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(other)}`]));
+  await vi.waitFor(() => expect(leading()).toEqual([`${POOL[0]} ${leaseNamespace(other)}`]), 30_000);
   expect(cluster.contested).toEqual(new Set());
 });
 
