@@ -62,7 +62,7 @@ const SLOW = [
   "src/provider/cluster/docker/api/api.test.ts",
   "src/provider/cluster/docker/images/{collect,images}.test.ts",
   "src/provider/cluster/{kubernetes,memory}/driver.test.ts",
-  "src/provider/cluster/kubernetes/{faults,forwards,storms}.test.ts",
+  "src/provider/cluster/kubernetes/{evictions,faults,forwards,storms}.test.ts",
   "src/provider/cluster/shared/port-proxy.test.ts",
   "src/provider/certificates/certificates.test.ts",
   "src/provider/daemon/{burst,chaos,hostile-orders,hostnames,monitoring,run}.test.ts",

@@ -49,6 +49,7 @@ interface Program {
 interface Body extends ApiObject {
   readonly spec?: Spec;
   readonly status?: {
+    readonly phase?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
     readonly loadBalancer?: { readonly ingress: readonly [{ readonly ip: string }] };
   };
@@ -142,6 +143,17 @@ export class KubernetesDouble {
     this.#containers.get(`${namespace}/${pod}`)?.replica.crash(exitCode);
   }
 
+  /** Ends a pod for good, as its node does: workloads put another in its place, and it stays unless that needs its name. */
+  evict(namespace: string, name: string, message: string): void {
+    const known = this.server.find(`${NAMESPACES}/${namespace}/pods/${name}`);
+    if (known === undefined) throw new Error(`no pod ${name}`);
+    this.#stop(`${namespace}/${name}`);
+    this.server.put(`${NAMESPACES}/${namespace}/pods`, {
+      ...known,
+      status: { phase: "Failed", reason: "Evicted", message },
+    } as ApiObject);
+  }
+
   #poke(): void {
     this.#again = true;
     if (this.#running || this.#closed) return;
@@ -215,9 +227,12 @@ export class KubernetesDouble {
     if (spec === undefined) return;
     const { namespace = "", name } = metadata;
     const template = createHash("sha256").update(JSON.stringify(spec.template)).digest("hex").slice(0, 10);
-    const all = this.server
+    const owned = this.server
       .objects(`${NAMESPACES}/${namespace}/pods`)
       .filter((pod) => pod.metadata.labels?.[OWNER] === name);
+    // What has failed keeps its name only where others have names of their own.
+    if (isStateful) for (const pod of owned.filter(hasFailed)) this.#end(pod.metadata);
+    const all = owned.filter((pod) => !hasFailed(pod));
     const isCurrent = (pod: ApiObject) => pod.metadata.labels?.[TEMPLATE] === template;
     const [current, old] = [all.filter(isCurrent), all.filter((pod) => !isCurrent(pod))];
     const make = (pod: string, labels: Record<string, string>) =>
@@ -278,6 +293,7 @@ export class KubernetesDouble {
     const update = (): void => {
       const known = this.server.find(`${NAMESPACES}/${namespace}/pods/${name}`) as Body | undefined;
       if (known === undefined || known.metadata.uid !== uid || this.#closed) return;
+      if (hasFailed(known)) return;
       const code = /exit code (\d+)/.exec(replica.error ?? "")?.[1];
       const ended = code === undefined ? {} : { terminated: { exitCode: Number(code), reason: "Error" } };
       const waiting = { waiting: { reason: "CrashLoopBackOff", message: "back-off restarting failed container" } };
@@ -313,12 +329,16 @@ export class KubernetesDouble {
   }
 
   #end({ namespace = "", name }: ApiObject["metadata"]): void {
-    const key = `${namespace}/${name}`;
+    this.#stop(`${namespace}/${name}`);
+    this.server.remove(`${NAMESPACES}/${namespace}/pods`, name);
+  }
+
+  /** Ends the program of a pod. */
+  #stop(key: string): void {
     const container = this.#containers.get(key);
     container?.replica.remove();
     this.#containers.delete(key);
     for (const reader of container?.readers ?? []) reader();
-    this.server.remove(`${NAMESPACES}/${namespace}/pods`, name);
   }
 
   #delete(path: string, object: ApiObject): boolean {
@@ -478,6 +498,11 @@ function statusOf(state: object, ready: boolean, more: object) {
 
 function isReady({ status }: Body): boolean {
   return status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") === true;
+}
+
+/** Whether it has ended for good. */
+function hasFailed({ status }: Body): boolean {
+  return status?.phase === "Failed";
 }
 
 /** Whether two services can have one address. */

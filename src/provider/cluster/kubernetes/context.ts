@@ -1,5 +1,5 @@
 import type { Logger, Semaphore } from "../../../util/index.ts";
-import type { EventLog, HostData } from "../shared/index.ts";
+import { type BackoffPolicy, DEFAULT_BACKOFF, type EventLog, type HostData } from "../shared/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import type { ObjectSettings } from "./objects/index.ts";
 import type { ClusterView } from "./view/view.ts";
@@ -32,6 +32,8 @@ export interface DriverTiming {
   readonly removal: number;
   /** Between a change of a lease and its description: what people read need not follow every step. */
   readonly report: number;
+  /** Before another takes the place of a replica that nodes keep ending. */
+  readonly backoff: BackoffPolicy;
 }
 
 export const DEFAULT_TIMING: DriverTiming = {
@@ -40,4 +42,5 @@ export const DEFAULT_TIMING: DriverTiming = {
   removalPoll: 500,
   removal: 300_000,
   report: 2_000,
+  backoff: DEFAULT_BACKOFF,
 };

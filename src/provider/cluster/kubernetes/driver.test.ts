@@ -47,6 +47,8 @@ describe("the Kubernetes driver", () => {
     const elsewhere = [
       "create apps/statefulsets",
       "patch apps/statefulsets",
+      // What nodes have ended more than a few times.
+      "delete /pods",
       "delete apps/deployments",
       "delete apps/statefulsets",
       "delete networking.k8s.io/networkpolicies",

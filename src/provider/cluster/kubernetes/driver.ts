@@ -118,7 +118,7 @@ class KubernetesDriver implements ClusterDriver {
         const lease = this.#leases.get(namespace);
         if (lease === undefined) return;
         this.#events.moved(lease, change);
-        lease.moved();
+        lease.moved(change);
         this.#forwards?.update(lease);
         this.#tell(lease);
       },

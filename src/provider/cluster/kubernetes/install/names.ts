@@ -3,4 +3,4 @@ export const PROVIDER_NAME = "svc-provider";
 /** Annotation of installed objects: the version of their form. */
 export const FORM = "svc.form";
 /** Raised with every change of what is installed that this program needs. */
-export const INSTALLED_FORM = "3";
+export const INSTALLED_FORM = "4";

@@ -22,7 +22,8 @@ export const CLUSTER_RULES: readonly Rule[] = [
   { apiGroups: [""], resources: ["secrets"], verbs: ["list", ...APPLY] },
   { apiGroups: [""], resources: ["resourcequotas"], verbs: APPLY },
   { apiGroups: [""], resources: ["services"], verbs: [...FOLLOW, ...APPLY, "delete"] },
-  { apiGroups: [""], resources: ["nodes", "pods", "events"], verbs: FOLLOW },
+  { apiGroups: [""], resources: ["nodes", "events"], verbs: FOLLOW },
+  { apiGroups: [""], resources: ["pods"], verbs: [...FOLLOW, "delete"] },
   { apiGroups: [""], resources: ["pods/log"], verbs: ["get"] },
   // Newer servers ask for the second one.
   { apiGroups: [""], resources: ["pods/exec"], verbs: ["get", "create"] },

@@ -16,10 +16,14 @@ import type { DriverContext } from "../context.ts";
 import { leaseObjects } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { Slots } from "../view/slots.ts";
+import type { PodChange } from "../view/view.ts";
 import { Applied } from "./applied.ts";
+import { buryPods } from "./burial.ts";
 import { Manifest } from "./manifest.ts";
+import { evictedText } from "./placing.ts";
 import { Quarrel } from "./quarrel.ts";
 import { type LeaseRecord, recordObject } from "./record.ts";
+import { Rests } from "./rests.ts";
 import { ensureNamespace } from "./space.ts";
 import { leaseHealth } from "./status.ts";
 
@@ -47,6 +51,7 @@ export class Lease {
   #retry: number;
   #timer: NodeJS.Timeout | undefined;
   readonly #quarrel: Quarrel;
+  readonly #rests: Rests;
   /** Why a pass failed, by service; under the empty name what concerns all of them. */
   #errors = new Map<string, string>();
 
@@ -58,6 +63,7 @@ export class Lease {
     this.#applied = new Applied(context, this.namespace);
     this.#retry = context.timing.retry;
     this.#quarrel = new Quarrel(context.timing, () => this.poke());
+    this.#rests = new Rests(context.timing.backoff);
     this.#manifest = new Manifest(context, this);
   }
 
@@ -72,6 +78,8 @@ export class Lease {
       if (spec.generation < now.generation && spec.version !== now.version) {
         throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${now.generation}`);
       }
+      // What kept ending may be mended.
+      if (spec.version !== now.version) this.#rests.clear();
       return { ...this.#record, spec };
     });
   }
@@ -80,6 +88,7 @@ export class Lease {
   restart(service: string): Promise<void> {
     return this.#save(() => {
       const { restarts } = this.#record;
+      this.#rests.forget(service);
       return { ...this.#record, restarts: { ...restarts, [service]: (restarts[service] ?? 0) + 1 } };
     });
   }
@@ -107,7 +116,8 @@ export class Lease {
   async suspend(): Promise<void> {
     this.#suspended = true;
     this.poke();
-    while (this.context.view.pods(this.namespace).length > 0) await this.#change();
+    // A cluster keeps pods that nodes have ended.
+    while (this.context.view.pods(this.namespace).some(({ ended }) => !ended)) await this.#change();
     this.stop();
   }
 
@@ -167,6 +177,11 @@ export class Lease {
     return this.#errors.get("") ?? this.#errors.get(service);
   }
 
+  /** Why a replica of the service waits before it starts again; undefined where none does. */
+  restOf(service: string): string | undefined {
+    return this.#rests.reason(service, Date.now());
+  }
+
   podsOf(service: string): ObservedPod[] {
     return this.context.view.pods(this.namespace).filter((pod) => pod.service === service);
   }
@@ -208,10 +223,27 @@ export class Lease {
     return () => this.#changes.off("change", listener);
   }
 
-  /** The view has something new about the pods. */
-  moved(): void {
+  /** The view has something new about a pod. */
+  moved({ before, now }: PodChange): void {
+    // What ended before this process knew it says nothing about how it is now, and pods that are to go end, too.
+    if (before?.ended === false && now?.ended === true && !now.terminating) this.#ended(now);
     this.#changes.emit("change");
     this.#manifest.moved();
+  }
+
+  /** A node ended a pod for good: the cluster puts another in its place at once, so those that keep ending have to wait. */
+  #ended(pod: ObservedPod): void {
+    const { service, ordinal } = pod;
+    const count = this.spec.group.services.find(({ name }) => name === service)?.count;
+    if (count === undefined) return;
+    const replica = ordinal === undefined ? this.nameOf(service, pod) : replicaName(service, ordinal);
+    const text = `${replica}: ${evictedText(pod.trouble ?? "")}`;
+    const waitMs = this.#rests.add({ service, count, ordinal, text }, Date.now());
+    if (waitMs > 0) {
+      const note = `${replica} starts again in ${Math.round(waitMs / 1_000)} s`;
+      this.event({ type: "Warning", reason: "BackOff", note, service, replica });
+    }
+    this.poke();
   }
 
   event(input: Pick<ClusterEvent, "type" | "reason" | "note" | "service"> & { readonly replica: string }): void {
@@ -248,8 +280,9 @@ export class Lease {
     try {
       const failures = await this.#pass();
       this.#errors = failures;
-      if (failures.size === 0) this.#retry = this.context.timing.retry;
-      else this.#later();
+      if (failures.size > 0) return this.#later();
+      this.#retry = this.context.timing.retry;
+      this.#whenRested();
     } catch (error) {
       const isAway = error instanceof ApiFailure && error.kind === "unreachable";
       if (!isAway) {
@@ -265,12 +298,29 @@ export class Lease {
     const { spec, restarts } = this.#record;
     await ensureNamespace(this.context, spec);
     const record = recordObject(this.#record, this.context.provider);
-    const run = { restarts, suspended: this.#suspended, held: this.#addresses.held(spec.id) };
+    const replicas = this.#replicas();
+    const run = { restarts, suspended: this.#suspended, replicas, held: this.#addresses.held(spec.id) };
     const objects = [record, ...leaseObjects(spec, this.context.objects, run)];
     this.#manifest.moved();
     const failures = await this.#applied.bring(objects, (each) => this.#addresses.obstacle(each));
     if (failures.size === 0) await this.#applied.prune(objects);
+    await buryPods(this.context, this.namespace);
     return failures;
+  }
+
+  #replicas(): Record<string, number> {
+    const now = Date.now();
+    const { services } = this.spec.group;
+    return Object.fromEntries(services.map(({ name, count }) => [name, this.#rests.replicas(name, count, now)]));
+  }
+
+  /** The next pass gives a service the replicas that have waited. */
+  #whenRested(): void {
+    const now = Date.now();
+    const next = this.#rests.next(now);
+    if (next === undefined || this.#stopped) return;
+    this.#timer = setTimeout(() => this.poke(), next - now + 1);
+    this.#timer.unref();
   }
 
   #later(): void {

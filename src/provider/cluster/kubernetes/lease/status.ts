@@ -25,6 +25,8 @@ interface Known {
   nameOf(service: string, pod: ObservedPod): string;
   /** Why it could not be brought up to date. */
   errorOf(service: string): string | undefined;
+  /** Why a replica waits before it starts again. */
+  restOf(service: string): string | undefined;
 }
 
 /** Of a version whose replicas did not become ready in the time that the cluster gives them, where no more is known. */
@@ -53,6 +55,7 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
   const refused = refusalOf(lease, service, slots.size < service.count);
   const error =
     lease.errorOf(service.name) ??
+    lease.restOf(service.name) ??
     podsError(lease, service, telling) ??
     (refused === undefined ? undefined : `the cluster does not create a replica: ${refused}`) ??
     (view.isStalled(leaseNamespace(lease.spec.id), workloadName(service.name)) ? STALLED : undefined);
@@ -81,7 +84,7 @@ function replicaStatus(
 ): ReplicaStatus {
   const name = replicaName(service.name, index);
   const pod = slots.get(index);
-  if (pod === undefined) return { name, index, ready: false, restarts: 0, state: "pending" };
+  if (pod === undefined) return missingStatus(name, index, lease.restOf(service.name));
   const ready = lease.context.view.isReady(pod);
   const reason = faultOf(lease, service, name, pod);
   return {
@@ -92,6 +95,12 @@ function replicaStatus(
     state: stateOf(pod, ready),
     ...(ready || reason === undefined ? {} : { reason }),
   };
+}
+
+/** Of a replica that has no pod, which waits where others of its service were ended too often. */
+function missingStatus(name: string, index: number, reason: string | undefined): ReplicaStatus {
+  const common = { name, index, ready: false, restarts: 0 };
+  return reason === undefined ? { ...common, state: "pending" } : { ...common, state: "backoff", reason };
 }
 
 function stateOf(pod: ObservedPod, ready: boolean): string {

@@ -14,6 +14,8 @@ export interface LeaseRun {
   /** How often the tenant had a service started again, by its name. */
   readonly restarts: Readonly<Record<string, number>>;
   readonly suspended: boolean;
+  /** Replicas that a service has for now, by its name, where these are not all that the manifest asks for. */
+  readonly replicas?: Readonly<Record<string, number>>;
   /** Addresses that the lease has. */
   readonly held?: readonly Holding[];
 }
@@ -25,7 +27,7 @@ export interface LeaseRun {
 export function leaseObjects(
   spec: LeaseSpec,
   settings: ObjectSettings,
-  { restarts, suspended, held = [] }: LeaseRun,
+  { restarts, suspended, replicas = {}, held = [] }: LeaseRun,
 ): Wanted[] {
   const { services } = spec.group;
   return [
@@ -35,7 +37,10 @@ export function leaseObjects(
     ...services.flatMap((service) => serviceObjects(spec, service, settings)),
     ...addressObjects(spec, held, settings),
     ...services.map((service) =>
-      workload(spec, service, settings, { restarts: restarts[service.name] ?? 0, suspended }),
+      workload(spec, service, settings, {
+        restarts: restarts[service.name] ?? 0,
+        replicas: suspended ? 0 : (replicas[service.name] ?? service.count),
+      }),
     ),
   ];
 }

@@ -10,8 +10,8 @@ import { claimsOf, hasPersistent } from "./volumes.ts";
 export interface RunOptions {
   /** How often the tenant had it started again. */
   readonly restarts: number;
-  /** Whether it has no replicas for the time being. */
-  readonly suspended: boolean;
+  /** How many replicas it has for now. */
+  readonly replicas: number;
 }
 
 /**
@@ -22,13 +22,13 @@ export function workload(
   spec: LeaseSpec,
   service: ManifestService,
   settings: ObjectSettings,
-  { restarts, suspended }: RunOptions,
+  { restarts, replicas }: RunOptions,
 ): Wanted {
   const namespace = leaseNamespace(spec.id);
   const labels = { ...leaseLabels(settings.provider, spec.id), [LABEL.service]: service.name };
   const metadata = { name: workloadName(service.name), namespace, labels };
   const common = {
-    replicas: suspended ? 0 : service.count,
+    replicas,
     revisionHistoryLimit: 1,
     // A program that ends at once must not count as the new version.
     minReadySeconds: 1,
