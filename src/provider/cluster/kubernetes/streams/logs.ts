@@ -4,6 +4,7 @@ import { LineQueue, mergedByTime } from "../../shared/index.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { type PodLine, podLines } from "./pod-lines.ts";
+import { Position } from "./position.ts";
 import type { PreviousLogs } from "./previous.ts";
 
 /** Wait before a log that broke off is opened again. */
@@ -78,14 +79,15 @@ export async function* followLogs(lease: Lease, options: LogOptions): AsyncGener
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const followed = new Set<string>();
   const first = new Set(replicasOf(lease, options.services).map(({ pod }) => pod.uid));
-  const update = (): void => {
-    if (lease.stopped) queue.end();
+  const update = () => {
+    if (lease.stopped) return queue.end();
     for (const { name, pod } of replicasOf(lease, options.services)) {
       if (followed.has(pod.uid)) continue;
       followed.add(pod.uid);
       // Replicas that come later are shown from their first line.
       const tail = first.has(pod.uid) ? options.tail : -1;
-      void followPod(lease, { name, pod }, { ...options, tail, signal }, queue);
+      const following = followPod(lease, { name, pod }, { ...options, tail, signal }, queue);
+      void following.finally(() => followed.delete(pod.uid));
     }
   };
   const forget = lease.onChange(update);
@@ -99,37 +101,35 @@ export async function* followLogs(lease: Lease, options: LogOptions): AsyncGener
   }
 }
 
-/** The node ends the stream whenever the program ends; reading continues behind the last line in the next run. */
+/**
+ * The node ends the stream whenever the program ends; reading continues behind the last line in the next run. As long as
+ * nothing was shown, the wishes of the caller still hold, and a later run is new as a whole.
+ */
 async function followPod(
   lease: Lease,
   { name, pod }: Replica,
   options: LogOptions,
   queue: LineQueue<LogLine>,
 ): Promise<void> {
-  const { namespace, name: podName, uid } = pod;
-  const { signal, since } = options;
-  let last = "";
-  let shown = 0;
+  const { namespace, name: podName, uid, container } = pod;
+  const { signal, since, tail } = options;
+  const now = () => lease.context.view.pods(namespace).find((each) => each.uid === uid);
+  const position = new Position();
   while (!signal.aborted) {
-    let skip = last === "" ? 0 : shown;
-    const from = last === "" ? { tail: options.tail, since } : { tail: -1, since: Date.parse(last) };
+    const isNew = position.filter();
+    const own = { tail: now()?.container === container ? tail : -1, since };
+    const from = position.at === undefined ? own : { tail: -1, since: position.at };
     try {
-      for await (const line of podLines(
-        lease.context,
-        { namespace, name: podName },
-        { follow: true, signal, ...from },
-      )) {
-        // Times are compared as texts where they are of one form; lines of the very same time are counted.
-        if (last !== "" && line.time < last) continue;
-        if (line.time === last && skip-- > 0) continue;
-        shown = line.time === last ? shown + 1 : 1;
-        last = line.time;
+      const query = { follow: true, signal, ...from };
+      for await (const line of podLines(lease.context, { namespace, name: podName }, query)) {
+        if (!isNew(line)) continue;
+        position.add(line);
         await queue.push(logLine(name, line));
       }
     } catch (error) {
       lease.context.log.debug("a log broke off and is opened again", { replica: name, err: String(error) });
     }
-    if (signal.aborted || !lease.context.view.pods(namespace).some((each) => each.uid === uid)) return;
+    if (signal.aborted || now() === undefined) return;
     await sleep(REOPEN_MS, undefined, { signal }).catch(() => {});
   }
 }
