@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { isDeepStrictEqual } from "node:util";
 import type { LeaseKey } from "../../../../wire/index.ts";
 import type { ClusterDriver, LeaseHealth } from "../driver.ts";
 import { serviceOf } from "./samples.ts";
+
+/** Twenty milliseconds apart: a busy machine may take a minute to start a few containers. */
+const ATTEMPTS = 4_500;
 
 /** What a driver's test run provides. */
 export interface ConformanceHarness {
@@ -29,7 +33,7 @@ export async function untilHealth(
   what: string,
 ): Promise<LeaseHealth> {
   let health = await driver.status(id);
-  for (let attempt = 0; attempt < 1_500; attempt++) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (condition(health)) return health;
     await pause(20);
     health = await driver.status(id);
@@ -46,6 +50,15 @@ export function untilUpdated(driver: ClusterDriver, id: LeaseKey, generation: nu
   const done = (health: LeaseHealth) =>
     health.services.every((service) => service.generation === generation && service.updated === service.total);
   return untilHealth(driver, id, done, `generation ${generation}`);
+}
+
+/** Asks until the answer is the expected one; fails with the last answer. */
+export async function untilEqual<T>(ask: () => Promise<T>, expected: T): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (isDeepStrictEqual(await ask(), expected)) return;
+    await pause(20);
+  }
+  assert.deepEqual(await ask(), expected);
 }
 
 export function pause(milliseconds: number): Promise<void> {

@@ -5,9 +5,9 @@ import {
   collect,
   only,
   pageStatus,
-  pause,
   readyReplicas,
   stream,
+  untilEqual,
   untilHealth,
   untilOk,
   untilUpdated,
@@ -58,7 +58,7 @@ export const workloadCases: readonly ConformanceCase[] = [
         await untilOk(driver, id);
         assert.equal(new Set(await readyReplicas(driver, id)).size, 3);
         await driver.deploy(sampleSpec([sampleService(harness.image, { count: 1 })], { id, generation: 2 }));
-        while ((await readyReplicas(driver, id)).length !== 1) await pause(20);
+        await untilEqual(async () => (await readyReplicas(driver, id)).length, 1);
         assert.equal(only((await untilOk(driver, id)).services).replicas.length, 1);
       }),
   },
@@ -76,8 +76,7 @@ export const workloadCases: readonly ConformanceCase[] = [
         assert.equal(health.health, "ok");
         await untilHealth(driver, id, () => true, "a look");
         const lines = async () => (await collect(driver.logs(id, stream()))).map((line) => line.message);
-        while ((await lines()).includes("one")) await pause(50);
-        assert.deepEqual(await lines(), ["two", "two"]);
+        await untilEqual(lines, ["two", "two"]);
       }),
   },
   {
@@ -106,10 +105,10 @@ export const workloadCases: readonly ConformanceCase[] = [
         const spec = sampleSpec([scriptService(harness.image, "exit 3")]);
         leases.push(spec.id);
         await driver.deploy(spec);
-        const again = (health: LeaseHealth) => (health.services[0]?.replicas[0]?.restarts ?? 0) > 0;
-        const health = await untilHealth(driver, spec.id, again, "a restart");
-        assert.equal(health.health, "bad");
-        assert.match(only(health.services).error ?? "", /exit code 3/);
+        // Between its start and its end it runs.
+        const again = ({ health, services: [web] }: LeaseHealth) =>
+          health === "bad" && (web?.replicas[0]?.restarts ?? 0) > 0 && /exit code 3/.test(web?.error ?? "");
+        await untilHealth(driver, spec.id, again, "a restart and its reason");
         const reasons = (await collect(driver.events(spec.id, stream()))).map((event) => event.reason);
         assert.ok(reasons.includes("BackOff"), reasons.join(" "));
       }),
