@@ -550,7 +550,7 @@ describe("what operators see of a lease", () => {
     };
     cluster.server.put(`${NAMESPACES}/${leaseNamespace(spec.id)}/pods`, { ...pod, status } as never);
     await waitFor(() => shown(spec)?.status?.conditions[0].status === "False", "the fault");
-    expect(shown(spec)?.status?.conditions[0].message).toMatch(/back-off restarting/);
+    expect(shown(spec)?.status?.conditions[0].message).toMatch(/its program keeps ending/);
   });
 
   it("costs nothing while nothing changes, and keeps its times over a restart of the provider", async () => {

@@ -70,3 +70,41 @@ it.each([
   expect(said).toMatch(sentence);
   expect(said).not.toContain("/srv");
 });
+
+const CANNOT = /^the node cannot start its program: check command, args and image, or ask the provider$/;
+
+it.each([
+  ["CrashLoopBackOff", "back-off 5m0s restarting failed container", /^its program keeps ending, so it starts again/],
+  ["CreateContainerError", "failed to reserve container name on berlin-7", CANNOT],
+  [
+    "RunContainerError",
+    'exec: "serve": executable file not found in $PATH: berlin-7',
+    /^the image has no program "serve": /,
+  ],
+  [
+    "RunContainerError",
+    'exec: "/a b": stat /a b: no such file or directory: berlin-7',
+    /^the image has no program "\/a b"/,
+  ],
+  ["RunContainerError", 'exec: "/etc": permission denied: berlin-7', /^the program "\/etc" may not be executed: check/],
+  [
+    "CreateContainerConfigError",
+    "berlin-7 has none",
+    /^the node does not start it \(CreateContainerConfigError\); ask/,
+  ],
+  ["NoRoomOnBerlin7", "berlin-7", /^the node does not start it; ask the provider if that lasts$/],
+  ["Not of berlin", "", /^the node does not start it; ask/],
+  ["A".repeat(65), "berlin-7", /^the node does not start it; ask/],
+])("says of a container that waits for %s only what is known of that: %s", (reason, message, sentence) => {
+  const said = podFault({ ...POD, running: false, waiting: { reason, message } }, MEMORY);
+  expect(said).toMatch(sentence);
+  expect(said).not.toMatch(/berlin/i);
+});
+
+it("says of a program that did not start why, rather than with which exit code", () => {
+  const message =
+    'runc create failed: unable to start container process: exec: "serve": executable file not found in $PATH';
+  const exit = { code: 128, reason: "StartError", message };
+  const waiting = { reason: "CrashLoopBackOff", message: "back-off 10s restarting failed container" };
+  expect(podFault({ ...POD, running: false, waiting, exit }, MEMORY)).toMatch(/^the image has no program "serve": /);
+});

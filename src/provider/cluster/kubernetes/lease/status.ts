@@ -10,10 +10,11 @@ import {
 import { endedText, outOfMemoryText } from "../../shared/index.ts";
 import type { DriverContext } from "../context.ts";
 import { podConfig, workloadName } from "../objects/index.ts";
-import type { ObservedPod } from "../view/pods.ts";
-import { imageError } from "./images.ts";
-import { evictedText, placingText } from "./placing.ts";
-import { waitError } from "./waiting.ts";
+import type { Exit, ObservedPod } from "../view/pods.ts";
+import { imageError } from "./reasons/images.ts";
+import { evictedText, placingText } from "./reasons/placing.ts";
+import { hasNotStarted, reasonText, startText } from "./reasons/starts.ts";
+import { waitError } from "./reasons/waiting.ts";
 
 /** What is known of a lease. */
 interface Known {
@@ -141,7 +142,7 @@ export function podFault(
   if (waiting !== undefined && /Image/.test(waiting.reason)) return imageError(`${waiting.reason}: ${waiting.message}`);
   if (trouble !== undefined) return ended ? evictedText(trouble) : placingText(trouble);
   if (exit !== undefined) return exitText(exit, memory);
-  if (waiting !== undefined && !WAITS_WELL.includes(waiting.reason)) return waiting.message || waiting.reason;
+  if (waiting !== undefined && !WAITS_WELL.includes(waiting.reason)) return reasonText(waiting);
   if (running && probed && !ready) return "nothing accepts connections on its port yet";
   return undefined;
 }
@@ -156,7 +157,8 @@ function rootError(message: string): string | undefined {
   return `the image names its user "${user}" by a word, which may be root: name the user by a number in the image (USER 1000)`;
 }
 
-export function exitText({ code, reason }: NonNullable<ObservedPod["exit"]>, memory: bigint): string {
+export function exitText({ code, reason, message = "" }: Exit, memory: bigint): string {
+  if (hasNotStarted(reason)) return startText(message);
   return reason === "OOMKilled" ? outOfMemoryText(memory, code) : endedText(code);
 }
 

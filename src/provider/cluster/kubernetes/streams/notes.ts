@@ -1,5 +1,5 @@
-import { imageError } from "../lease/images.ts";
-import { evictedText, placingText } from "../lease/placing.ts";
+import { imageError } from "../lease/reasons/images.ts";
+import { evictedText, placingText } from "../lease/reasons/placing.ts";
 import { hindranceOf, hindranceText } from "../view/hindrances.ts";
 
 /** Reasons of the cluster to end a pod: it also names pods of others that take its place. */

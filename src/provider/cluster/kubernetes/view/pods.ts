@@ -51,6 +51,8 @@ export interface ApiPod extends ApiObject {
 export interface Exit {
   readonly code: number;
   readonly reason: string;
+  /** What its node says of it. */
+  readonly message?: string;
 }
 
 /** A pod of a lease, reduced to what the driver uses. */
@@ -164,7 +166,9 @@ function waitingOf(state: RunState | undefined): ObservedPod["waiting"] {
 }
 
 function exitOf(ended: Ended | undefined): Exit | undefined {
-  return ended === undefined ? undefined : { code: ended.exitCode ?? 0, reason: ended.reason ?? "" };
+  if (ended === undefined) return undefined;
+  const { exitCode = 0, reason = "", message = "" } = ended;
+  return { code: exitCode, reason, message: message.slice(0, MAX_MESSAGE) };
 }
 
 function troubleOf(status: ApiPod["status"]): string | undefined {

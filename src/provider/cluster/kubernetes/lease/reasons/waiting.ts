@@ -1,9 +1,9 @@
-import type { ManifestService } from "../../../../sdl/index.ts";
-import { isPersistent } from "../../contract/index.ts";
-import { claimName } from "../objects/index.ts";
-import { hindranceText } from "../view/hindrances.ts";
-import type { ObservedPod } from "../view/pods.ts";
-import type { ClusterView } from "../view/view.ts";
+import type { ManifestService } from "../../../../../sdl/index.ts";
+import { isPersistent } from "../../../contract/index.ts";
+import { claimName } from "../../objects/index.ts";
+import { hindranceText } from "../../view/hindrances.ts";
+import type { ObservedPod } from "../../view/pods.ts";
+import type { ClusterView } from "../../view/view.ts";
 
 /** What schedulers say of a pod that waits for volumes; one that waits for its volume to be made has nothing said of it. */
 const UNBOUND = /PersistentVolumeClaims|persistentvolumeclaim "[^"]*" not found|\bVolumeBinding\b/;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { sampleService } from "../../contract/conformance/index.ts";
-import { type Hindrance, hindranceOf } from "../view/hindrances.ts";
-import type { ObservedPod } from "../view/pods.ts";
+import { sampleService } from "../../../contract/conformance/index.ts";
+import { type Hindrance, hindranceOf } from "../../view/hindrances.ts";
+import type { ObservedPod } from "../../view/pods.ts";
 import { waitError } from "./waiting.ts";
 
 const sample = sampleService("docker.io/library/web:1");
