@@ -3,7 +3,7 @@ import { parseCertificatePem } from "../../crypto/index.ts";
 import { formatCoin, type IntCoin } from "../../util/index.ts";
 import { chainView } from "../chain.ts";
 import { daemonErrors } from "../errors.ts";
-import type { ProviderRequest } from "./request.ts";
+import type { ProviderRequest, StartRequest } from "./request.ts";
 import { growingPauseMs, sleep, untilAnswered } from "./wait.ts";
 
 /** Number of blocks within which a certificate that was just sent must be included. */
@@ -11,15 +11,17 @@ const CERTIFICATE_BLOCKS = 2n;
 const HTTPS_PORT = 443;
 
 /** A node of another chain has none of our orders and leases. */
-export async function checkChain({ client, log, signal }: ProviderRequest): Promise<void> {
-  const { chainId } = await untilAnswered(() => client.node.status(), { log, signal });
-  const ours = await client.chainId();
+export async function checkChain(request: StartRequest): Promise<void> {
+  const { client } = request;
+  const { chainId } = await untilAnswered(() => client.node.status(), request);
+  const ours = await untilAnswered(() => client.chainId(), request);
   if (chainId !== ours) throw clientErrors.wrongChain(`the node serves ${chainId}, not ${ours}`);
 }
 
 /** The deposit of a bid: as configured, or the least that the chain takes. Rejects when the chain would refuse it. */
-export async function askDeposit({ config, client, log, signal }: ProviderRequest): Promise<IntCoin> {
-  const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), { log, signal });
+export async function askDeposit(request: StartRequest): Promise<IntCoin> {
+  const { config, client } = request;
+  const { bidMinDeposits } = await untilAnswered(() => chainView(client.query).marketParams(), request);
   const { bidDeposit = bidMinDeposits[0] } = config;
   if (bidDeposit === undefined) throw daemonErrors.noDeposit();
   const least = bidMinDeposits.find(({ denom }) => denom === bidDeposit.denom);
@@ -31,7 +33,7 @@ export async function askDeposit({ config, client, log, signal }: ProviderReques
 }
 
 /** The account is a provider on the chain. */
-export async function checkRegistered(request: ProviderRequest): Promise<void> {
+export async function checkRegistered(request: StartRequest): Promise<void> {
   const { address } = request.signer;
   const record = await untilAnswered(() => chainView(request.client.query).provider(address), request);
   if (record === undefined) throw daemonErrors.notRegistered(address);
@@ -51,7 +53,7 @@ function comparePorts(hostUri: string, { config, log }: ProviderRequest): void {
 }
 
 /** Tenants compare the gateway's certificate with the chain: without it they could take our bids and never reach us. */
-export async function checkCertificate(request: ProviderRequest): Promise<void> {
+export async function checkCertificate(request: StartRequest): Promise<void> {
   const { serial, notAfter } = parseCertificatePem(request.identity.certificate);
   const name = `certificate ${serial}`;
   const end = new Date(notAfter * 1000);
@@ -62,16 +64,14 @@ export async function checkCertificate(request: ProviderRequest): Promise<void> 
 }
 
 /** The certificate on the chain; after sending it there is no need to wait for its block. */
-async function publishedCertificate(
-  serial: string,
-  { client, signer, log, signal }: ProviderRequest,
-): Promise<CertificateRecord | undefined> {
+async function publishedCertificate(serial: string, request: StartRequest): Promise<CertificateRecord | undefined> {
+  const { client, signer, log, signal } = request;
   const chain = chainView(client.query);
   const height = async (): Promise<bigint> => (await client.node.status()).latestHeight;
-  const last = (await untilAnswered(height, { log, signal })) + CERTIFICATE_BLOCKS;
+  const last = (await untilAnswered(height, request)) + CERTIFICATE_BLOCKS;
   for (let tries = 0; ; tries++) {
-    const now = await untilAnswered(height, { log, signal });
-    const record = await untilAnswered(() => chain.certificate(signer.address, serial), { log, signal });
+    const now = await untilAnswered(height, request);
+    const record = await untilAnswered(() => chain.certificate(signer.address, serial), request);
     if (record !== undefined || now >= last) return record;
     if (tries === 0) log.info("waiting for a block to include the certificate", { serial });
     await sleep(growingPauseMs(0), signal);

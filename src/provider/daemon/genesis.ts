@@ -1,10 +1,12 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { errorText } from "../../util/index.ts";
+import { clientErrors } from "../../client/index.ts";
+import { errorText, isOneOf } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
 import { parseJson, readText, saveJson } from "../durable.ts";
 import { daemonErrors } from "../errors.ts";
-import type { ProviderRequest } from "./request.ts";
+import type { ProviderRequest, StartRequest } from "./request.ts";
+import { untilAnswered } from "./wait.ts";
 
 /** In the provider's folder. */
 const FILE = "chain.json";
@@ -22,12 +24,9 @@ interface KnownChain {
  * Compares the chain with the one that this folder was last used with. A restarted chain knows nothing of the
  * workloads here and may give their numbers to others: it cannot prove their end, so the operator must end them first.
  */
-export async function checkGenesis(request: ProviderRequest): Promise<void> {
+export async function checkGenesis(request: StartRequest): Promise<void> {
   const { client, config, log } = request;
-  const genesis = await client.node.genesisHash().catch((error: unknown) => {
-    log.warn("the node does not give the genesis of the chain, so it cannot be compared", { err: errorText(error) });
-    return undefined;
-  });
+  const genesis = await untilAnswered(() => genesisOf(request), request);
   if (genesis === undefined) return;
   const chainId = await client.chainId();
   const known = knownChain(config.stateDir);
@@ -40,6 +39,17 @@ export async function checkGenesis(request: ProviderRequest): Promise<void> {
     saveJson(path, { chainId, genesis });
   } catch (error) {
     log.warn("the genesis of the chain could not be recorded", { err: errorText(error) });
+  }
+}
+
+/** Undefined if the node refuses to tell; rejects if it does not answer. */
+async function genesisOf({ client, log }: StartRequest): Promise<string | undefined> {
+  try {
+    return await client.node.genesisHash();
+  } catch (error) {
+    if (isOneOf([clientErrors.unreachable], error)) throw error;
+    log.warn("the node does not give the genesis of the chain, so it cannot be compared", { err: errorText(error) });
+    return undefined;
   }
 }
 

@@ -19,7 +19,8 @@ export interface MonitoredParts {
   readonly outbox: Outbox;
   readonly disk: DiskGuard;
   readonly leastDisk: bigint;
-  readonly bidCost: bigint;
+  /** Undefined until the chain has told the deposit. */
+  readonly bidCost: () => bigint | undefined;
   /** PEM of the server certificate. */
   readonly certificate: string;
   /** What keeps certificates of host names; undefined if nothing does. */
@@ -53,7 +54,7 @@ export function providerState(parts: MonitoredParts, moment: DaemonMoment): Prov
     isDraining: moment.isDraining,
     outbox: outbox.depth,
     balance: moment.balance,
-    bidCost,
+    bidCost: bidCost(),
     freeDisk: disk.free(),
     leastDisk,
     height: moment.lastBlock?.height,

@@ -25,3 +25,9 @@ export interface ProviderRequest {
   /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
   readonly signal?: AbortSignal;
 }
+
+/** A start that may have to wait for the node. */
+export interface StartRequest extends ProviderRequest {
+  /** Begins what does not need the node; called while it is waited for, and ends the start if it rejects. */
+  readonly meanwhile?: () => Promise<void>;
+}

@@ -1,4 +1,5 @@
-import { type Block, followBlocks, marketReader } from "../../client/index.ts";
+import assert from "node:assert/strict";
+import { type Block, clientErrors, followBlocks, marketReader } from "../../client/index.ts";
 import { errorText, type IntCoin } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
@@ -29,8 +30,8 @@ import { checkGenesis } from "./genesis.ts";
 import { keeperOf, leaseRouter, openIngress } from "./ingress.ts";
 import { type DaemonMoment, providerState, whyNotReady } from "./monitoring.ts";
 import { orderChain } from "./order-chain.ts";
-import type { ProviderRequest } from "./request.ts";
-import { growingPauseMs, sleep } from "./wait.ts";
+import type { ProviderRequest, StartRequest } from "./request.ts";
+import { growingPauseMs, sleep, untilAnswered } from "./wait.ts";
 
 /** Number of blocks within which a transaction of the provider must be included. */
 const TIMEOUT_BLOCKS = 20n;
@@ -51,24 +52,20 @@ export interface RunningProvider {
 
 /** Starts the provider: first what was here before, then the orders of the market. Rejects with one sentence. */
 export async function runProvider(request: ProviderRequest): Promise<RunningProvider> {
-  await checkChain(request);
-  await checkGenesis(request);
   const metrics = await openMetrics(request.config.metrics);
-  const deposit = await askDeposit(request);
   const ingress = openIngress(request);
   const keeper = await keeperOf(request, ingress);
-  const provider = new ProviderDaemon(request, { deposit, metrics, ingress, keeper });
+  const provider = new ProviderDaemon(request, { metrics, ingress, keeper });
   try {
     await provider.start();
   } catch (error) {
-    await provider.stop();
+    await provider.giveUp();
     throw error;
   }
   return provider;
 }
 
 interface DaemonParts {
-  readonly deposit: IntCoin;
   readonly metrics: Metrics;
   readonly ingress: Ingress | undefined;
   readonly keeper: CertificateKeeper | undefined;
@@ -87,12 +84,15 @@ class ProviderDaemon implements RunningProvider {
   readonly #keeper: CertificateKeeper | undefined;
   readonly #stop = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #deposit: IntCoin;
+  /** Of a bid; undefined until the chain has told it. */
+  #deposit: IntCoin | undefined;
   readonly #metrics: Metrics;
   #metricsServer: MetricsServer | undefined;
   /** In the coin of the deposit. */
   #balance: bigint | undefined;
   #lastBlock: DaemonMoment["lastBlock"];
+  /** The node's chain is the one that the workloads here belong to. */
+  #isRightChain = false;
   #isStarted = false;
   #isDraining = false;
   readonly #control: ControlServer;
@@ -104,15 +104,15 @@ class ProviderDaemon implements RunningProvider {
   #obstacle: string | undefined;
   #looking: Promise<string | undefined> | undefined;
   #following: Promise<void> = Promise.resolve();
+  #serving: Promise<void> | undefined;
   #fail: (error: Error) => void = () => {};
   readonly failed = new Promise<Error>((resolve) => {
     this.#fail = resolve;
   });
 
-  constructor(request: ProviderRequest, { deposit, metrics, ingress, keeper }: DaemonParts) {
+  constructor(request: ProviderRequest, { metrics, ingress, keeper }: DaemonParts) {
     const { config, client, signer, log } = request;
     this.#request = request;
-    this.#deposit = deposit;
     this.#metrics = metrics;
     this.#keeper = keeper;
     this.#chain = chainView(client.query);
@@ -135,29 +135,60 @@ class ProviderDaemon implements RunningProvider {
   }
 
   async start(): Promise<void> {
-    const { client, log, signal } = this.#request;
+    const { log, signal } = this.#request;
+    const waiting = { ...this.#request, meanwhile: () => this.#serve() };
     await this.#serveMetrics();
     await this.#control.listen();
-    await checkRegistered(this.#request);
-    await checkCertificate(this.#request);
+    await this.#checkAll(waiting);
     await this.#lookAtDrain();
     await this.#lookAtDisk();
     await this.#observeNodes();
     await this.#observeObstacle();
-    await this.#ingress?.listen();
+    await this.#serve();
     await this.#startLeases();
     signal?.throwIfAborted();
     await this.#syncSequence("info");
-    // Following blocks begins before the first query of the orders, so that none is missed.
-    const from = (await client.node.status()).latestHeight + 1n;
-    await this.#reconcileReservations();
-    await this.#orders.catchUp();
-    this.#following = this.#follow(from);
+    this.#following = this.#follow(await untilAnswered(() => this.#catchUp(), waiting));
     this.#gateway = this.#makeGateway();
     const port = await this.#gateway.listen();
     this.#schedule();
     this.#isStarted = true;
     log.info("provider started", { provider: this.#address, gateway: port });
+  }
+
+  /** Compares what the chain knows with what is here; rejects where the two do not fit. */
+  async #checkAll(waiting: StartRequest): Promise<void> {
+    await checkChain(waiting);
+    await checkGenesis(waiting);
+    this.#isRightChain = true;
+    this.#deposit = await askDeposit(waiting);
+    if (this.#metricsServer !== undefined) await this.#observeBalance();
+    await checkRegistered(waiting);
+    await checkCertificate(waiting);
+  }
+
+  /** What runs is served before the node has answered: where both start with their machine, tenants wait for neither. */
+  #serve(): Promise<void> {
+    const begin = async (): Promise<void> => {
+      await this.#ingress?.listen();
+      this.#leases.takeUp();
+    };
+    this.#serving ??= begin();
+    return this.#serving;
+  }
+
+  /** The height from which blocks are followed: before the first query of the orders, so that none is missed. */
+  async #catchUp(): Promise<bigint> {
+    const { latestHeight } = await this.#request.client.node.status();
+    await this.#reconcileReservations();
+    await this.#orders.catchUp();
+    return latestHeight + 1n;
+  }
+
+  /** Ends a start that failed. A provider that serves nothing leaves no process behind. */
+  async giveUp(): Promise<void> {
+    if (this.#leases.records().length === 0) await this.#request.config.plane?.abandon();
+    await this.stop();
   }
 
   async stop(): Promise<void> {
@@ -206,7 +237,7 @@ class ProviderDaemon implements RunningProvider {
       outbox: this.#outbox,
       disk: this.#disk,
       leastDisk: config.leastFreeDisk,
-      bidCost: this.#bidCost(),
+      bidCost: () => this.#bidCost(),
       certificate: identity.certificate,
       keeper: this.#keeper,
     };
@@ -216,7 +247,6 @@ class ProviderDaemon implements RunningProvider {
       log,
     });
     await this.#metricsServer.listen();
-    await this.#observeBalance();
     this.#timers.push(setInterval(() => void this.#observeBalance(), BALANCE_MS));
   }
 
@@ -232,7 +262,8 @@ class ProviderDaemon implements RunningProvider {
   }
 
   /** What a bid takes of the coin of the deposit. */
-  #bidCost(): bigint {
+  #bidCost(): bigint | undefined {
+    if (this.#deposit === undefined) return undefined;
     const { denom, amount } = this.#deposit;
     const { fee, minimumBalance } = this.#request.config;
     const others = minimumBalance === undefined ? [fee] : [fee, minimumBalance];
@@ -241,6 +272,7 @@ class ProviderDaemon implements RunningProvider {
 
   /** A balance that cannot be asked for is not shown. */
   async #observeBalance(): Promise<void> {
+    if (this.#deposit === undefined) return;
     this.#balance = await this.#balanceOf(this.#deposit.denom).catch(() => undefined);
   }
 
@@ -411,6 +443,7 @@ class ProviderDaemon implements RunningProvider {
   #makeOrders(): OrderService {
     const { config, log } = this.#request;
     const provider = this.#address;
+    const deposit = () => this.#knownDeposit();
     return new OrderService({
       provider,
       chain: orderChain({
@@ -425,7 +458,9 @@ class ProviderDaemon implements RunningProvider {
       send: (message, label, options) => this.#outbox.send(message, label, options),
       log: log.child({ module: "bidengine-order" }),
       meter: this.#metrics.meter,
-      deposit: this.#deposit,
+      get deposit() {
+        return deposit();
+      },
       ...(config.minimumBalance === undefined ? {} : { keep: config.minimumBalance }),
       fee: config.fee,
       bidTimeoutMs: config.bidTimeoutMs,
@@ -434,6 +469,11 @@ class ProviderDaemon implements RunningProvider {
       obstacle: () => this.#observeObstacle(),
       onWon: (id) => this.#leaseWon({ ...id, provider }),
     });
+  }
+
+  #knownDeposit(): IntCoin {
+    assert(this.#deposit !== undefined, "orders come after the deposit is known");
+    return this.#deposit;
   }
 
   #makeLeases(): LeaseService {
@@ -455,6 +495,8 @@ class ProviderDaemon implements RunningProvider {
       router: leaseRouter({ config, ingress: this.#ingress, keeper: this.#keeper }),
       log: log.child({ module: "provider-manifest" }),
       closeBid: async (id, reason) => {
+        // What a node of another chain says of the account would be signed.
+        if (!this.#isRightChain) throw clientErrors.unreachable("the node has not been compared yet");
         await this.#outbox.send(closeBidMessage(id, reason), `close ${formatLeaseId(id)}`);
       },
       onGone: (id) => this.#orders.release(id),

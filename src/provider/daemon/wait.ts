@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { errorText, type Logger } from "../../util/index.ts";
+import { errorText } from "../../util/index.ts";
+import type { StartRequest } from "./request.ts";
 
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
@@ -9,17 +10,23 @@ export function growingPauseMs(attempt: number): number {
   return Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
 }
 
-/** Repeats a call until the node answers; the first start may come before the node is up. */
+/** What a waiting operator can do, beside starting the node. */
+const REMEDY =
+  "start the node; workloads here stay served, an interrupt (Ctrl-C) ends the wait, and --node names another node";
+
+/** Repeats a call until the node answers: where both start with their machine, the provider may be the first. */
 export async function untilAnswered<T>(
   call: () => Promise<T>,
-  { log, signal }: { readonly log: Logger; readonly signal?: AbortSignal | undefined },
+  { client, log, signal, meanwhile }: Pick<StartRequest, "client" | "log" | "signal" | "meanwhile">,
 ): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted();
     try {
       return await call();
     } catch (error) {
-      log.warn("waiting for the node", { err: errorText(error) });
+      const node = client.rpc.endpoint.http.origin;
+      log.warn("waiting for the node", { node, err: errorText(error), remedy: REMEDY });
+      await meanwhile?.();
       await sleep(growingPauseMs(attempt), signal);
     }
   }

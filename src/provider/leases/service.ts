@@ -72,6 +72,7 @@ export class LeaseService {
   readonly #ownership: HostOwnership;
   readonly #taking = new Set<string>();
   #cancel: () => void = () => {};
+  #isTakenUp = false;
   #stopped = false;
 
   constructor(options: LeaseServiceOptions) {
@@ -104,12 +105,19 @@ export class LeaseService {
     });
   }
 
-  /** Takes up the stored leases, then compares them with cluster and chain. Works without either. */
-  async start(): Promise<ReconcileReport> {
+  /** Takes up the stored leases, once: what runs is served and watched from then on. Asks nothing of the chain. */
+  takeUp(): void {
+    if (this.#isTakenUp) return;
+    this.#isTakenUp = true;
     const records = this.#context.store.load();
     for (const record of records) this.#take(record);
     this.#context.log.info("found existing leases", { module: "provider-manifest", count: records.length });
     for (const machine of this.#machines.values()) machine.start();
+  }
+
+  /** Takes up the stored leases, then compares them with cluster and chain. Works without either. */
+  async start(): Promise<ReconcileReport> {
+    this.takeUp();
     const report = await this.reconcile();
     this.#tellStart(report);
     return report;

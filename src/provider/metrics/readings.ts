@@ -18,7 +18,7 @@ export interface ProviderState {
   readonly outbox: number;
   /** Undefined until it was asked for. */
   readonly balance: bigint | undefined;
-  readonly bidCost: bigint;
+  readonly bidCost: bigint | undefined;
   /** Undefined if the system does not report it. */
   readonly freeDisk: bigint | undefined;
   readonly leastDisk: bigint;
@@ -48,6 +48,7 @@ export function readings(state: ProviderState): Reading[] {
 function single(state: ProviderState): Reading[] {
   const optional = [
     { gauge: "balance", value: state.balance },
+    { gauge: "bidCost", value: state.bidCost },
     { gauge: "freeDisk", value: state.freeDisk },
     { gauge: "height", value: state.height },
   ] as const;
@@ -55,7 +56,6 @@ function single(state: ProviderState): Reading[] {
     { gauge: "bidding", value: Number(state.isBidding) },
     { gauge: "draining", value: Number(state.isDraining) },
     { gauge: "outbox", value: state.outbox },
-    { gauge: "bidCost", value: Number(state.bidCost) },
     { gauge: "leastDisk", value: Number(state.leastDisk) },
     { gauge: "certificateEnd", value: state.certificateEnd },
     ...optional.flatMap(({ gauge, value }) => (value === undefined ? [] : [{ gauge, value: Number(value) }])),

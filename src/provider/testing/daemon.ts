@@ -65,6 +65,8 @@ export interface DaemonOptions {
   readonly freeDisk?: () => bigint;
   /** Of the cluster's one node; 8 unless given. */
   readonly cores?: number;
+  /** Changes what the daemon's next client of the chain does. */
+  readonly change?: (client: ChainClient) => void;
 }
 
 /** Settings of a provider that does nothing by the clock, on ports of its own. */
@@ -135,10 +137,12 @@ export class TestDaemon {
 
   async start(): Promise<void> {
     const { node, provider: signer, identity } = this.#market;
-    const { config, clock, random, freeDisk } = this.#options;
+    const { config, clock, random, freeDisk, change } = this.#options;
+    const client = new ChainClient(node.url);
+    change?.(client);
     this.#running = await runProvider({
       config: { ...config, driver: this.driver },
-      client: new ChainClient(node.url),
+      client,
       signer,
       identity,
       version: "v0.0.0",
