@@ -25,6 +25,8 @@ const missing = peers.flatMap((peer) => (peer instanceof Peer ? [] : [peer.missi
 const [server = "", controller = ""] = peers.map((peer) => (peer instanceof Peer ? peer.binary : ""));
 const fixture = new Fixture();
 const POOL = ["203.0.113.1", "203.0.113.2"];
+/** The provider has it to lease, and no pool of MetalLB has it. */
+const UNKNOWN = "203.0.113.9";
 const LONG = { timeoutMs: 60_000 };
 let driver: ClusterDriver;
 
@@ -39,7 +41,7 @@ beforeAll(async () => {
     api: new KubernetesApi(readKubeconfig(await bed.configOf("svc-provider", "svc-provider"))),
     objects: SETTINGS,
     stateDir: fixture.tempHome("driver"),
-    leasedIps: POOL,
+    leasedIps: [...POOL, UNKNOWN],
     timing: { retry: 50, maxRetry: 200, report: 50 },
   });
 }, 120_000);
@@ -103,3 +105,12 @@ test.skipIf(missing !== "")(
     await untilTold(stranger, `${POOL[1]}:80/TCP`, `${POOL[1]}:8080/TCP`);
   },
 );
+
+test.skipIf(missing !== "")("an address that no pool of it has is reported with its own reason", async () => {
+  const id = { ...sampleLease(), owner: "svc1late" };
+  await deploy(id, [80, "TCP"]);
+  const problem = "the provider's load balancer does not hand it out (AllocationFailed); ask the provider";
+  const isTold = async () => (await driver.status(id)).addresses?.[0]?.problem === problem;
+  await waitFor(isTold, "the reason", LONG);
+  expect(await told(id)).toEqual([`${UNKNOWN}:80/TCP waits`]);
+});

@@ -7,7 +7,7 @@ import { SETTINGS } from "../../../../../test/support/kubernetes-leases.ts";
 import { type Rng, seedFrom } from "../../../../../test/support/rng.ts";
 import type { LeaseKey } from "../../../../wire/index.ts";
 import { sampleExpose, sampleLease, sampleService, sampleSpec, untilHealth } from "../../contract/conformance/index.ts";
-import { type ClusterDriver, endpointNames, leaseNamespace } from "../../contract/index.ts";
+import { type ClusterDriver, endpointNames, type LeaseHealth, leaseNamespace } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 import { openKubernetesDriver } from "../driver.ts";
 
@@ -113,6 +113,42 @@ test("an address that is not assigned yet is reported, and one that the balancer
       ]),
     30_000,
   );
+});
+
+test.each([
+  [
+    ["AllocationFailed", 'can\'t change sharing key for "a", address also in use by lease-7/web'],
+    "somebody else on the provider's cluster has it (AllocationFailed); ask the provider",
+  ],
+  [
+    ["AllocationFailed", '["203.0.113.1"] is not allowed in config'],
+    "the provider's load balancer does not hand it out (AllocationFailed); ask the provider",
+  ],
+  [
+    ["SyncLoadBalancerFailed", "Error syncing load balancer: lease-7 quota"],
+    "the provider's load balancer refuses it (SyncLoadBalancerFailed); ask the provider",
+  ],
+  [
+    ["nodeAssigned", "lease-7"],
+    "the provider's load balancer has not given it to the service yet; ask the provider if that lasts",
+  ],
+])("an address that is refused is reported with the reason, in no words about others: %j", async (said, problem) => {
+  cluster.balances = false;
+  const driver = await open();
+  const id = sampleLease();
+  await deploy(driver, id, "mine");
+  await untilHealth(driver, id, ({ health }) => health === "ok", "health ok");
+  const namespace = leaseNamespace(id);
+  const service = cluster.server.objects(SERVICES).find((each) => Object(each).spec.type === "LoadBalancer");
+  const events = [said, ["AllocationFailed", "of a pod"]].map(([reason, message], at) => ({
+    metadata: { name: `event-${at}`, namespace },
+    ...{ type: "Warning", reason, message, lastTimestamp: new Date().toISOString() },
+    involvedObject: { kind: at === 0 ? "Service" : "Pod", namespace, name: service?.metadata.name },
+  }));
+  for (const event of events) cluster.server.put(`/api/v1/namespaces/${namespace}/events`, event as ApiObject);
+  const isTold = ({ addresses = [] }: LeaseHealth) => addresses[0]?.problem === problem;
+  const { addresses } = await untilHealth(driver, id, isTold, "the reason");
+  expect(addresses).toMatchObject([{ assigned: false }]);
 });
 
 test("what others have of the pool is neither counted nor given out", async () => {

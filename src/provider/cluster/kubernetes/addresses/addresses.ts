@@ -13,6 +13,7 @@ import type { DriverContext } from "../context.ts";
 import { addressName, LABEL, leasedIpName, type Wanted } from "../objects/index.ts";
 import type { ApiService } from "../view/balanced.ts";
 import { leading, ObjectLedger, removeServices } from "./ledger.ts";
+import { refusalText } from "./refusal.ts";
 
 /** What addresses need of a lease on the cluster. */
 interface AddressLease {
@@ -138,10 +139,13 @@ export class LeasedIps implements ClusterAddresses {
     errorOf: (service: string) => string | undefined = () => undefined,
   ): readonly LeasedAddress[] {
     const namespace = leaseNamespace(id);
+    const { view } = this.#context;
     const stateOf = (service: string, { endpoint, address }: Holding): AddressState => {
-      const given = this.#context.view.balanced(namespace, leasedIpName(service, endpoint));
+      const name = leasedIpName(service, endpoint);
+      const given = view.balanced(namespace, name);
       if (given.includes(address)) return { assigned: true };
-      const problem = given.length > 0 ? GIVEN_ANOTHER : (errorOf(service) ?? NOT_GIVEN);
+      const refusal = () => refusalText(view.addressRefusal(namespace, name));
+      const problem = given.length > 0 ? GIVEN_ANOTHER : (errorOf(service) ?? refusal() ?? NOT_GIVEN);
       return { assigned: false, problem: this.#context.host.hide(problem) };
     };
     return leasedAddresses(group, this.held(id), stateOf);

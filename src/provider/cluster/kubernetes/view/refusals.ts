@@ -12,30 +12,37 @@ interface ApiEvent extends ApiObject {
   readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly namespace?: string };
 }
 
-interface Refusal {
+/** In the cluster's words. */
+export interface Refusal {
   readonly at: number;
   readonly reason: string;
+  readonly message: string;
 }
 
-/** Of which kind of object and by which word of the cluster refusals are told. */
+/** Of which kind of object and by which words of the cluster refusals are told. */
 export interface RefusalSource {
   readonly kind: string;
-  readonly reason: string;
+  readonly reasons: readonly [string, ...string[]];
 }
 
 /** Stateful sets that cannot make pods. */
-export const REFUSED_PODS: RefusalSource = { kind: KIND.statefulSet.kind, reason: "FailedCreate" };
+export const REFUSED_PODS: RefusalSource = { kind: KIND.statefulSet.kind, reasons: ["FailedCreate"] };
 /** Claims whose volume nobody makes. */
-export const REFUSED_VOLUMES: RefusalSource = { kind: "PersistentVolumeClaim", reason: "ProvisioningFailed" };
+export const REFUSED_VOLUMES: RefusalSource = { kind: "PersistentVolumeClaim", reasons: ["ProvisioningFailed"] };
+/** Services that get no address: by MetalLB, and by balancers of clouds. */
+export const REFUSED_ADDRESSES: RefusalSource = {
+  kind: KIND.service.kind,
+  reasons: ["AllocationFailed", "SyncLoadBalancerFailed"],
+};
 
-/** Characters of a reason that are kept. */
-const MAX_REASON = 1_000;
+/** Characters of a message that are kept. */
+const MAX_MESSAGE = 1_000;
 /** Objects of which a reason is kept; the cluster itself forgets its events after an hour. */
 const MAX_KEPT = 10_000;
 
 /**
- * Why objects of a kind do not get what they need. Deployments have a condition for it; of stateful sets and claims only events
- * of the cluster tell it, and those stay when the reason is gone.
+ * Why objects of a kind do not get what they need. Deployments have a condition for it; of other objects only events of the
+ * cluster tell it, and those stay when the reason is gone.
  */
 export class Refusals {
   readonly #last = new Map<string, Refusal>();
@@ -44,7 +51,9 @@ export class Refusals {
 
   constructor(source: { readonly api: KubernetesApi; readonly log: Logger }, told: RefusalSource) {
     this.#told = told;
-    const selection = { fields: `involvedObject.kind=${told.kind},reason=${told.reason}` };
+    const [reason, ...others] = told.reasons;
+    const fields = [`involvedObject.kind=${told.kind}`, ...(others.length === 0 ? [`reason=${reason}`] : [])];
+    const selection = { fields: fields.join() };
     this.#followed = new Followed<ApiEvent>(
       source,
       { resource: KIND.event, selection },
@@ -59,9 +68,9 @@ export class Refusals {
     );
   }
 
-  /** The last reason of an object, by `namespace/name`. */
-  reason(key: string): string | undefined {
-    return this.#last.get(key)?.reason;
+  /** What was told last of an object, by `namespace/name`. */
+  last(key: string): Refusal | undefined {
+    return this.#last.get(key);
   }
 
   /** It got what it needs after all. */
@@ -75,12 +84,12 @@ export class Refusals {
 
   #set(event: ApiEvent): void {
     // Servers in front of the cluster's own may know no such selection.
-    if (event.involvedObject?.kind !== this.#told.kind || event.reason !== this.#told.reason) return;
+    if (event.involvedObject?.kind !== this.#told.kind || !this.#told.reasons.includes(event.reason ?? "")) return;
     const at = Date.parse(event.lastTimestamp ?? event.eventTime ?? "") || 0;
     const key = keyOf(event);
     const known = this.#last.get(key);
     if (known === undefined ? this.#last.size >= MAX_KEPT : known.at > at) return;
-    this.#last.set(key, { at, reason: (event.message ?? "").slice(0, MAX_REASON) });
+    this.#last.set(key, { at, reason: event.reason ?? "", message: (event.message ?? "").slice(0, MAX_MESSAGE) });
   }
 }
 

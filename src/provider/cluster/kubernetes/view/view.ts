@@ -8,7 +8,7 @@ import { Followed } from "./followed.ts";
 import { type Hindrance, Hindrances } from "./hindrances.ts";
 import { type ApiNode, freeOf, type ObservedNode, observeNode } from "./nodes.ts";
 import { type ApiPod, type Claim, claimOf, type ObservedPod, observePod } from "./pods.ts";
-import { REFUSED_PODS, REFUSED_VOLUMES, Refusals } from "./refusals.ts";
+import { REFUSED_ADDRESSES, REFUSED_PODS, REFUSED_VOLUMES, type Refusal, Refusals } from "./refusals.ts";
 
 /** A program without probe counts as ready when it has run this long. */
 const LEAST_RUN_MS = 1_000;
@@ -71,6 +71,7 @@ export class ClusterView {
   readonly #hindrances = new Hindrances();
   readonly #refusals: Refusals;
   readonly #refusedVolumes: Refusals;
+  readonly #refusedAddresses: Refusals | undefined;
   readonly #generations = new Map<string, number | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #followed: readonly Followed<never>[];
@@ -137,6 +138,7 @@ export class ClusterView {
     );
     this.#refusals = new Refusals(options, REFUSED_PODS);
     this.#refusedVolumes = new Refusals(options, REFUSED_VOLUMES);
+    this.#refusedAddresses = options.addresses === true ? new Refusals(options, REFUSED_ADDRESSES) : undefined;
     this.#needed = [this.#podsFollowed, this.#nodesFollowed, services, ...workloads] as Followed<never>[];
     this.#followed =
       options.addresses === true ? [...this.#needed, this.#followRecords() as Followed<never>] : this.#needed;
@@ -164,12 +166,17 @@ export class ClusterView {
 
   /** The same of a workload with volumes, which does not tell it itself; only while pods are missing. */
   refusal(namespace: string, workload: string): string | undefined {
-    return this.#refusals.reason(`${namespace}/${workload}`);
+    return this.#refusals.last(`${namespace}/${workload}`)?.message;
   }
 
   /** Why nobody made the volume of a claim when that was last tried. */
   volumeRefusal(namespace: string, claim: string): string | undefined {
-    return this.#refusedVolumes.reason(`${namespace}/${claim}`);
+    return this.#refusedVolumes.last(`${namespace}/${claim}`)?.message;
+  }
+
+  /** Why a service did not get the address that it asks for when that was last tried. */
+  addressRefusal(namespace: string, service: string): Refusal | undefined {
+    return this.#refusedAddresses?.last(`${namespace}/${service}`);
   }
 
   /** An event of a pod, which may tell what its node cannot do for it, or that it has done it. */
@@ -189,7 +196,8 @@ export class ClusterView {
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.all([...this.#followed, this.#refusals, this.#refusedVolumes].map((each) => each.stop()));
+    const refusals = [this.#refusals, this.#refusedVolumes, this.#refusedAddresses];
+    await Promise.all([...this.#followed, ...refusals].map((each) => each?.stop()));
   }
 
   pods(namespace: string): readonly ObservedPod[] {
