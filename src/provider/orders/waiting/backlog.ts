@@ -5,6 +5,11 @@ import { formatOrderId, type OrderKey } from "../../../wire/index.ts";
 export const MAX_LOOKS = 1_000;
 /** Of a pass that has begun, so many are taken up in each lot however many wait: otherwise a crowd could keep the rest out. */
 const LEAST_LOT = 100;
+/**
+ * Times between lots for which a crowd that waits can put off the next pass, which then begins all the same: whoever keeps many orders
+ * waiting must not keep those that found no place from being looked at for ever.
+ */
+const MOST_PAUSES = 60;
 /** Between two lots of them, so that the daemon and its node have time for everything else. */
 const LOT_MS = 5_000;
 
@@ -29,6 +34,8 @@ export class Backlog {
   #rest: OrderKey[] = [];
   /** An order found no place since the last pass began. */
   #missed = false;
+  /** Times that the next pass was put off. */
+  #pauses = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -42,6 +49,7 @@ export class Backlog {
     const { list, isFirst, log } = this.#options;
     const ids = (await list()).map(({ id: { owner, dseq, gseq, oseq } }) => ({ owner, dseq, gseq, oseq }));
     const first = ids.filter((id) => isFirst(formatOrderId(id)));
+    this.#pauses = 0;
     const others = first.length === 0 ? ids : ids.filter((id) => !isFirst(formatOrderId(id)));
     // Taken from the end.
     this.#rest = [...first, ...others].reverse();
@@ -75,7 +83,8 @@ export class Backlog {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       if (this.#rest.length > 0) return this.#takeLot();
-      if (this.#options.places(0) > 0) return this.#again();
+      this.#pauses += 1;
+      if (this.#pauses >= MOST_PAUSES || this.#options.places(0) > 0) return this.#again();
       this.#later();
     }, LOT_MS);
   }

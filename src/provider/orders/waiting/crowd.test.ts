@@ -106,6 +106,19 @@ test("more than can be looked at in one block have their turn later, and each is
   expect(await looksWhile(() => {}, 10 * BLOCK_MS)).toBe(0);
 });
 
+test("one that found no place is looked at although the crowd that waits becomes no smaller", async () => {
+  market = new OrderMarket();
+  await market.order("svc1first", 1n, { cpu: 990n });
+  await crowd(3_000, { cpu: 980n });
+  for (let at = 0; at < MAX_LOOKS; at++) market.ask(`svc1late${at}`, 1n, { cpu: 981n });
+  market.ask("svc1honest", 1n, { cpu: 10n });
+  const isSeen = () => market.service.find({ owner: "svc1honest", dseq: 1n, gseq: 1, oseq: 1 }) !== undefined;
+  await vi.advanceTimersByTimeAsync(10 * BLOCK_MS);
+  expect([waiting() > 2_500, isSeen()]).toEqual([true, false]);
+  await vi.advanceTimersByTimeAsync(100 * BLOCK_MS);
+  expect([waiting() > 2_500, isSeen(), market.lists]).toEqual([true, true, 1]);
+});
+
 test("an order that fits is found after a restart, behind a crowd that waits for room", async () => {
   market = new OrderMarket();
   await market.order("svc1first", 1n, { cpu: 990n });
