@@ -12,6 +12,7 @@ import { FileItems } from "./backends/file-items.ts";
 import { MemoryItems } from "./backends/memory-items.ts";
 import { fixedPassphrase, type Keyring, openKeyring, type PassphraseSource, passphraseFile } from "./index.ts";
 import { ItemKeyring } from "./keyring.ts";
+import { checkKeyName } from "./names.ts";
 import { encodeRecord } from "./record/proto.ts";
 
 let home: string;
@@ -157,6 +158,10 @@ describe.each(["file", "test", "memory"])("back end %s", (backend) => {
     await expect(keyring.addLocal(name, generatePrivateKey())).rejects.toThrow("invalid key name");
     expect(await keyring.list()).toEqual([]);
   });
+});
+
+test("a name that is too long is refused with the remedy", () => {
+  expect(() => checkKeyName("x".repeat(201))).toThrow(expect.objectContaining({ hint: "choose a shorter one" }));
 });
 
 describe("a record that cannot be read", () => {

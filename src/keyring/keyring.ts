@@ -59,6 +59,13 @@ export class ItemKeyring implements Keyring {
     return record === undefined ? undefined : infoOf(record);
   }
 
+  async has(nameOrAddress: string): Promise<boolean> {
+    const items = await this.#items.keys();
+    if (items.includes(nameOrAddress + INFO)) return true;
+    if (!isAddress(nameOrAddress, "account", this.#prefix)) return false;
+    return items.includes(toHex(decodeAddress(nameOrAddress, "account", this.#prefix)) + ADDRESS);
+  }
+
   async addLocal(name: string, privateKey: Uint8Array): Promise<KeyInfo> {
     if (!isPrivateKey(privateKey)) throw new Error("not a secp256k1 private key");
     const publicKey: PublicKey = { type: "secp256k1", key: publicKeyOf(privateKey) };

@@ -18,7 +18,9 @@ export function checkKeyName(name: string): void {
   if (name !== name.trim()) throw keyringErrors.invalidName(`${shown} begins or ends with a space`);
   if (FORBIDDEN.test(name) || name.startsWith(".") || leavesItsPlace(name)) throw keyringErrors.invalidName(shown);
   if (toUtf8(name).length > MAX_NAME_BYTES)
-    throw keyringErrors.invalidName(`${shown} is longer than ${MAX_NAME_BYTES} bytes`);
+    throw keyringErrors.invalidName(`${shown} is longer than ${MAX_NAME_BYTES} bytes`, {
+      hint: "choose a shorter one",
+    });
   if (LIKE_AN_ADDRESS.test(name)) throw keyringErrors.invalidName(`${shown} looks like an address`);
 }
 

@@ -51,6 +51,8 @@ export interface Keyring {
   get(nameOrAddress: string): Promise<KeyInfo>;
   /** Like `get`; undefined if there is no such key. */
   find(nameOrAddress: string): Promise<KeyInfo | undefined>;
+  /** Whether there is an item of that name or address; asks for no passphrase and opens nothing. */
+  has(nameOrAddress: string): Promise<boolean>;
   /** Adds a secp256k1 private key. */
   addLocal(name: string, privateKey: Uint8Array): Promise<KeyInfo>;
   /** Adds only a public key. */

@@ -425,6 +425,18 @@ describe("keys import-hex", () => {
     await expect(importHex("new", hex)).rejects.toThrow(/^the private key is not valid$/);
   });
 
+  test("a key that is not there is exported to nobody, and nothing is asked for", async () => {
+    await recover("k0");
+    for (const backend of ["test", "file"]) {
+      for (const kind of [{}, { unarmoredHex: true, unsafe: true }]) {
+        for (const name of ["nobody", record("k5")?.address ?? ""]) {
+          const exporting = run((io) => keysExport({ ...flags(backend), ...kind, name }, io));
+          await expect(exporting).rejects.toThrow(/: key not found$/);
+        }
+      }
+    }
+  });
+
   test("a name that is taken, and one that is invalid", async () => {
     await recover("k0");
     await expect(importHex("k0", record("k5")?.privateKey)).rejects.toThrow("cannot overwrite key: k0");

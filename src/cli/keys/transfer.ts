@@ -30,23 +30,26 @@ export async function keysExport(options: KeysExportOptions, io: Io): Promise<vo
   if ((options.unarmoredHex === true) !== (options.unsafe === true)) {
     throw usageError("the flags unsafe and unarmored-hex must be used together", "give both, or neither");
   }
-  if (options.unarmoredHex === true) return exportHex(options, io);
+  const keyring = cliKeyring(options, io);
+  // Nobody thinks up a passphrase for a key that is not there. A key that is there is opened after the questions, as scripts
+  // answer them in this order.
+  if (!(await keyring.has(options.name))) await findKey(keyring, options.name, options);
+  const open = () => privateKeyOf(keyring, options);
+  if (options.unarmoredHex === true) return exportHex(options, open, io);
   const passphrase = await newSecret("Enter passphrase to encrypt the exported key:", io);
   const fault = newPassphraseFault(passphrase);
   if (fault !== undefined) throw commandError(fault, { hint: "type another one" });
-  const privateKey = await privateKeyOf(options, io);
-  io.out(`${await encryptKeyArmor(privateKey, passphrase)}\n`);
+  io.out(`${await encryptKeyArmor(await open(), passphrase)}\n`);
 }
 
-async function exportHex(options: KeysExportOptions, io: Io): Promise<void> {
+async function exportHex({ yes }: KeysExportOptions, open: () => Promise<Uint8Array>, io: Io): Promise<void> {
   const warning =
     "WARNING: The private key will be exported as an unarmored hexadecimal string. USE AT YOUR OWN RISK. Continue?";
-  if (options.yes !== true && !(await io.confirm(warning))) return;
-  io.out(`${toHex(await privateKeyOf(options, io))}\n`);
+  if (yes !== true && !(await io.confirm(warning))) return;
+  io.out(`${toHex(await open())}\n`);
 }
 
-async function privateKeyOf(options: KeysExportOptions, io: Io): Promise<Uint8Array> {
-  const keyring = cliKeyring(options, io);
+async function privateKeyOf(keyring: Keyring, options: KeysExportOptions): Promise<Uint8Array> {
   const { name } = await findKey(keyring, options.name, options);
   return keyring.exportPrivateKey(name);
 }
