@@ -137,9 +137,10 @@ describe("leased addresses", () => {
 });
 
 /** Two services at one address, each in a placement of its own. */
-function twoGroups(ip = "game"): LoadedSdl {
+function twoGroups(ip = "game", ofSecond = ip): LoadedSdl {
   const sample = JSON.parse(sampleFile({ leasedIps: [ip], job: "serve" }));
-  const expose = [{ port: 80, as: 5400, to: [{ global: true, ip }] }];
+  sample.endpoints[ofSecond] = sample.endpoints[ip];
+  const expose = [{ port: 80, as: 5400, to: [{ global: true, ip: ofSecond }] }];
   sample.services.job = { image: sample.services.web.image, expose };
   sample.profiles.placement.there = sample.profiles.placement.here;
   sample.deployment.job = { there: sample.deployment.job.here };
@@ -185,6 +186,51 @@ describe("leased addresses of a deployment with two groups at one provider", () 
     await world.pass(60_000);
     expect(world.cluster.holdings.size).toBe(1);
     expect(await told(world, one)).toEqual([[`game ${POOL[0]}`], []]);
+  });
+
+  it("can have another name where all others are taken, and no more of them", async () => {
+    const world = open();
+    const [one, two] = [leaseOf(1n), { ...leaseOf(1n), gseq: 2 }];
+    const update = async (loaded: LoadedSdl) => {
+      for (const id of [one, two]) world.chain.win(id, onChain(loaded));
+      await world.service.manifestReceived(TENANT, 1n, loaded.manifest);
+    };
+    await update(twoGroups("game"));
+    await send(world, leaseOf(1n, STRANGER), "other");
+    await expect(update(twoGroups("voice", "chat"))).rejects.toThrow(/no IP address is left/);
+    expect(await told(world, one)).toEqual([[`game ${POOL[0]}`], []]);
+    await update(twoGroups("voice"));
+    await world.pass(60_000);
+    expect(await told(world, one)).toEqual([[`voice ${POOL[0]}`], []]);
+    expect((await world.service.status(two)).ips.job).toMatchObject([{ IP: POOL[0], ExternalPort: 5400 }]);
+    expect(world.cluster.holdings.size).toBe(2);
+  });
+
+  it("are those of before in both where one of them cannot be deployed after all", async () => {
+    const world = open();
+    const [one, two] = [leaseOf(1n), { ...leaseOf(1n), gseq: 2 }];
+    const update = async (ip: string) => {
+      const loaded = twoGroups(ip);
+      for (const id of [one, two]) world.chain.win(id, onChain(loaded));
+      await world.service.manifestReceived(TENANT, 1n, loaded.manifest);
+    };
+    await update("game");
+    const version = world.service.find(one)?.version;
+    const { deploy } = world.driver;
+    let refusals = 1;
+    world.driver.deploy = async (spec) => {
+      if (spec.id.gseq === 2 && refusals-- > 0) throw clusterErrors.unsupported("it can never run");
+      await deploy.call(world.driver, spec);
+    };
+    await expect(update("voice")).rejects.toThrow(/never run/);
+    expect([one, two].map((id) => world.service.find(id)?.version)).toEqual([version, version]);
+    await world.pass(60_000);
+    for (const id of [one, two]) await untilOk(world.driver, id);
+    expect(await told(world, one)).toEqual([[`game ${POOL[0]}`], []]);
+    expect(world.cluster.holdings.size).toBe(1);
+    await update("voice");
+    expect(new Set([one, two].map((id) => world.service.find(id)?.version)).size).toBe(1);
+    expect(world.service.find(one)?.version).not.toBe(version);
   });
 
   it("migrate from both, with leave for both", async () => {

@@ -6,7 +6,7 @@ import { type GiveUpReason, type LeaseContext, leaseEvent } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
 import { claimHosts, keptHosts, serviceRoutes } from "./hosts.ts";
-import { hasItsAddresses, wantedEndpoints, withheldEndpoints } from "./record/addresses.ts";
+import { hasItsAddresses, makesRoom, type Together, wantedEndpoints, withheldEndpoints } from "./record/addresses.ts";
 import { advance, type CloseProof, type LeaseRecord } from "./record/record.ts";
 import { leaseSpec } from "./spec.ts";
 
@@ -82,8 +82,8 @@ export class LeaseMachine {
   }
 
   /** Puts the manifest in force, durably, or throws and leaves what was. The same version again changes nothing. */
-  accept(group: ManifestGroup, version: string): Promise<void> {
-    return this.#serial.run(() => this.#accept(group, version));
+  accept(group: ManifestGroup, version: string, together: Together): Promise<void> {
+    return this.#serial.run(() => this.#accept(group, version, together));
   }
 
   /** Rejects where the manifest could not be put in force now; changes nothing. */
@@ -196,11 +196,11 @@ export class LeaseMachine {
     }
   }
 
-  async #accept(group: ManifestGroup, version: string): Promise<void> {
+  async #accept(group: ManifestGroup, version: string, together: Together): Promise<void> {
     const before = this.#record;
     if (before.phase === "closing" || this.#stopped) throw leaseErrors.closing();
     if (before.group !== null && before.version === version) return this.#schedule(0);
-    this.#save(await this.#prepare(group, version));
+    this.#save(await this.#prepare(group, version, together));
     try {
       await this.#deploy();
     } catch (error) {
@@ -231,10 +231,10 @@ export class LeaseMachine {
   }
 
   /** The next record, with host names, ports and addresses taken; on a refusal nothing is taken. */
-  async #prepare(group: ManifestGroup, version: string): Promise<LeaseRecord> {
+  async #prepare(group: ManifestGroup, version: string, together: Together): Promise<LeaseRecord> {
     try {
       const next = await this.#propose(group, version);
-      await this.#claimAddresses(endpointNames(group));
+      await this.#claimAddresses(endpointNames(group), together);
       return next;
     } catch (error) {
       this.#keepWhatIsInForce();
@@ -262,16 +262,13 @@ export class LeaseMachine {
     driver.ports.hold(this.id, this.#record.ports);
   }
 
-  /** Where all are taken, those that the manifest gives up have to do: they are free once it is in force. */
-  async #claimAddresses(wanted: readonly string[]): Promise<void> {
+  /** Where all are taken, those that the manifest gives up have to do: they are free once it is in force for all groups. */
+  async #claimAddresses(wanted: readonly string[], together: Together): Promise<void> {
     const { addresses } = this.#context.driver;
     try {
       await addresses.claim(this.id, wanted);
     } catch (error) {
-      const holders = (each: string) => addresses.holdersOf(this.id.owner, each).length;
-      const given = addresses.heldBy(this.id).filter((each) => !wanted.includes(each) && holders(each) === 1).length;
-      const missing = wanted.filter((each) => holders(each) === 0).length;
-      if (!isCluster(error, clusterErrors.noAddresses.code) || missing > given) throw error;
+      if (!isCluster(error, clusterErrors.noAddresses.code) || !makesRoom(together, addresses)) throw error;
     }
   }
 

@@ -1,9 +1,11 @@
 import type { DeploymentRecord, LeaseRecord } from "../../client/index.ts";
 import { checkManifestAgainstGroups, type Manifest, type ManifestGroup, manifestHash } from "../../sdl/index.ts";
-import { type Clock, equalBytes, toHex } from "../../util/index.ts";
-import type { LeaseKey } from "../../wire/index.ts";
+import { type Clock, equalBytes, errorText, type Logger, toHex } from "../../util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
+import { endpointNames } from "../cluster/index.ts";
 import { leaseErrors } from "./errors.ts";
+import type { Together } from "./record/addresses.ts";
 
 /** A lease and the group of the manifest that belongs to it. */
 export interface LeaseGroup {
@@ -69,4 +71,61 @@ async function ask({ owner, dseq }: ManifestRequest, { chain, provider }: Manife
     chain.deployment({ owner, dseq }),
   ]);
   return { leases, deployment };
+}
+
+/** What of a lease takes manifests. */
+interface Machine {
+  readonly id: LeaseKey;
+  /** What is in force. */
+  readonly record: { readonly group: ManifestGroup | null; readonly version: string };
+  /** Rejects where the manifest could not be put in force now; changes nothing. */
+  check(group: ManifestGroup, version: string): Promise<void>;
+  /** Puts it in force, or rejects and leaves what was. */
+  accept(group: ManifestGroup, version: string, together: Together): Promise<void>;
+}
+
+/** A lease and what it is to run. */
+export interface Member {
+  readonly machine: Machine;
+  readonly group: ManifestGroup;
+}
+
+interface Dated extends Member {
+  readonly version: string;
+}
+
+/** Puts the manifest in force for all groups or for none: they share addresses, which are paid for once. */
+export async function acceptTogether(members: readonly Member[], version: string, log: Logger): Promise<void> {
+  if (members.length > 1) for (const { machine, group } of members) await machine.check(group, version);
+  const together = togetherOf(members);
+  const done: Dated[] = [];
+  for (const { machine, group } of members) {
+    const before = machine.record;
+    try {
+      await machine.accept(group, version, together);
+    } catch (error) {
+      for (const member of done) await takeBack(member, togetherOf(done), log);
+      throw error;
+    }
+    // Where there was none, there is nothing to go back to.
+    if (before.group !== null) done.push({ machine, group: before.group, version: before.version });
+  }
+}
+
+function togetherOf(members: readonly Member[]): Together {
+  return {
+    ids: members.map(({ machine }) => machine.id),
+    endpoints: [...new Set(members.flatMap(({ group }) => endpointNames(group)))],
+  };
+}
+
+/** Another group cannot run the manifest after all, so this one has the manifest of before. */
+async function takeBack({ machine, group, version }: Dated, together: Together, log: Logger): Promise<void> {
+  const lease = formatLeaseId(machine.id);
+  try {
+    await machine.accept(group, version, together);
+    log.warn("another group cannot run the manifest, so this one has that of before", { lease });
+  } catch (error) {
+    log.error("the manifest of before could not be put in force again", { lease, err: errorText(error) });
+  }
 }

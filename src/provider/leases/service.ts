@@ -25,7 +25,7 @@ import { leaseErrors } from "./errors.ts";
 import { mergeEvents } from "./events.ts";
 import { claimedHosts, requestedNames } from "./hosts.ts";
 import { LeaseMachine } from "./machine.ts";
-import { type LeaseGroup, matchManifest } from "./manifests.ts";
+import { acceptTogether, type LeaseGroup, type Member, matchManifest } from "./manifests.ts";
 import { type EndpointMigration, type HostMigration, migrateEndpoints, migrateHosts } from "./migrate.ts";
 import { type ReconcileReport, reconcile } from "./reconcile.ts";
 import { hasItsAddresses, wantedEndpoints, withheldEndpoints } from "./record/addresses.ts";
@@ -213,21 +213,19 @@ export class LeaseService {
       const check = { chain, provider: settings.provider, clock: this.#clock, settleMs };
       const matched = await matchManifest({ owner, dseq, manifest }, check);
       for (const { id, group } of matched) await this.#ownership.establish(id, requestedNames(group));
-      await this.#acceptAll(matched, toHex(manifestHash(manifest)));
+      await acceptTogether(this.#members(matched), toHex(manifestHash(manifest)), log);
       void this.#reclaim(owner);
     } finally {
       this.#taking.delete(key);
     }
   }
 
-  /** For all groups or for none: they share addresses, which are paid for once. */
-  async #acceptAll(matched: readonly LeaseGroup[], version: string): Promise<void> {
-    const machines = matched.map(({ id, group }) => {
+  #members(matched: readonly LeaseGroup[]): Member[] {
+    return matched.flatMap(({ id, group }) => {
       this.leaseWon(id);
-      return { machine: this.#machines.get(formatLeaseId(id)), group };
+      const machine = this.#machines.get(formatLeaseId(id));
+      return machine === undefined ? [] : [{ machine, group }];
     });
-    if (machines.length > 1) for (const { machine, group } of machines) await machine?.check(group, version);
-    for (const { machine, group } of machines) await machine?.accept(group, version);
   }
 
   /** Whether a lease of the order could have these host names now; rejects with the reason, and changes nothing. */

@@ -1,5 +1,13 @@
+import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { areSisters, type ClusterAddresses, endpointNames } from "../../cluster/index.ts";
 import type { LeaseRecord } from "./record.ts";
+
+/** Leases of one deployment that take a manifest at the same time. */
+export interface Together {
+  readonly ids: readonly LeaseKey[];
+  /** Names of the leased addresses that all of them will have. */
+  readonly endpoints: readonly string[];
+}
 
 /** Names of the leased addresses that the lease's manifest asks for. */
 export function wantedEndpoints({ group, phase }: Pick<LeaseRecord, "group" | "phase">): readonly string[] {
@@ -23,4 +31,15 @@ export function hasItsAddresses(record: LeaseRecord, addresses: ClusterAddresses
   const canClaim = (endpoint: string) =>
     addresses.holdersOf(id.owner, endpoint).every((holder) => areSisters(holder, id));
   return addresses.heldBy(id).every((each) => wanted.includes(each)) && !wanted.some(canClaim);
+}
+
+/** Whether leases give up as many addresses, by what they take, as they need new ones. */
+export function makesRoom({ ids, endpoints }: Together, addresses: ClusterAddresses): boolean {
+  const own = new Set(ids.map(formatLeaseId));
+  const [{ owner } = { owner: "" }] = ids;
+  const areOwn = (endpoint: string) => addresses.holdersOf(owner, endpoint).every((id) => own.has(formatLeaseId(id)));
+  const held = new Set(ids.flatMap((id) => addresses.heldBy(id)));
+  const given = [...held].filter((each) => !endpoints.includes(each) && areOwn(each));
+  const missing = endpoints.filter((each) => addresses.holdersOf(owner, each).length === 0);
+  return missing.length <= given.length;
 }
