@@ -254,6 +254,8 @@ export class Lease {
     this.#lookAt = lookAt;
     state.units = present.filter((unit) => !gone.includes(unit));
     await this.#updateReadiness();
+    // What ran before this process is known with the ports that lead to it; a fault is told at the end of the pass.
+    if (!this.#seen) await this.#ports.reconcile().catch(() => {});
     this.#seen = true;
     this.#context.moved(state.spec.id);
     state.prune();

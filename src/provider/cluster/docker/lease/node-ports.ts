@@ -18,10 +18,17 @@ export class NodePorts {
    */
   async reconcile(): Promise<void> {
     const state = this.#state;
-    const { nodePortAddress: host, carrier } = state.context.settings;
+    const { nodePortAddress: host } = state.context.settings;
     const wanted = state.spec.ports.map((each) => this.#carriedPort(each, host));
+    const ready = state.units.filter((unit) => unit.running && state.historyOf(unit).ready);
     const text = JSON.stringify(wanted);
-    if (this.#closed || text === this.#carried) return;
+    if (!this.#closed && text !== this.#carried) await this.#carry(wanted, text);
+    state.reached = new Set(ready.map(({ id }) => id));
+  }
+
+  async #carry(wanted: readonly CarriedPort[], text: string): Promise<void> {
+    const state = this.#state;
+    const { carrier } = state.context.settings;
     const failures = await carrier.carry(state.namespace, wanted);
     // The lease may have been closed while a port was being opened.
     if (this.#closed) return;

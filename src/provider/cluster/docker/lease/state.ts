@@ -18,6 +18,8 @@ export class LeaseState {
   network: NetworkState | undefined;
   /** Last fault per service that belongs to no single replica (pull, volume, update). */
   readonly errors = new Map<string, string>();
+  /** Ids of ready containers that the node ports lead to, where their service has any. */
+  reached: ReadonlySet<string> = new Set();
   /** Ids of containers that are being removed. */
   readonly leaving = new Set<string>();
   readonly restarts = new Restarts();

@@ -22,7 +22,6 @@ function serviceStatus(state: LeaseState, plan: ServicePlan): ServiceStatus {
   const pin = validPin(state.record, plan);
   const config = pin === undefined ? undefined : configHash(plan, pin.imageId);
   const units = state.units.filter((unit) => unit.service === plan.name);
-  const isReady = (unit: Observed) => unit.running && state.historyOf(unit).ready;
   const indexes = Array.from({ length: plan.service.count }, (_, index) => index);
   const replicas = indexes.map((index) => {
     const mine = units.filter((unit) => unit.index === index);
@@ -30,11 +29,11 @@ function serviceStatus(state: LeaseState, plan: ServicePlan): ServiceStatus {
       state,
       plan,
       index,
-      mine.find(isReady) ?? mine.find((unit) => unit.config === config) ?? mine[0],
+      mine.find((unit) => isReady(state, unit)) ?? mine.find((unit) => unit.config === config) ?? mine[0],
     );
   });
   const updated = indexes.filter((index) =>
-    units.some((unit) => unit.index === index && unit.config === config && isReady(unit)),
+    units.some((unit) => unit.index === index && unit.config === config && isReady(state, unit)),
   );
   const error = serviceError(state, plan, units, config);
   return {
@@ -52,7 +51,7 @@ function replicaStatus(state: LeaseState, plan: ServicePlan, index: number, unit
   const name = replicaName(plan.name, index);
   if (unit === undefined) return { name, index, ready: false, restarts: 0, state: "pending" };
   const history = state.historyOf(unit);
-  const ready = unit.running && history.ready;
+  const ready = isReady(state, unit);
   const reason = history.error ?? history.reason;
   return {
     name,
@@ -62,6 +61,12 @@ function replicaStatus(state: LeaseState, plan: ServicePlan, index: number, unit
     state: wordOf(unit, ready, history.failures),
     ...(ready || reason === undefined ? {} : { reason }),
   };
+}
+
+/** It serves, and where its service has node ports, these lead to it. */
+function isReady(state: LeaseState, unit: Observed): boolean {
+  const hasPorts = state.spec.ports.some(({ service }) => service === unit.service);
+  return unit.running && state.historyOf(unit).ready && (!hasPorts || state.reached.has(unit.id));
 }
 
 function wordOf(unit: Observed, ready: boolean, failures: number): string {
