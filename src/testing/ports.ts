@@ -32,9 +32,12 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${FIRST} and ${LAST}: remove ${claims} if no tests run`);
 }
 
-/** A file with the process id per port, created only if missing; the file of a process that has ended is removed. */
-function claim(port: number): boolean {
-  const path = join(claims, `${port}`);
+/**
+ * Takes a number for this process until it ends; false if another process has it. A file with the process id per number,
+ * created only if missing; the file of a process that has ended is removed.
+ */
+export function claim(number: number): boolean {
+  const path = join(claims, `${number}`);
   mkdirSync(claims, { recursive: true });
   try {
     writeFileSync(path, `${process.pid}`, { flag: "wx" });

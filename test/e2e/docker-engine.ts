@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { accessSync, constants, openSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
@@ -15,6 +14,8 @@ import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
 import { killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
 import { execFileSync } from "../support/bounded.ts";
 import { ROOT } from "../support/index.ts";
+import { ownRange } from "../support/subnets.ts";
+import { ended } from "./engine.ts";
 import { programArchive } from "./program-archive.ts";
 
 /** How the folders of Docker's daemons begin. */
@@ -56,12 +57,13 @@ export class DockerEngine {
       ...["--data-root", folder("data"), "--exec-root", folder("run"), "--pidfile", folder("dockerd.pid")],
       ...["--host", `unix://${this.socket}`, "--exec-opt", "native.cgroupdriver=cgroupfs"],
       ...["--bridge", "none", "--iptables=false", "--ip6tables=false"],
+      ...["--default-address-pool", `base=${ownRange()},size=24`],
     ];
     this.#daemon = spawn("dockerd", args, { env: { ...process.env, PATH: PATHS }, stdio: ["ignore", log, log] });
     for (let attempt = 0; ; attempt++) {
       const found = await discoverEngine(this.socket).catch((error) => error as Error);
       if (!(found instanceof Error)) return;
-      if (attempt === 600 || this.#daemon.exitCode !== null) throw found;
+      if (attempt === 1_200 || this.#daemon.exitCode !== null) throw found;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -106,8 +108,7 @@ export class DockerEngine {
     const last = await this.driver();
     await last.purge();
     await last.close();
-    this.#daemon?.kill("SIGTERM");
-    if (this.#daemon !== undefined && this.#daemon.exitCode === null) await once(this.#daemon, "exit");
+    if (this.#daemon !== undefined) await ended(this.#daemon, "SIGTERM");
     await removeDocker(this.folder);
   }
 }

@@ -1,6 +1,4 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -13,6 +11,7 @@ import {
 } from "../../src/provider/cluster/docker/index.ts";
 import { commandLine, killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
 import { removeDeadPorts } from "../support/dead-ports.ts";
+import { ownRange } from "../support/subnets.ts";
 import { programArchive } from "./program-archive.ts";
 
 const run = promisify(execFile);
@@ -72,7 +71,7 @@ export class TestEngine {
     for (let attempt = 0; ; attempt++) {
       const found = await discoverEngine(this.socket).catch((error) => error as Error);
       if (!(found instanceof Error)) return;
-      if (attempt === 200) throw found;
+      if (attempt === 1_200) throw found;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -82,8 +81,7 @@ export class TestEngine {
     const service = this.#service;
     if (service === undefined) return;
     this.#service = undefined;
-    service.kill("SIGKILL");
-    await once(service, "exit");
+    await ended(service, "SIGKILL");
     rmSync(this.socket, { force: true });
   }
 
@@ -91,8 +89,7 @@ export class TestEngine {
   async stacks(): Promise<string> {
     const service = this.#service;
     if (service === undefined) return "the engine does not run";
-    service.kill("SIGQUIT");
-    await once(service, "exit");
+    await ended(service, "SIGQUIT");
     const said = readFileSync(join(this.folder, LOG), "utf8").slice(-MOST_SAID);
     await this.startService();
     return said;
@@ -184,6 +181,14 @@ export class TestEngine {
   }
 }
 
+/** Ends a program, which may have ended already. */
+export async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const over = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  await over;
+}
+
 function warn(fault: unknown): void {
   console.warn(`end of a test engine: ${fault}`);
 }
@@ -196,12 +201,11 @@ function warn(fault: unknown): void {
  */
 function engineConfig(folder: string): string {
   const own = existsSync(MACHINE_CONFIG) ? readFileSync(MACHINE_CONFIG, "utf8") : "";
-  const second = 90 + randomInt(160);
   const settings = {
     engine: ["exit_command_delay = 2", 'lock_type = "file"', `tmp_dir = "${join(folder, "tmp")}"`],
     network: [
       `network_config_dir = "${join(folder, "networks")}"`,
-      `default_subnet_pools = [{ "base" = "10.${second}.0.0/16", "size" = 24 }]`,
+      `default_subnet_pools = [{ "base" = "${ownRange()}", "size" = 24 }]`,
     ],
   };
   return Object.entries(settings).reduce((text, [section, lines]) => withSettings(text, section, lines), own);

@@ -84,8 +84,17 @@ export function commandLine(pid: number): string {
 
 /** Removes a folder with everything that is mounted below it. */
 export function removeFolder(folder: string): void {
-  for (const mount of mountsBelow(folder)) execFileSync("umount", ["--lazy", mount]);
+  for (const mount of mountsBelow(folder)) unmount(folder, mount);
   rmSync(folder, REMOVAL);
+}
+
+/** A program that ends may have done it meanwhile. */
+function unmount(folder: string, mount: string): void {
+  try {
+    execFileSync("umount", ["--lazy", mount], { stdio: "pipe" });
+  } catch (error) {
+    if (mountsBelow(folder).includes(mount)) throw error;
+  }
 }
 
 /** Innermost first. */

@@ -69,7 +69,7 @@ for (const { engineName, describeOnIt, start } of ENGINES) {
         const { stdout } = await execute(driver, id, { service: "web", command: ["/usr/bin/perl", "-e", program] });
         return [address, stdout.split("\r\n").at(-1)];
       };
-      expect(await page(PUBLIC)).toEqual([PUBLIC, "reached\n"]);
+      await expect.poll(() => page(PUBLIC)).toEqual([PUBLIC, "reached\n"]);
       const seen = await Promise.all(PRIVATE.map(page));
       expect(seen).toEqual(PRIVATE.map((address) => [address, ""]));
     });

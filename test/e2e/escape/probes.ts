@@ -264,7 +264,7 @@ export const PROBES: readonly Probe[] = [
 ];
 
 /**
- * A Perl program, without modules, that makes each attempt in its own process for two seconds at most, and writes
+ * A Perl program, without modules, that makes each attempt in its own process for a minute at most, and writes
  * a line with its number and how it ended.
  */
 export function probeProgram(probes: readonly Probe[]): string {
@@ -278,7 +278,7 @@ for my $i (0 .. $#attempts) {
   pipe(R, W);
   my $pid = fork();
   if ($pid == 0) {
-    alarm(5);
+    alarm(60);
     $! = 0;
     my $through = $attempts[$i]->();
     syswrite(W, $through ? "${THROUGH}" : $word || ($!+0 ? "E" . ($!+0) : "EMPTY"));

@@ -14,7 +14,7 @@ const OWN = (process.pid % 250) + 1;
 const QUARTER = (process.pid % 60) * 4;
 
 /** The link to it: a private network, and a public range on the same wire. */
-const LINK = { host: `10.213.${OWN}.1`, world: `10.213.${OWN}.2` };
+const LINK = { host: `10.212.${OWN}.1`, world: `10.212.${OWN}.2` };
 const ON_LINK = { host: `198.51.100.${QUARTER + 1}`, world: `198.51.100.${QUARTER + 2}` };
 
 /** Where the world finds the host. */
