@@ -70,7 +70,7 @@ export class Loader {
       if (code === 0) this.#accepted += 1;
     } catch (error) {
       this.#next[index] = undefined;
-      if (!this.#stopped && !/cannot reach the node|already exists/.test(errorText(error))) {
+      if (!this.#stopped && !/cannot reach the node|timed out|already exists/.test(errorText(error))) {
         this.#refusals.push(errorText(error));
       }
     } finally {

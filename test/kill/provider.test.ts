@@ -104,7 +104,7 @@ describeWithEngine(`a provider killed ${KILLS} times at random points of deploym
 
   /** Two orders in one block would have the same number. */
   function retryOrder(file: string): Promise<Ordered> {
-    return waitFor(() => localnet.tenant.order(file), "an order to be placed", { timeoutMs: 10_000 });
+    return waitFor(() => localnet.tenant.order(file), "an order to be placed");
   }
 
   async function containersOf({ id }: Ordered): Promise<string[]> {
@@ -134,7 +134,7 @@ describeWithEngine(`a provider killed ${KILLS} times at random points of deploym
 /** A provider that has just started again needs a moment until it knows its containers. */
 async function expectPage(url: string, page: string): Promise<void> {
   const question = async (): Promise<boolean> => (await (await fetch(url)).text()) === `${page}\n`;
-  await waitFor(question, `the page "${page}" at ${url}`, { timeoutMs: 15_000, pollMs: 100 });
+  await waitFor(question, `the page "${page}" at ${url}`, { pollMs: 100 });
 }
 
 /** A lease is looked at often, so that the test does not wait for the monitor. */

@@ -1,11 +1,18 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { Fixture, pause, runSvc, seedFrom, startNode } from "../support/index.ts";
+import { Fixture, pause, runSvc, seedFrom, startNode, type TestNode, waitFor } from "../support/index.ts";
 import { auditChain } from "./audit.ts";
 
 const ROUNDS = Number(process.env.SVC_TEST_ROLLBACK_KILLS ?? 8);
 const BLOCK_MS = 150;
 /** Longer than a rollback takes on an idle machine: some are killed, some finish. */
 const LONGEST_MS = 900;
+
+/** What was taken back is made again. */
+async function untilHeight(node: TestNode, height: bigint): Promise<void> {
+  const client = node.client();
+  const isThere = async () => (await client.node.status()).latestHeight >= height;
+  await waitFor(isThere, `block ${height}`).finally(() => client.close());
+}
 
 const fixture = new Fixture();
 afterAll(() => fixture.close());
@@ -25,6 +32,7 @@ describe(`a rollback killed ${ROUNDS} times`, { timeout: 60_000 + ROUNDS * 40_00
       expect([before, before - 1n]).toContain(after);
       if (after < before) done += 1;
       expect(await node.start()).toBeGreaterThanOrEqual(after);
+      await untilHeight(node, before);
       await node.process.stop();
       expect(auditChain(node.home).height).toBeGreaterThanOrEqual(before);
       await node.start();
