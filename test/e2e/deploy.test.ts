@@ -257,7 +257,7 @@ describeWithEngine("svc deploy", () => {
 /** What a TCP port sends back. */
 function echo(host: string, port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, timeout: 5_000 });
+    const socket = connect({ host, port, timeout: 60_000 });
     socket.once("connect", () => socket.write(text));
     socket.once("data", (data) => {
       resolve(data.toString());

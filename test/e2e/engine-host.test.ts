@@ -89,6 +89,17 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     return events;
   }
 
+  /** What was started again: it may be ready by the time that a command which ended it returns. */
+  const isRestarted = ({ services }: LeaseHealth) =>
+    services.some(({ replicas }) => replicas.some(({ restarts }) => restarts > 0));
+
+  /** Waits until so many containers were made for the lease, whether or not they are there now. */
+  const untilMade = (id: LeaseKey, count: number) =>
+    waitFor(
+      async () => (await eventsOf(id)).filter(({ reason }) => reason === "Created").length >= count,
+      `${count} containers to be made`,
+    );
+
   /** The driver's containers, newest last, by podman's own account. */
   async function containers(format: string): Promise<string[]> {
     return (await engine.podman("ps", "--all", "--sort", "created", "--format", format)).split("\n").filter(Boolean);
@@ -129,8 +140,8 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const asUser = await sh(id, "web", `su user -c 'id -u; ${script}'`);
       expect(asUser.stdout).toBe("1000\n");
       // Without the rules everything but IPv6 is reached: it is the rules that block the tenant.
-      execFileSync("iptables", ["-t", "mangle", "-F", chain()]);
-      expect((await sh(id, "web", script)).stdout).toContain("reached");
+      execFileSync("iptables", ["-w", "10", "-t", "mangle", "-F", chain()]);
+      await expect.poll(async () => (await sh(id, "web", script)).stdout).toContain("reached");
     });
 
     it("keep leases apart, also over the other's node port and published port", async () => {
@@ -167,11 +178,15 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       });
       const { id } = await deploy([api, scriptService(engine.image, "sleep 1000")]);
       await untilOk(driver, id);
-      expect((await sh(id, "web", "wget -qO- http://api:8080/")).stdout).toContain("Hello from a container");
-      expect((await sh(id, "api", "wget -qO- http://api:8080/")).stdout).toContain("Hello from a container");
+      // The engine's name server hears of a container a moment after its start.
+      for (const service of ["web", "api"]) {
+        const page = async () => (await sh(id, service, "wget -qO- http://api:8080/")).stdout;
+        await expect.poll(page).toContain("Hello from a container");
+      }
       // Port 80 outside is 9999 inside, where nothing listens.
       expect((await sh(id, "web", "wget -qO- http://api:80/")).code).not.toBe(0);
-      expect((await sh(id, "web", "nslookup api | grep -c 'Address: 10'")).stdout.trim()).toBe("2");
+      const addresses = async () => (await sh(id, "web", "nslookup api | grep -c 'Address: 10'")).stdout.trim();
+      await expect.poll(addresses).toBe("2");
     });
 
     it("carry UDP node ports", async () => {
@@ -198,7 +213,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await open();
       const { id } = await deploy([scriptService(engine.image, "sleep 1000")]);
       await untilOk(driver, id);
-      const rules = () => execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" });
+      const rules = () => execFileSync("iptables", ["-w", "10", "-t", "mangle", "-S"], { encoding: "utf8" });
       expect(rules()).toContain(chain());
       await driver.purge();
       expect(rules()).not.toContain(chain());
@@ -260,11 +275,11 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       // With no inode left the kernel may not mount it again: then the replica starts afresh. Either way it runs again.
       const [name = ""] = await containers("{{.Names}}");
       await engine.podman("kill", name);
-      await untilHealth(driver, id, (health) => health.services[0]?.available === 0, "the end");
+      await untilHealth(driver, id, isRestarted, "the restart");
       await untilOk(driver, id);
       expect((await sh(id, "web", "echo again")).stdout).toBe("again\n");
       await driver.teardown(id);
-      expect(execFileSync("losetup", ["-a"], { encoding: "utf8" })).not.toContain(engine.folder);
+      await expect.poll(() => execFileSync("losetup", ["-a"], { encoding: "utf8" })).not.toContain(engine.folder);
     });
 
     it("leave no file of the host's disk to write to, and no name of the host in it", async () => {
@@ -498,7 +513,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const [old = ""] = await podNames();
       const update = { ...sampleSpec([idle()]), id, generation: 2 };
       await driver.deploy(update);
-      await waitFor(async () => (await podNames()).length === 2, "the new one beside the old one");
+      await untilMade(id, 2);
       const told = await untilUndone(id);
       expect(told.services[0]?.error).toMatch(/generation 2 failed and was undone: nothing listens on port 80 yet/);
       expect(told.services[0]).toMatchObject({ available: 1, updated: 0 });
@@ -530,7 +545,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilOk(driver, id);
       const [old = ""] = await podNames();
       await driver.deploy({ ...sampleSpec([idle()]), id, generation: 2 });
-      await waitFor(async () => (await podNames()).length === 2, "the new one beside the old one");
+      await untilMade(id, 2);
       await driver.close();
       for (const name of await podNames()) await engine.podman("kill", name);
       await sleep(timing.progressDeadline);
@@ -581,7 +596,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await expect.poll(async () => (await eventsOf(id)).map(({ note }) => note).join()).toMatch(/killed on the host/);
       expect(lines.filter((line) => line.includes(formatLeaseId(id))).join()).toMatch(/ended and starts again.*web-0/);
       await engine.podman("rm", "--force", "--time", "0", name);
-      await untilHealth(driver, id, (health) => health.health === "bad", "the loss");
+      await untilMade(id, 2);
       await untilOk(driver, id);
     });
 
@@ -595,12 +610,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect(monitor).toBeGreaterThan(1);
       process.kill(monitor, "SIGKILL");
       process.kill(program, "SIGKILL");
-      await untilHealth(
-        driver,
-        id,
-        ({ services }) => services[0]?.replicas.some(({ restarts }) => restarts > 0) === true,
-        "the loss to be seen",
-      );
+      await untilHealth(driver, id, isRestarted, "the loss to be seen");
       await untilOk(driver, id);
       expect((await eventsOf(id)).map(({ note }) => note).join()).toMatch(/its process is gone/);
     });
@@ -643,7 +653,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await other.close();
       expect((await driver.status(id)).health).toBe("ok");
       expect((await fetch(`http://${driver.routing.backends(id, "web", 80)[0]}/`)).status).toBe(200);
-      expect(execFileSync("iptables", ["-t", "mangle", "-S"], { encoding: "utf8" })).toContain("SVC-");
+      expect(execFileSync("iptables", ["-w", "10", "-t", "mangle", "-S"], { encoding: "utf8" })).toContain("SVC-");
     });
 
     it("a command that does not exist is reported, and images of this machine are refused where they are not allowed", async () => {

@@ -19,7 +19,8 @@ import { TestEngine } from "./engine.ts";
 const missing = await TestEngine.missing();
 if (missing !== undefined) console.warn(`tests of ports that the engine leaves are skipped: ${missing}`);
 
-const PREFIX = "svc-left";
+/** Test runs beside each other have others. */
+const PREFIX = `svc-left${process.pid.toString(36)}`;
 /** A container that was removed. */
 const GONE = "9".repeat(64);
 

@@ -19,7 +19,7 @@ import type { LeaseKey } from "../../src/wire/index.ts";
 import { execFileSync } from "../support/bounded.ts";
 import { TestEngine } from "./engine.ts";
 
-const OPEN = { allowLocalImages: false, timing: { pullTimeout: 20_000 } } as const;
+const OPEN = { allowLocalImages: false, timing: { pullTimeout: 120_000 } } as const;
 const PASSWORD = "correct horse";
 
 function missingRegistry(): string | undefined {
@@ -252,7 +252,7 @@ function startRegistry(folder: string, host: string): ChildProcess {
 }
 
 async function untilAnswers(host: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1_200; attempt++) {
     const status = await fetch(`http://${host}/v2/`).then(
       (response) => response.status,
       () => 0,

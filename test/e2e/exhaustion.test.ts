@@ -6,7 +6,7 @@ import { Lease_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js"
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { balanceOf, waitFor, webFile } from "../support/index.ts";
 
-const DEPOSIT = 5_000_000n;
+const DEPOSIT = 10_000_000n;
 const SCALE = 10n ** 18n;
 
 describeWithEngine("a lease whose money ends", () => {
@@ -15,7 +15,7 @@ describeWithEngine("a lease whose money ends", () => {
 
   beforeAll(async () => {
     localnet = await TestLocalnet.start();
-    // A tenth of a core for some 40000 utoken a block: the least deposit lasts for about 125 blocks.
+    // A tenth of a core for some 40000 utoken a block: the deposit lasts for about 250 blocks.
     provider = await localnet.provider({ name: "provider", cpuScale: "400" });
   });
   afterAll(() => localnet?.close());

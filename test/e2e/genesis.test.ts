@@ -94,7 +94,7 @@ describe("a chain made by hand", { timeout: 120_000 }, () => {
     await type("gentx operator 1000000000utoken --chain-id svc-made-1");
     await type("collect-gentxs");
     editGenesis(genesisFile(), ({ app_state: { gov } }) => {
-      Object.assign(gov.params, { voting_period: "10s", expedited_voting_period: "5s" });
+      Object.assign(gov.params, { voting_period: "20s", expedited_voting_period: "5s" });
     });
     expect((await type("validate-genesis")).out).toContain("is a valid genesis file");
     await start();

@@ -23,11 +23,12 @@ const LIMITS = { connectionsPerAddress: 4, connectionsPerLease: 6, idleMs: 3_600
 /** A program in each namespace that serves and asks what it is told. */
 const AGENT = `
 const net = require("node:net"), dgram = require("node:dgram"), held = [], asking = new Map();
+let questions = 0;
 const jobs = {
   serve: ({ proto, host, port, text }) => new Promise((done) => {
     if (proto === "udp") {
-      const socket = dgram.createSocket("udp4").on("message", (_, from) => socket.send(text, from.port, from.address));
-      socket.bind(port, host, done);
+      const socket = dgram.createSocket("udp4");
+      socket.on("message", (data, from) => socket.send(text + " " + data, from.port, from.address)).bind(port, host, done);
     } else net.createServer((one) => one.on("error", () => {}).write(text + " " + one.remoteAddress)).listen(port, host, done);
   }),
   hold: ({ host, port, from }) => new Promise((done) => {
@@ -38,9 +39,18 @@ const jobs = {
   ask: ({ host, port, from }) => new Promise((done) => {
     const socket = asking.get(from) ?? dgram.createSocket("udp4");
     asking.set(from, socket);
-    const send = () => socket.send("x", port, host);
+    // An answer to what was asked before may come late.
+    const question = String(++questions);
+    const send = () => socket.send(question, port, host);
     const again = setInterval(send, 300);
-    socket.once("message", (data) => { clearInterval(again); done(String(data)); });
+    const hear = (data) => {
+      const [text, answered] = String(data).split(" ");
+      if (answered !== question) return;
+      clearInterval(again);
+      socket.off("message", hear);
+      done(text);
+    };
+    socket.on("message", hear);
     send();
   }),
   write: ({ index }) => new Promise((done) => {

@@ -48,7 +48,21 @@ describeWithEngine("node, two providers and a tenant, each a process with a home
     writeFileSync(file, webFile({ page: "from the guide" }));
     const signing = ["--from", tenant.name, "--home", tenant.home, "--keyring-backend", "file", ...network];
     const deployed = await runSvc(
-      ["deploy", file, "--bid", "cheapest", "-y", "-o", "json", "--fees", "5000utoken", ...signing],
+      // The wait ends as soon as both have bid.
+      [
+        "deploy",
+        file,
+        "--bid",
+        "cheapest",
+        "--bid-window",
+        "1000",
+        "-y",
+        "-o",
+        "json",
+        "--fees",
+        "5000utoken",
+        ...signing,
+      ],
       { input: `${PASSPHRASE}\n` },
     );
     expect(deployed.code, deployed.stderr).toBe(0);

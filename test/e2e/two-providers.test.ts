@@ -9,6 +9,8 @@ import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/
 import { balanceOf, fetchPage, mustSend, runSvc, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
 
 const BID_DEPOSIT = 5_000_000n;
+/** The wait ends as soon as both have bid. */
+const BIDS = ["--bid", "cheapest", "--bid-window", "1000"];
 
 describeWithEngine("two providers with different prices", () => {
   let localnet: TestLocalnet;
@@ -35,7 +37,7 @@ describeWithEngine("two providers with different prices", () => {
     const file = join(localnet.fixture.folder, "web.yaml");
     writeFileSync(file, webFile({ page: "two bids" }));
     const dearBefore = await balanceOf(client, dear.address);
-    const { stdout, stderr, code } = await runSvc(["deploy", file, "--bid", "cheapest", "-y", "-o", "json", ...tenant]);
+    const { stdout, stderr, code } = await runSvc(["deploy", file, ...BIDS, "-y", "-o", "json", ...tenant]);
     expect(code, stderr).toBe(0);
     const result: DeployResult = JSON.parse(stdout);
     expect(result.leases.map(({ provider }) => provider)).toEqual([cheap.address]);

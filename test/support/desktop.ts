@@ -13,7 +13,7 @@ const BUS_CONFIG = (root: string): string => `<busconfig>
   <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
 </busconfig>
 `;
-const ANSWER_MS = 20_000;
+const ANSWER_MS = 60_000;
 /** Length of the key that KDE's login hands to KWallet. */
 const WALLET_KEY = new Uint8Array(56).fill(7);
 

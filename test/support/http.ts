@@ -1,7 +1,7 @@
 import { request } from "node:http";
 
 /** The body that an address answers with; names below `localhost` are this machine (RFC 6761), whatever the resolver says. */
-export function fetchPage(url: string, timeout = 5_000): Promise<string> {
+export function fetchPage(url: string, timeout = 30_000): Promise<string> {
   const { hostname, port, pathname, host } = new URL(url);
   const target = hostname.endsWith(".localhost") ? "127.0.0.1" : hostname;
   return new Promise((resolve, reject) => {

@@ -17,7 +17,7 @@ export interface StartRequest extends SvcRequest {
   readonly log: string;
 }
 
-const STOP_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 60_000;
 const KEPT_LINES = 5_000;
 
 /** A long-running command. Only this process is ever ended, by its id. */
@@ -26,11 +26,17 @@ export class SvcProcess {
   readonly lines: LogLine[] = [];
   readonly #child: ChildProcess;
   readonly #exit: Promise<unknown>;
+  /** It has ended, and everything that it printed is here. */
+  #closed = false;
 
   private constructor(child: ChildProcess, args: readonly string[], log: string) {
     this.#child = child;
     this.args = args;
-    this.#exit = once(child, "close").catch(() => undefined);
+    this.#exit = once(child, "close")
+      .catch(() => undefined)
+      .then(() => {
+        this.#closed = true;
+      });
     for (const stream of [child.stdout, child.stderr]) this.#collect(stream, log);
   }
 
@@ -66,7 +72,7 @@ export class SvcProcess {
   async line(pattern: RegExp, timeoutMs = 60_000): Promise<string> {
     const question = (): string | undefined => {
       const found = this.lines.find(({ text }) => pattern.test(text));
-      return found?.text ?? (this.running ? undefined : "");
+      return found?.text ?? (this.#closed ? "" : undefined);
     };
     const text = await waitFor(question, `${pattern} of svc ${this.args[0]}:\n${this.output}`, {
       timeoutMs,
