@@ -113,5 +113,6 @@ it("takes no connection for one in use by the rest of a body that was refused", 
   }
   await new Promise((resolve) => setTimeout(resolve, 100));
   await busy("127.0.0.9", 1);
+  await waitFor(() => areOver(early).includes(true), "the end of one");
   expect(areOver(early).filter((isOver) => isOver)).toHaveLength(1);
 });
