@@ -173,7 +173,7 @@ describe("orders", () => {
     service.onEvent(created);
     service.stop();
     alive.mockClear();
-    await vi.waitFor(() => expect(service.status()).toMatchObject([{ phase: "open" }]));
+    await vi.waitFor(() => expect(service.status()).toMatchObject([{ phase: "open" }]), 30_000);
     const kept = alive.mock.calls.filter(([, ms]) => ms === 60_000);
     alive.mockRestore();
     expect(kept).toEqual([]);
@@ -182,7 +182,7 @@ describe("orders", () => {
   it("bids on an order that fits, and keeps the reservation when the lease is won", async () => {
     const { service, sent, won, inventory } = setUp();
     service.onEvent(created);
-    await vi.waitFor(() => expect(service.status()).toMatchObject([{ phase: "open", price: DEC_ONE }]));
+    await vi.waitFor(() => expect(service.status()).toMatchObject([{ phase: "open", price: DEC_ONE }]), 30_000);
     expect(sent).toEqual([`bid ${text}`]);
     service.onEvent({ action: "lease-created", id: { ...id, provider: US }, attributes: new Map() });
     expect(won).toEqual([{ ...id, provider: US }]);
