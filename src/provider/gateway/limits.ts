@@ -11,6 +11,8 @@ export interface GatewayLimits {
   readonly connectionsPerSecond: number;
   readonly requestsPerConnection: number;
   readonly body: number;
+  /** All bodies of one network that are on their way. */
+  readonly bodiesPerNetwork: number;
   /** Concurrent price calculations: for all callers, and for one. Bids wait for the same price script. */
   readonly prices: number;
   readonly pricesPerCaller: number;
@@ -62,6 +64,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   connectionsPerSecond: 32,
   requestsPerConnection: 1_000,
   body: 1 << 20,
+  bodiesPerNetwork: 4 << 20,
   prices: 4,
   pricesPerCaller: 2,
   streamsPerTenant: 16,
@@ -81,7 +84,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   pongWait: 15_000,
   recheck: 10_000,
   recheckGrace: 30_000,
-  sendBuffer: 1 << 20,
+  sendBuffer: 128 << 10,
   giveBack: 10_000,
   chainAge: 1_000,
   clusterAge: 1_000,

@@ -24,6 +24,7 @@ import { MIGRATE_ROUTES } from "./migrate-routes.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
+import { BodyRoom } from "./shares/bodies.ts";
 import { limitConnections } from "./shares/connections.ts";
 import { serveInTurns } from "./shares/lines.ts";
 import { PricePlaces } from "./shares/price-places.ts";
@@ -68,7 +69,14 @@ export class Gateway {
     this.#options = options;
     this.#limits = limits;
     this.#authorizer = new Authorizer({ provider, chain, limits, now });
-    this.#streams = new StreamServer({ authorizer: this.#authorizer, leases, limits, now, log });
+    this.#streams = new StreamServer({
+      authorizer: this.#authorizer,
+      leases,
+      limits,
+      now,
+      log,
+      reading: this.#reading,
+    });
     this.#version = new Memo(() => versionAnswer(options), limits.clusterAge, now);
     this.#figures = new Memo(
       async () => printJson(await statusAnswer(options, this.#statusPort)),
@@ -132,9 +140,11 @@ export class Gateway {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     app.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
+    const bodies = new BodyRoom(limits);
     app.addHook("onRequest", async (request, reply) => {
       allowOrigin(request.headers, reply);
       checkShape(request);
+      bodies.enter(request.raw, reply.raw);
     });
     app.options("/*", (_request, reply) => answerPreflight(reply));
     app.addHook("onResponse", async (request, reply) => this.#logAccess(request, reply));
@@ -167,7 +177,6 @@ export class Gateway {
       keepAliveTimeout: limits.keepAliveTimeout,
       connectionsCheckingInterval: Math.min(2_000, limits.headersTimeout),
     });
-    server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
     limitConnections(server, limits, this.#reading);
     closeIdle(server, this.#reading);

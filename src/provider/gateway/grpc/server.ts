@@ -124,7 +124,6 @@ export class StatusServer {
       },
       (request, response) => this.#take(request, response),
     );
-    server.maxConnections = limits.connections;
     limitConnections(server, limits, reading);
     endFailedHandshakes(server);
     server.on("secureConnection", (socket) => reading.handOver(socket));

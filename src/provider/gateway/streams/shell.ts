@@ -9,10 +9,7 @@ import { CLOSE, type GatewayStream } from "./stream.ts";
 /** Exit code of a command that was never started. */
 const NOT_STARTED = 126;
 
-/** Messages of the client that may wait for the command to start. */
-const MAX_EARLY = 256;
-
-/** Messages that may wait for the command to read them before the client has to wait. */
+/** Messages that may wait for the command to start, or to read them, before the client has to wait. */
 const MAX_UNREAD = 16;
 
 /** Runs a command in a replica over an open stream; the command ends with the stream. */
@@ -23,7 +20,7 @@ export async function runShell(
 ): Promise<void> {
   const inputs = new Inputs(stream);
   const session = await open(stream, leases, target);
-  if (session === undefined) return;
+  if (session === undefined) return inputs.drop();
   const kill = () => session.kill();
   stream.signal.addEventListener("abort", kill, { once: true });
   if (stream.signal.aborted) session.kill();
@@ -72,7 +69,7 @@ class Inputs {
     stream.socket.on("message", (message, isBinary) => {
       if (!isBinary || !(message instanceof Buffer)) return stream.end(1003, "binary messages only");
       if (this.#take !== undefined) return this.#take(message);
-      if (this.#early.push(message) > MAX_EARLY) stream.end(CLOSE.policy, "too much input before the command started");
+      if (this.#early.push(message) >= MAX_UNREAD) this.#socket.pause();
     });
   }
 
@@ -87,6 +84,14 @@ class Inputs {
       else void this.#write(session, input.data);
     };
     for (const message of this.#early.splice(0)) this.#take(message);
+    if (this.#unread < MAX_UNREAD) this.#socket.resume();
+  }
+
+  /** Nobody reads what comes; the client's answer to the end of the stream does. */
+  drop(): void {
+    this.#take = () => {};
+    this.#early = [];
+    this.#socket.resume();
   }
 
   async #write(session: ExecSession, data: Uint8Array): Promise<void> {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import type { Logger } from "../../../util/index.ts";
+import type { Logger, Reading } from "../../../util/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import type { LeaseService } from "../../leases/index.ts";
 import type { Authorizer, Grant } from "../access/authorizer.ts";
@@ -19,6 +19,8 @@ export interface UpgradeOptions {
   readonly limits: GatewayLimits;
   readonly now: () => number;
   readonly log: Logger;
+  /** Told of every message: a flood of them is read in turns, like requests. */
+  readonly reading: Pick<Reading, "worked">;
 }
 
 /** Opens websockets: everything is decided before the upgrade, and refused as plain HTTP. */
@@ -63,7 +65,7 @@ export class StreamServer {
 
   async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const url = request.url ?? "";
-    const { authorizer, leases, limits, now, log } = this.#options;
+    const { authorizer, leases, limits, now, log, reading } = this.#options;
     const found = findStream(readPath(url), url);
     if (found === undefined) throw gatewayErrors.notFound();
     const grant = await authorizer.authorize(request, found.access);
@@ -76,6 +78,7 @@ export class StreamServer {
     socket.once("close", () => this.#leave(grant));
     this.#server.handleUpgrade(request, socket, head, (websocket) => {
       const stream = new GatewayStream(websocket, { grant, limits, now });
+      for (const kind of ["message", "ping", "pong"]) websocket.on(kind, () => void reading.worked());
       log.info("gateway stream", { kind: found.access.scope, lease: formatLeaseId(lease) });
       found.run(stream, lease, leases).catch((error) => stream.fail(error));
     });

@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import type { ClientRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
+import { WebSocket } from "ws";
+import { closed } from "../../../test/support/closed.ts";
+import { Reading } from "../../util/index.ts";
+import { GatewayHarness } from "../testing/gateway.ts";
+import { FRAME } from "./streams/frames.ts";
+import { CLOSE } from "./streams/stream.ts";
+
+/** Clients and tenants that would take all that the gateway has. */
+
+const NEIGHBOUR = "127.0.0.2";
+/** What idle connections may wait for in a test that does not wait for them. */
+const LONG = { handshakeTimeout: 600_000, requestTimeout: 600_000, headersTimeout: 600_000 };
+const SHELL = "/lease/1/1/1/shell?service=job&podIndex=0&tty=0&stdin=1&cmd0=cat";
+
+let gateway: GatewayHarness;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  // Before their handshake the gateway waits for them.
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await gateway.close();
+});
+
+async function connection(localAddress: string): Promise<Socket> {
+  const socket = connect({ port: gateway.port, host: "127.0.0.1", localAddress });
+  sockets.push(socket);
+  socket.on("error", () => {}).resume();
+  await once(socket, "connect");
+  return socket;
+}
+
+const gone = async (socket: Socket): Promise<void> => (socket.closed ? undefined : closed(socket));
+
+it("closes a connection of the network with the most where all places are taken", async () => {
+  gateway = await GatewayHarness.open({ ...LONG, connections: 4, connectionsPerAddress: 4 });
+  const crowd: Socket[] = [];
+  for (let i = 0; i < 4; i++) crowd.push(await connection("127.0.0.1"));
+  expect((await gateway.request("/address", { localAddress: NEIGHBOUR })).status).toBe(200);
+  await gone(crowd[3] ?? expect.fail());
+  const neighbour = await connection(NEIGHBOUR);
+  // Nobody's place is for the network that has the most already.
+  await gone(await connection("127.0.0.1"));
+  expect([...crowd.slice(0, 3), neighbour].map(({ closed: isClosed }) => isClosed)).toEqual(Array(4).fill(false));
+});
+
+/** Begins to send a body, and goes on when told. */
+function slowUpload(length: number): ClientRequest {
+  const { certificate: cert, privateKey: key } = gateway.certificate;
+  const request = httpsRequest({
+    ...{ host: "127.0.0.1", port: gateway.port, path: "/deployment/1/manifest", method: "PUT" },
+    ...{ cert, key, rejectUnauthorized: false, agent: false, headers: { "content-length": length } },
+  });
+  onTestFinished(() => void request.destroy());
+  request.on("error", () => {}).write("{");
+  return request;
+}
+
+it("has room for so much of the bodies of one network, and for those of others", async () => {
+  gateway = await GatewayHarness.open({ ...LONG, body: 1_000, bodiesPerNetwork: 2_000 });
+  const body = "x".repeat(500);
+  const ask = async (localAddress: string) =>
+    (await gateway.request("/validate", { method: "POST", body, localAddress })).status;
+  const slow = [slowUpload(1_000), slowUpload(1_000)];
+  await expect.poll(() => ask("127.0.0.1")).toBe(429);
+  expect(await ask(NEIGHBOUR)).toBe(422);
+  const [first] = slow;
+  if (first === undefined) throw new Error("no upload");
+  const answered = once(first, "response");
+  first.end("x".repeat(999));
+  await answered;
+  await expect.poll(() => ask("127.0.0.1")).toBe(422);
+});
+
+async function shell(): Promise<WebSocket> {
+  const { certificate: cert, privateKey: key } = gateway.certificate;
+  const socket = new WebSocket(`wss://127.0.0.1:${gateway.port}${SHELL}`, { rejectUnauthorized: false, cert, key });
+  onTestFinished(() => socket.terminate());
+  await once(socket, "open");
+  return socket;
+}
+
+it("makes a client wait while its command is being started", async () => {
+  gateway = await GatewayHarness.open();
+  await gateway.run(1n, { job: "sleep 1000" });
+  const { driver } = gateway.world;
+  const { exec } = driver;
+  let start = (): void => {};
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  const [count, size] = [600, 60_000];
+  let taken = 0;
+  driver.exec = async (...request) => {
+    await started;
+    const session = await exec.apply(driver, request);
+    return {
+      ...session,
+      write: async ({ length }) => {
+        taken += length;
+        if (taken === count * size) session.endInput();
+      },
+    };
+  };
+  const socket = await shell();
+  const ended = once(socket, "close");
+  const message = Buffer.alloc(1 + size, "x");
+  message[0] = FRAME.stdin;
+  for (let i = 0; i < count; i++) socket.send(message);
+  // Long enough for a gateway that does not wait to take everything.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(socket.bufferedAmount).toBeGreaterThan(0);
+  start();
+  expect((await ended)[0]).toBe(CLOSE.done);
+  expect(taken).toBe(count * size);
+});
+
+it("reads what comes over websockets in turns, as it does requests", async () => {
+  gateway = await GatewayHarness.open();
+  await gateway.run(1n, { job: "sleep 1000" });
+  const socket = await shell();
+  const worked = vi.spyOn(Reading.prototype, "worked");
+  onTestFinished(() => worked.mockRestore());
+  const [messages, pings] = [200, 100];
+  for (let width = 1; width <= messages; width++) socket.send(Buffer.of(FRAME.resize, 0, width, 0, 24));
+  for (let i = 0; i < pings; i++) socket.ping();
+  await expect.poll(() => worked.mock.calls.length).toBeGreaterThanOrEqual(messages + pings);
+});
