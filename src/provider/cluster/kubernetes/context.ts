@@ -32,6 +32,8 @@ export interface DriverTiming {
   readonly removal: number;
   /** Between a change of a lease and its description: what people read need not follow every step. */
   readonly report: number;
+  /** Between looks at what the Gateway follows. */
+  readonly gateway: number;
   /** Before another takes the place of a replica that nodes keep ending. */
   readonly backoff: BackoffPolicy;
 }
@@ -42,5 +44,6 @@ export const DEFAULT_TIMING: DriverTiming = {
   removalPoll: 500,
   removal: 300_000,
   report: 2_000,
+  gateway: 60_000,
   backoff: DEFAULT_BACKOFF,
 };

@@ -325,6 +325,7 @@ class KubernetesDriver implements ClusterDriver {
     this.#closed = true;
     this.#previous.close();
     this.#forwards?.close();
+    if (this.routing instanceof ObjectIngress) await this.routing.close();
     await Promise.all([...this.#leases.values()].map((lease) => lease.stop()));
     await Promise.all([this.#view.stop(), this.#events.stop(), this.#routes?.stop()]);
     this.#context.api.close();

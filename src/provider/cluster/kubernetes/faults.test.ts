@@ -45,7 +45,7 @@ async function open(provider = "svc1provider", objects?: object): Promise<Cluste
     stateDir: join(stateDir, provider),
     // Host names lead through the cluster's own ingress where a test says how.
     ...(objects === undefined ? {} : { ingress: { scheme: "http" as const, port: undefined } }),
-    timing: { retry: 10, maxRetry: 50, removalPoll: 10, removal: 200, report: 10 },
+    timing: { retry: 10, maxRetry: 50, removalPoll: 10, removal: 200, report: 10, gateway: 10 },
   });
   drivers.push(driver);
   return driver;
@@ -372,6 +372,33 @@ describe("where the cluster routes by gateways", () => {
       expect(Object(route).spec.rules[0].timeouts).toEqual(timeouts);
     },
   );
+
+  it("limits on whole answers are turned off in the routes that there are when the Gateway begins to follow them", async () => {
+    const api = "/apis/gateway.networking.k8s.io/v1";
+    const gateway = { namespace: "gateways", name: "tenants" };
+    cluster.server.put(`${api}/namespaces/gateways/gateways`, {
+      metadata: gateway,
+      spec: { gatewayClassName: "edge" },
+    } as ApiObject);
+    const driver = await open("svc1provider", { gateway });
+    const [first, second] = [await deployed(driver), await deployed(driver)];
+    if (driver.routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
+    for (const { id } of [first, second]) {
+      const target = { lease: id, service: "web", port: 80, options: sampleExpose().httpOptions };
+      await driver.routing.route(id, [{ target, hosts: ["shop.example.com"] }]);
+    }
+    const pathOf = ({ id }: LeaseSpec) => `${api}/namespaces/${leaseNamespace(id)}/httproutes/shop.example.com`;
+    const [one, other] = [pathOf(first), pathOf(second)];
+    const timeoutsOf = (path: string) => Object(cluster.server.find(path)).spec?.rules[0].timeouts;
+    expect([timeoutsOf(one), timeoutsOf(other)]).toEqual([undefined, undefined]);
+    await driver.routing.unroute(second.id);
+    const status = { supportedFeatures: [{ name: "HTTPRouteRequestTimeout" }] };
+    cluster.server.put(`${api}/gatewayclasses`, { metadata: { name: "edge" }, status } as ApiObject);
+    await waitFor(() => timeoutsOf(one)?.request === "0s", "the route of the first lease");
+    expect(cluster.server.find(other)).toBeUndefined();
+    cluster.server.remove(`${api}/gatewayclasses`, "edge");
+    await waitFor(() => timeoutsOf(one) === undefined, "the route as it was");
+  });
 
   it("a cluster that knows no gateways routes as before", async () => {
     const { intercept } = cluster.server;

@@ -1,3 +1,4 @@
+import { errorText, Mutexes } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { type ClusterIngress, clusterErrors, leaseNamespace, type ServiceRoute } from "../contract/index.ts";
 import { ApiFailure } from "./api/failure.ts";
@@ -14,8 +15,13 @@ export interface IngressPlace {
   readonly port: number | undefined;
 }
 
-/** For how long what a Gateway follows is known. */
-const KNOWN_MS = 60_000;
+/** What is routed for a lease. */
+interface Routed {
+  readonly id: LeaseKey;
+  readonly services: readonly ServiceRoute[];
+  /** Whether its routes turn limits on whole answers off. */
+  readonly endless: boolean;
+}
 
 /** Host names are routed by the cluster's own ingress, from objects in the namespaces of leases. */
 export class ObjectIngress implements ClusterIngress {
@@ -23,7 +29,14 @@ export class ObjectIngress implements ClusterIngress {
   readonly #context: DriverContext;
   readonly #leaseOf: (namespace: string) => Lease | undefined;
   readonly #place: IngressPlace;
-  #endless: { readonly isSo: boolean; readonly until: number } = { isSo: false, until: 0 };
+  /** One call for a lease at a time: what was routed before must not replace what is routed now. */
+  readonly #turns = new Mutexes();
+  readonly #routed = new Map<string, Routed>();
+  /** Whether the Gateway follows limits on whole answers; undefined while nobody has asked. */
+  #endless: boolean | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #look: Promise<void> = Promise.resolve();
+  #closed = false;
 
   constructor(context: DriverContext, leaseOf: (namespace: string) => Lease | undefined, place: IngressPlace) {
     this.#context = context;
@@ -31,7 +44,11 @@ export class ObjectIngress implements ClusterIngress {
     this.#place = place;
   }
 
-  async route(id: LeaseKey, services: readonly ServiceRoute[]): Promise<void> {
+  route(id: LeaseKey, services: readonly ServiceRoute[]): Promise<void> {
+    return this.#turns.run(leaseNamespace(id), () => this.#route(id, services));
+  }
+
+  async #route(id: LeaseKey, services: readonly ServiceRoute[]): Promise<void> {
     const lease = this.#leaseOf(leaseNamespace(id));
     if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
     const known = services.flatMap((route) => {
@@ -48,16 +65,59 @@ export class ObjectIngress implements ClusterIngress {
       lease.namespace,
       known.flatMap(({ route, port }) => hostObjects(id, route, port, objects)),
     );
-    if (objects.gateway !== undefined) for (const { route } of known) this.#tellUnheld(lease.namespace, route);
+    if (objects.gateway === undefined) return;
+    for (const { route } of known) this.#tellUnheld(lease.namespace, route);
+    this.#routed.set(lease.namespace, { id, services, endless: objects.endless });
+    this.#lookLater();
   }
 
   async #isEndless(): Promise<boolean> {
     const { api, objects } = this.#context;
     if (objects.gateway === undefined) return false;
-    if (Date.now() >= this.#endless.until) {
-      this.#endless = { isSo: await followsTimeouts(api, objects.gateway), until: Date.now() + KNOWN_MS };
-    }
-    return this.#endless.isSo;
+    this.#endless ??= await followsTimeouts(api, objects.gateway);
+    return this.#endless;
+  }
+
+  #lookLater(): void {
+    if (this.#closed || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#look = this.#lookAgain().finally(() => {
+        this.#timer = undefined;
+        if (this.#routed.size > 0) this.#lookLater();
+      });
+    }, this.#context.timing.gateway);
+    this.#timer.unref();
+  }
+
+  /** A Gateway that gets another class or another controller finds routes as it follows them. */
+  async #lookAgain(): Promise<void> {
+    const { api, objects, log } = this.#context;
+    if (objects.gateway === undefined) return;
+    const failed = (error: unknown): void => {
+      log.warn("routes are not yet as the Gateway follows them", { err: errorText(error) });
+    };
+    this.#endless = await followsTimeouts(api, objects.gateway).catch((error: unknown) => {
+      failed(error);
+      return this.#endless;
+    });
+    for (const [namespace, { endless }] of [...this.#routed])
+      if (endless !== this.#endless) await this.#routeAgain(namespace).catch(failed);
+  }
+
+  #routeAgain(namespace: string): Promise<void> {
+    return this.#turns.run(namespace, async () => {
+      const routed = this.#routed.get(namespace);
+      if (routed === undefined || this.#closed) return;
+      if (this.#leaseOf(namespace) === undefined) this.#routed.delete(namespace);
+      else await this.#route(routed.id, routed.services);
+    });
+  }
+
+  /** Resolves when it changes no routes any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#look;
   }
 
   /** Once for the same options, over restarts. */
@@ -72,10 +132,13 @@ export class ObjectIngress implements ClusterIngress {
     events.add(namespace, { type: "Warning", reason, note, service, object, time: new Date().toISOString() });
   }
 
-  async unroute(id: LeaseKey): Promise<void> {
+  unroute(id: LeaseKey): Promise<void> {
     const namespace = leaseNamespace(id);
-    await this.#removeRoutes(namespace, new Set());
-    await this.#describe(namespace, []);
+    return this.#turns.run(namespace, async () => {
+      this.#routed.delete(namespace);
+      await this.#removeRoutes(namespace, new Set());
+      await this.#describe(namespace, []);
+    });
   }
 
   /** Also routes of the other kind, from before the operator chose this one: a host name is routed by one of them. */
