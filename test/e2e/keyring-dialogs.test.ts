@@ -16,7 +16,8 @@ describe("the D-Bus daemon", () => {
   );
 });
 
-const ACCEPTED: Dialog = { answer: "accepted", afterMs: 2500 };
+/** Long after the command has begun to say what it waits for. */
+const ACCEPTED: Dialog = { answer: "accepted", afterMs: 6_000 };
 const DISMISSED: Dialog = { answer: "dismissed", afterMs: 10 };
 
 describe.skipIf(missing.length > 0)("dialogs", () => {

@@ -31,19 +31,28 @@ export class PreviousLogs {
     const lines: PodLine[] = [];
     this.#reading.set(key, { lines, stop });
     try {
-      const query = { follow: true, tail: KEPT_LINES, signal: stop.signal };
-      for await (const line of podLines(this.#context, { namespace, name }, query)) {
-        lines.push(line);
-        if (lines.length > 2 * KEPT_LINES) trim(lines);
-      }
-      if (!stop.signal.aborted) this.#write(key, lines);
+      const isWhole = await this.#read({ namespace, name }, lines, stop.signal).then(
+        () => true,
+        (error: unknown) => {
+          const err = errorText(error);
+          this.#context.log.warn("the log of a replica that is replaced was not read to its end", { replica, err });
+          return false;
+        },
+      );
+      // Of a log that breaks off, what was read is more than nothing.
+      if (!stop.signal.aborted && (isWhole || lines.length > 0)) this.#write(key, lines);
     } catch (error) {
-      this.#context.log.warn("the log of a replica that is replaced was not read to its end", {
-        replica,
-        err: errorText(error),
-      });
+      const err = errorText(error);
+      this.#context.log.warn("the log of a replica that is replaced cannot be kept", { replica, err });
     } finally {
       if (this.#reading.get(key)?.stop === stop) this.#reading.delete(key);
+    }
+  }
+
+  async #read(place: { readonly namespace: string; readonly name: string }, lines: PodLine[], signal: AbortSignal) {
+    for await (const line of podLines(this.#context, place, { follow: true, tail: KEPT_LINES, signal })) {
+      lines.push(line);
+      if (lines.length > 2 * KEPT_LINES) trim(lines);
     }
   }
 
