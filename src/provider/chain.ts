@@ -24,6 +24,7 @@ import {
   publicKeyFromAny,
   unpackAs,
 } from "../wire/index.ts";
+import { type OpenOrders, openOrderList } from "./open-orders.ts";
 
 export interface LeaseFilter {
   readonly provider: string;
@@ -48,7 +49,7 @@ export interface ChainView {
   publicKey(address: string): Promise<PublicKey | undefined>;
   provider(address: string): Promise<ProviderRecord | undefined>;
   auditedAttributes(provider: string): Promise<readonly AuditedAttributes[]>;
-  openOrders(): Promise<readonly OrderRecord[]>;
+  openOrders(): Promise<OpenOrders>;
   order(id: OrderKey): Promise<OrderRecord | undefined>;
   bid(id: LeaseKey): Promise<BidRecord | undefined>;
   openBids(provider: string): Promise<readonly BidRecord[]>;
@@ -60,8 +61,7 @@ export interface ChainView {
 /** The view over a query client. */
 export function chainView(client: ChainQuery): ChainView {
   const market = marketReader(client);
-  const { lease, leases, deployment, group, certificate, provider, audits, order, orders, bid, bids, marketParams } =
-    market;
+  const { lease, leases, deployment, group, certificate, provider, audits, order, bid, bids, marketParams } = market;
   return {
     lease,
     deployment,
@@ -75,7 +75,7 @@ export function chainView(client: ChainQuery): ChainView {
     auditedAttributes: audits,
     activeLeases: (filter) => leases({ ...filter, state: "active" }),
     payment: async (id) => (await lease(id))?.payment,
-    openOrders: () => orders({ state: "open" }),
+    openOrders: openOrderList((key) => market.orderPage({ state: "open" }, key)),
     openBids: (address) => bids({ provider: address, state: "open" }),
     openBidPrices: async ({ owner, dseq, gseq, oseq }) =>
       (await bids({ owner, dseq, gseq, oseq, state: "open" })).map(({ price }) => price.amount),

@@ -45,7 +45,7 @@ class Besieged {
     this.#orders = new OrderService({
       provider: this.#victim.provider,
       chain: {
-        openOrders: async () => [],
+        openOrders: async () => ({ ids: [], isWhole: true }),
         order: async () => undefined,
         bid: async () => undefined,
         openBidPrices: async () => [],

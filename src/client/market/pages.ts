@@ -2,7 +2,7 @@ import type { PageResponse } from "../../wire/gen/sdk/base/query/v1beta1/paginat
 import { clientErrors } from "../errors.ts";
 
 /** Rows requested at once. */
-const PAGE_ROWS = 500n;
+export const PAGE_ROWS = 500n;
 /** A list with this many pages is considered endless. */
 const MAX_PAGES = 10_000;
 

@@ -7,7 +7,7 @@ import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/prov
 import type { DeploymentKey, GroupKey, LeaseKey, OrderKey } from "../../wire/index.ts";
 import type { QueryClient } from "../chain/query.ts";
 import { found } from "./not-found.ts";
-import { allPages } from "./pages.ts";
+import { allPages, PAGE_ROWS } from "./pages.ts";
 import {
   readBid,
   readCertificate,
@@ -47,6 +47,14 @@ export interface MarketFilter<State extends string> {
   readonly state?: State;
 }
 
+type OrderFilter = Omit<MarketFilter<OrderRecord["state"]>, "provider">;
+
+/** A part of a list of orders. */
+export interface OrderPage {
+  readonly orders: readonly OrderRecord[];
+  readonly nextKey: Uint8Array;
+}
+
 /**
  * The marketplace as the chain knows it. `undefined` means that the chain answered and has no such record; every call
  * rejects if the chain could not be queried, so a failed query never proves that something is gone.
@@ -66,7 +74,9 @@ export interface MarketReader {
   ): Promise<readonly DeploymentRecord[]>;
   group(id: GroupKey): Promise<GroupRecord | undefined>;
   order(id: OrderKey): Promise<OrderRecord | undefined>;
-  orders(filter: Omit<MarketFilter<OrderRecord["state"]>, "provider">): Promise<readonly OrderRecord[]>;
+  orders(filter: OrderFilter): Promise<readonly OrderRecord[]>;
+  /** One page of them: the first for an empty key, and otherwise that of `nextKey`, which is empty after the last. */
+  orderPage(filter: OrderFilter, key: Uint8Array): Promise<OrderPage>;
   bid(id: LeaseKey): Promise<BidRecord | undefined>;
   bids(filter: MarketFilter<BidRecord["state"]>): Promise<readonly BidRecord[]>;
   lease(id: LeaseKey): Promise<PaidLease | undefined>;
@@ -118,7 +128,10 @@ function deploymentReader(
   };
 }
 
-type TradeReader = Pick<MarketReader, "marketParams" | "order" | "orders" | "bid" | "bids" | "lease" | "leases">;
+type TradeReader = Pick<
+  MarketReader,
+  "marketParams" | "order" | "orders" | "orderPage" | "bid" | "bids" | "lease" | "leases"
+>;
 
 function tradeReader(query: ChainQuery): TradeReader {
   const rpc = MarketQuery.method;
@@ -137,6 +150,11 @@ function tradeReader(query: ChainQuery): TradeReader {
     async orders(filters) {
       const pages = await allPages((pagination) => query.call(rpc.orders, { filters, pagination }));
       return pages.flatMap(({ orders }) => orders.map(readOrder));
+    },
+    async orderPage(filters, key) {
+      const page = { key: new Uint8Array(key), limit: PAGE_ROWS };
+      const { orders, pagination } = await query.call(rpc.orders, { filters, pagination: page });
+      return { orders: orders.map(readOrder), nextKey: new Uint8Array(pagination?.nextKey ?? []) };
     },
     async bid(id) {
       const answer = await found(query.call(rpc.bid, { id }));

@@ -61,7 +61,10 @@ class Market {
     activeLeases(): Promise<readonly { readonly id: OrderKey & { provider: string } }[]>;
     group(): Promise<{ readonly spec: NonNullable<typeof group> }>;
   } = {
-    openOrders: async () => Object.values(WISHES).flatMap((dseq) => (this.isOpen(dseq) ? [this.#order(dseq)] : [])),
+    openOrders: async () => ({
+      ids: Object.values(WISHES).flatMap((dseq) => (this.isOpen(dseq) ? [this.#order(dseq).id] : [])),
+      isWhole: true,
+    }),
     order: async ({ dseq }) => this.#order(dseq),
     bid: async ({ dseq }) => {
       const bid = this.bids.get(dseq);

@@ -90,7 +90,7 @@ function setUp(
   let asking = 0;
   const order = () => ({ id, spec: answers.group, createdAt: 1n, expiresAt: 100n, state: answers.state });
   const chain: OrderChain = {
-    openOrders: async () => (answers.state === "open" ? [order()] : []),
+    openOrders: async () => ({ ids: answers.state === "open" ? [order().id] : [], isWhole: true }),
     order: async () => {
       if (answers.fail !== undefined) throw answers.fail;
       asking += 1;

@@ -149,7 +149,7 @@ function setUp() {
   const service = new OrderService({
     provider: US,
     chain: {
-      openOrders: async () => [],
+      openOrders: async () => ({ ids: [], isWhole: true }),
       order: async (id) => ({
         id,
         spec: group,

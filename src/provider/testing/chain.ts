@@ -5,7 +5,6 @@ import type {
   GroupRecord,
   LeaseRecord,
   MarketParams,
-  OrderRecord,
   PaymentRecord,
   ProviderRecord,
 } from "../../client/index.ts";
@@ -19,6 +18,7 @@ import {
   type PublicKey,
 } from "../../wire/index.ts";
 import type { ChainView, LeaseFilter } from "../chain.ts";
+import type { OpenOrders } from "../open-orders.ts";
 
 /** A chain whose records a test writes. While it is down every call rejects. */
 export class FakeChain implements ChainView {
@@ -104,9 +104,9 @@ export class FakeChain implements ChainView {
     return [];
   }
 
-  async openOrders(): Promise<readonly OrderRecord[]> {
+  async openOrders(): Promise<OpenOrders> {
     this.#ask();
-    return [];
+    return { ids: [], isWhole: true };
   }
 
   async order(): Promise<undefined> {

@@ -1,5 +1,6 @@
 import { errorText, type Logger } from "../../../util/index.ts";
 import { formatOrderId, type OrderKey } from "../../../wire/index.ts";
+import type { OpenOrders } from "../../open-orders.ts";
 
 /** Orders that are looked at for the first time, or again, at once: the others wait as their ids alone. */
 export const MAX_LOOKS = 1_000;
@@ -14,7 +15,7 @@ const MOST_PAUSES = 60;
 const LOT_MS = 5_000;
 
 export interface BacklogOptions {
-  readonly list: () => Promise<readonly { readonly id: OrderKey }[]>;
+  readonly list: () => Promise<OpenOrders>;
   /** Whether the order is one that is taken first: the provider has a bid on it. */
   readonly isFirst: (text: string) => boolean;
   /** How many orders can be taken up now, the least of them however many wait. */
@@ -47,7 +48,8 @@ export class Backlog {
   async begin(): Promise<void> {
     this.#missed = false;
     const { list, isFirst, log } = this.#options;
-    const ids = (await list()).map(({ id: { owner, dseq, gseq, oseq } }) => ({ owner, dseq, gseq, oseq }));
+    const { ids, isWhole } = await list();
+    if (!isWhole) this.#missed = true;
     const first = ids.filter((id) => isFirst(formatOrderId(id)));
     this.#pauses = 0;
     const others = first.length === 0 ? ids : ids.filter((id) => !isFirst(formatOrderId(id)));

@@ -119,6 +119,17 @@ test("one that found no place is looked at although the crowd that waits becomes
   expect([waiting() > 2_500, isSeen(), market.lists]).toEqual([true, true, 1]);
 });
 
+test("orders behind the first part of a long list are looked at after the others", async () => {
+  market = new OrderMarket({ cores: 10n });
+  market.listedAtOnce = 2_000;
+  for (let at = 0; at < 4_999; at++) market.list(`svc1hostile${at}`, 1n, { price: "0.1" });
+  const text = market.list("svc1honest", 1n, { cpu: 1_000n });
+  await market.service.catchUp();
+  await vi.advanceTimersByTimeAsync(20 * BLOCK_MS);
+  expect([market.bids.has(text), market.lists]).toEqual([true, 3]);
+  expect(await looksWhile(() => {}, 100 * BLOCK_MS)).toBe(0);
+});
+
 test("an order that fits is found after a restart, behind a crowd that waits for room", async () => {
   market = new OrderMarket();
   await market.order("svc1first", 1n, { cpu: 990n });

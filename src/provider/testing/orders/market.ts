@@ -68,6 +68,9 @@ export class OrderMarket {
   looks = 0;
   /** Times that it was asked for all of them. */
   lists = 0;
+  /** Of those that it lists in one answer. */
+  listedAtOnce = Number.POSITIVE_INFINITY;
+  #listed = 0;
 
   constructor({ fee = { denom: "utoken", amount: 1_000n }, cores = 1n, addresses = 1 }: OrderMarketOptions = {}) {
     const ledger = { record: () => {}, durable: async () => {} };
@@ -81,7 +84,12 @@ export class OrderMarket {
       chain: {
         openOrders: async () => {
           this.lists++;
-          return [...this.groups.keys()].map((text) => this.#record(keyOf(text)));
+          const keys = [...this.groups.keys()];
+          const ids = keys.slice(this.#listed, this.#listed + this.listedAtOnce).map(keyOf);
+          this.#listed += ids.length;
+          const isWhole = this.#listed >= keys.length;
+          if (isWhole) this.#listed = 0;
+          return { ids, isWhole };
         },
         order: async (id) => {
           this.looks++;

@@ -1,0 +1,32 @@
+import type { OrderPage } from "../client/index.ts";
+import type { OrderKey } from "../wire/index.ts";
+
+/** Pages of one call: a list of 100,000 orders takes some 20 MB. */
+export const MOST_PAGES = 200;
+
+/** A part of the open orders. */
+export interface OpenOrders {
+  readonly ids: readonly OrderKey[];
+  /** Whether the list ended here; if not, the next call goes on behind the last of these. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Lists open orders page by page and keeps nothing of them but their ids: whoever makes very many orders fills the memory of no
+ * provider. A call that fails is made again from where it began.
+ */
+export function openOrderList(pageOf: (key: Uint8Array) => Promise<OrderPage>): () => Promise<OpenOrders> {
+  let next = new Uint8Array() as Uint8Array;
+  return async () => {
+    const ids: OrderKey[] = [];
+    let key = next;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { orders, nextKey } = await pageOf(key);
+      for (const { id } of orders) ids.push(id);
+      key = nextKey;
+      if (key.length === 0) break;
+    }
+    next = key;
+    return { ids, isWhole: key.length === 0 };
+  };
+}
