@@ -148,9 +148,10 @@ export class KubernetesDouble {
     const known = this.server.find(`${NAMESPACES}/${namespace}/pods/${name}`);
     if (known === undefined) throw new Error(`no pod ${name}`);
     this.#stop(`${namespace}/${name}`);
+    const { containerStatuses } = statusOf({ terminated: { exitCode: 137, reason: "Error" } }, false, {});
     this.server.put(`${NAMESPACES}/${namespace}/pods`, {
       ...known,
-      status: { phase: "Failed", reason: "Evicted", message },
+      status: { phase: "Failed", reason: "Evicted", message, containerStatuses },
     } as ApiObject);
   }
 

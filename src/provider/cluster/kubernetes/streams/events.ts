@@ -82,7 +82,8 @@ export class PodEvents {
     const replica = lease.nameOf(pod.service, pod);
     const event = { type: "Warning", service: pod.service, replica } as const;
     lease.event({ ...event, reason: "Failed", note: `${replica}: ${text}` });
-    lease.event({ ...event, reason: "BackOff", note: `${replica} restarts, later each time` });
+    // One that its node ended for good does not; another takes its place.
+    if (!pod.ended) lease.event({ ...event, reason: "BackOff", note: `${replica} restarts, later each time` });
   }
 
   /** After a restart of the daemon the log has those up to its last one. */
