@@ -49,9 +49,22 @@ async function run(name: string, args: string[], given: Record<string, string | 
   return (await spec.load())({ args, flags, io });
 }
 
+/** Whatever ports are free. */
+const ANY_PORTS = { SVC_RPC_LADDR: "tcp://127.0.0.1:0", SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
 const ALICE = encodeAddress(new Uint8Array(20).fill(1));
 
 describe("the commands of a node", () => {
+  it("end a node in order that is asked to end while it begins", async () => {
+    await run("init", ["tester"], { "chain-id": "svc-cli-1" });
+    const before = process.listenerCount("SIGTERM");
+    const running = run("start", [], { log_level: "error" }, ANY_PORTS);
+    await vi.waitUntil(() => process.listenerCount("SIGTERM") > before, { timeout: 30_000, interval: 1 });
+    expect(out).toBe("");
+    process.emit("SIGTERM");
+    expect(await running).toBe(0);
+    expect(process.listenerCount("SIGTERM")).toBe(before);
+  });
+
   it("make a home, fill it, run it, and export its state", async () => {
     await run("init", ["tester"], { "chain-id": "svc-cli-1" });
     expect(out).toBe("");
@@ -61,8 +74,7 @@ describe("the commands of a node", () => {
     await run("validate-genesis", []);
     expect(out).toBe(`File at ${join(home, "config", "genesis.json")} is a valid genesis file\n`);
     out = "";
-    const env = { SVC_RPC_LADDR: "tcp://127.0.0.1:0", SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
-    const running = run("start", [], { "block-interval": "100ms", log_level: "error" }, env);
+    const running = run("start", [], { "block-interval": "100ms", log_level: "error" }, ANY_PORTS);
     await vi.waitUntil(() => out.includes("\n"), { timeout: 30_000 });
     const [, url = ""] =
       /^node ready: chain svc-cli-1, height 0, RPC (http:\/\/127\.0\.0\.1:\d+), gRPC 127\.0\.0\.1:\d+\n$/.exec(out) ??

@@ -119,17 +119,21 @@ export const start: Run = async ({ flags, io }) => {
   const logger = createLogger(logOptions(flags));
   boundGarbage();
   limitInlining();
-  const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
+  // Its servers answer before all of it has begun: who asks it to end by then means this node, which ends in order.
   const stopped = stopRequested();
-  const { height } = await node.chain.status();
-  io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, ${addressesOf(node)}\n`);
-  const error = await endOf(node, stopped.received);
-  logger.info("exiting...");
-  await node.stop();
-  stopped.forget();
-  if (error === undefined) return EXIT.done;
-  io.err(`Error: the node stopped: ${errorText(error)}\n`);
-  return EXIT.failed;
+  try {
+    const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
+    const { height } = await node.chain.status();
+    io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, ${addressesOf(node)}\n`);
+    const error = await endOf(node, stopped.received);
+    logger.info("exiting...");
+    await node.stop();
+    if (error === undefined) return EXIT.done;
+    io.err(`Error: the node stopped: ${errorText(error)}\n`);
+    return EXIT.failed;
+  } finally {
+    stopped.forget();
+  }
 };
 
 /** The addresses of a node's servers. */
