@@ -227,6 +227,23 @@ it("takes new connections turn by turn before other work, up to a limit", async 
   expect(reading.isAccepting).toBe(true);
 });
 
+it("reads no more of the new connections than there is time for in one turn, before all are taken", async () => {
+  const reading = new Reading();
+  const begun = now;
+  const all: Double[] = [];
+  for (let i = 0; i < 12; i++) {
+    const next = connection("10.0.0.1");
+    reading.add(next.socket);
+    all.push(next);
+    await nextTurn();
+    // What comes of each at once, as the beginning of its handshake, makes work.
+    if (next.handle.isRead) now += READING_SLICE_MS / 2;
+  }
+  expect([read(all), now - begun]).toEqual([0, READING_SLICE_MS]);
+  for (let i = 0; i < 2; i++) await nextTurn();
+  expect(read(all)).toBe(all.length);
+});
+
 it("reads connections that this end has opened by whom they stand for, each once", async () => {
   const reading = new Reading();
   const flood = Array.from({ length: 3 * READING_AT_A_TIME }, () => connection("10.0.0.1"));

@@ -195,9 +195,10 @@ export class Reading {
 
   #endTurn(): void {
     this.#willEnd = false;
-    this.#since = undefined;
     this.#turn += 1;
+    // A row of turns that bring new connections is one turn: their handshakes would hold up those that wait to be taken.
     if (!this.#isHeldUp) {
+      this.#since = undefined;
       // One that comes now begins a new row.
       this.#acceptedIn = -2;
       this.#startSome();
