@@ -87,6 +87,10 @@ export class AttackedPlane {
     begin({ ...order, port: order.isSecure ? this.tlsPort : this.port });
   }
 
+  get flooder(): Flooder {
+    return this.#flooder;
+  }
+
   endFlood(): Promise<void> {
     return this.#flooder.end();
   }

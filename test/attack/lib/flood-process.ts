@@ -1,11 +1,13 @@
 import { connect, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { connect as connectTls } from "node:tls";
-import { FRAME, frame, requestHeaders, settings, streams } from "./http2.ts";
+import { END_STREAM, endsStream, FRAME, frame, onFrames, requestHeaders, settings, streams } from "./http2.ts";
+import { Served } from "./served.ts";
 
 /**
  * The clients of a flood, and the replica of the attacked lease, in a process of their own: they must not keep the newcomer of a test
- * waiting. It says on which port the replica answers, and begins with the orders that come as lines of JSON.
+ * waiting. It says on which port the replica answers, begins with the orders that come as lines of JSON, answers questions that come so,
+ * and ends with who started it.
  */
 
 /** What the connections of a flood do. */
@@ -33,10 +35,27 @@ export interface FloodOrder {
   readonly connections: number;
   /** That a connection asks for at a time. */
   readonly requests: number;
+  /** Of large answers, a round is so much: 64 KiB unless given. */
+  readonly roundBytes?: number;
 }
 
+/** Asks what the flood was served between two moments of `clockMs`. */
+export interface FloodQuestion {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface FloodState {
+  /** In rounds: in one, a connection gets all that it asks for at a time. */
+  readonly served: number;
+  /** Connections that were let in so far. */
+  readonly begun: number;
+}
+
+const served = new Served();
+let begun = 0;
+
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const END_STREAM = 1;
 /** So that a refused client does not come back faster than a process can. */
 const AGAIN_MS = 20;
 /** One byte in a chunk of its own. */
@@ -45,9 +64,13 @@ const MANY_CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 /** A text of one letter (RFC 6455 section 5.2), masked. */
 const SMALL_FRAME = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x41]);
 const SMALL_EVERY_MS = 5;
+/** That are read of one connection at a time, at most. */
+const FRAMES_AT_A_TIME = 8;
+/** What is read of a connection at a time. */
+const READ_BYTES = 64 << 10;
 
 /** A connection before its first request. */
-function open(
+function connectTo(
   { port, kind, isSecure, host }: FloodOrder,
   localAddress: string,
   ready: (socket: Socket) => void,
@@ -65,13 +88,20 @@ function open(
 
 const isHttp2 = (kind: FloodKind) => kind === "http2" || kind === "parts of http2";
 
+/** Of HTTP/1. */
+function answersIn(data: Buffer): number {
+  return data.toString("latin1").split("HTTP/1.1 ").length - 1;
+}
+
 /** Sends all requests at once, and again whenever the last is answered. */
-function askHttp1(socket: Socket, { host, path, requests }: FloodOrder): void {
+function askHttp1(socket: Socket, { host, path, requests, roundBytes = READ_BYTES }: FloodOrder): void {
   const text = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(requests);
   let waiting = requests;
   socket.write(text);
   socket.on("data", (data: Buffer) => {
-    waiting -= data.toString("latin1").split("HTTP/1.1 ").length - 1;
+    const answered = answersIn(data);
+    waiting -= answered;
+    served.add(answered / requests + data.length / roundBytes);
     if (waiting > 0) return;
     waiting = requests;
     socket.write(text);
@@ -90,19 +120,11 @@ function askHttp2(socket: Socket, { host, path, requests }: FloodOrder): void {
   };
   socket.write(Buffer.concat([PREFACE, settings()]));
   send();
-  let rest = Buffer.alloc(0);
-  socket.on("data", (data: Buffer) => {
-    rest = Buffer.concat([rest, data]);
-    while (rest.length >= 9) {
-      const length = rest.readUIntBE(0, 3);
-      if (rest.length < 9 + length) break;
-      const [kind, flags] = [rest[3], rest[4] ?? 0];
-      if (kind === FRAME.settings && flags === 0) socket.write(frame(FRAME.settings, { flags: 1 }));
-      if (kind === FRAME.reset || ((kind === FRAME.data || kind === FRAME.headers) && (flags & END_STREAM) !== 0))
-        waiting--;
-      rest = rest.subarray(9 + length);
-    }
-    if (waiting <= 0) send();
+  onFrames(socket, (kind, flags) => {
+    if (kind === FRAME.settings && flags === 0) socket.write(frame(FRAME.settings, { flags: 1 }));
+    if (!endsStream(kind, flags)) return;
+    served.add(1 / requests);
+    if (--waiting === 0) send();
   });
 }
 
@@ -110,6 +132,7 @@ function askHttp2(socket: Socket, { host, path, requests }: FloodOrder): void {
 function sendParts(socket: Socket, { host, path }: FloodOrder): void {
   const head = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const text = Buffer.concat([Buffer.from(head), MANY_CHUNKS, Buffer.from("0\r\n\r\n")]);
+  socket.on("data", (data: Buffer) => served.add(answersIn(data)));
   repeat(socket, () => text);
 }
 
@@ -117,6 +140,9 @@ function sendParts(socket: Socket, { host, path }: FloodOrder): void {
 function sendPartsOfHttp2(socket: Socket, { host, path }: FloodOrder): void {
   const block = requestHeaders(host, path);
   socket.write(Buffer.concat([PREFACE, settings(), frame(FRAME.settings, { flags: 1 })]));
+  onFrames(socket, (kind, flags) => {
+    if (endsStream(kind, flags)) served.add(1);
+  });
   let stream = -1;
   repeat(socket, () => {
     stream += 2;
@@ -142,7 +168,7 @@ function repeat(socket: Socket, next: () => Buffer): void {
 function sendFrames(socket: Socket, { host, path }: FloodOrder): void {
   const key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13";
   socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n\r\n`);
-  socket.once("data", () => sendOften(socket)).resume();
+  socket.once("data", () => sendOften(socket)).on("data", () => served.add(1 / FRAMES_AT_A_TIME));
 }
 
 function sendOften(socket: Socket): void {
@@ -159,9 +185,18 @@ function keep(order: FloodOrder, address: string): void {
     "parts of http2": sendPartsOfHttp2,
     websockets: sendFrames,
   };
-  const socket = open(order, address, (it) => begin[order.kind](it, order));
+  let isOpen = false;
+  const socket = connectTo(order, address, (it) => {
+    begun += 1;
+    isOpen = true;
+    begin[order.kind](it, order);
+  });
   socket.on("error", () => {});
-  socket.once("close", () => setTimeout(() => keep(order, address), AGAIN_MS));
+  socket.once("close", () => {
+    // To be closed, too, is all that some get; one that was refused got nothing.
+    if (isOpen) served.add(1);
+    setTimeout(() => keep(order, address), AGAIN_MS);
+  });
 }
 
 function begin(order: FloodOrder): void {
@@ -203,4 +238,17 @@ replica.listen(0, "127.0.0.1", () => {
   const address = replica.address();
   console.log(typeof address === "object" ? address?.port : 0);
 });
-createInterface({ input: process.stdin }).on("line", (line) => begin(JSON.parse(line) as FloodOrder));
+
+function answer({ from, to }: FloodQuestion): void {
+  const state: FloodState = { served: served.between(from, to), begun };
+  console.log(JSON.stringify(state));
+}
+
+createInterface({ input: process.stdin })
+  .on("line", (line) => {
+    const asked = JSON.parse(line) as FloodOrder | FloodQuestion;
+    if ("kind" in asked) begin(asked);
+    else answer(asked);
+  })
+  // A test that was stopped leaves no flood behind.
+  .on("close", () => process.exit());

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { build } from "esbuild";
-import type { FloodOrder } from "./flood-process.ts";
+import { waitFor } from "../../support/index.ts";
+import type { FloodOrder, FloodQuestion, FloodState } from "./flood-process.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 
@@ -29,10 +30,17 @@ export function programFolder(): string {
   return mkdtempSync(join(folder, "flood-"));
 }
 
+const PROGRAM = "flood.mjs";
+
+interface Flooding {
+  readonly child: ChildProcess;
+  readonly lines: Interface;
+}
+
 /** Floods from a process of their own, one at a time. */
 export class Flooder {
   readonly #folder: string;
-  #flooding: ChildProcess | undefined;
+  #flooding: Flooding | undefined;
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -40,29 +48,61 @@ export class Flooder {
 
   static async make(): Promise<Flooder> {
     const folder = programFolder();
-    await bundle("test/attack/lib/flood-process.ts", join(folder, "flood.mjs"));
+    await bundle("test/attack/lib/flood-process.ts", join(folder, PROGRAM));
     return new Flooder(folder);
+  }
+
+  /** What the process runs. */
+  get program(): string {
+    return join(this.#folder, PROGRAM);
   }
 
   /** Starts the process; returns where its replica answers, and what begins the flood. */
   async start(): Promise<{ readonly replica: string; readonly begin: (order: FloodOrder) => void }> {
-    const child = spawn(process.execPath, [join(this.#folder, "flood.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
-    this.#flooding = child;
-    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-    return { replica: `127.0.0.1:${line}`, begin: (order) => void child.stdin.write(`${JSON.stringify(order)}\n`) };
+    const child = spawn(process.execPath, [this.program], { stdio: ["pipe", "pipe", "inherit"] });
+    const lines = createInterface({ input: child.stdout });
+    this.#flooding = { child, lines };
+    const [line] = (await once(lines, "line")) as [string];
+    return { replica: `127.0.0.1:${line}`, begin: (order) => this.#tell(order) };
+  }
+
+  /** What the flood was served between two moments of `clockMs`, and how it stands. */
+  async state(from = 0, to = Number.MAX_SAFE_INTEGER): Promise<FloodState> {
+    const answered = once(this.#running.lines, "line");
+    this.#tell({ from, to });
+    const [line] = (await answered) as [string];
+    return JSON.parse(line) as FloodState;
+  }
+
+  /** Waits until so many connections have been let in, and some of them served. */
+  async isUnderWay(connections: number): Promise<void> {
+    const isBusy = async () => {
+      const { begun, served } = await this.state();
+      return begun >= connections && served >= connections / 4;
+    };
+    await waitFor(isBusy, "the flood to be under way", { timeoutMs: 120_000 });
   }
 
   async end(): Promise<void> {
-    const child = this.#flooding;
-    if (child === undefined) return;
+    const flooding = this.#flooding;
+    if (flooding === undefined) return;
     this.#flooding = undefined;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
+    const ended = once(flooding.child, "exit");
+    flooding.child.kill("SIGKILL");
     await ended;
   }
 
   async close(): Promise<void> {
     await this.end();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #running(): Flooding {
+    if (this.#flooding === undefined) throw new Error("no flood was started");
+    return this.#flooding;
+  }
+
+  #tell(line: FloodOrder | FloodQuestion): void {
+    this.#running.child.stdin?.write(`${JSON.stringify(line)}\n`);
   }
 }

@@ -3,7 +3,8 @@ import { type Door, openSocket } from "./sockets.ts";
 
 /** Kinds of frames of HTTP/2 (RFC 9113, section 6). */
 export const FRAME = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, more: 9 } as const;
-const FLAG = { none: 0, endStream: 1, endHeaders: 4 } as const;
+export const END_STREAM = 1;
+const FLAG = { none: 0, endStream: END_STREAM, endHeaders: 4 } as const;
 
 interface FrameParts {
   readonly stream?: number;
@@ -100,4 +101,23 @@ export function resetStream(stream: number): Buffer {
 /** Numbers of the streams that a client opens. */
 export function streams(count: number, first = 1): number[] {
   return Array.from({ length: count }, (_, i) => first + 2 * i);
+}
+
+/** Tells of each frame that comes. */
+export function onFrames(socket: Socket, take: (kind: number, flags: number) => void): void {
+  let rest = Buffer.alloc(0);
+  socket.on("data", (data: Buffer) => {
+    rest = Buffer.concat([rest, data]);
+    while (rest.length >= 9) {
+      const length = rest.readUIntBE(0, 3);
+      if (rest.length < 9 + length) break;
+      take(rest[3] ?? 0, rest[4] ?? 0);
+      rest = rest.subarray(9 + length);
+    }
+  });
+}
+
+/** Whether a frame ends what the other side says in its stream. */
+export function endsStream(kind: number, flags: number): boolean {
+  return kind === FRAME.reset || ((kind === FRAME.data || kind === FRAME.headers) && (flags & END_STREAM) !== 0);
 }

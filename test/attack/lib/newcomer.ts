@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
+import { pause } from "../../support/index.ts";
+import { clockMs } from "./served.ts";
 import type { Door } from "./sockets.ts";
 
 /** Processor time that each thread of a process has used so far, in milliseconds. */
@@ -18,6 +20,34 @@ export async function threadTimeDuring(pid: number, run: () => Promise<unknown>)
   const before = threadTimes(pid);
   await run();
   return Math.max(...[...threadTimes(pid)].map(([thread, spent]) => spent - (before.get(thread) ?? spent)));
+}
+
+/** What a flood was served between two moments of `clockMs`, in rounds: in one, a connection gets all that it asks for at a time. */
+export type ServedBetween = (from: number, to: number) => number | Promise<number>;
+
+export interface Watched {
+  readonly ask: () => Promise<unknown>;
+  readonly served: ServedBetween;
+  /** Of who serves; its times are shown, and hold nothing: they depend on the machine. */
+  readonly pid: number;
+  readonly times: number;
+}
+
+const BETWEEN_MS = 50;
+
+/** Asks several times beside a flood; what the flood is served meanwhile, in the median. How fast the machine is does not count. */
+export async function roundsBeside({ ask, served, pid, times }: Watched): Promise<number> {
+  const [rounds, cpu]: [number[], number[]] = [[], []];
+  for (let i = 0; i < times; i++) {
+    const from = clockMs();
+    cpu.push(Math.round(await threadTimeDuring(pid, ask)));
+    const to = clockMs();
+    await pause(BETWEEN_MS);
+    rounds.push(Math.round(await served(from, to)));
+  }
+  const sorted = rounds.toSorted((a, b) => a - b);
+  console.log(`served meanwhile: ${rounds.join(" ")} rounds in ${cpu.join(" ")} ms of CPU of the thread`);
+  return sorted[Math.floor(times / 2)] ?? 0;
 }
 
 /** Makes a call with an empty request of gRPC, on a new connection from an address; its status. */
