@@ -7,6 +7,7 @@ import { WebSocket } from "ws";
 import { closed } from "../../../test/support/closed.ts";
 import { Reading } from "../../util/index.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
+import { DEFAULT_LIMITS } from "./limits.ts";
 import { FRAME } from "./streams/frames.ts";
 import { CLOSE } from "./streams/stream.ts";
 
@@ -73,6 +74,10 @@ it("has room for so much of the bodies of one network, and for those of others",
   first.end("x".repeat(999));
   await answered;
   await expect.poll(() => ask("127.0.0.1")).toBe(422);
+});
+
+it("keeps no more unread for all its connections than a small machine has", () => {
+  expect(DEFAULT_LIMITS.connections * DEFAULT_LIMITS.sendBuffer).toBeLessThanOrEqual(128 << 20);
 });
 
 async function shell(): Promise<WebSocket> {
