@@ -27,6 +27,7 @@ export function limitConnections(server: Server, limit: number): LimitedConnecti
   return {
     upgraded: (socket) => connections.set(socket, "upgraded"),
     busy: (socket, isBusy) => connections.set(socket, isBusy ? "answered" : "waiting"),
+    step: (socket) => connections.step(socket),
   };
 }
 
@@ -36,6 +37,8 @@ export interface LimitedConnections {
   upgraded(socket: Duplex): void;
   /** Whether a complete request of the connection is being answered, where the server of HTTP/1 does not see its requests. */
   busy(socket: Duplex, isBusy: boolean): void;
+  /** Another number whenever a complete request of the connection has come or was answered; undefined once it is over. */
+  step(socket: Duplex): number | undefined;
 }
 
 /** A client, and how many connections it has. */
@@ -103,6 +106,10 @@ class Connections {
     if (place === undefined) return;
     place.asked += change;
     this.set(socket, place.asked > 0 ? "answered" : "waiting");
+  }
+
+  step(socket: Duplex): number | undefined {
+    return this.#places.get(socket)?.since;
   }
 
   set(socket: Duplex, state: State): void {

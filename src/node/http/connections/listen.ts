@@ -18,7 +18,7 @@ export function limitServer(server: Server, { maxOpenConnections, reading }: Con
   server.on("connection", (socket) => reading.add(socket));
   server.on("request", () => reading.worked());
   closeIdle(server, reading);
-  answerMalformed(server);
+  answerMalformed(server, { isWaiting: (socket) => reading.isWaiting(socket), step: connections.step });
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
