@@ -47,7 +47,7 @@ const AT_ONCE = longestAcceptQueue() >= IDLE ? IDLE : 64;
  */
 const SLOWER = 25;
 /** Times of requests below this count as equal. */
-const STEADY_MS = 20;
+const STEADY_MS = 60;
 /** Of images; what a pull puts aside meanwhile is no more than that. */
 const IMAGE = 32 * MEBIBYTE;
 
