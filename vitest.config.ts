@@ -132,7 +132,15 @@ export default defineConfig({
         },
       },
       {
-        test: { name: "slow", include: [...SLOW, ...IN_PART], ...IN_PROCESS, env: { ...ENV, SVC_TEST_WHOLE: "1" } },
+        test: {
+          name: "slow",
+          include: [...SLOW, ...IN_PART],
+          ...IN_PROCESS,
+          // Against hanging: on a busy machine a derivation of a key alone may take a minute.
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          env: { ...ENV, SVC_TEST_WHOLE: "1" },
+        },
       },
       {
         test: {
