@@ -101,17 +101,23 @@ describe("a program whose node ends it again and again", () => {
   });
 
   it("starts again when it has waited, or when its tenant restarts it", async () => {
-    await open(50);
+    await open(300);
     const spec = await deployed(sampleService(IMAGE));
-    await evict(spec, 5);
-    const health = await untilOk(driver, spec.id);
-    expect(health.services[0]?.error).toBeUndefined();
+    await evict(spec, 3);
+    const isTold = async () =>
+      (await collect(driver.events(spec.id, stream()))).some(({ reason }) => reason === "BackOff");
+    await waitFor(isTold, "the wait");
+    // While it waits the reason is told, so this is after that.
+    const isOver = ({ health, services: [web] }: LeaseHealth) => health === "ok" && web?.error === undefined;
+    await untilHealth(driver, spec.id, isOver, "the end of the wait");
+    await waitFor(() => replicasOf(spec) === 1, "a replica");
     await driver.close();
     await open(NEVER_MS);
     await untilOk(driver, spec.id);
     await evict(spec, 3);
     await waitFor(() => replicasOf(spec) === 0, "no replicas");
     await driver.restart(spec.id, "web");
+    await waitFor(() => replicasOf(spec) === 1, "a replica");
     await untilOk(driver, spec.id);
   });
 
