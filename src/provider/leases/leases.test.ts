@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { loadSdl } from "../../sdl/index.ts";
 import { evenClock } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
 import { statusOf, untilHealth, untilOk } from "../cluster/contract/conformance/index.ts";
 import { clusterErrors, leaseNamespace } from "../cluster/index.ts";
-import { onChain, sampleDeployment } from "../testing/deployment.ts";
+import { onChain, sampleDeployment, sampleFile } from "../testing/deployment.ts";
 import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
 
 let harness: LeaseHarness | undefined;
@@ -225,6 +226,21 @@ describe("ports", () => {
     const fits = await running(world, 2n, { nodePorts: [9000] });
     expect(world.service.find(fits.id)?.ports[0]?.hostPort).toBe(40_000);
   });
+});
+
+it("node ports that are too few for all groups of a deployment are taken by none", async () => {
+  const world = open({ cluster: { nodePorts: { first: 40_000, last: 40_000 } } });
+  const sample = JSON.parse(sampleFile({ nodePorts: [9000], job: "serve" }));
+  sample.services.job = { image: sample.services.web.image, expose: [{ port: 80, as: 9001, to: [{ global: true }] }] };
+  sample.profiles.placement.there = sample.profiles.placement.here;
+  sample.deployment.job = { there: sample.deployment.job.here };
+  const loaded = loadSdl(JSON.stringify(sample));
+  const both = [leaseOf(1n), { ...leaseOf(1n), gseq: 2 }];
+  for (const id of both) world.chain.win(id, onChain(loaded));
+  await expect(world.service.manifestReceived(TENANT, 1n, loaded.manifest)).rejects.toThrow(/no host port/);
+  expect(both.map((id) => world.service.find(id)?.group)).toEqual([null, null]);
+  const fits = await running(world, 2n, { nodePorts: [9000] });
+  expect(world.service.find(fits.id)?.ports[0]?.hostPort).toBe(40_000);
 });
 
 describe("host names of a cluster with an ingress of its own", () => {

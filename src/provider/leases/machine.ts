@@ -86,12 +86,19 @@ export class LeaseMachine {
     return this.#serial.run(() => this.#accept(group, version, together));
   }
 
-  /** Rejects where the manifest could not be put in force now; changes nothing. */
+  /** Rejects where the manifest could not be put in force now. Host names and ports that it needs stay taken until `relax`. */
   check(group: ManifestGroup, version: string): Promise<void> {
     return this.#serial.run(async () => {
       if (this.#record.phase === "closing" || this.#stopped) throw leaseErrors.closing();
       if (this.#record.version === version) return;
-      await this.#propose(group, version).finally(() => this.#keepWhatIsInForce());
+      await this.#propose(group, version);
+    });
+  }
+
+  /** Gives back what `check` has taken. */
+  relax(): Promise<void> {
+    return this.#serial.run(() => {
+      if (!this.#stopped) this.#keepWhatIsInForce();
     });
   }
 

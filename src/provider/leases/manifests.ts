@@ -78,8 +78,10 @@ interface Machine {
   readonly id: LeaseKey;
   /** What is in force. */
   readonly record: { readonly group: ManifestGroup | null; readonly version: string };
-  /** Rejects where the manifest could not be put in force now; changes nothing. */
+  /** Rejects where the manifest could not be put in force now. What it needs stays taken until `relax`. */
   check(group: ManifestGroup, version: string): Promise<void>;
+  /** Gives back what `check` has taken. */
+  relax(): Promise<void>;
   /** Puts it in force, or rejects and leaves what was. */
   accept(group: ManifestGroup, version: string, together: Together): Promise<void>;
 }
@@ -96,7 +98,7 @@ interface Dated extends Member {
 
 /** Puts the manifest in force for all groups or for none: they share addresses, which are paid for once. */
 export async function acceptTogether(members: readonly Member[], version: string, log: Logger): Promise<void> {
-  if (members.length > 1) for (const { machine, group } of members) await machine.check(group, version);
+  if (members.length > 1) await checkTogether(members, version);
   const together = togetherOf(members);
   const done: Dated[] = [];
   for (const { machine, group } of members) {
@@ -109,6 +111,15 @@ export async function acceptTogether(members: readonly Member[], version: string
     }
     // Where there was none, there is nothing to go back to.
     if (before.group !== null) done.push({ machine, group: before.group, version: before.version });
+  }
+}
+
+/** What is left is enough for all of them, not only for each alone. */
+async function checkTogether(members: readonly Member[], version: string): Promise<void> {
+  try {
+    for (const { machine, group } of members) await machine.check(group, version);
+  } finally {
+    for (const { machine } of members) await machine.relax();
   }
 }
 
