@@ -112,7 +112,6 @@ describe.skipIf(peer === undefined)("an installation", () => {
     ["read settings of others", { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps" }, "list"],
     ["see service accounts", { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts" }, "list"],
     ["delete a node", KIND.node, "delete"],
-    ["delete a pod", KIND.pod, "delete"],
     ["delete a secret", KIND.secret, "delete"],
     ["make a pod", KIND.pod, "apply"],
     [
