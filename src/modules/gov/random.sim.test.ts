@@ -5,9 +5,11 @@ import { stakeOperations } from "../../../test/support/simulation/stake.ts";
 import { type TestChain, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../util/index.ts";
 
+/** In which everything happens, whatever the seed: a proposal that fails is in every other run. */
+const ENOUGH = { runs: 8, blocks: 150 };
 /** A run with a given seed repeats with `GOV_SIM_SEED`; further runs take the seeds behind it. */
-const RUNS = Number(process.env.GOV_SIM_RUNS ?? 1);
-const BLOCKS = Number(process.env.GOV_SIM_BLOCKS ?? 150);
+const RUNS = Number(process.env.GOV_SIM_RUNS ?? ENOUGH.runs);
+const BLOCKS = Number(process.env.GOV_SIM_BLOCKS ?? ENOUGH.blocks);
 const SEED = Number(process.env.GOV_SIM_SEED ?? 4711);
 
 const OPERATORS = ["o1", "o2", "o3"];
@@ -71,6 +73,8 @@ function simulate(chain: TestChain, seed: number, blocks: number): Map<string, n
 const ENDS = ["passed", "rejected", "failed", "dropped"].map((end) => `proposal_${end}`);
 
 describe("random proposals, deposits and votes", () => {
+  const seen = new Set<string>();
+
   it.each(Array.from({ length: RUNS }, (_, i) => SEED + i))(
     "never break an invariant, and the state comes back as it was, seed %d",
     (seed) => {
@@ -79,10 +83,16 @@ describe("random proposals, deposits and votes", () => {
       const outcomes = simulate(chain, seed, BLOCKS);
       if (process.env.GOV_SIM_VERBOSE !== undefined) console.log(outcomes);
       chain.exportTwice();
-      if (BLOCKS < 150) return;
-      const undone = govOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
+      for (const outcome of outcomes.keys()) seen.add(outcome);
+    },
+  );
+
+  it.skipIf(RUNS < ENOUGH.runs || BLOCKS < ENOUGH.blocks)(
+    "do everything that can be done, in one run or another",
+    () => {
+      const undone = govOperations.filter(({ name }) => !seen.has(`${name}: done`)).map(({ name }) => name);
       expect(undone).toEqual([]);
-      expect([...ENDS, "expedited_proposal_rejected"].filter((end) => !outcomes.has(end))).toEqual([]);
+      expect([...ENDS, "expedited_proposal_rejected"].filter((end) => !seen.has(end))).toEqual([]);
     },
   );
 
