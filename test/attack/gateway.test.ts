@@ -21,7 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => flooder?.close());
 beforeEach(async () => {
-  harness = await GatewayHarness.open({}, { grpc: true });
+  // All bodies of the flood are read.
+  harness = await GatewayHarness.open({ bodiesPerNetwork: 1 << 30 }, { grpc: true });
 });
 afterEach(async () => {
   await flooder.end();

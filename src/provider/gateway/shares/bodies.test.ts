@@ -1,0 +1,24 @@
+import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { expect, it } from "vitest";
+import { BodyRoom } from "./bodies.ts";
+
+/** A request with its answer, which ends when told. */
+function sending(remoteAddress: string, headers: object): [IncomingMessage, ServerResponse] {
+  return [{ headers, socket: { remoteAddress } } as IncomingMessage, new EventEmitter() as ServerResponse];
+}
+
+it("has room for so much of the bodies of one network, and for those of others", () => {
+  const room = new BodyRoom({ body: 1_000, bodiesPerNetwork: 2_000 });
+  const long = { "content-length": "1000" };
+  const first = sending("192.0.2.1", long);
+  room.enter(...first);
+  room.enter(...sending("192.0.2.1", { "transfer-encoding": "chunked" }));
+  const more = () => room.enter(...sending("192.0.2.1", { "content-length": "1" }));
+  expect(more).toThrow("too much is being sent from your network at the moment");
+  // What has no body, or a longer one than is read, takes no room.
+  for (const headers of [{}, { "content-length": "1001" }]) room.enter(...sending("192.0.2.1", headers));
+  room.enter(...sending("192.0.2.2", long));
+  first[1].emit("close");
+  expect(more).not.toThrow();
+});
