@@ -6,6 +6,7 @@ import { run } from "../../src/provider/cluster/docker/host/command.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import { processesOn } from "../support/abandoned.ts";
 import { describeWithEngine } from "../support/containers.ts";
+import { removeDeadPorts } from "../support/dead-ports.ts";
 import { waitFor } from "../support/index.ts";
 import { sweep } from "../support/sweep.ts";
 import { TestEngine } from "./engine.ts";
@@ -37,6 +38,26 @@ describeWithEngine("what a killed test run left", () => {
     // A killed process is still in the table of processes for a moment.
     await waitFor(async () => processesOn(engine.folder).length === 0, "its processes to be gone");
     expect(await answerOn(port)).toBe("mine");
+  });
+
+  it.each([
+    ["before", true],
+    ["while", false],
+  ])("takes no port of a container that began %s others tidied up", async (_, isThere) => {
+    const id = "a".repeat(64);
+    const rules = [
+      `-A NETAVARK-DN-0123456789ABC -d 127.0.0.1/32 -p tcp -m tcp --dport 1 -j DNAT --to-destination 127.0.0.9:80`,
+      `-A NETAVARK-HOSTPORT-DNAT -p tcp -m tcp --dport 1 -m comment --comment "dnat name: svc-00000000-aaaaaaaaaaaa id: ${id}" -j NETAVARK-DN-0123456789ABC`,
+    ].join("\n");
+    let seen = isThere ? rules : "";
+    const changes: string[] = [];
+    await removeDeadPorts(async (tool, _args, input = "") => {
+      if (tool !== "iptables") changes.push(input);
+      const now = seen;
+      seen = rules;
+      return now;
+    });
+    expect(changes).toEqual([]);
   });
 
   it("that leads to a network which no longer exists takes nobody's connections", async () => {

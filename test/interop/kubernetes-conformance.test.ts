@@ -124,7 +124,7 @@ async function deployPage(driver: ClusterDriver, id: LeaseKey, text: string): Pr
 /** Undefined where nobody answers. */
 async function pageOf(url: string): Promise<string | undefined> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000), headers: { connection: "close" } });
+    const answer = await fetch(url, { signal: AbortSignal.timeout(20_000), headers: { connection: "close" } });
     return await answer.text();
   } catch {
     return undefined;
