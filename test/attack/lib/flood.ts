@@ -74,13 +74,13 @@ export class Flooder {
     return JSON.parse(line) as FloodState;
   }
 
-  /** Waits until so many connections have been let in, and some of them served. */
-  async isUnderWay(connections: number): Promise<void> {
+  /** Waits until so many connections have been let in, and so many rounds served. */
+  async isUnderWay(connections: number, rounds: number): Promise<void> {
     const isBusy = async () => {
       const { begun, served } = await this.state();
-      return begun >= connections && served >= connections / 4;
+      return begun >= connections && served >= rounds;
     };
-    await waitFor(isBusy, "the flood to be under way", { timeoutMs: 120_000 });
+    await waitFor(isBusy, "the flood to be under way", { timeoutMs: 240_000 });
   }
 
   async end(): Promise<void> {

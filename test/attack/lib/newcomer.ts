@@ -22,32 +22,34 @@ export async function threadTimeDuring(pid: number, run: () => Promise<unknown>)
   return Math.max(...[...threadTimes(pid)].map(([thread, spent]) => spent - (before.get(thread) ?? spent)));
 }
 
-/** What a flood was served between two moments of `clockMs`, in rounds: in one, a connection gets all that it asks for at a time. */
-export type ServedBetween = (from: number, to: number) => number | Promise<number>;
-
 export interface Watched {
   readonly ask: () => Promise<unknown>;
-  readonly served: ServedBetween;
-  /** Of who serves; its times are shown, and hold nothing: they depend on the machine. */
+  /** What the flood was served between two moments of `clockMs`, in rounds: in one, a connection gets all that it asks for at a time. */
+  readonly served: (from: number, to: number) => number | Promise<number>;
+  /** Of the process that serves. */
   readonly pid: number;
   readonly times: number;
 }
 
 const BETWEEN_MS = 50;
 
-/** Asks several times beside a flood; what the flood is served meanwhile, in the median. How fast the machine is does not count. */
+/**
+ * Asks several times beside a flood; how many rounds the flood could be served in the time of the thread that each takes, in the median.
+ * How fast and how busy the machine is does not count: what a round takes is measured in the same time.
+ */
 export async function roundsBeside({ ask, served, pid, times }: Watched): Promise<number> {
-  const [rounds, cpu]: [number[], number[]] = [[], []];
-  for (let i = 0; i < times; i++) {
-    const from = clockMs();
-    cpu.push(Math.round(await threadTimeDuring(pid, ask)));
-    const to = clockMs();
-    await pause(BETWEEN_MS);
-    rounds.push(Math.round(await served(from, to)));
-  }
-  const sorted = rounds.toSorted((a, b) => a - b);
-  console.log(`served meanwhile: ${rounds.join(" ")} rounds in ${cpu.join(" ")} ms of CPU of the thread`);
-  return sorted[Math.floor(times / 2)] ?? 0;
+  const waits: number[] = [];
+  const from = clockMs();
+  const whole = await threadTimeDuring(pid, async () => {
+    for (let i = 0; i < times; i++) {
+      waits.push(await threadTimeDuring(pid, ask));
+      await pause(BETWEEN_MS);
+    }
+  });
+  const each = whole / (await served(from, clockMs()));
+  const rounds = waits.map((wait) => Math.round(wait / each));
+  console.log(`${rounds.join(" ")} rounds of ${each.toFixed(2)} ms, in ${waits.map(Math.round).join(" ")} ms of CPU`);
+  return rounds.sort((a, b) => a - b)[Math.floor(times / 2)] ?? 0;
 }
 
 /** Makes a call with an empty request of gRPC, on a new connection from an address; its status. */
