@@ -7,7 +7,7 @@ import { Query as Bank } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { pause, waitFor } from "../support/index.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import * as h2 from "./lib/http2.ts";
-import { callFrom, roundsBeside } from "./lib/newcomer.ts";
+import { callFrom, threadTimeDuring } from "./lib/newcomer.ts";
 import { clockMs, Served } from "./lib/served.ts";
 import { besiege, type Limits } from "./lib/siege.ts";
 import { type Door, getText, openSocket } from "./lib/sockets.ts";
@@ -150,9 +150,15 @@ describe("connections that come again and again with a hundred calls each", () =
     const over = flood(FLOODING, served);
     try {
       await waitFor(() => served.between(0, clockMs()) >= FLOODING / 4, "the flood to be under way");
-      const ask = async () => expect(await callFrom("127.0.0.9", door, PARAMS)).toBe("0");
-      const between = (from: number, to: number) => served.between(from, to);
-      expect(await roundsBeside({ ask, served: between, pid: node.pid, times: 9 })).toBeLessThan(FLOODING);
+      const times: number[] = [];
+      for (let i = 0; i < 9; i++) {
+        const ask = async () => expect(await callFrom("127.0.0.9", door, PARAMS)).toBe("0");
+        times.push(await threadTimeDuring(node.pid, ask));
+        await pause(100);
+      }
+      console.log(`CPU of the thread while a newcomer waits, in ms: ${times.map(Math.round).join(" ")}`);
+      // It is some 50, on any machine far from the 6,300 that it was without turns.
+      expect(times.sort((a, b) => a - b)[4]).toBeLessThan(1_000);
     } finally {
       over();
     }
