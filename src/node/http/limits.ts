@@ -13,11 +13,5 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 /** Time for which a connection stays open for the next request. */
 export const KEEP_ALIVE_MS = 75_000;
 
-/** How often a connection is looked at again whose request seems late because it was not its turn to be read. */
-export const LATE_LOOK_MS = 1_000;
-
-/** How long a connection is read after bytes that are not a request were answered. */
-export const LINGER_MS = 1_000;
-
 /** Time in which calls begin one after the other before other work of the thread has its turn. */
 export const CALLS_SLICE_MS = 5;

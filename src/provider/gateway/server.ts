@@ -9,7 +9,10 @@ import {
   errorText,
   type Logger,
   listenError,
+  onceRead,
+  type ReadInTurns,
   Reading,
+  WholeRequests,
 } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { Meter } from "../metrics/index.ts";
@@ -60,6 +63,7 @@ export class Gateway {
   readonly #figures: Memo<string>;
   /** Of both servers: no client's connections keep those of others waiting. */
   readonly #reading = new Reading();
+  #turns: ReadInTurns | undefined;
   #status: StatusServer | undefined;
   #statusPort: number | undefined;
 
@@ -135,7 +139,7 @@ export class Gateway {
       exposeHeadRoutes: false,
       logger: false,
       routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
-      clientErrorHandler: refuseMalformed,
+      clientErrorHandler: (error, socket) => onceRead(error, socket, this.#turns, () => refuseMalformed(error, socket)),
     });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
@@ -180,6 +184,8 @@ export class Gateway {
     server.maxRequestsPerSocket = limits.requestsPerConnection;
     limitConnections(server, limits, this.#reading);
     closeIdle(server, this.#reading);
+    const requests = new WholeRequests(server);
+    this.#turns = { reading: this.#reading, step: (socket) => requests.of(socket) };
     endFailedHandshakes(server);
     serveInTurns(server, handler, this.#reading);
     server.on("upgrade", (request, socket, head) => {

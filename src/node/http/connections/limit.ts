@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { callerOf } from "../../../util/index.ts";
+import { callerOf, hasBody } from "../../../util/index.ts";
 
 /** The state of a connection: no complete request yet, being answered, idle until the next request, or a websocket. */
 type State = "new" | "answered" | "waiting" | "upgraded";
@@ -155,8 +155,4 @@ function goesBefore(one: Place, other: Place): boolean {
 /** How much its client has. */
 function shareOf({ client, state }: Place): number {
   return state === "new" || state === "waiting" ? client.open : client.open / IN_USE;
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -1,9 +1,15 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
-import { ACCEPT_QUEUE, closeIdle, type ListenPlace, listenError, type Reading } from "../../../util/index.ts";
+import {
+  ACCEPT_QUEUE,
+  answerMalformed,
+  closeIdle,
+  type ListenPlace,
+  listenError,
+  type Reading,
+} from "../../../util/index.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
 import { type LimitedConnections, limitConnections } from "./limit.ts";
-import { answerMalformed } from "./malformed.ts";
 
 /** What a server does with connections. */
 interface ConnectionOptions {
@@ -18,7 +24,7 @@ export function limitServer(server: Server, { maxOpenConnections, reading }: Con
   server.on("connection", (socket) => reading.add(socket));
   server.on("request", () => reading.worked());
   closeIdle(server, reading);
-  answerMalformed(server, { isWaiting: (socket) => reading.isWaiting(socket), step: connections.step });
+  answerMalformed(server, { reading, step: connections.step });
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

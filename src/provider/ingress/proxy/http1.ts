@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { closeIdle, type Reading, RequestLines } from "../../../util/index.ts";
+import { answerMalformed, closeIdle, type Reading, RequestLines, WholeRequests } from "../../../util/index.ts";
 import type { Decide } from "../decide.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
@@ -55,6 +55,8 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }
   server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
   server.timeout = LIMITS.idle;
   closeIdle(server, reading);
+  const requests = new WholeRequests(server);
+  answerMalformed(server, { reading, step: (socket) => requests.of(socket) });
   server.on("upgrade", (request, socket, head) => {
     reading.worked();
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.

@@ -1,10 +1,10 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { closed } from "../../../../test/support/closed.ts";
 import { closeIdle, Reading } from "./index.ts";
-import { READING_SLICE_MS } from "./limits.ts";
+import { ENOUGH_TURNS, READING_SLICE_MS } from "./limits.ts";
 
 const KEPT_MS = 50;
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -56,4 +56,22 @@ it("closes no connection that waits for its turn with the next request", async (
 
 it("closes a connection on which nothing comes", async () => {
   await closed(await answered());
+});
+
+it("closes one on which nothing has come in its turns although it waits for the next, and no other", () => {
+  const behind = new EventEmitter();
+  let turns = 3;
+  closeIdle(behind, { isWaiting: () => true, turnsOf: () => turns });
+  const idle = { destroyed: false, bytesRead: 5, timeout: KEPT_MS, setTimeout: vi.fn(), destroy: vi.fn() };
+  const busy = { ...idle, setTimeout: vi.fn(), destroy: vi.fn() };
+  const seemIdle = () => [idle, busy].forEach((socket) => void behind.emit("timeout", socket));
+  seemIdle();
+  turns += ENOUGH_TURNS - 1;
+  seemIdle();
+  expect(idle.destroy).not.toHaveBeenCalled();
+  busy.bytesRead += 1;
+  turns += ENOUGH_TURNS;
+  seemIdle();
+  expect([idle.destroy.mock.calls.length, busy.destroy.mock.calls.length]).toEqual([1, 0]);
+  expect(busy.setTimeout.mock.calls).toEqual([[KEPT_MS], [KEPT_MS], [KEPT_MS]]);
 });

@@ -2,5 +2,6 @@
 export { type Caller, callerOf, callerOfSession } from "./caller.ts";
 export { FairQueue } from "./fair-queue.ts";
 export { closeIdle } from "./idle.ts";
+export { refuseLate } from "./late.ts";
 export { FRESH_TLS_BYTES } from "./limits.ts";
-export { Reading } from "./reading.ts";
+export { type HandledSocket, Reading } from "./reading.ts";

@@ -10,3 +10,7 @@ export const FRESH_BYTES = 1024;
 export const FRESH_TLS_BYTES = 4096;
 /** Turns in a row that only take new connections, where each brings one, before other work goes on. */
 export const ACCEPTED_IN_A_ROW = 128;
+/** Turns after which what a connection has sent was read: the first may be over before it is reached. */
+export const ENOUGH_TURNS = 2;
+/** How often a connection is looked at again whose request seems late because it was not its turn to be read. */
+export const LATE_LOOK_MS = 1_000;

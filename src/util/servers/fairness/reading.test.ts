@@ -285,3 +285,17 @@ it("reads a connection again at once that is not used any more, and in turns whe
   }
   expect(idle.socket.listenerCount("close")).toBe(1);
 });
+
+it("has a connection wait until the network was polled in its turn", async () => {
+  const reading = new Reading();
+  const [first] = await connected(reading, "10.0.0.1", 1);
+  if (first === undefined) throw new Error("there is no connection");
+  const seen = () => [first.handle.isRead, reading.isWaiting(first.socket), reading.turnsOf(first.socket)];
+  expect(seen()).toEqual([true, false, 0]);
+  workFor(reading, READING_SLICE_MS);
+  expect(seen()).toEqual([false, true, 0]);
+  await nextTurn();
+  expect(seen()).toEqual([true, true, 1]);
+  await nextTurn();
+  expect(seen()).toEqual([true, false, 1]);
+});

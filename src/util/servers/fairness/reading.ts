@@ -43,6 +43,9 @@ interface Connection {
   bytes: number | undefined;
   /** Its last turn brought nothing, and it came first in this one. */
   wasPassedBy: boolean;
+  /** How many turns it has had, and the number of the last one. */
+  turns: number;
+  lastTurn: number;
 }
 
 /**
@@ -109,6 +112,8 @@ export class Reading {
       isHandedOver: false,
       bytes: undefined,
       wasPassedBy: false,
+      turns: 0,
+      lastTurn: -1,
     };
     this.#connections.set(socket, connection);
     this.#read.add(connection);
@@ -129,10 +134,15 @@ export class Reading {
     if (connection !== undefined) connection.isHandedOver = true;
   }
 
-  /** Whether a connection is stopped until its next turn. */
+  /** Whether a connection is stopped until its next turn, or has its turn and the network was not polled since this began. */
   isWaiting(socket: HandledSocket): boolean {
     const connection = this.#connections.get(socket._parent ?? socket);
-    return connection !== undefined && !this.#read.has(connection);
+    return connection !== undefined && (connection.lastTurn === this.#turn || !this.#read.has(connection));
+  }
+
+  /** How many turns a connection has had to be read, the one that has just begun included. */
+  turnsOf(socket: HandledSocket): number {
+    return this.#connections.get(socket._parent ?? socket)?.turns ?? 0;
   }
 
   /** The number of the turn of the event loop, among those in which something was read. */
@@ -241,7 +251,11 @@ export class Reading {
     this.#loose.delete(connection);
     if (socket.destroyed) return;
     connection.bytes = socket.bytesRead;
+    connection.turns += 1;
+    connection.lastTurn = this.#turn;
     this.#read.add(connection);
+    // The turn is over once the network was polled.
+    this.#endLater();
     // Unless the socket has stopped by itself meanwhile.
     if (canBeFed(connection)) socket._handle?.readStart();
   }
