@@ -33,9 +33,13 @@ export interface Watched {
 
 const BETWEEN_MS = 50;
 
+/** Of the thread that serves: who has waited for less was not kept waiting, however little of that a round takes. */
+const FAIR_MS = 150;
+
 /**
  * Asks several times beside a flood; how many rounds the flood could be served in the time of the thread that each takes, in the median.
- * How fast and how busy the machine is does not count: what a round takes is measured in the same time.
+ * How fast and how busy the machine is does not count: what a round takes is measured in the same time. Of a flood that is served
+ * nothing no round is known: then nobody may be kept waiting.
  */
 export async function roundsBeside({ ask, served, pid, times }: Watched): Promise<number> {
   const waits: number[] = [];
@@ -46,8 +50,9 @@ export async function roundsBeside({ ask, served, pid, times }: Watched): Promis
       await pause(BETWEEN_MS);
     }
   });
-  const each = whole / (await served(from, clockMs()));
-  const rounds = waits.map((wait) => Math.round(wait / each));
+  const amount = await served(from, clockMs());
+  const each = amount === 0 ? 0 : whole / amount;
+  const rounds = waits.map((wait) => (wait < FAIR_MS ? 0 : Math.round(wait / each)));
   console.log(`${rounds.join(" ")} rounds of ${each.toFixed(2)} ms, in ${waits.map(Math.round).join(" ")} ms of CPU`);
   return rounds.sort((a, b) => a - b)[Math.floor(times / 2)] ?? 0;
 }
