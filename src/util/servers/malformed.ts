@@ -38,8 +38,9 @@ export interface ReadInTurns {
 /**
  * Answers bytes that are not a request, and goes on reading for a moment (RFC 9112 section 9.6): when a connection is closed while
  * the client still sends, as Node.js does by itself, the system drops the answer before the client has read it.
+ * With no such moment a connection takes no place of its client's any longer.
  */
-export function answerMalformed(server: HttpServer, turns?: ReadInTurns): void {
+export function answerMalformed(server: HttpServer, turns?: ReadInTurns, lingerMs: number = LINGER_MS): void {
   const lingering = new WeakSet<object>();
   server.on("clientError", (error, socket) => {
     // What follows the malformed bytes is malformed too.
@@ -51,7 +52,7 @@ export function answerMalformed(server: HttpServer, turns?: ReadInTurns): void {
     onceRead(error, socket, turns, () => {
       lingering.add(socket);
       socket.end(`HTTP/1.1 ${STATUS[error.code ?? ""] ?? "400 Bad Request"}\r\nConnection: close\r\n\r\n`);
-      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+      const timer = setTimeout(() => socket.destroy(), lingerMs);
       socket.once("close", () => clearTimeout(timer));
     });
   });

@@ -56,7 +56,7 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }
   server.timeout = LIMITS.idle;
   closeIdle(server, reading);
   const requests = new WholeRequests(server);
-  answerMalformed(server, { reading, step: (socket) => requests.of(socket) });
+  answerMalformed(server, { reading, step: (socket) => requests.of(socket) }, 0);
   server.on("upgrade", (request, socket, head) => {
     reading.worked();
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
