@@ -1,7 +1,8 @@
 import { connect as connectPlain } from "node:net";
 import { connect } from "node:tls";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
+import { Reading } from "../../util/index.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
 import type { GatewayLimits } from "./limits.ts";
 
@@ -10,6 +11,7 @@ const ASK = "GET /address HTTP/1.1\r\nhost: gateway\r\nconnection: close\r\n\r\n
 
 let harness: GatewayHarness | undefined;
 afterEach(async () => {
+  vi.restoreAllMocks();
   await harness?.close();
   harness = undefined;
 });
@@ -37,6 +39,15 @@ it("a client that did its part of the handshake is served, however long the prov
     socket.write(ASK);
     blockFor(4 * HANDSHAKE_MS);
   });
+  expect(await heard(socket)).toContain("HTTP/1.1 200 OK");
+});
+
+it("a client whose handshake waits for its turn to be read is served, although the time for it is over", async () => {
+  const gateway = await openGateway();
+  vi.spyOn(Reading.prototype, "isWaiting").mockReturnValue(true);
+  const below = connectPlain(gateway.port, gateway.host);
+  await new Promise((resolve) => setTimeout(resolve, 8 * HANDSHAKE_MS));
+  const socket = connect({ socket: below, rejectUnauthorized: false }, () => socket.write(ASK));
   expect(await heard(socket)).toContain("HTTP/1.1 200 OK");
 });
 

@@ -186,7 +186,7 @@ export class Gateway {
     closeIdle(server, this.#reading);
     const requests = new WholeRequests(server);
     this.#turns = { reading: this.#reading, step: (socket) => requests.of(socket) };
-    endFailedHandshakes(server);
+    endFailedHandshakes(server, this.#reading);
     serveInTurns(server, handler, this.#reading);
     server.on("upgrade", (request, socket, head) => {
       this.#reading.worked();

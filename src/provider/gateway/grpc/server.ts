@@ -125,7 +125,7 @@ export class StatusServer {
       (request, response) => this.#take(request, response),
     );
     limitConnections(server, limits, reading);
-    endFailedHandshakes(server);
+    endFailedHandshakes(server, reading);
     server.on("secureConnection", (socket) => reading.handOver(socket));
     // Before the library takes the stream, and the parts of its body.
     server.prependListener("stream", (stream) => {

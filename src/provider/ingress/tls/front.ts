@@ -51,7 +51,7 @@ export class TlsFront {
       socket.on("error", () => socket.destroy());
       serve(socket);
     });
-    endFailedHandshakes(this.#tls);
+    endFailedHandshakes(this.#tls, reading);
     // Not read before its turn: bytes that have been read would be missing in the handshake.
     this.listener = createNetServer({ pauseOnConnect: true }, (socket) => this.#take(socket, counts));
   }
