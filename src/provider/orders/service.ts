@@ -1,16 +1,5 @@
 import type { OrderRecord } from "../../client/index.ts";
-import {
-  type Dec,
-  type DecimalCoin,
-  errorText,
-  formatCoin,
-  formatDecShort,
-  type IntCoin,
-  isOneOf,
-  largest,
-  Semaphore,
-  sumCoins,
-} from "../../util/index.ts";
+import { type Dec, type DecimalCoin, errorText, formatDecShort, isOneOf, Semaphore } from "../../util/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts";
@@ -18,33 +7,27 @@ import { groupNeeds } from "../inventory/index.ts";
 import { type Meter, NO_METER, timed } from "../metrics/index.ts";
 import { bidMessage, Rejected, Withdrawn, withdrawBidMessage } from "../outbox/index.ts";
 import type { MarketEvent } from "./events.ts";
-import { highestPrice, refusal } from "./filters.ts";
+import { highestPrice } from "./filters.ts";
 import { bidsByOwner, PATIENCE, sizeOf } from "./giving-way.ts";
+import { Money } from "./money.ts";
 import type { OrderOptions } from "./options.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
-import { type Ending, noteLeaseEnd, OUTCOMES, type Tracked } from "./tracked.ts";
+import { Terms } from "./terms.ts";
+import { type Ending, entryOf, noteLeaseEnd, OUTCOMES, statusOf, type Tracked } from "./tracked.ts";
 import { Backlog, MAX_LOOKS } from "./waiting/backlog.ts";
 import { Chances } from "./waiting/chances.ts";
 import { AWAITED, ENDED, OrderMemory, WAITING_AGAIN } from "./waiting/memory.ts";
-import { CHECKS_A_LOT, RoomPass } from "./waiting/room-pass.ts";
+import { RoomPass } from "./waiting/room-pass.ts";
 import { Turns } from "./waiting/turns.ts";
 
 type OwnBidState = "open" | "active" | "lost" | "closed";
-
-/** The balance of a coin of which there is too little for a bid. */
-interface Shortage extends IntCoin {
-  /** Deposits that would have to come back before there is enough; Infinity if no number of them does. */
-  readonly deposits: number;
-}
 
 /** A waiting order is checked less and less often: the interval stays the same after this many doublings. */
 const MAX_DOUBLINGS = 5;
 
 /** Checked again after a while. */
 const PASSING: ReadonlySet<Obstacle> = new Set(["moment", "cluster"]);
-/** Refusals that the tenant should not wait out. */
-const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
 /** A message of ours about the bid may be on its way. */
 const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "withdrawing"]);
 /** Checked again when a reservation is released. */
@@ -61,12 +44,7 @@ const WASTED: ReadonlySet<Ending> = new Set([
 ]);
 /** The chain's reason for the end of a bid whose place a cheaper one took. */
 const OUTBID = Closed_Reason[Closed_Reason.outbid];
-/** Times that a balance is asked for while bids keep coming into blocks. */
-const MAX_BALANCE_TRIES = 5;
 const LOOKS_AT_ONCE = 16;
-/** Until the next of many orders that wait for money are checked, while there is some. */
-const NEXT_LOT_MS = 200;
-
 /** Watches the orders of the market and bids on those that fit. */
 export class OrderService {
   readonly #options: OrderOptions;
@@ -77,11 +55,8 @@ export class OrderService {
   readonly #backlog: Backlog;
   /** Orders that are being looked at, or are about to be. */
   #looking = 0;
-  /** Orders whose bids the balance does not show yet. */
-  readonly #spending = new Set<Tracked>();
-  /** Bids whose money the balance shows, or that came to nothing. */
-  #settled = 0;
-  #moneyTimer: NodeJS.Timeout | undefined;
+  readonly #money: Money;
+  readonly #terms: Terms;
   readonly #room: RoomPass;
   readonly #relief: Relief;
   readonly #chances = new Chances();
@@ -93,6 +68,11 @@ export class OrderService {
     this.#options = options;
     this.#meter = options.meter ?? NO_METER;
     const { inventory, log, now = Date.now, patience = PATIENCE } = options;
+    this.#terms = new Terms(options);
+    this.#money = new Money(options, {
+      waiting: (obstacles) => this.#refused(obstacles),
+      check: (tracked) => this.#check(tracked),
+    });
     this.#relief = new Relief({
       inventory,
       log,
@@ -184,14 +164,10 @@ export class OrderService {
   }
 
   async #screen(spec: GroupSpec): Promise<DecimalCoin> {
-    const { obstacle } = this.#options;
-    const closed = await obstacle?.();
-    if (closed !== undefined) throw new Refusal(closed, "cluster");
-    await this.#checkOffer(spec);
-    this.#checkRoom(spec);
-    if ((await this.#shortage()) !== undefined)
-      throw new Refusal("the provider has no money for the deposit of a bid now", "money");
-    return { denom: highestPrice(spec).denom, amount: await this.#price("", spec) };
+    await this.#terms.checkOffer(spec);
+    this.#terms.checkRoom(spec);
+    await this.#money.check();
+    return { denom: highestPrice(spec).denom, amount: await this.#terms.price("", spec) };
   }
 
   /** Orders known, the latest last; with the reason for every refusal. */
@@ -221,7 +197,7 @@ export class OrderService {
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#moneyTimer);
+    this.#money.stop();
     this.#room.stop();
     this.#backlog.stop();
     this.#relief.stop();
@@ -276,7 +252,7 @@ export class OrderService {
         });
       if (offer !== undefined && !this.#left(tracked)) await this.#bid(tracked, offer);
     } finally {
-      if (this.#spending.delete(tracked)) this.#settled += 1;
+      this.#money.settle(tracked);
     }
   }
 
@@ -309,8 +285,8 @@ export class OrderService {
     }
     if (this.#left(tracked)) return undefined;
     tracked.phase = "bidding";
-    const price = await timed(this.#meter, "pricing", () => this.#price(tracked.id.owner, order.spec));
-    await this.#checkPlace(tracked.id, price);
+    const price = await timed(this.#meter, "pricing", () => this.#terms.price(tracked.id.owner, order.spec));
+    await this.#terms.checkPlace(tracked.id, price);
     return { denom: highestPrice(order.spec).denom, amount: price };
   }
 
@@ -333,8 +309,8 @@ export class OrderService {
   /** Throws the reason for not bidding, before anything is reserved. */
   async #judge(tracked: Tracked, order: OrderRecord): Promise<void> {
     try {
-      await this.#filter(order);
-      await this.#checkBalance(tracked);
+      await this.#terms.checkOffer(order.spec);
+      await this.#money.take(tracked);
       this.#meter.count("shouldBid", { result: "pass" });
     } catch (error) {
       this.#meter.count("shouldBid", { result: error instanceof Refusal ? "decline" : "fail" });
@@ -342,40 +318,10 @@ export class OrderService {
     }
   }
 
-  async #filter({ spec }: OrderRecord): Promise<void> {
-    const { obstacle } = this.#options;
-    const closed = await obstacle?.();
-    if (closed !== undefined) throw new Refusal(closed, "cluster");
-    await this.#checkOffer(spec);
-  }
-
   /** Nobody's bid gives way to an order that would get none anyway. */
   async #checkWorth(tracked: Tracked, { id, spec }: OrderRecord): Promise<void> {
-    tracked.quote ??= await this.#price(id.owner, spec);
-    await this.#checkPlace(id, tracked.quote);
-  }
-
-  /** A full order accepts only a bid that is cheaper than its most expensive one, which is then closed. */
-  async #checkPlace(id: OrderKey, price: Dec): Promise<void> {
-    const { chain } = this.#options;
-    const [bids, { orderMaxBids }] = await Promise.all([chain.openBidPrices(id), chain.marketParams()]);
-    if (bids.length < orderMaxBids || bids.some((each) => each > price)) return;
-    throw new Refusal(`the order has ${bids.length} open bids already, none of them dearer than ours`, "moment");
-  }
-
-  #checkRoom(spec: GroupSpec): void {
-    try {
-      this.#options.inventory.checkRoom(groupNeeds(spec));
-    } catch (error) {
-      throw new Refusal(errorText(error), "capacity");
-    }
-  }
-
-  /** Whether the provider has what the group asks for. */
-  async #checkOffer(spec: GroupSpec): Promise<void> {
-    const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
-    const reason = refusal(spec, await this.#options.chain.offer([...allOf, ...anyOf]));
-    if (reason !== undefined) throw new Refusal(reason, "final");
+    tracked.quote ??= await this.#terms.price(id.owner, spec);
+    await this.#terms.checkPlace(id, tracked.quote);
   }
 
   /** Reserves durably: a bid whose reservation a crash forgets would promise the capacity twice. */
@@ -393,19 +339,6 @@ export class OrderService {
     });
     const level = tracked.looks === 0 ? "info" : "debug";
     this.#options.log[level]("Reservation fulfilled", { order: tracked.text });
-  }
-
-  async #price(owner: string, spec: GroupSpec): Promise<Dec> {
-    const max = highestPrice(spec);
-    const request = { owner, rows: groupNeeds(spec), denom: max.denom, maxPrice: max.amount };
-    const price = await this.#options.pricing.price(request).catch((error: unknown) => {
-      throw new Refusal(`no price: ${errorText(error)}`, "moment");
-    });
-    if (price > max.amount) {
-      const [ours, theirs] = [formatDecShort(price), formatDecShort(max.amount)];
-      throw new Refusal(`our price ${ours}${max.denom} per block is above the order's ${theirs}${max.denom}`, "final");
-    }
-    return price;
   }
 
   async #bid(tracked: Tracked, price: DecimalCoin): Promise<void> {
@@ -429,68 +362,6 @@ export class OrderService {
     this.#meter.mark("lastBid");
     log.info("bid complete", { order: tracked.text });
     if (tracked.phase === "bidding") this.#open(tracked);
-  }
-
-  /** One deposit and the fee, not more: an account with just over five tokens can bid. */
-  async #checkBalance(tracked: Tracked): Promise<void> {
-    const { deposit, fee, keep } = this.#options;
-    const short = await this.#shortage(() => this.#spending.add(tracked));
-    if (short === undefined) return;
-    tracked.depositsMissing = short.deposits;
-    const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
-    const kept = keep === undefined ? "" : `, and ${formatCoin(keep)} stays in the account`;
-    throw new Refusal(`the provider has ${formatCoin(short)}, ${both}${kept}: fund the provider's account`, "money");
-  }
-
-  /**
-   * The balance of a coin of which a bid needs more; undefined if there is enough of each, and then `take` has been called
-   * in the same turn. Bids on their way count as paid. A balance that was asked for before one of them came into a
-   * block may not show it: it is asked for again.
-   */
-  async #shortage(take: () => void = () => {}): Promise<Shortage | undefined> {
-    const { chain, deposit, fee, keep } = this.#options;
-    for (let tries = 0; ; tries++) {
-      const before = this.#settled;
-      const denoms = sumCoins(keep === undefined ? [deposit, fee] : [deposit, fee, keep]).map(({ denom }) => denom);
-      const balances = new Map<string, bigint>();
-      for (const denom of denoms) balances.set(denom, await chain.balance(denom));
-      if (before !== this.#settled && tries < MAX_BALANCE_TRIES) continue;
-      const short = this.#firstShort(balances);
-      if (short === undefined) take();
-      return short;
-    }
-  }
-
-  /** The first coin of which one more bid, beside those on their way, would leave too little. */
-  #firstShort(balances: ReadonlyMap<string, bigint>): Shortage | undefined {
-    const { deposit, fee, keep } = this.#options;
-    const bids = BigInt(this.#spending.size + 1);
-    const coins = [deposit, fee].map(({ denom, amount }) => ({ denom, amount: amount * bids }));
-    const short = sumCoins(keep === undefined ? coins : [...coins, keep])
-      .map(({ denom, amount }) => ({ denom, missing: amount - (balances.get(denom) ?? 0n) }))
-      .filter(({ missing }) => missing > 0n);
-    const [first] = short;
-    if (first === undefined) return undefined;
-    const deposits = largest(
-      short.map((each) => depositsFor(each, { deposit, fee })),
-      1,
-    );
-    return { denom: first.denom, amount: balances.get(first.denom) ?? 0n, deposits };
-  }
-
-  /** Orders that wait for money are checked again when it arrives; one query serves them all. */
-  #awaitMoney(delayMs = this.#options.retryMs): void {
-    if (this.#stopped || this.#moneyTimer !== undefined) return;
-    this.#moneyTimer = setTimeout(async () => {
-      const short = await this.#shortage().catch(() => "unknown" as const);
-      this.#moneyTimer = undefined;
-      const waiting = this.#refused(new Set<Obstacle>(["money"]));
-      if (this.#stopped || waiting.length === 0) return;
-      if (typeof short === "object") for (const tracked of waiting) tracked.depositsMissing = short.deposits;
-      if (short !== undefined) return this.#awaitMoney();
-      for (const tracked of waiting.slice(0, CHECKS_A_LOT)) this.#check(tracked);
-      if (waiting.length > CHECKS_A_LOT) this.#awaitMoney(NEXT_LOT_MS);
-    }, delayMs);
   }
 
   /** Orders that wait for something, those whose turn it is first. */
@@ -625,7 +496,7 @@ export class OrderService {
     tracked.phase = "refused";
     tracked.reason = reason;
     tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
-    if (tracked.obstacle === "money") this.#awaitMoney();
+    if (tracked.obstacle === "money") this.#money.later();
     this.#relief.later();
     if (!PASSING.has(tracked.obstacle) || this.#stopped) return;
     const doublings = Math.min(tracked.looks, MAX_DOUBLINGS);
@@ -665,30 +536,4 @@ export class OrderService {
 function refusedBid(error: Rejected): Refusal {
   const isFinal = error.codespace === "market" && !isOneOf([marketErrors.tooManyBids], error);
   return new Refusal(`the chain refused the bid: ${error.message}`, isFinal ? "final" : "moment");
-}
-
-/** How many withdrawn bids make up for what is missing: each gives back its deposit and costs a fee. */
-function depositsFor(
-  { denom, missing }: { readonly denom: string; readonly missing: bigint },
-  { deposit, fee }: Pick<OrderOptions, "deposit" | "fee">,
-): number {
-  const gain = deposit.amount - (fee.denom === deposit.denom ? fee.amount : 0n);
-  if (denom !== deposit.denom || gain <= 0n) return Number.POSITIVE_INFINITY;
-  // Rounded up.
-  return Number((missing + gain - 1n) / gain);
-}
-
-function entryOf(tracked: Tracked): OrderEntry {
-  const { phase, obstacle, detectedAt } = tracked;
-  return { ...statusOf(tracked), detectedAt, ...(phase === "refused" && obstacle !== undefined ? { obstacle } : {}) };
-}
-
-function statusOf({ id, phase, reason, price, obstacle }: Tracked): OrderStatus {
-  return {
-    id,
-    phase,
-    ...(reason === undefined ? {} : { reason }),
-    ...(phase === "refused" && obstacle !== undefined && LASTING.has(obstacle) ? { final: true as const } : {}),
-    ...(price === undefined ? {} : { price }),
-  };
 }

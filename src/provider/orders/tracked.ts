@@ -1,7 +1,7 @@
 import type { Dec } from "../../util/index.ts";
 import type { OrderKey } from "../../wire/index.ts";
 import type { RowNeed } from "../inventory/index.ts";
-import type { Obstacle, OrderPhase } from "./order.ts";
+import type { Obstacle, OrderEntry, OrderPhase, OrderStatus } from "./order.ts";
 
 /** What became of a bid, by the reason for which its order ended. */
 export const OUTCOMES = {
@@ -14,6 +14,9 @@ export const OUTCOMES = {
   "bid withdrawn: others waited for its room": "bid-withdrawn",
 } as const;
 export type Ending = keyof typeof OUTCOMES;
+
+/** Refusals that the tenant should not wait out. */
+const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
 
 /** An order as the service of orders keeps it. */
 export interface Tracked {
@@ -42,4 +45,21 @@ export interface Tracked {
 /** The bid stays one that won; operators would otherwise read that its lease still runs. */
 export function noteLeaseEnd(tracked: Tracked | undefined): void {
   if (tracked?.phase === "won") tracked.reason = "its lease has ended";
+}
+
+/** For the operator, with the obstacle. */
+export function entryOf(tracked: Tracked): OrderEntry {
+  const { phase, obstacle, detectedAt } = tracked;
+  return { ...statusOf(tracked), detectedAt, ...(phase === "refused" && obstacle !== undefined ? { obstacle } : {}) };
+}
+
+/** What anybody may read of it. */
+export function statusOf({ id, phase, reason, price, obstacle }: Tracked): OrderStatus {
+  return {
+    id,
+    phase,
+    ...(reason === undefined ? {} : { reason }),
+    ...(phase === "refused" && obstacle !== undefined && LASTING.has(obstacle) ? { final: true as const } : {}),
+    ...(price === undefined ? {} : { price }),
+  };
 }
