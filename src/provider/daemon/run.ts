@@ -6,7 +6,7 @@ import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { CertificateKeeper } from "../certificates/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
 import { HostData, leaseNamespace } from "../cluster/index.ts";
-import { ControlServer, DRAINING, isDraining } from "../control/index.ts";
+import { ControlServer } from "../control/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { openHostnames } from "../hostnames/index.ts";
@@ -15,23 +15,18 @@ import { type Inventory, openInventory, reconcileReservations } from "../invento
 import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { type Metrics, type MetricsServer, openMetrics } from "../metrics/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
-import {
-  closeBidMessage,
-  Outbox,
-  type OutMessage,
-  outboxChain,
-  type TxVerdict,
-  withdrawMessages,
-} from "../outbox/index.ts";
-import { askDeposit, checkCertificate, checkChain, checkRegistered } from "./checks.ts";
+import { closeBidMessage, Outbox, outboxChain, type TxVerdict } from "../outbox/index.ts";
+import { Bidding } from "./bidding.ts";
 import { DiskGuard } from "./disk.ts";
+import { withdrawEarnings } from "./earnings.ts";
 import { gatewaySources } from "./gateway-sources.ts";
-import { checkGenesis } from "./genesis.ts";
 import { keeperOf, leaseRouter, openIngress } from "./ingress.ts";
 import { type DaemonMoment, providerState, whyNotReady } from "./monitoring.ts";
 import { orderChain } from "./order-chain.ts";
 import type { ProviderRequest, StartRequest } from "./request.ts";
-import { growingPauseMs, sleep, untilAnswered } from "./wait.ts";
+import { askDeposit, checkCertificate, checkChain, checkRegistered } from "./start/checks.ts";
+import { checkGenesis } from "./start/genesis.ts";
+import { growingPauseMs, sleep, untilAnswered } from "./start/wait.ts";
 
 /** Number of blocks within which a transaction of the provider must be included. */
 const TIMEOUT_BLOCKS = 20n;
@@ -94,15 +89,10 @@ class ProviderDaemon implements RunningProvider {
   /** The node's chain is the one that the workloads here belong to. */
   #isRightChain = false;
   #isStarted = false;
-  #isDraining = false;
+  readonly #bidding: Bidding;
   readonly #control: ControlServer;
   #gateway: Gateway | undefined;
   #comparing = false;
-  /** Whether the disk was short of space at the last check. */
-  #wasShort = false;
-  /** Why the provider does not bid at present. */
-  #obstacle: string | undefined;
-  #looking: Promise<string | undefined> | undefined;
   #following: Promise<void> = Promise.resolve();
   #serving: Promise<void> | undefined;
   #fail: (error: Error) => void = () => {};
@@ -128,6 +118,7 @@ class ProviderDaemon implements RunningProvider {
       batch: MAX_BATCH,
       pause: (attempt) => sleep(growingPauseMs(attempt), this.#stop.signal),
     });
+    this.#bidding = this.#makeBidding();
     this.#orders = this.#makeOrders();
     this.#control = this.#makeControl();
     this.#ingress = ingress;
@@ -135,15 +126,13 @@ class ProviderDaemon implements RunningProvider {
   }
 
   async start(): Promise<void> {
-    const { log, signal } = this.#request;
+    const { config, log, signal } = this.#request;
     const waiting = { ...this.#request, meanwhile: () => this.#serve() };
     await this.#serveMetrics();
     await this.#control.listen();
     await this.#checkAll(waiting);
-    await this.#lookAtDrain();
-    await this.#lookAtDisk();
-    await this.#observeNodes();
-    await this.#observeObstacle();
+    await this.#bidding.begin();
+    log.info("pricing", { strategy: config.pricing.description });
     await this.#serve();
     await this.#startLeases();
     signal?.throwIfAborted();
@@ -253,8 +242,8 @@ class ProviderDaemon implements RunningProvider {
   #moment(): DaemonMoment {
     return {
       isStarted: this.#isStarted,
-      isDraining: this.#isDraining,
-      obstacle: this.#obstacle,
+      isDraining: this.#bidding.isDraining,
+      obstacle: this.#bidding.obstacle,
       balance: this.#balance,
       lastBlock: this.#lastBlock,
       now: Date.now(),
@@ -283,79 +272,6 @@ class ProviderDaemon implements RunningProvider {
 
   get #address(): string {
     return this.#request.signer.address;
-  }
-
-  async #observeNodes(): Promise<void> {
-    const { config, log } = this.#request;
-    const capacity = await config.driver.capacity();
-    this.#inventory.observe(capacity);
-    log.info("inventory fetched", { module: "provider-cluster", nodes: capacity.nodes.length });
-    for (const { name, cpu, memory, storage } of this.#inventory.available()) {
-      const left = { "available-cpu": cpu, "available-memory": memory, "available-storage": storage };
-      log.info("node resources", { module: "provider-cluster", "node-id": name, ...left });
-    }
-    log.info("pricing", { strategy: config.pricing.description });
-  }
-
-  /** If the cluster does not answer, the last capacity seen stays. */
-  async #pollNodes(): Promise<void> {
-    const { config, log } = this.#request;
-    try {
-      if (this.#inventory.observe(await config.driver.capacity())) this.#orders.roomFound();
-    } catch (error) {
-      log.warn("inventory not refreshed", { err: errorText(error) });
-    }
-    await this.#observeObstacle();
-  }
-
-  /** Withdraws open bids, repeatedly: one may have been on its way. Leases keep running. */
-  async #lookAtDrain(): Promise<void> {
-    const { config, log } = this.#request;
-    const wasDraining = this.#isDraining;
-    this.#isDraining = isDraining(config.stateDir);
-    if (this.#isDraining) this.#orders.withdrawOpen();
-    if (this.#isDraining === wasDraining) return;
-    log.info(this.#isDraining ? "draining: no new leases" : "draining ended", {
-      leases: this.#leases.records().length,
-    });
-    if (this.#isStarted) await this.#observeObstacle();
-  }
-
-  /** Capacity counted while the disk was full is out of date as soon as there is room again. */
-  async #lookAtDisk(): Promise<void> {
-    this.#disk.look();
-    const isShort = this.#disk.obstacle() !== undefined;
-    const isOver = this.#wasShort && !isShort;
-    this.#wasShort = isShort;
-    if (isOver) await this.#pollNodes();
-  }
-
-  /**
-   * A cluster that would refuse every deployment, or that does not answer, gets no bids: logged before the first bid,
-   * and when it changes. A burst of orders shares one check.
-   */
-  #observeObstacle(): Promise<string | undefined> {
-    const look = async (): Promise<string | undefined> => {
-      const { driver } = this.#request.config;
-      const obstacle =
-        (this.#isDraining ? DRAINING : undefined) ??
-        this.#disk.obstacle() ??
-        (await driver.obstacle().catch((error) => `the cluster does not answer: ${errorText(error)}`));
-      this.#setObstacle(obstacle);
-      return obstacle;
-    };
-    this.#looking ??= look().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
-  }
-
-  #setObstacle(obstacle: string | undefined): void {
-    const { log } = this.#request;
-    if (this.#obstacle === obstacle) return;
-    this.#obstacle = obstacle;
-    if (this.#obstacle === undefined) log.info("this provider bids again");
-    else log[obstacle === DRAINING ? "info" : "error"]("this provider does not bid", { reason: this.#obstacle });
   }
 
   async #syncSequence(level: "info" | "debug"): Promise<void> {
@@ -440,6 +356,19 @@ class ProviderDaemon implements RunningProvider {
     });
   }
 
+  #makeBidding(): Bidding {
+    const { config, log } = this.#request;
+    return new Bidding({
+      config,
+      disk: this.#disk,
+      inventory: this.#inventory,
+      log,
+      withdrawOpen: () => this.#orders.withdrawOpen(),
+      roomFound: () => this.#orders.roomFound(),
+      leases: () => this.#leases.records().length,
+    });
+  }
+
   #makeOrders(): OrderService {
     const { config, log } = this.#request;
     const provider = this.#address;
@@ -466,7 +395,7 @@ class ProviderDaemon implements RunningProvider {
       bidTimeoutMs: config.bidTimeoutMs,
       ...(config.bidPatience === undefined ? {} : { patience: config.bidPatience }),
       retryMs: RETRY_MS,
-      obstacle: () => this.#observeObstacle(),
+      obstacle: () => this.#bidding.look(),
       onWon: (id) => this.#leaseWon({ ...id, provider }),
     });
   }
@@ -515,7 +444,7 @@ class ProviderDaemon implements RunningProvider {
       view: () => ({
         provider: this.#address,
         started_at,
-        draining: this.#isDraining,
+        draining: this.#bidding.isDraining,
         obstacles: whyNotReady(this.#moment()),
         leases: this.#leases.records().length,
         orders: this.#orders.entries(),
@@ -550,36 +479,20 @@ class ProviderDaemon implements RunningProvider {
   #schedule(): void {
     const { config } = this.#request;
     const every = (ms: number, work: () => Promise<void>) => this.#timers.push(setInterval(() => void work(), ms));
-    every(config.inventoryPollMs, () => this.#pollNodes());
-    every(DISK_MS, () => this.#lookAtDisk());
-    every(DRAIN_MS, () => this.#lookAtDrain());
+    every(config.inventoryPollMs, () => this.#bidding.lookAtNodes());
+    every(DISK_MS, () => this.#bidding.lookAtDisk());
+    every(DRAIN_MS, () => this.#bidding.lookAtDrain());
     every(SYNC_MS, () => this.#syncSequence("debug"));
-    every(config.withdrawalPeriodMs, () => this.#withdraw());
+    every(config.withdrawalPeriodMs, () => this.#withdrawEarnings());
   }
 
-  /** Collects what all leases have earned. */
-  async #withdraw(): Promise<void> {
-    const warn = (error: unknown) => this.#request.log.warn("earnings not withdrawn", { err: errorText(error) });
-    try {
-      const leases = await this.#chain.activeLeases({ provider: this.#address });
-      const messages = withdrawMessages(
-        this.#address,
-        leases.map(({ id }) => id),
-      );
-      await Promise.all(messages.map((each) => this.#sendWithdrawal(each).catch(warn)));
-    } catch (error) {
-      warn(error);
-    }
-  }
-
-  async #sendWithdrawal(message: OutMessage): Promise<void> {
-    const { meter } = this.#metrics;
-    try {
-      await this.#outbox.send(message, "withdraw");
-      meter.count("withdrawal", { result: "success" });
-    } catch (error) {
-      meter.count("withdrawal", { result: "fail" });
-      throw error;
-    }
+  #withdrawEarnings(): Promise<void> {
+    return withdrawEarnings({
+      provider: this.#address,
+      chain: this.#chain,
+      outbox: this.#outbox,
+      meter: this.#metrics.meter,
+      log: this.#request.log,
+    });
   }
 }

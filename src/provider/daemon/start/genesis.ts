@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { clientErrors } from "../../client/index.ts";
-import { errorText, isOneOf } from "../../util/index.ts";
-import { formatLeaseId } from "../../wire/index.ts";
-import { parseJson, readText, saveJson } from "../durable.ts";
-import { daemonErrors } from "../errors.ts";
-import type { ProviderRequest, StartRequest } from "./request.ts";
+import { clientErrors } from "../../../client/index.ts";
+import { errorText, isOneOf } from "../../../util/index.ts";
+import { formatLeaseId } from "../../../wire/index.ts";
+import { parseJson, readText, saveJson } from "../../durable.ts";
+import { daemonErrors } from "../../errors.ts";
+import type { ProviderRequest, StartRequest } from "../request.ts";
 import { untilAnswered } from "./wait.ts";
 
 /** In the provider's folder. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { errorText } from "../../util/index.ts";
-import type { StartRequest } from "./request.ts";
+import { errorText } from "../../../util/index.ts";
+import type { StartRequest } from "../request.ts";
 
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;

@@ -1,9 +1,9 @@
-import { type CertificateRecord, clientErrors } from "../../client/index.ts";
-import { parseCertificatePem } from "../../crypto/index.ts";
-import { formatCoin, type IntCoin } from "../../util/index.ts";
-import { chainView } from "../chain.ts";
-import { daemonErrors } from "../errors.ts";
-import type { ProviderRequest, StartRequest } from "./request.ts";
+import { type CertificateRecord, clientErrors } from "../../../client/index.ts";
+import { parseCertificatePem } from "../../../crypto/index.ts";
+import { formatCoin, type IntCoin } from "../../../util/index.ts";
+import { chainView } from "../../chain.ts";
+import { daemonErrors } from "../../errors.ts";
+import type { ProviderRequest, StartRequest } from "../request.ts";
 import { growingPauseMs, sleep, untilAnswered } from "./wait.ts";
 
 /** Number of blocks within which a certificate that was just sent must be included. */
