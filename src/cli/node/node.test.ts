@@ -49,6 +49,18 @@ async function run(name: string, args: string[], given: Record<string, string | 
   return (await spec.load())({ args, flags, io });
 }
 
+/** Resolves in the turn in which this process begins to listen for the signal: a node that begins may be up in the next one. */
+function listener(signal: NodeJS.Signals): Promise<void> {
+  return new Promise((resolve) => {
+    const hear = (event: string | symbol): void => {
+      if (event !== signal) return;
+      process.off("newListener", hear);
+      resolve();
+    };
+    process.on("newListener", hear);
+  });
+}
+
 /** Whatever ports are free. */
 const ANY_PORTS = { SVC_RPC_LADDR: "tcp://127.0.0.1:0", SVC_GRPC_ADDRESS: "tcp://127.0.0.1:0" };
 const ALICE = encodeAddress(new Uint8Array(20).fill(1));
@@ -57,8 +69,9 @@ describe("the commands of a node", () => {
   it("end a node in order that is asked to end while it begins", async () => {
     await run("init", ["tester"], { "chain-id": "svc-cli-1" });
     const before = process.listenerCount("SIGTERM");
+    const heard = listener("SIGTERM");
     const running = run("start", [], { log_level: "error" }, ANY_PORTS);
-    await vi.waitUntil(() => process.listenerCount("SIGTERM") > before, { timeout: 30_000, interval: 1 });
+    await heard;
     expect(out).toBe("");
     process.emit("SIGTERM");
     expect(await running).toBe(0);
