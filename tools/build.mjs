@@ -82,12 +82,12 @@ const bundle = await build({
   minifyWhitespace: true,
   external: EXTERNAL,
   plugins: [bakedDescriptors, bakedFiles, deferredFiles(files), directImports, lazySpawn],
-  define: { ...constants, "import.meta.url": "moduleUrl" },
+  define: { ...constants, "import.meta.url": "$moduleUrl" },
 });
 const chunks = new Chunks(bundle, "dist");
 // All use the entry's access to packages: to create another, Node.js would load its module loader.
 chunks.replace(/const \{createRequire(:\w+)?\}=require\("node:module"\);/g, () => "");
-chunks.replace(/\bcreateRequire\d*\(moduleUrl\)/g, () => "require");
+chunks.replace(/\bcreateRequire\d*\(\$moduleUrl\)/g, () => "require");
 chunks.replace(DEFERRED, (_, source) => chunks.numberOf(source));
 
 /** Runs the everyday commands of a program in a folder. */

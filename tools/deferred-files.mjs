@@ -37,7 +37,7 @@ export function deferredFiles(files) {
     setup(build) {
       build.onLoad({ filter: /[\\/]src[\\/]wire[\\/]proto-files\.ts$/ }, ({ path }) => {
         const text = readFileSync(path, "utf8").replace(IMPORT, (line) => (line.includes("import type") ? line : ""));
-        const contents = text.replace(GETTER, (_, name) => `() => load("deferred:${sources.get(name)}").${name}`);
+        const contents = text.replace(GETTER, (_, name) => `() => $load("deferred:${sources.get(name)}").${name}`);
         return { contents, loader: "ts" };
       });
     },

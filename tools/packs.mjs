@@ -51,21 +51,23 @@ export class Chunks {
     return number;
   }
 
-  /** `load` returns the exports of a chunk, `later` a promise of them, `bring` imports a package. */
+  /** `$load` returns the exports of a chunk, `$later` a promise of them, `$bring` imports a package. */
   #wrap(text) {
+    const [taken] = /\$(?:load(?!\("deferred:)|later|bring)\b/.exec(text) ?? [];
+    if (taken !== undefined) throw new Error(`a source uses the name ${taken}, which packs have for themselves`);
     const [imports, exports] = parse(text);
     const head = imports.filter(({ d }) => d === -1).map(({ ss, se }) => this.#binding(text.slice(ss, se)));
     const edits = [...imports.map((each) => this.#edit(each)), ...exportEdits(text, exports)];
     const given = exports.map(({ n, ln }) => (n === ln ? n : `${n}:${ln}`));
     const body = edited(text, edits);
-    return `function(load,later,require,bring,moduleUrl){${head.join("")}${body}\nreturn{${given.join(",")}}}`;
+    return `function($load,$later,require,$bring,$moduleUrl){${head.join("")}${body}\nreturn{${given.join(",")}}}`;
   }
 
   /** What an import statement becomes at the top of the function. Its end is the chunk's: chunks do not import in circles. */
   #binding(statement) {
     const [, standard, star, named, from] = CLAUSE.exec(statement) ?? [];
     if (from === undefined) throw new Error(`an import in a form of its own: ${statement}`);
-    const source = from.startsWith(".") ? `load(${this.#number(basename(from))})` : `require("${from}")`;
+    const source = from.startsWith(".") ? `$load(${this.#number(basename(from))})` : `require("${from}")`;
     const names = named === undefined ? undefined : `{${named.replaceAll(/\s+as\s+/g, ":")}}`;
     const bindings = [standard, star, names].filter((each) => each !== undefined);
     return bindings.length === 0 ? `${source};` : bindings.map((each) => `const ${each}=${source};`).join("");
@@ -75,7 +77,7 @@ export class Chunks {
   #edit({ ss, se, d, n }) {
     if (d === -1) return [ss, se, ""];
     if (d < 0 || n === undefined) throw new Error("an import that only its run decides");
-    return n.startsWith(".") ? [ss, se, `later(${this.#number(basename(n))})`] : [ss, d, "bring"];
+    return n.startsWith(".") ? [ss, se, `$later(${this.#number(basename(n))})`] : [ss, d, "$bring"];
   }
 }
 
