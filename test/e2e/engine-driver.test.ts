@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterConformance } from "../../src/provider/cluster/contract/conformance/index.ts";
 import { TestEngine } from "./engine.ts";
 
@@ -13,6 +13,10 @@ describe.skipIf(missing !== undefined)("engine driver", () => {
   });
 
   afterAll(() => engine.destroy("provider"));
+
+  it("leaves nothing of the sample image among the engine's temporary files", () => {
+    expect(engine.leftovers()).toEqual([]);
+  });
 
   for (const { name, run } of clusterConformance) {
     it(name, () =>

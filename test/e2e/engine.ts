@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -23,11 +23,12 @@ export const ENGINE_FOLDER = "svc-engine-";
 export function podmanOn(folder: string): { readonly storage: readonly string[]; readonly env: NodeJS.ProcessEnv } {
   return {
     storage: ["--root", join(folder, "storage"), "--runroot", join(folder, "run")],
-    env: { CONTAINERS_CONF: join(folder, CONFIG) },
+    env: { CONTAINERS_CONF: join(folder, CONFIG), TMPDIR: join(folder, TEMPORARY) },
   };
 }
 
 const CONFIG = "containers.conf";
+const TEMPORARY = "temporary";
 const LOG = "podman.log";
 const MOST_SAID = 100_000;
 
@@ -42,6 +43,7 @@ export class TestEngine {
 
   private constructor(env: NodeJS.ProcessEnv) {
     writeFileSync(join(this.folder, CONFIG), engineConfig(this.folder));
+    mkdirSync(join(this.folder, TEMPORARY));
     this.#env = { ...env, ...podmanOn(this.folder).env };
   }
 
@@ -60,6 +62,11 @@ export class TestEngine {
     await engine.startService();
     engine.image = await ensureSampleImage(engine.socket);
     return engine;
+  }
+
+  /** What it left in its folder of temporary files. */
+  leftovers(): string[] {
+    return readdirSync(join(this.folder, TEMPORARY));
   }
 
   async startService(): Promise<void> {

@@ -1,9 +1,13 @@
-import { readFile } from "node:fs/promises";
-import { PassThrough, type Readable } from "node:stream";
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { errorText } from "../../../util/index.ts";
 import { clusterErrors } from "../contract/index.ts";
 import { EngineApi } from "./api/api.ts";
 import { isNotFound } from "./api/failure.ts";
+import { imageArchive } from "./images/archive.ts";
 
 export const SAMPLE_IMAGE = "localhost/svc-sample:latest";
 
@@ -39,17 +43,48 @@ export async function ensureSampleImage(socket: string): Promise<string> {
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
-  const [repo = "", tag = ""] = SAMPLE_IMAGE.split(":");
-  const changes = ['CMD ["httpd","-f","-p","80","-h","/www"]', "ENV PATH=/bin", "EXPOSE 80"];
-  const progress = await api.importImage(await archive(), { repo, tag, changes });
-  for await (const _line of progress);
-  await api.imageId(SAMPLE_IMAGE).catch((error) => {
-    throw clusterErrors.refused(`the sample image could not be imported: ${errorText(error)}`);
+  await load(api).catch((error) => {
+    throw clusterErrors.refused(`the sample image could not be loaded: ${errorText(error)}`);
   });
   return SAMPLE_IMAGE;
 }
 
-async function archive(): Promise<Readable> {
+/** As an image of one layer: an engine that is to make an image of a plain archive keeps a copy of it in its folder of temporary files. */
+async function load(api: EngineApi): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-sample-"));
+  try {
+    const layer = join(folder, "layer.tar");
+    const tree = await rootTree();
+    await writeFile(layer, tree);
+    const { Arch: architecture } = await api.version();
+    const config = Buffer.from(JSON.stringify(imageConfig(architecture, sha256(tree))));
+    const image = { config: { digest: sha256(config), bytes: config }, layers: [layer], tag: SAMPLE_IMAGE };
+    await api.loadImage(imageArchive(image), AbortSignal.timeout(CALL_TIMEOUT_MS));
+    await api.imageId(SAMPLE_IMAGE);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function imageConfig(architecture: string, layer: string): object {
+  return {
+    architecture,
+    os: "linux",
+    config: {
+      Cmd: ["httpd", "-f", "-p", "80", "-h", "/www"],
+      Env: ["PATH=/bin"],
+      ExposedPorts: { "80/tcp": {} },
+    },
+    rootfs: { type: "layers", diff_ids: [layer] },
+  };
+}
+
+function sha256(bytes: Buffer): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+/** The files of the image, as a tar archive. */
+async function rootTree(): Promise<Buffer> {
   const { pack } = await import("tar-stream");
   const busybox = await readBusybox();
   const tar = pack();
@@ -62,8 +97,7 @@ async function archive(): Promise<Readable> {
   tar.entry({ name: "etc/group", mode: 0o644 }, "root:x:0:\nuser:x:1000:\n");
   tar.entry({ name: "www/index.html", mode: 0o644 }, PAGE);
   tar.finalize();
-  // The packer uses its own kind of stream; Node's HTTP client wants Node's.
-  return tar.pipe(new PassThrough());
+  return buffer(tar);
 }
 
 async function readBusybox(): Promise<Buffer> {

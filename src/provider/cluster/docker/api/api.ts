@@ -310,10 +310,6 @@ export class EngineApi {
     await guard(this.#works.getImage(tag).remove());
   }
 
-  async importImage(archive: Readable, target: { repo: string; tag: string; changes: string[] }): Promise<Readable> {
-    return asReadable(await guard(this.#streams.importImage(archive, target)));
-  }
-
   async exec(id: string, options: { command: readonly string[]; tty: boolean; stdin: boolean }): Promise<ExecHandle> {
     const exec = await guard(
       this.#streams.getContainer(id).exec({
