@@ -32,8 +32,8 @@ export default class Deadline {
     const below = descendants();
     console.error(`\nThe tests had not ended after ${MINUTES} minutes and are stopped. These were running:`);
     for (const title of this.#running) console.error(`  ${title}`);
-    console.error("These were their processes (number, parent, state, program):");
-    for (const { line } of below) console.error(`  ${line.slice(0, 300)}`);
+    console.error("These were their processes (number, parent, state, program), and where each stood in the kernel:");
+    for (const { pid, line } of below) console.error(`  ${line.slice(0, 300)}\n    ${whereabouts(pid)}`);
     // Parents before their children: one that has waited for its child would go on.
     for (const { pid } of below) kill(pid);
     process.exit(1);
@@ -62,6 +62,18 @@ function processOf(pid) {
   } catch {
     return [];
   }
+}
+
+/** The system call that a process is in, with its arguments, and what it waits for: nothing else tells why a process is silent. */
+function whereabouts(pid) {
+  const read = (name) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, "utf8").trim().split("\n").slice(0, 8).join(" < ");
+    } catch (error) {
+      return String(error.code);
+    }
+  };
+  return ["wchan", "syscall", "stack"].map((name) => `${name}: ${read(name)}`).join("; ");
 }
 
 function kill(pid) {
