@@ -2,6 +2,8 @@
 export const READING_SLICE_MS = 5;
 /** Connections that are read again in each turn after that. */
 export const READING_AT_A_TIME = 32;
+/** Of these, connections that had nothing to say in the last turn: what comes of them is read at once. */
+export const QUIET_AT_A_TIME = 16;
 /** Such turns in a row that make a flood. */
 export const FLOOD_TURNS = 10;
 /** A connection that has sent less is a newcomer: it has greeted, and may have asked its first question. */

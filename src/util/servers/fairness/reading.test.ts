@@ -90,6 +90,54 @@ it("reads another client in the next turn, and first who was passed by", async (
   expect([other.handle.isRead, flood[0]?.handle.isRead]).toEqual([true, false]);
 });
 
+it("keeps the place of those that it did not reach, however many turns others fill", async () => {
+  const reading = new Reading();
+  const all: Double[] = [];
+  for (let i = 0; i < READING_AT_A_TIME + 8; i++) all.push(...(await connected(reading, `10.0.1.${i}`, 1)));
+  for (const { sent } of all) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  await nextTurn();
+  for (const [turn, each] of all.slice(0, READING_AT_A_TIME).entries()) {
+    expect([turn, read(all), each.handle.isRead]).toEqual([turn, READING_AT_A_TIME, true]);
+    const before = all.slice(turn).filter(({ handle }) => handle.started < each.handle.started && handle.isRead);
+    expect(before).toEqual([]);
+    each.sent(1);
+    workFor(reading, READING_SLICE_MS);
+    await nextTurn();
+  }
+});
+
+it("counts no turn that was over before a connection was reached", async () => {
+  const reading = new Reading();
+  const all: Double[] = [];
+  for (let i = 0; i < 4; i++) all.push(...(await connected(reading, `10.0.1.${i}`, 1)));
+  workFor(reading, READING_SLICE_MS);
+  await nextTurn();
+  const turns = () => all.map(({ socket }) => reading.turnsOf(socket));
+  expect(turns()).toEqual([1, 1, 1, 1]);
+  all[2]?.sent(1);
+  workFor(reading, READING_SLICE_MS);
+  expect(turns()).toEqual([1, 1, 1, 0]);
+  expect(all.map(({ socket }) => reading.isWaiting(socket))).toEqual([true, true, true, true]);
+});
+
+it("reads at once what comes of some that were silent", async () => {
+  const reading = new Reading();
+  const flood = await connected(reading, "10.0.0.1", 3 * READING_AT_A_TIME);
+  const [silent] = (await connected(reading, "10.0.0.2", 1)) as [Double];
+  for (const { sent } of [...flood, silent]) sent(FRESH_BYTES);
+  workFor(reading, READING_SLICE_MS);
+  for (let turn = 0; turn < 3 * READING_AT_A_TIME; turn++) {
+    await nextTurn();
+    expect([turn, silent.handle.isRead]).toEqual([turn, true]);
+    flood
+      .filter(({ handle }) => handle.isRead)
+      .at(-1)
+      ?.sent(1);
+    workFor(reading, READING_SLICE_MS);
+  }
+});
+
 it("reads newcomers first, also of the same client", async () => {
   const reading = new Reading();
   const flood = await connected(reading, "10.0.0.1", 3 * READING_AT_A_TIME);

@@ -1,6 +1,13 @@
 import { type Caller, callerOf } from "./caller.ts";
 import { FairQueue } from "./fair-queue.ts";
-import { ACCEPTED_IN_A_ROW, FLOOD_TURNS, FRESH_BYTES, READING_AT_A_TIME, READING_SLICE_MS } from "./limits.ts";
+import {
+  ACCEPTED_IN_A_ROW,
+  FLOOD_TURNS,
+  FRESH_BYTES,
+  QUIET_AT_A_TIME,
+  READING_AT_A_TIME,
+  READING_SLICE_MS,
+} from "./limits.ts";
 
 /**
  * What the system tells of a socket. The servers of Node.js let it feed them directly; once HTTP/2 has a socket, nothing else
@@ -41,11 +48,20 @@ interface Connection {
   isHandedOver: boolean;
   /** What had come of it when its last turn began; undefined if it was never stopped. */
   bytes: number | undefined;
-  /** Its last turn brought nothing, and it came first in this one. */
+  /** Its last turn was over before it was reached, so it comes first in the next one. */
   wasPassedBy: boolean;
-  /** How many turns it has had, and the number of the last one. */
+  /** How many turns it has had that were not over before it was reached, and the number of the last one. */
   turns: number;
   lastTurn: number;
+}
+
+/** Connections by what became of them in a turn that is over. */
+interface Sorted {
+  /** Had nothing to say. */
+  readonly quiet: Connection[];
+  /** Were not reached. */
+  readonly unread: Connection[];
+  readonly others: Connection[];
 }
 
 /**
@@ -140,7 +156,7 @@ export class Reading {
     return connection !== undefined && (connection.lastTurn === this.#turn || !this.#read.has(connection));
   }
 
-  /** How many turns a connection has had to be read, the one that has just begun included. */
+  /** How many turns a connection has had that were not over before it was reached, the one that has just begun included. */
   turnsOf(socket: HandledSocket): number {
     return this.#connections.get(socket._parent ?? socket)?.turns ?? 0;
   }
@@ -177,23 +193,51 @@ export class Reading {
     return this.#pressed >= FLOOD_TURNS;
   }
 
-  /**
-   * Those that had their turn come last, those that it passed by come first, once: of those that it passes by again, most have
-   * nothing to say.
-   */
+  /** Those of which something came are read last. Of the others, some that are silent and all that are not read yet come first. */
   #stopAll(): void {
-    const passedBy: [Caller, Connection][] = [];
-    for (const connection of this.#read) {
-      const { socket, caller } = connection;
-      const isFed = canBeFed(connection);
-      if (isFed) socket._handle?.readStop();
-      if (!isFed || connection.isHandedOver) this.#loose.add(connection);
-      connection.wasPassedBy = connection.bytes === socket.bytesRead && !connection.wasPassedBy;
-      if (connection.wasPassedBy) passedBy.push([caller, connection]);
-      else (socket.bytesRead < connection.freshBytes ? this.#fresh : this.#others).push(caller, connection);
-    }
+    const { quiet, unread, others } = this.#sort();
+    for (const connection of this.#read) this.#halt(connection);
     this.#read.clear();
-    if (passedBy.length > 0) this.#others.putBack(passedBy);
+    const kept = quiet.slice(-QUIET_AT_A_TIME);
+    for (const connection of [...quiet.slice(0, -QUIET_AT_A_TIME), ...others]) this.#queue(connection);
+    const first = [...kept, ...unread].map((each) => [each.caller, each] as const);
+    if (first.length > 0) this.#others.putBack(first);
+  }
+
+  /**
+   * What became of those that were read. The system reports connections in the order in which they were started: where something has
+   * come of one, those before it had nothing to say, and the turn was over before those behind it were reached.
+   */
+  #sort(): Sorted {
+    const all = [...this.#read];
+    const last = all.findLastIndex((each) => this.#isCurrent(each) && hasCome(each));
+    const sorted: Sorted = { quiet: [], unread: [], others: [] };
+    for (const [index, connection] of all.entries()) {
+      const isPassedBy = !hasCome(connection) && this.#isCurrent(connection) && index > last;
+      if (isPassedBy) connection.turns -= 1;
+      // Where other work has ended the turn, silent ones would be passed by for ever.
+      connection.wasPassedBy = isPassedBy && (last >= 0 || !connection.wasPassedBy);
+      if (connection.wasPassedBy) sorted.unread.push(connection);
+      else if (isPassedBy || hasCome(connection)) sorted.others.push(connection);
+      else sorted.quiet.push(connection);
+    }
+    return sorted;
+  }
+
+  /** Whether its turn is the present one. */
+  #isCurrent({ lastTurn }: Connection): boolean {
+    return lastTurn === this.#turn;
+  }
+
+  #halt(connection: Connection): void {
+    const isFed = canBeFed(connection);
+    if (isFed) connection.socket._handle?.readStop();
+    if (!isFed || connection.isHandedOver) this.#loose.add(connection);
+  }
+
+  #queue(connection: Connection): void {
+    const { socket, caller, freshBytes } = connection;
+    (socket.bytesRead < freshBytes ? this.#fresh : this.#others).push(caller, connection);
   }
 
   /** An immediate that is set within another runs after the next poll of the network. */
@@ -259,6 +303,11 @@ export class Reading {
     // Unless the socket has stopped by itself meanwhile.
     if (canBeFed(connection)) socket._handle?.readStart();
   }
+}
+
+/** Whether something has come of a connection since its last turn began; of one that was never stopped, nobody knows. */
+function hasCome({ bytes, socket }: Connection): boolean {
+  return bytes !== socket.bytesRead;
 }
 
 /** HTTP/2 itself stops while what it sends is not read, and goes on then: read meanwhile, it would keep all that comes. */
