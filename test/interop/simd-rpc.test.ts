@@ -219,10 +219,14 @@ describe.skipIf(!(built instanceof Peer))("methods of the engine", () => {
     return [...missing, ...more].filter((each) => !KNOWN.test(each));
   }
 
-  const answers = async (method: string, query: string, params: object) => {
+  /** One after the other: the reference node refuses a transaction that it is just being asked about. */
+  const bothWays = async (node: Asked, path: string, method: string, params: object): Promise<[Told, Told]> => {
+    return [await get(node, path), await post(node, method, params)];
+  };
+
+  const answers = async (method: string, query: string, params: object): Promise<Told[]> => {
     const path = `${method}${query === "" ? "" : `?${query}`}`;
-    const nodes = [ours, theirs];
-    return Promise.all(nodes.flatMap((node) => [get(node, path), post(node, method, params)]));
+    return (await Promise.all([ours, theirs].map((node) => bothWays(node, path, method, params)))).flat();
   };
 
   test.each(CALLS)("%s?%s is answered with the same fields", async (method, query, params) => {
