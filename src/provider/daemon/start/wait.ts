@@ -22,14 +22,25 @@ export async function untilAnswered<T>(
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted();
     try {
-      return await call();
+      return await unlessAborted(call(), signal);
     } catch (error) {
+      signal?.throwIfAborted();
       const node = client.rpc.endpoint.http.origin;
       log.warn("waiting for the node", { node, err: errorText(error), remedy: REMEDY });
       await meanwhile?.();
       await sleep(growingPauseMs(attempt), signal);
     }
   }
+}
+
+/** A node that hangs keeps nobody waiting who interrupts the start. */
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return answer;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 /** Ends early, and without an error, when the signal is aborted. */
