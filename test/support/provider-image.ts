@@ -10,12 +10,15 @@ import { packPackage } from "./package.ts";
 const run = promisify(execFile);
 /** Where npm puts packages that are installed for everybody. */
 const PLACE = "usr/lib/node_modules/svc";
+/** An image of Podman's to try in place of our own, such as one that was built from `deploy/image/Containerfile`. */
+const GIVEN = process.env.SVC_TEST_PROVIDER_IMAGE;
 
 /**
  * Writes an image as operators are told to build one: Node.js of this machine, the packed package as npm installs it, and the
  * command as its entry point. `folder` holds what is made on the way.
  */
 export async function writeProviderImage(path: string, name: string, folder: string): Promise<void> {
+  if (GIVEN !== undefined) return saveImage(GIVEN, path, name);
   const node = await programArchive(process.execPath, folder);
   const archives = [node, await packageArchive(folder)];
   const config = {
@@ -31,6 +34,11 @@ export async function writeProviderImage(path: string, name: string, folder: str
     archives.map((archive) => readFileSync(archive)),
   );
   for (const archive of archives) rmSync(archive);
+}
+
+async function saveImage(image: string, path: string, name: string): Promise<void> {
+  await run("podman", ["tag", image, name]);
+  await run("podman", ["save", "--output", path, name]);
 }
 
 /** What `npm install --global` leaves: the package, the packages that it names, and the command. */
