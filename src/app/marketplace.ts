@@ -16,7 +16,7 @@ import type { BaseKeepers } from "./module-set.ts";
 
 /**
  * The modules of proof of stake. Begin-block items run in the order of the list: new coins join the fees before these are
- * shared out, and both before anybody is punished. Distribution and slashing have hooks in staking, and read it,
+ * shared out, and both before anybody is punished. Distribution, slashing and governance have hooks in staking, and read it,
  * so their functions reach a keeper that is made further down. Governance ends its votes on the validators of the block
  * before, so it comes before staking.
  */
@@ -39,17 +39,21 @@ export function stakeModules({ auth, bank, consensus, messages, parameters }: Ba
     unjail: (ctx, validator) => staking.keeper.unjail(ctx, validator),
     slash: (ctx, infraction) => slash(staking.keeper, ctx, infraction),
   });
-  const staking = stakingModule(bank, [distribution.hooks, slashing.hooks]);
-  const evidence = evidenceModule({ penalties: slashing.penalties, ages: (ctx) => consensus.params(ctx).evidence });
-  const mint = mintModule(bank, staking.keeper);
   const gov = govModule({
     bank,
     messages,
-    stake: staking.keeper,
+    stake: {
+      bondedValidators: (ctx) => staking.keeper.bondedValidators(ctx),
+      totalBonded: (ctx) => staking.keeper.totalBonded(ctx),
+      delegations: (ctx, delegator) => staking.keeper.delegations(ctx, delegator),
+    },
     pool: distribution.keeper,
     costs: (ctx) => auth.storeCosts(ctx),
     legacy: { parameters },
   });
+  const staking = stakingModule(bank, [distribution.hooks, slashing.hooks, gov.hooks]);
+  const evidence = evidenceModule({ penalties: slashing.penalties, ages: (ctx) => consensus.params(ctx).evidence });
+  const mint = mintModule(bank, staking.keeper);
   return [mint, distribution, slashing, evidence, gov, staking].map(({ module }) => module);
 }
 

@@ -116,6 +116,8 @@ function makeEngine(parts: NodeOptions & { database: Database; genesis: Genesis;
   const snapshots = new SnapshotDirectory(homePaths(parts.home).snapshots);
   const app = createApp({
     ...appOptions(parts, database),
+    // This node alone makes blocks: no other has to change its version at the same height.
+    upgrade: true,
     snapshots,
     simulationTurn: simulationTurns(),
   });

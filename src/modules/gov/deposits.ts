@@ -78,7 +78,8 @@ export function addDeposit(
   return begins;
 }
 
-function beginVote(keeper: GovKeeper, ctx: Context, proposal: Proposal, params: Params): void {
+/** Gives a proposal its time of voting, which begins now. */
+export function beginVote(keeper: GovKeeper, ctx: Context, proposal: Proposal, params: Params): void {
   const { depositQueue, votingQueue } = keeper.records;
   const start = ctx.block.time;
   const end = start + period(proposal.expedited ? params.expeditedVotingPeriod : params.votingPeriod);

@@ -10,9 +10,14 @@ import {
 } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { decodeAddress } from "../../wire/index.ts";
 import { GOV_ADDRESS } from "./account.ts";
-import { type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
+import { beginVote } from "./deposits.ts";
+import { ballotOf, EXPEDITED_BALLOTS, type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
 import { defaultParams, paramsProblems } from "./params.ts";
+import { putVote } from "./voting/ballots.ts";
 import { checkMetadata, checkParts } from "./voting/votes.ts";
+
+/** Far from the numbers of ballots that are not ids. */
+const MOST_PROPOSALS = EXPEDITED_BALLOTS / 2n;
 
 export function govGenesis(keeper: GovKeeper): GenesisPart {
   return defineGenesis({
@@ -34,22 +39,28 @@ function paramsOf({ params, depositParams, votingParams, tallyParams }: GenesisS
 }
 
 function importState(keeper: GovKeeper, ctx: Context, state: GenesisState): void {
-  const { params, ids, deposits, votes, depositQueue, votingQueue, tallies, ended, constitution } = keeper.records;
+  const { params, ids, deposits, depositQueue, votingQueue, ended, constitution } = keeper.records;
   const to = store(ctx);
   params.set(to, paramsOf(state));
   ids.set(to, state.startingProposalId);
   if (state.constitution !== "") constitution.set(to, toUtf8(state.constitution));
   for (const deposit of state.deposits)
     deposits.set(to, [deposit.proposalId, decodeAddress(deposit.depositor)], deposit);
-  for (const vote of state.votes) votes.set(to, [vote.proposalId, decodeAddress(vote.voter)], vote);
   for (const proposal of state.proposals) {
     const { id, status, depositEndTime, votingEndTime } = proposal;
     keeper.setProposal(ctx, proposal);
     if (status === ProposalStatus.DEPOSIT_PERIOD) depositQueue.push(to, timeOf(depositEndTime), id);
     if (status === ProposalStatus.VOTING_PERIOD) votingQueue.push(to, timeOf(votingEndTime), id);
   }
-  for (const tally of state.tallies) tallies.set(to, tally.proposalId, tally);
   for (const each of state.ended) ended.set(to, each.proposalId, each);
+  for (const { proposalId } of state.tallies) voteAgain(keeper, ctx, keeper.proposal(ctx, proposalId));
+  const begun = new Set(state.tallies.map(({ proposalId }) => proposalId));
+  const ballots = new Map(state.proposals.map((proposal) => [proposal.id, ballotOf(proposal)]));
+  for (const vote of state.votes) {
+    const ballot = ballots.get(vote.proposalId);
+    if (ballot !== undefined && !begun.has(vote.proposalId))
+      putVote(keeper, ctx, [ballot, decodeAddress(vote.voter)], vote);
+  }
 }
 
 function exportState(keeper: GovKeeper, ctx: Context): GenesisState {
@@ -58,13 +69,37 @@ function exportState(keeper: GovKeeper, ctx: Context): GenesisState {
   return create(GenesisStateSchema, {
     startingProposalId: records.ids.peek(from),
     deposits: [...records.deposits.values(from)],
-    votes: [...records.votes.values(from)],
+    votes: [...records.votes.iterate(from)].flatMap(([[ballot], vote]) =>
+      records.closed.has(from, ballot) ? [] : [vote],
+    ),
     proposals: [...records.proposals.values(from)],
     params: keeper.getParams(ctx),
     constitution: Buffer.from(records.constitution.get(from) ?? new Uint8Array(0)).toString(),
     tallies: [...records.tallies.values(from)],
     ended: [...records.ended.values(from)],
   });
+}
+
+/**
+ * Version 1 read all votes at the end of a vote. Here the sums of those that are open are made. Of an unfinished count,
+ * some votes are gone: such a vote begins again.
+ */
+export function sumVotes(keeper: GovKeeper, ctx: Context): void {
+  const { votingQueue, votes, tallies } = keeper.records;
+  const to = store(ctx);
+  for (const { key: id } of [...votingQueue.iterate(to)]) {
+    const proposal = keeper.proposal(ctx, id);
+    const found = [...votes.iterate(to, { prefix: [id] })];
+    for (const [key] of found) votes.delete(to, key);
+    if (tallies.has(to, id)) voteAgain(keeper, ctx, proposal);
+    else for (const [[, voter], vote] of found) putVote(keeper, ctx, [ballotOf(proposal), voter], vote);
+    tallies.delete(to, id);
+  }
+}
+
+function voteAgain(keeper: GovKeeper, ctx: Context, proposal: Proposal): void {
+  keeper.records.votingQueue.remove(store(ctx), timeOf(proposal.votingEndTime), proposal.id);
+  beginVote(keeper, ctx, proposal, keeper.getParams(ctx));
 }
 
 function problems(keeper: GovKeeper, state: GenesisState): string[] {
@@ -76,7 +111,9 @@ function problems(keeper: GovKeeper, state: GenesisState): string[] {
   };
   return [
     ...paramsProblems(paramsOf(state)),
-    ...(state.startingProposalId < 1n ? ["starting_proposal_id: must be greater than 0"] : []),
+    ...(state.startingProposalId < 1n || state.startingProposalId > MOST_PROPOSALS
+      ? [`starting_proposal_id: must be 1 to ${MOST_PROPOSALS}`]
+      : []),
     ...entryProblems("proposals", state.proposals, (proposal) => {
       if (proposal.id < 1n || proposal.id >= state.startingProposalId)
         throw new Error("the id must be below starting_proposal_id");
@@ -96,9 +133,8 @@ function problems(keeper: GovKeeper, state: GenesisState): string[] {
       checkMetadata(metadata);
       return `${proposalId} ${toHex(decodeAddress(voter))}`;
     }),
-    ...entryProblems("tallies", state.tallies, ({ proposalId, validators }) => {
+    ...entryProblems("tallies", state.tallies, ({ proposalId }) => {
       voting(proposalId);
-      for (const { options } of validators) if (options.length > 0) checkParts(options);
       return `${proposalId}`;
     }),
     ...entryProblems("ended", state.ended, ({ proposalId }) => `${proposalId}`),

@@ -13,10 +13,7 @@ import { GovRecords, STORE } from "./records.ts";
 export interface GovStake {
   bondedValidators(ctx: Context): BondedValidator[];
   totalBonded(ctx: Context): bigint;
-  /** Shares of a delegation; undefined where there is none. */
-  shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined;
-  /** The first delegations of an account, `most` of them at most. */
-  delegations(ctx: Context, delegator: Uint8Array, most: number): (readonly [operator: Uint8Array, shares: Dec])[];
+  delegations(ctx: Context, delegator: Uint8Array): Iterable<readonly [operator: Uint8Array, shares: Dec]>;
 }
 
 /** What other modules learn about proposals. */
@@ -63,13 +60,18 @@ export class GovKeeper {
     this.records.proposals.set(store(ctx), proposal.id, proposal);
   }
 
-  /** Removes a proposal and its places in the queues from the state. */
+  /** Removes a proposal and its places in the queues from the state. Its votes no longer count. */
   removeProposal(ctx: Context, proposal: Proposal): void {
-    const { depositQueue, votingQueue, tallies, proposals } = this.records;
+    const { depositQueue, votingQueue, proposals } = this.records;
     depositQueue.remove(store(ctx), timeOf(proposal.depositEndTime), proposal.id);
     votingQueue.remove(store(ctx), timeOf(proposal.votingEndTime), proposal.id);
-    tallies.delete(store(ctx), proposal.id);
     proposals.delete(store(ctx), proposal.id);
+    if (proposal.status === ProposalStatus.VOTING_PERIOD) this.closeBallot(ctx, proposal);
+  }
+
+  /** Ends the count of a proposal's votes; they are deleted later. */
+  closeBallot(ctx: Context, proposal: Proposal): void {
+    this.records.closed.set(store(ctx), ballotOf(proposal), true);
   }
 
   tell<K extends keyof GovHooks>(hook: K, ...args: Parameters<GovHooks[K]>): void {
@@ -81,6 +83,17 @@ export class GovKeeper {
 /** Whether a proposal still takes deposits, and can be cancelled. */
 export function isOpen({ status }: Proposal): boolean {
   return status === ProposalStatus.DEPOSIT_PERIOD || status === ProposalStatus.VOTING_PERIOD;
+}
+
+/** Above the id of every proposal. */
+export const EXPEDITED_BALLOTS = 1n << 63n;
+
+/**
+ * The number under which the votes on a proposal are. An expedited proposal has another one than the regular proposal that
+ * it may become, whose votes are new ones.
+ */
+export function ballotOf({ id, expedited }: Proposal): bigint {
+  return expedited ? EXPEDITED_BALLOTS + id : id;
 }
 
 /** 0 for a time that is not set. */

@@ -10,11 +10,9 @@ export const MAX_CHANGES = 100;
 /** Bytes kept of the reason of a failure. */
 export const MAX_REASON = 1000;
 
-/** Votes, delegations of voters and deposits that the end of one block counts or gives back; the rest waits for the next. */
+/** Proposals, validators, deposits and votes that the end of one block reads, gives back or deletes; the rest waits. */
 export const BLOCK_WORK = 4000;
 /** How much of that the messages of one passed proposal count as. */
 export const EXECUTION_WORK = 1000;
 /** Gas of the messages of one passed proposal: that of a full block of a new chain. */
 export const EXECUTION_GAS = 30_000_000n;
-/** Votes and delegations that a tally query counts before it gives up. */
-export const QUERY_WORK = 20_000;

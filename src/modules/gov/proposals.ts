@@ -146,11 +146,8 @@ export function cancel(keeper: GovKeeper, ctx: Context, id: bigint, proposer: st
   if (proposal.proposer !== proposer) throw errors.invalidProposer(`invalid proposer ${proposer}`);
   if (!isOpen(proposal)) throw errors.invalidProposal("proposal should be in the deposit or voting period");
   const isOver = proposal.votingEndTime !== undefined && timeOf(proposal.votingEndTime) < ctx.block.time;
-  if (isOver || keeper.records.tallies.has(store(ctx), id))
-    throw errors.votingEnded(`voting period is already ended for this proposal ${id}`);
+  if (isOver) throw errors.votingEnded(`voting period is already ended for this proposal ${id}`);
   chargeDeposits(keeper, ctx, id);
-  const { votes } = keeper.records;
-  for (const key of [...votes.keys(store(ctx), { prefix: [id] })]) votes.delete(store(ctx), key);
   keeper.removeProposal(ctx, proposal);
   ctx.events.emit("cancel_proposal", { sender: proposer, proposal_id: `${id}` });
 }

@@ -26,9 +26,8 @@ import {
   toNamespace,
   unpackAs,
 } from "../../wire/index.ts";
-import { type GovKeeper, store } from "./keeper.ts";
-import { QUERY_WORK } from "./limits.ts";
-import { countVotes, Tally } from "./voting/tally.ts";
+import { ballotOf, type GovKeeper, store } from "./keeper.ts";
+import { countVotes } from "./voting/tally.ts";
 
 export function govQueries(keeper: GovKeeper): BoundService {
   const { records } = keeper;
@@ -61,7 +60,7 @@ export function findProposals(keeper: GovKeeper, ctx: Context, request: Omit<Que
   const filters: ((proposal: Proposal) => boolean)[] = [];
   if (status !== ProposalStatus.UNSPECIFIED && ProposalStatus[status] !== undefined)
     filters.push((proposal) => proposal.status === status);
-  if (voter !== undefined) filters.push(({ id }) => votes.has(store(ctx), [id, voter]));
+  if (voter !== undefined) filters.push((proposal) => votes.has(store(ctx), [openBallot(proposal), voter]));
   if (depositor !== undefined) filters.push(({ id }) => deposits.has(store(ctx), [id, depositor]));
   const filter = (proposal: Proposal) => filters.every((holds) => holds(proposal));
   const found = proposals.paginate(store(ctx), page, filters.length === 0 ? {} : { filter });
@@ -73,7 +72,9 @@ export function findProposals(keeper: GovKeeper, ctx: Context, request: Omit<Que
 
 export function findVote(keeper: GovKeeper, ctx: Context, id: bigint, voter: string): Vote {
   if (voter === "") throw sdkErrors.invalidRequest("empty voter address");
-  const vote = keeper.records.votes.get(store(ctx), [checkId(id), decodeAddress(voter)]);
+  const { proposals, votes } = keeper.records;
+  const ballot = openBallot(proposals.get(store(ctx), checkId(id)));
+  const vote = votes.get(store(ctx), [ballot, decodeAddress(voter)]);
   if (vote !== undefined) return vote;
   // Clients of the ecosystem know this status and these words.
   const words = `voter: ${voter} not found for proposal: ${id}`;
@@ -85,7 +86,9 @@ export function findVotes(
   ctx: Context,
   { proposalId, pagination: page }: Omit<QueryVotesRequest, "$typeName">,
 ) {
-  const { items, pagination } = keeper.records.votes.paginate(store(ctx), page, { prefix: [checkId(proposalId)] });
+  const { proposals, votes } = keeper.records;
+  const ballot = openBallot(proposals.get(store(ctx), checkId(proposalId)));
+  const { items, pagination } = votes.paginate(store(ctx), page, { prefix: [ballot] });
   return { votes: items.map(([, vote]) => vote), pagination };
 }
 
@@ -116,19 +119,16 @@ function findParams(keeper: GovKeeper, ctx: Context, { paramsType }: Pick<QueryP
 
 /** The count of votes now, or when the vote ended. Changes nothing. */
 export function presentTally(keeper: GovKeeper, ctx: Context, proposalId: bigint): TallyResult {
-  const { id, status, finalTallyResult } = keeper.proposal(ctx, checkId(proposalId));
+  const proposal = keeper.proposal(ctx, checkId(proposalId));
+  const { status, finalTallyResult } = proposal;
   if (status === ProposalStatus.DEPOSIT_PERIOD) return emptyTally();
   if (status !== ProposalStatus.VOTING_PERIOD) return finalTallyResult ?? emptyTally();
-  const begun = keeper.records.tallies.get(store(ctx), id);
-  const tally = begun === undefined ? Tally.begin(keeper.deps.stake.bondedValidators(ctx)) : Tally.resume(begun);
-  const { isDone } = countVotes(keeper, ctx, { tally, id, most: QUERY_WORK, forget: false });
-  if (!isDone)
-    throw new StatusError(
-      "ResourceExhausted",
-      sdkErrors.invalidRequest("there are too many votes to count in a query: wait for the end of the voting period"),
-    );
-  tally.close();
-  return tally.result();
+  return countVotes(keeper, ctx, proposal, keeper.deps.stake.bondedValidators(ctx)).result();
+}
+
+/** The ballot of a proposal in its vote; the votes on others are not shown, even if they are still to be deleted. */
+function openBallot(proposal: Proposal | undefined): bigint {
+  return proposal?.status === ProposalStatus.VOTING_PERIOD ? ballotOf(proposal) : 0n;
 }
 
 function emptyTally(): TallyResult {

@@ -114,6 +114,7 @@ function importDelegation(keeper: StakingKeeper, ctx: Context, found: Delegation
   const operator = decodeAddress(found.validatorAddress, "valoper");
   if (!exported) keeper.hooks.beforeDelegationCreated(ctx, delegator, operator);
   keeper.records.delegations.set(store(ctx), [delegator, operator], BigInt(found.shares));
+  keeper.hooks.afterSharesChanged(ctx, [delegator, operator], BigInt(found.shares));
   if (!exported) keeper.hooks.afterDelegationModified(ctx, delegator, operator);
 }
 

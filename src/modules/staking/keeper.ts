@@ -4,9 +4,10 @@ import { assert, type Dec, decTruncate, equalBytes, formatDec, sdkErrors } from 
 import { BondStatus, type Params, type Validator } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import { encodeAddress, stakingErrors as errors, toNanos } from "../../wire/index.ts";
 import type { Bank } from "../bank/index.ts";
-import { type RedelegationKey, STORE, StakingRecords } from "./records.ts";
+import { type DelegationKey, type RedelegationKey, STORE, StakingRecords } from "./records.ts";
 import {
   addTokens,
+  byPower,
   consensusAddressOf,
   hasNoRate,
   isBonded,
@@ -35,6 +36,8 @@ export interface StakingHooks {
   beforeDelegationCreated(ctx: Context, delegator: Uint8Array, validator: Uint8Array): void;
   beforeSharesModified(ctx: Context, delegator: Uint8Array, validator: Uint8Array): void;
   afterDelegationModified(ctx: Context, delegator: Uint8Array, validator: Uint8Array): void;
+  /** The shares of a delegation have changed by so much; all of them have where it began or ended. */
+  afterSharesChanged(ctx: Context, delegation: DelegationKey, change: Dec): void;
   /** `fraction` of its tokens is about to be burnt. */
   beforeValidatorSlashed(ctx: Context, validator: Uint8Array, fraction: Dec): void;
 }
@@ -122,27 +125,23 @@ export class StakingKeeper {
     return [...this.records.delegations.keys(store(ctx), { prefix: [delegator] })].map(([, operator]) => operator);
   }
 
-  /** The first delegations of an account, `most` of them at most. */
-  delegations(ctx: Context, delegator: Uint8Array, most: number): (readonly [operator: Uint8Array, shares: Dec])[] {
-    const found: (readonly [Uint8Array, Dec])[] = [];
-    for (const [[, operator], shares] of this.records.delegations.iterate(store(ctx), { prefix: [delegator] })) {
-      if (found.length === most) break;
-      found.push([operator, shares]);
-    }
-    return found;
+  /** The delegations of an account. */
+  *delegations(ctx: Context, delegator: Uint8Array): IterableIterator<readonly [operator: Uint8Array, shares: Dec]> {
+    for (const [[, operator], shares] of this.records.delegations.iterate(store(ctx), { prefix: [delegator] }))
+      yield [operator, shares];
   }
 
-  /** The validators that are bonded and not jailed, by their power. */
+  /**
+   * The validators that are bonded and not jailed, by their power: `max_validators` at most. Stronger ones that are not bonded
+   * yet take nobody's place here.
+   */
   bondedValidators(ctx: Context): BondedValidator[] {
-    const { maxValidators } = this.getParams(ctx);
-    const found: BondedValidator[] = [];
-    let seen = 0;
-    for (const [operator, validator] of this.records.validators.by.power.iterate(store(ctx), { reverse: true })) {
-      if (seen === maxValidators) break;
-      seen += 1;
-      if (isBonded(validator)) found.push({ operator, tokens: tokensOf(validator), shares: sharesOf(validator) });
-    }
-    return found;
+    return [...this.records.lastPowers.keys(store(ctx))]
+      .map((operator) => this.validator(ctx, operator))
+      .filter(({ jailed }) => !jailed)
+      .sort(byPower)
+      .slice(0, this.getParams(ctx).maxValidators)
+      .map((each) => ({ operator: operatorOf(each), tokens: tokensOf(each), shares: sharesOf(each) }));
   }
 
   /** Tokens of all bonded validators. */
@@ -167,6 +166,7 @@ export class StakingKeeper {
     const { validator: after, issued } = addTokens(validator, amount);
     this.setValidator(ctx, after);
     this.records.delegations.set(store(ctx), [delegator, operator], (before ?? 0n) + issued);
+    this.hooks.afterSharesChanged(ctx, [delegator, operator], issued);
     this.hooks.afterDelegationModified(ctx, delegator, operator);
     return issued;
   }
@@ -188,6 +188,7 @@ export class StakingKeeper {
       this.records.delegations.set(store(ctx), [delegator, operator], left);
       this.hooks.afterDelegationModified(ctx, delegator, operator);
     }
+    this.hooks.afterSharesChanged(ctx, [delegator, operator], -shares);
     const { validator, tokens } = removeShares(this.validator(ctx, operator), shares);
     this.setValidator(ctx, validator);
     if (sharesOf(validator) === 0n && validator.status === BondStatus.UNBONDED) this.removeValidator(ctx, operator);
@@ -294,6 +295,9 @@ function toAll(listeners: readonly Partial<StakingHooks>[]): StakingHooks {
     },
     afterDelegationModified: (...all) => {
       for (const each of listeners) each.afterDelegationModified?.(...all);
+    },
+    afterSharesChanged: (...all) => {
+      for (const each of listeners) each.afterSharesChanged?.(...all);
     },
     beforeValidatorSlashed: (...all) => {
       for (const each of listeners) each.beforeValidatorSlashed?.(...all);

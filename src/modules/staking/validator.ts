@@ -1,4 +1,12 @@
-import { type Dec, decFromInt, decQuo, decQuoTruncate, decTruncate, sdkErrors } from "../../util/index.ts";
+import {
+  compareBytes,
+  type Dec,
+  decFromInt,
+  decQuo,
+  decQuoTruncate,
+  decTruncate,
+  sdkErrors,
+} from "../../util/index.ts";
 import { BondStatus, type Validator } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import { decodeAddress, stakingErrors as errors, publicKeyAddress, publicKeyFromAny } from "../../wire/index.ts";
 
@@ -39,6 +47,12 @@ export function isBonded({ status }: Pick<Validator, "status">): boolean {
 /** The power that the tokens are worth, bonded or not. */
 export function powerOf(validator: Pick<Validator, "tokens">): bigint {
   return tokensOf(validator) / POWER_REDUCTION;
+}
+
+/** The strongest first, of equals the smaller address. */
+export function byPower(a: Validator, b: Validator): number {
+  const [left, right] = [powerOf(a), powerOf(b)];
+  return left === right ? compareBytes(operatorOf(a), operatorOf(b)) : left > right ? -1 : 1;
 }
 
 /** A slash took all its tokens, so a token has no worth in shares any more. */

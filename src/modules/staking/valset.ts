@@ -6,7 +6,16 @@ import { BondStatus, HistoricalInfoSchema, type Validator } from "../../wire/gen
 import { encodeAddress, fromNanos } from "../../wire/index.ts";
 import { completeRedelegation, completeUnbonding, timeMessage, timeOf } from "./entries.ts";
 import { pairText, type StakingKeeper, store } from "./keeper.ts";
-import { consensusAddressOf, consensusKeyOf, isBonded, operatorOf, powerOf, sharesOf, tokensOf } from "./validator.ts";
+import {
+  byPower,
+  consensusAddressOf,
+  consensusKeyOf,
+  isBonded,
+  operatorOf,
+  powerOf,
+  sharesOf,
+  tokensOf,
+} from "./validator.ts";
 
 /** Most entries of each queue that one block completes; the others follow in the next ones. */
 const MAX_COMPLETED = 500;
@@ -149,7 +158,7 @@ export function trackHistory(keeper: StakingKeeper, ctx: Context): void {
   forget(keeper, ctx, ctx.height - entries);
   if (entries === 0n) return;
   const valset = [...keeper.records.lastPowers.keys(store(ctx))].map((operator) => keeper.validator(ctx, operator));
-  valset.sort((a, b) => Number(powerOf(b) > powerOf(a)) - Number(powerOf(b) < powerOf(a)));
+  valset.sort(byPower);
   const { chainId, height, time, proposer } = ctx.block;
   const header = { chainId, height, time: fromNanos(time), proposerAddress: proposer };
   history.set(store(ctx), height, create(HistoricalInfoSchema, { header, valset }));

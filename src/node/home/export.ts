@@ -38,7 +38,7 @@ interface Exporting {
 function exportState(database: Database, genesis: Genesis, { height: asked, restart, own }: Exporting): Genesis {
   const blocks = new BlockStore(database);
   if (blocks.last === undefined) throw nodeErrors.noState("the chain has no block yet");
-  const app = createApp({ database });
+  const app = createApp({ database, upgrade: true });
   const height = asked ?? blocks.height;
   // A block, and with it its voters, may be pruned before the state after it is.
   const record = blocks.record(height);

@@ -8,7 +8,8 @@ import { GOV_ACCOUNT } from "../account.ts";
 import { addDeposit } from "../deposits.ts";
 import type { GovKeeper } from "../keeper.ts";
 import { checkSubmission, type Submission, submit } from "../proposals.ts";
-import { addVote, checkParts, type Part, wholeVote } from "../voting/votes.ts";
+import type { Part } from "../voting/ballots.ts";
+import { addVote, checkParts, wholeVote } from "../voting/votes.ts";
 import { checkContent } from "./contents.ts";
 
 /** The messages of releases before 0.46: on the same proposals, deposits and votes. */

@@ -9,7 +9,8 @@ import { clearDeposits } from "../deposits.ts";
 import { type GovKeeper, store, timeOf } from "../keeper.ts";
 import { BLOCK_WORK, EXECUTION_GAS, EXECUTION_WORK, MAX_REASON } from "../limits.ts";
 import { period } from "../params.ts";
-import { countVotes, Tally, verdict } from "./tally.ts";
+import { deleteVotes } from "./ballots.ts";
+import { countVotes, type Tally, verdict } from "./tally.ts";
 
 /**
  * Ends proposals whose time is over, as far as the work of one block allows; the others wait for the next. Each is an
@@ -24,6 +25,7 @@ export function endBlock(keeper: GovKeeper, ctx: Context): void {
     if (left > 0) left -= item(keeper, ctx, id, (one) => endWithoutDeposit(keeper, one, id, left));
   for (const { key: id } of votingQueue.due(store(ctx), ctx.block.time, left))
     if (left > 0) left -= item(keeper, ctx, id, (one) => endVote(keeper, one, id, left));
+  if (left > 0) runBlockItem(ctx, "gov/votes", (one) => deleteVotes(keeper, one, left));
 }
 
 function* firstOf<T>(list: Iterable<T>, most: number): Iterable<T> {
@@ -95,24 +97,14 @@ function tellApart(
   if ((keeper.deps.listeners ?? []).length > 0) runBlockItem(ctx, `gov/${hook}`, (one) => keeper.tell(hook, one, id));
 }
 
-/** Counts votes, and decides when all are counted. Returns the work. */
+/** Counts the votes and decides. Returns the work: every validator is read, even if nobody has voted. */
 function endVote(keeper: GovKeeper, ctx: Context, id: bigint, most: number): number {
-  const { proposals, tallies } = keeper.records;
-  const proposal = proposals.get(store(ctx), id);
+  const proposal = keeper.records.proposals.get(store(ctx), id);
   if (proposal?.status !== ProposalStatus.VOTING_PERIOD) return 1;
-  const begun = tallies.get(store(ctx), id);
-  // A count begins by reading every validator, even if nobody has voted.
-  const bonded = begun === undefined ? keeper.deps.stake.bondedValidators(ctx) : [];
-  const tally = begun === undefined ? Tally.begin(bonded) : Tally.resume(begun);
-  const { work: counted, isDone } = countVotes(keeper, ctx, { tally, id, most, forget: true });
-  const work = counted + bonded.length;
-  if (!isDone) {
-    tallies.set(store(ctx), id, tally.record(id));
-    return work;
-  }
-  tallies.delete(store(ctx), id);
-  tally.close();
-  return work + decide(keeper, ctx, proposal, { tally, most: most - work });
+  const bonded = keeper.deps.stake.bondedValidators(ctx);
+  const tally = countVotes(keeper, ctx, proposal, bonded);
+  keeper.closeBallot(ctx, proposal);
+  return bonded.length + decide(keeper, ctx, proposal, { tally, most: most - bonded.length });
 }
 
 function decide(

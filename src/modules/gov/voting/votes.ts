@@ -1,20 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { Context } from "../../../runtime/index.ts";
 import { DEC_ONE, formatDec, sdkErrors, tryParseDec } from "../../../util/index.ts";
-import {
-  ProposalStatus,
-  VoteOption,
-  VoteSchema,
-  type WeightedVoteOption,
-} from "../../../wire/gen/sdk/gov/v1/gov_pb.js";
+import { ProposalStatus, VoteOption, VoteSchema } from "../../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { encodeAddress, govErrors as errors } from "../../../wire/index.ts";
-import { type GovKeeper, store } from "../keeper.ts";
+import { ballotOf, type GovKeeper, store } from "../keeper.ts";
 import { MAX_METADATA } from "../limits.ts";
-
-/** A part of a vote, as messages hold it. */
-export type Part = Pick<WeightedVoteOption, "option" | "weight">;
-
-const OPTIONS: readonly VoteOption[] = [VoteOption.YES, VoteOption.ABSTAIN, VoteOption.NO, VoteOption.NO_WITH_VETO];
+import { OPTIONS, type Part, putVote } from "./ballots.ts";
 
 /** A vote that is not split. Throws `gov/7` for an unknown option. */
 export function wholeVote(option: VoteOption): Part[] {
@@ -42,7 +33,7 @@ export function checkMetadata(text: string): void {
   if (length > MAX_METADATA) throw errors.metadataTooLong(`got metadata with length ${length}`);
 }
 
-/** Charged beside reads and writes: a vote is counted when its time is over. */
+/** Charged beside reads and writes: the end of the vote reads validators' votes, and later blocks delete all of them. */
 const VOTE_GAS = 7_500n;
 
 /** Stores a vote; a later vote of the same account replaces it. */
@@ -52,12 +43,12 @@ export function addVote(
   { id, voter, parts, metadata }: { id: bigint; voter: Uint8Array; parts: readonly Part[]; metadata: string },
 ): void {
   ctx.gas.consume(VOTE_GAS, "vote");
-  const { proposals, tallies, votes } = keeper.records;
-  const isVoting = proposals.get(store(ctx), id)?.status === ProposalStatus.VOTING_PERIOD;
-  if (!isVoting || tallies.has(store(ctx), id)) throw errors.inactiveProposal(`${id}`);
+  const proposal = keeper.records.proposals.get(store(ctx), id);
+  if (proposal?.status !== ProposalStatus.VOTING_PERIOD) throw errors.inactiveProposal(`${id}`);
   const name = encodeAddress(voter);
   const options = parts.map(({ option, weight }) => ({ option, weight }));
-  votes.set(store(ctx), [id, voter], create(VoteSchema, { proposalId: id, voter: name, options, metadata }));
+  const vote = create(VoteSchema, { proposalId: id, voter: name, options, metadata });
+  putVote(keeper, ctx, [ballotOf(proposal), voter], vote);
   keeper.tell("afterProposalVote", ctx, id, voter);
   const option = `[${options.map(partText).join(",")}]`;
   ctx.events.emit("proposal_vote", { voter: name, option, proposal_id: `${id}` });
