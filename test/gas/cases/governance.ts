@@ -11,12 +11,24 @@ import {
   MsgExecLegacyContentSchema,
   MsgSubmitProposalSchema,
   MsgVoteSchema,
-  MsgVoteWeightedSchema,
 } from "../../../src/wire/gen/sdk/gov/v1/tx_pb.js";
 import { ParameterChangeProposalSchema } from "../../../src/wire/gen/sdk/params/v1beta1/query_pb.js";
+import { MsgDelegateSchema } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { type Any, encodeAddress, packAny } from "../../../src/wire/index.ts";
 import type { GasChain } from "../chain.ts";
-import { type Cases, type GasCase, names, newChain, one, TENANT, utoken } from "./prepare.ts";
+import {
+  type Cases,
+  type GasCase,
+  METADATA,
+  names,
+  newChain,
+  one,
+  shortProposal,
+  splitVote,
+  TENANT,
+  utoken,
+} from "./prepare.ts";
+import { validators } from "./staking.ts";
 
 const GOV = encodeAddress(moduleAddress("gov"));
 const CITIZENS = names("sponsor", 100);
@@ -24,7 +36,6 @@ const CITIZENS = names("sponsor", 100);
 const ENOUGH = 10_000_000n;
 /** The least that anybody may add. */
 const LEAST = 100_000n;
-const METADATA = "m".repeat(MAX_METADATA);
 
 const payment = packAny(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: GOV, amount: utoken(1n) });
 const manyChanges = packAny(MsgExecLegacyContentSchema, {
@@ -105,14 +116,26 @@ const deposit = (key: TestKey, proposalId: bigint) =>
   create(MsgDepositSchema, { proposalId, depositor: key.address, amount: utoken(LEAST) });
 const vote = (key: TestKey, proposalId: bigint) =>
   create(MsgVoteSchema, { proposalId, voter: key.address, option: VoteOption.YES, metadata: METADATA });
-const splitVote = (key: TestKey, proposalId: bigint) =>
-  create(MsgVoteWeightedSchema, {
-    ...{ proposalId, voter: key.address, metadata: METADATA },
-    options: [VoteOption.YES, VoteOption.ABSTAIN, VoteOption.NO, VoteOption.NO_WITH_VETO].map((option) => ({
-      option,
-      weight: "0.25",
-    })),
-  });
+
+/** Votes of people who delegate to many validators, whose sums change. */
+const byDelegators = (delegations: number): GasCase => ({
+  content: `for four options, of one who delegates to ${delegations} validators`,
+  count: 2,
+  prepare: (total) => {
+    const { chain, operatorOf } = validators(delegations);
+    const from = chain.key(TENANT);
+    chain.mustSend(from, [shortProposal(from)]);
+    const people = CITIZENS.slice(0, total).map((name) => chain.key(name));
+    const delegate = (delegatorAddress: string, i: number) =>
+      create(MsgDelegateSchema, { delegatorAddress, validatorAddress: operatorOf(i), amount: utoken(1_000_000n)[0] });
+    for (const key of people)
+      chain.mustSend(
+        key,
+        Array.from({ length: delegations }, (_, i) => delegate(key.address, i)),
+      );
+    return { chain, txs: people.map((key) => one(key, splitVote(key, 1n))) };
+  },
+});
 
 /** The most expensive contents of the messages of module gov. */
 export const GOVERNANCE: Cases = {
@@ -129,7 +152,7 @@ export const GOVERNANCE: Cases = {
     byCitizens("on a text", [], vote),
     byCitizens(`on a proposal of ${MAX_NESTED_MESSAGES} messages`, LONG, vote),
   ],
-  "sdk.gov.v1.MsgVoteWeighted": [byCitizens("for four options", [], splitVote)],
+  "sdk.gov.v1.MsgVoteWeighted": [byCitizens("for four options", [], splitVote), byDelegators(50)],
   "sdk.gov.v1.MsgCancelProposal": [
     cancelled("that nobody joined", [], 10),
     cancelled("100 deposits and 100 votes", CITIZENS, 1),

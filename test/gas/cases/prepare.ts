@@ -1,8 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { defaultParams as escrowDefaults } from "../../../src/modules/escrow/genesis.ts";
+import { MAX_METADATA } from "../../../src/modules/gov/limits.ts";
 import { type Database, memoryDatabase } from "../../../src/store/index.ts";
 import { coin, type GroupInit, MIN_DEPOSIT, price, type TestKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
+import { VoteOption } from "../../../src/wire/gen/sdk/gov/v1/gov_pb.js";
+import { MsgSubmitProposalSchema, MsgVoteWeightedSchema } from "../../../src/wire/gen/sdk/gov/v1/tx_pb.js";
 import { MsgSignProviderAttributesSchema } from "../../../src/wire/gen/svc/audit/v1beta1/audit_pb.js";
 import {
   MsgCreateDeploymentSchema,
@@ -234,3 +237,21 @@ export const groupId = (tenant: TestKey, i: number, gseq: number) => ({
   dseq: BigInt(i + 1),
   gseq,
 });
+
+/** The longest words beside a vote. */
+export const METADATA = "m".repeat(MAX_METADATA);
+
+/** A proposal in its vote, without messages. */
+export const shortProposal = ({ address: proposer }: TestKey) =>
+  create(MsgSubmitProposalSchema, {
+    ...{ initialDeposit: utoken(10_000_000n), proposer, title: "T", summary: "S", metadata: "m" },
+  });
+
+export const splitVote = (key: TestKey, proposalId: bigint) =>
+  create(MsgVoteWeightedSchema, {
+    ...{ proposalId, voter: key.address, metadata: METADATA },
+    options: [VoteOption.YES, VoteOption.ABSTAIN, VoteOption.NO, VoteOption.NO_WITH_VETO].map((option) => ({
+      option,
+      weight: "0.25",
+    })),
+  });

@@ -23,7 +23,18 @@ import {
   MsgUndelegateSchema,
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { OTHER_DENOMS } from "../chain.ts";
-import { type Cases, type GasCase, names, newChain, OPERATORS, one, sending, TENANT } from "./prepare.ts";
+import {
+  type Cases,
+  type GasCase,
+  names,
+  newChain,
+  OPERATORS,
+  one,
+  sending,
+  shortProposal,
+  splitVote,
+  TENANT,
+} from "./prepare.ts";
 
 /** Waiting entries of a delegation before the one that is measured; seven are allowed. */
 const ENTRIES = 6;
@@ -44,7 +55,7 @@ const DESCRIPTION = {
 };
 
 /** A chain with this many validators. */
-function validators(count: number) {
+export function validators(count: number) {
   const chain = newChain();
   const operators = OPERATORS.slice(0, count).map(testKey);
   chain.mustRun(
@@ -118,6 +129,29 @@ function byPeople(
   };
 }
 
+/** Of people who have voted on this many open proposals, for four options on each. */
+function byVoters(message: (made: Delegated, key: TestKey) => TestMessage, proposals = 20): GasCase {
+  return {
+    content: `of one who voted on ${proposals} open proposals`,
+    count: 5,
+    prepare: (count) => {
+      const made = delegated();
+      const people = made.people.slice(0, count);
+      const from = made.chain.key(TENANT);
+      made.chain.mustSend(
+        from,
+        Array.from({ length: proposals }, () => shortProposal(from)),
+      );
+      for (const key of people)
+        made.chain.mustSend(
+          key,
+          Array.from({ length: proposals }, (_, i) => splitVote(key, BigInt(i + 1))),
+        );
+      return { chain: made.chain, txs: people.map((key) => one(key, message(made, key))) };
+    },
+  };
+}
+
 const repeat = <T>(value: T): T[] => Array.from({ length: ENTRIES }, () => value);
 
 /** Operators of which each sends a message, after one that all have sent. */
@@ -165,6 +199,7 @@ export const STAKING: Cases = {
   ],
   "sdk.staking.v1beta1.MsgDelegate": [
     byPeople(`with ${KINDS} to fetch`, (made, key) => made.delegate(key, 0)),
+    byVoters((made, key) => made.delegate(key, 0)),
     byPeople("to a new validator's pool", (made, key) =>
       create(MsgDelegateSchema, {
         delegatorAddress: key.address,
@@ -175,6 +210,7 @@ export const STAKING: Cases = {
   ],
   "sdk.staking.v1beta1.MsgBeginRedelegate": [
     byPeople(`with six entries before, and ${KINDS} to fetch`, redelegation, repeat(redelegation)),
+    byVoters(redelegation),
   ],
   "sdk.staking.v1beta1.MsgUndelegate": [
     byPeople(`with six entries before, and ${KINDS} to fetch`, undelegation, repeat(undelegation)),
