@@ -15,9 +15,9 @@ import * as independent from "./modules.ts";
  * known here, from what each module declares.
  */
 export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): ModuleSet {
-  const auth = authModule();
-  const bank = bankModule(auth.keeper);
   const consensus = consensusModule();
+  const auth = authModule((ctx) => consensus.keeper.params(ctx).block.maxGas);
+  const bank = bankModule(auth.keeper);
   const feegrant = feegrantModule(auth.keeper, bank.keeper);
   const messages = messageService(() => router);
   const parameters = (name: string) => parameterSet(modules, name);

@@ -38,6 +38,14 @@ export {
 } from "./requests/coins.ts";
 export { entryProblems } from "./requests/entries.ts";
 export {
+  blockProblems,
+  durationProblems,
+  LEAST_BLOCK_BYTES,
+  LEAST_BLOCK_GAS,
+  MOST_SUPPLY,
+  priceProblems,
+} from "./requests/governable.ts";
+export {
   plainFailure,
   type QueryFailure,
   type QueryStatus,

@@ -112,6 +112,8 @@ export class TestChain {
   readonly #open: () => SvcApplication;
   #app: SvcApplication;
   #height = 0n;
+  /** Nanoseconds by which the clock is ahead of the blocks. */
+  #ahead = 0n;
 
   constructor(options: TestChainOptions, parent?: ChainState) {
     const { modules, minGasPrices = "" } = options;
@@ -138,6 +140,7 @@ export class TestChain {
       return;
     }
     this.#height = begun.height;
+    this.#ahead = begun.ahead;
     this.blockEvents = begun.blockEvents;
     this.validatorUpdates = begun.validatorUpdates;
     this.consensusParamUpdates = begun.consensusParamUpdates;
@@ -164,7 +167,12 @@ export class TestChain {
 
   /** Time of the last block in nanoseconds. */
   get time(): bigint {
-    return timeAt(this.#height);
+    return this.#timeAt(this.#height);
+  }
+
+  /** Lets the next block come so much later. */
+  skip(nanos: bigint): void {
+    this.#ahead += nanos;
   }
 
   /** A funded key by its name. */
@@ -183,7 +191,7 @@ export class TestChain {
       misbehavior,
       txs,
       height: this.#height,
-      time: timeAt(this.#height),
+      time: this.#timeAt(this.#height),
       proposer: PROPOSER,
       hash: new Uint8Array(32),
     });
@@ -256,7 +264,7 @@ export class TestChain {
   ): readonly [object, object] {
     const first = this.app.exportGenesis();
     const height = this.#height + 1n;
-    const time = timeAt(height);
+    const time = this.#timeAt(height);
     const genesis = {
       consensusParams: this.app.consensusParams ?? DEFAULT_CONSENSUS_PARAMS,
       chainId: CHAIN_ID,
@@ -278,7 +286,14 @@ export class TestChain {
   /** What a proposer would put in the next block. */
   propose(txs: readonly Uint8Array[], maxBytes = MAX_BLOCK_BYTES): readonly Uint8Array[] {
     const height = this.#height + 1n;
-    return this.app.prepareProposal({ ...NO_VOTERS, txs, maxBytes, height, time: timeAt(height), proposer: PROPOSER });
+    return this.app.prepareProposal({
+      ...NO_VOTERS,
+      txs,
+      maxBytes,
+      height,
+      time: this.#timeAt(height),
+      proposer: PROPOSER,
+    });
   }
 
   /** Genesis and the first block. */
@@ -297,10 +312,14 @@ export class TestChain {
     this.nextBlock();
   }
 
+  #timeAt(height: bigint): bigint {
+    return timeAt(height) + this.#ahead;
+  }
+
   #state(): ChainState {
     const { height, blockEvents, validatorUpdates, consensusParamUpdates } = this;
     const [database, voters] = [copyMemoryDatabase(this.database), this.voters.copy()];
-    return { height, database, voters, blockEvents, validatorUpdates, consensusParamUpdates };
+    return { height, ahead: this.#ahead, database, voters, blockEvents, validatorUpdates, consensusParamUpdates };
   }
 
   #failOnProblems(): void {
@@ -314,7 +333,7 @@ export class TestChain {
 type ChainState = Pick<
   TestChain,
   "height" | "database" | "voters" | "blockEvents" | "validatorUpdates" | "consensusParamUpdates"
->;
+> & { readonly ahead: bigint };
 
 /** Chains after their first block, by the words that they began with. */
 const BEGINNINGS = new Map<string, ChainState>();

@@ -25,7 +25,7 @@ import { type AuthKeeper, STORE } from "./keeper.ts";
  * price includes the account, the sequence and the fee of its signer. `npm run bench -- gas` measures whether these
  * prices fit.
  */
-const DEFAULT_PARAMS = {
+export const DEFAULT_PARAMS = {
   maxMemoCharacters: 256n,
   txSigLimit: 7n,
   txSizeCostPerByte: 10n,
@@ -82,7 +82,7 @@ export function paramsProblems(params: Params): string[] {
   return found;
 }
 
-function gasPricesOf(params: Params): Record<string, bigint> {
+export function gasPricesOf(params: Params): Record<string, bigint> {
   const { txSizeCostPerByte, sigVerifyCostEd25519, sigVerifyCostSecp256k1, storeGas } = params;
   return {
     tx_size_cost_per_byte: txSizeCostPerByte,

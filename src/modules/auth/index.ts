@@ -21,12 +21,15 @@ export {
 /** Account of the fees of all transactions. */
 export const FEE_COLLECTOR = "fee_collector";
 
-/** Makes the module and its keeper. */
-export function authModule(): { readonly keeper: AuthKeeper; readonly module: Module } {
+/** Makes the module and its keeper. `blockGas` tells the gas of a block, -1 where there is no limit. */
+export function authModule(blockGas: (ctx: Context) => bigint = () => -1n): {
+  readonly keeper: AuthKeeper;
+  readonly module: Module;
+} {
   const keeper = new AuthKeeper();
   const module = defineModule({
     name: "auth",
-    msg: authMsgs(keeper),
+    msg: authMsgs(keeper, blockGas),
     query: authQueries(keeper),
     genesis: authGenesis(keeper),
     accounts: [{ name: FEE_COLLECTOR, permissions: [] }],

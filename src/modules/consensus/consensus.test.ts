@@ -3,6 +3,7 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { type ConsensusParams, consensusParamsFields, DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../../abci/index.ts";
 import { consensusAddress, moduleAddress } from "../../crypto/index.ts";
+import { LEAST_BLOCK_BYTES, LEAST_BLOCK_GAS } from "../../runtime/index.ts";
 import { consensusKey, createValidatorMessage, type TestChain, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -102,8 +103,8 @@ function accepts(chain: TestChain, tx: Uint8Array): boolean {
 describe("a proposal that changes the gas of a block", () => {
   test("holds for proposals, checks and blocks from the next block on, also after a restart", () => {
     const chain = newChain();
-    const wanted = paramsWith({ block: { maxGas: 300_000n } });
-    const large = transfer(chain, 300_001n);
+    const wanted = paramsWith({ block: { maxGas: 3_000_000n } });
+    const large = transfer(chain, 3_000_001n);
     expect(chain.propose([large])).toHaveLength(1);
     pass(chain, updating(wanted));
     expect(chain.consensusParamUpdates).toEqual(wanted);
@@ -111,19 +112,19 @@ describe("a proposal that changes the gas of a block", () => {
       type: "update_consensus_params",
       attributes: expect.arrayContaining([
         expect.objectContaining({ key: "authority", value: GOV }),
-        expect.objectContaining({ key: "parameters", value: expect.stringContaining('"max_gas":"300000"') }),
+        expect.objectContaining({ key: "parameters", value: expect.stringContaining('"max_gas":"3000000"') }),
       ]),
     });
     for (let i = 0; i < 2; i++) {
-      expect(chain.app.checkTx({ tx: transfer(chain, 300_001n), kind: "trial" })).toMatchObject({
+      expect(chain.app.checkTx({ tx: transfer(chain, 3_000_001n), kind: "trial" })).toMatchObject({
         codespace: "sdk",
         code: 41,
       });
-      expect(chain.app.checkTx({ tx: transfer(chain, 300_000n), kind: "trial" }).code).toBe(0);
-      expect(chain.propose([transfer(chain, 300_001n)])).toEqual([]);
-      expect(chain.propose([transfer(chain, 300_000n)])).toHaveLength(1);
-      expect(accepts(chain, transfer(chain, 300_001n))).toBe(false);
-      expect(accepts(chain, transfer(chain, 300_000n))).toBe(true);
+      expect(chain.app.checkTx({ tx: transfer(chain, 3_000_000n), kind: "trial" }).code).toBe(0);
+      expect(chain.propose([transfer(chain, 3_000_001n)])).toEqual([]);
+      expect(chain.propose([transfer(chain, 3_000_000n)])).toHaveLength(1);
+      expect(accepts(chain, transfer(chain, 3_000_001n))).toBe(false);
+      expect(accepts(chain, transfer(chain, 3_000_000n))).toBe(true);
       chain.nextBlock();
       expect(chain.consensusParamUpdates).toBeUndefined();
       chain.restart();
@@ -173,6 +174,9 @@ describe("bad parameters", () => {
 
   test.each<[string, Changes]>([
     ["bytes of a block of 0", { block: { maxBytes: 0n } }],
+    ["fewer bytes than proposals need", { block: { maxBytes: LEAST_BLOCK_BYTES - 1n }, evidence: { maxBytes: 0n } }],
+    ["no gas", { block: { maxGas: 0n } }],
+    ["less gas than proposals need", { block: { maxGas: LEAST_BLOCK_GAS - 1n } }],
     ["bytes of a block below -1", { block: { maxBytes: -2n } }],
     ["more bytes than 100 MiB", { block: { maxBytes: most + 1n } }],
     ["gas below -1", { block: { maxGas: -2n } }],
@@ -192,10 +196,10 @@ describe("bad parameters", () => {
   });
 
   test.each<[string, Changes]>([
-    ["a byte", { block: { maxBytes: 1n }, evidence: { maxBytes: 0n } }],
+    ["the fewest bytes", { block: { maxBytes: LEAST_BLOCK_BYTES }, evidence: { maxBytes: 0n } }],
     ["100 MiB", { block: { maxBytes: most } }],
     ["the engine's own limit, all of it for evidence", { block: { maxBytes: -1n }, evidence: { maxBytes: most } }],
-    ["no gas", { block: { maxGas: 0n } }],
+    ["the least gas", { block: { maxGas: LEAST_BLOCK_GAS } }],
     ["the shortest ages", { evidence: { maxAgeNumBlocks: 1n, maxAgeDuration: 1n } }],
     ["the longest age", { evidence: { maxAgeDuration: 2n ** 63n - 1n } }],
     ["all known types of keys", { validator: { pubKeyTypes: ["ed25519", "secp256k1"] } }],

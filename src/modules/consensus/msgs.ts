@@ -1,5 +1,5 @@
 import { type ConsensusParams, consensusParamsOf, consensusParamsProblems } from "../../abci/index.ts";
-import { type BoundService, bindService, checkAuthority } from "../../runtime/index.ts";
+import { type BoundService, bindService, blockProblems, checkAuthority } from "../../runtime/index.ts";
 import { Msg, type MsgUpdateParams } from "../../wire/gen/sdk/consensus/v1/tx_pb.js";
 import { consensusErrors as errors } from "../../wire/index.ts";
 import type { ConsensusKeeper } from "./keeper.ts";
@@ -21,11 +21,11 @@ export function consensusMsgs(keeper: ConsensusKeeper): BoundService {
   );
 }
 
-/** All parameters at once, each part of them. Throws for everything that genesis would refuse. */
+/** All parameters at once, each part of them. Throws for what genesis would refuse, and for blocks without room. */
 function read(msg: MsgUpdateParams): ConsensusParams {
   const params = consensusParamsOf(msg);
   if (params === undefined) throw errors.invalidParams("all parameters must be present: block, evidence and validator");
-  const [problem] = consensusParamsProblems(params);
+  const [problem] = [...consensusParamsProblems(params), ...blockProblems(params.block)];
   if (problem !== undefined) throw errors.invalidParams(problem);
   if ((msg.abci?.voteExtensionsEnableHeight ?? 0n) !== 0n)
     throw errors.invalidParams("abci.vote_extensions_enable_height must be 0: this chain has no vote extensions");

@@ -1,40 +1,37 @@
 import { create } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { thorough } from "../../../test/support/runs.ts";
-import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../../abci/index.ts";
-import { createApp, standardModules } from "../../app/index.ts";
-import { moduleAddress } from "../../crypto/index.ts";
-import { Context } from "../../runtime/index.ts";
-import { CacheMultiStore, type KVStore, memoryDatabase } from "../../store/index.ts";
 import {
-  createValidatorMessage,
-  genesisValidator,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-  testKey,
-} from "../../testing/index.ts";
-import { NATIVE_DENOM, parseDec, toHex } from "../../util/index.ts";
+  coins,
+  fund,
+  GOV,
+  held,
+  M,
+  newChain,
+  PARAMS,
+  proposal,
+  spend,
+  submit,
+  vote,
+} from "../../../test/support/gov-chain.ts";
+import { thorough } from "../../../test/support/runs.ts";
+import { moduleAddress } from "../../crypto/index.ts";
+import { genesisValidator, type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
+import { parseDec } from "../../util/index.ts";
+import { Query as AuthQuery } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { MsgUpdateParamsSchema as AuthUpdateSchema } from "../../wire/gen/sdk/auth/v1beta1/tx_pb.js";
 import { GenericAuthorizationSchema } from "../../wire/gen/sdk/authz/v1beta1/authz_pb.js";
 import { MsgExecSchema, MsgGrantSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { CommunityPoolSpendProposalSchema } from "../../wire/gen/sdk/distribution/v1beta1/distribution_pb.js";
-import {
-  MsgCommunityPoolSpendSchema,
-  MsgFundCommunityPoolSchema,
-} from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { BasicAllowanceSchema } from "../../wire/gen/sdk/feegrant/v1beta1/feegrant_pb.js";
 import { MsgGrantAllowanceSchema } from "../../wire/gen/sdk/feegrant/v1beta1/tx_pb.js";
-import { OpenTallySchema, ProposalStatus, VoteOption, VoteSchema } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
+import { ProposalStatus, VoteOption } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query } from "../../wire/gen/sdk/gov/v1/query_pb.js";
 import {
   MsgCancelProposalSchema,
   MsgDepositSchema,
-  MsgSubmitProposalSchema,
   MsgUpdateParamsSchema,
-  MsgVoteSchema,
   MsgVoteWeightedSchema,
 } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
 import { TextProposalSchema } from "../../wire/gen/sdk/gov/v1beta1/gov_pb.js";
@@ -47,81 +44,8 @@ import { Query as MintQuery } from "../../wire/gen/sdk/mint/v1beta1/query_pb.js"
 import { MsgUpdateParamsSchema as MintUpdateSchema } from "../../wire/gen/sdk/mint/v1beta1/tx_pb.js";
 import { ParameterChangeProposalSchema } from "../../wire/gen/sdk/params/v1beta1/query_pb.js";
 import { Query as StakingQuery } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
-import { MsgDelegateSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
-import { encodeAddress, encodeMessage, packAny, typeUrlOf } from "../../wire/index.ts";
+import { encodeAddress, packAny, typeUrlOf } from "../../wire/index.ts";
 import { BLOCK_WORK } from "./limits.ts";
-import { GovRecords } from "./records.ts";
-
-const GOV = encodeAddress(moduleAddress("gov"));
-const M = 1_000_000n;
-const coins = (amount: bigint, denom = NATIVE_DENOM) => [{ denom, amount: `${amount}` }];
-/** Two blocks of deposits, three of votes, one of a vote in haste; a block is six seconds. */
-const PARAMS = {
-  min_deposit: [{ denom: NATIVE_DENOM, amount: "10000000" }],
-  expedited_min_deposit: [{ denom: NATIVE_DENOM, amount: "50000000" }],
-  max_deposit_period: "12s",
-  voting_period: "18s",
-  expedited_voting_period: "6s",
-  quorum: "0.334",
-  threshold: "0.5",
-  expedited_threshold: "0.667",
-  veto_threshold: "0.334",
-  min_initial_deposit_ratio: "0",
-  proposal_cancel_ratio: "0.5",
-  burn_vote_veto: true,
-  min_deposit_ratio: "0.01",
-};
-
-const twoSeats = {
-  ...{ unbonding_time: "60s", max_validators: 2, max_entries: 7, historical_entries: 0 },
-  ...{ bond_denom: NATIVE_DENOM, min_commission_rate: "0" },
-};
-
-/** Alice's validator has ten million tokens of its own, four of carol's; bob's has six. */
-function newChain(
-  params: object = {},
-  auth: object = {},
-  gas = 200_000n,
-): {
-  chain: TestChain;
-  alice: TestKey;
-  bob: TestKey;
-  carol: TestKey;
-  dave: TestKey;
-} {
-  const chain = testChain({
-    genesis: { ...auth, gov: { starting_proposal_id: "1", params: { ...PARAMS, ...params } } },
-    coins: { [NATIVE_DENOM]: 10n ** 12n, uother: 10n ** 12n },
-  });
-  const [alice, bob, carol, dave] = ["alice", "bob", "carol", "dave"].map((name) => chain.key(name)) as [
-    ...[TestKey, TestKey, TestKey, TestKey],
-  ];
-  chain.mustSend(createValidatorMessage(alice, { amount: 10n * M }), { from: alice, gas });
-  chain.mustSend(createValidatorMessage(bob, { amount: 6n * M }), { from: bob, gas });
-  const delegate = create(MsgDelegateSchema, {
-    delegatorAddress: carol.address,
-    validatorAddress: operatorAddress(alice),
-    amount: coins(4n * M)[0],
-  });
-  chain.mustSend(delegate, { from: carol, gas });
-  chain.nextBlock(2);
-  return { chain, alice, bob, carol, dave };
-}
-
-const submit = (from: TestKey, messages: Any[] = [], change: object = {}) =>
-  create(MsgSubmitProposalSchema, {
-    ...{ messages, initialDeposit: coins(10n * M), proposer: from.address },
-    ...{ title: "A title", summary: "A summary", metadata: messages.length === 0 ? "told elsewhere" : "" },
-    ...change,
-  });
-const vote = (from: TestKey, proposalId: bigint, option = VoteOption.YES) =>
-  create(MsgVoteSchema, { proposalId, voter: from.address, option });
-const spend = (to: TestKey, amount: bigint) =>
-  packAny(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: to.address, amount: coins(amount) });
-const fund = (from: TestKey, amount: bigint) =>
-  create(MsgFundCommunityPoolSchema, { depositor: from.address, amount: coins(amount) });
-const proposal = (chain: TestChain, proposalId: bigint) => chain.query(Query.method.proposal, { proposalId }).proposal;
-const held = (chain: TestChain) => chain.balance(GOV);
 
 function told(events: TestChain["blockEvents"], type: string): Record<string, string>[] {
   return events
@@ -280,6 +204,40 @@ describe("a proposal", () => {
   });
 });
 
+describe("a proposal of parameters that would end all proposals fails:", () => {
+  const changed = (chain: TestChain, message: Any): string => {
+    const [alice, dave] = [chain.key("alice"), chain.key("dave")];
+    const gas = 900_000n;
+    chain.mustSend(submit(dave, [message]), { from: dave, gas });
+    chain.mustSend(vote(alice, 1n), { from: alice, gas });
+    chain.nextBlock(3);
+    const { status, failedReason = "" } = proposal(chain, 1n) ?? {};
+    return status === ProposalStatus.FAILED ? failedReason : `status ${status}`;
+  };
+
+  test.each([
+    ["of coins that nobody has", [...coins(1n, "unothing"), ...coins(10n * M)]],
+    ["of a large part of all coins", coins(10n ** 12n)],
+  ])("a deposit %s", (_, minDeposit) => {
+    const { chain } = newChain();
+    const { params } = chain.query(Query.method.params, {});
+    const expeditedMinDeposit = minDeposit.map((coin) => ({ ...coin, amount: `${coin.amount}0` }));
+    const message = { authority: GOV, params: { ...params, minDeposit, expeditedMinDeposit } as never };
+    expect(changed(chain, packAny(MsgUpdateParamsSchema, message))).toContain(
+      "more than a tenth of all there is of it",
+    );
+  });
+
+  test("dearer gas, where the blocks of genesis have little", () => {
+    const { chain } = newChain({}, {}, 200_000n, 1_000_000n);
+    const { params } = chain.query(AuthQuery.method.params, {});
+    const update = (txSizeCostPerByte: bigint) =>
+      packAny(AuthUpdateSchema, { authority: GOV, params: { ...params, txSizeCostPerByte } as never });
+    expect(changed(chain.fork(), update(11n))).toContain("first raise block.max_gas to 2000000 or more");
+    expect(changed(chain, update(9n))).toBe(`status ${ProposalStatus.PASSED}`);
+  });
+});
+
 describe("of proposals before release 0.46", () => {
   const old = (from: TestKey, content: Any) =>
     create(OldSubmitSchema, { content, initialDeposit: coins(10n * M), proposer: from.address });
@@ -414,186 +372,7 @@ test("an exported state goes on as it was", () => {
   expect(JSON.stringify(second.gov)).toContain("A title");
 });
 
-/** Accounts that have nothing, in the order of their addresses. */
-const strangers = (count: number): string[] =>
-  Array.from({ length: count }, (_, i) => {
-    const bytes = new Uint8Array(20);
-    new DataView(bytes.buffer).setUint32(0, i + 1);
-    return encodeAddress(bytes);
-  });
-
-/** More than the votes that one block forgets. */
-const CROWD = BLOCK_WORK + 500;
-
-/** Alice's validator has a token of its own, the last voter a hundred; all others of the crowd have nothing. */
-function crowd(votingEnd: string): TestChain {
-  const names = ["alice", "bob", "carol", "dave"];
-  const [alice, rich = ""] = [testKey("alice"), encodeAddress(new Uint8Array(20).fill(255))];
-  const { validator, delegation } = genesisValidator(alice, M);
-  const shares = (tokens: bigint): string => `${tokens}.${"0".repeat(18)}`;
-  const honest = { ...delegation, delegator_address: rich, shares: shares(100n * M) };
-  const pool = encodeAddress(moduleAddress("not_bonded_tokens_pool"));
-  const tally = { yes_count: "0", abstain_count: "0", no_count: "0", no_with_veto_count: "0" };
-  const begun = "2024-12-31T00:00:00Z";
-  const times = { submit_time: begun, deposit_end_time: begun, voting_start_time: begun, voting_end_time: votingEnd };
-  const open = { id: "1", status: "PROPOSAL_STATUS_VOTING_PERIOD", final_tally_result: tally, ...times };
-  const voted = (voter: string, option: string) => ({ proposal_id: "1", voter, options: [{ option, weight: "1" }] });
-  return testChain({
-    checkedAt: (height) => height > 3n,
-    genesis: {
-      bank: {
-        balances: [
-          ...names.map((name) => ({ address: testKey(name).address, coins: coins(10n ** 12n) })),
-          { address: pool, coins: coins(101n * M) },
-          { address: GOV, coins: coins(10n * M) },
-        ],
-      },
-      staking: {
-        validators: [{ ...validator, tokens: `${101n * M}`, delegator_shares: shares(101n * M) }],
-        delegations: [delegation, honest],
-      },
-      gov: {
-        starting_proposal_id: "2",
-        params: PARAMS,
-        proposals: [{ ...open, total_deposit: coins(10n * M), title: "T", summary: "S", metadata: "M" }],
-        deposits: [{ proposal_id: "1", depositor: alice.address, amount: coins(10n * M) }],
-        votes: [
-          ...strangers(CROWD).map((voter) => voted(voter, "VOTE_OPTION_ABSTAIN")),
-          voted(rich, "VOTE_OPTION_NO"),
-          voted(testKey("bob").address, "VOTE_OPTION_YES"),
-        ],
-      },
-    },
-  });
-}
-
-describe("a vote", () => {
-  test("that becomes a regular one counts only what is voted from then on, by whom it was before as well", () => {
-    const { chain, alice, carol, dave } = newChain();
-    chain.mustSend(submit(dave, [], { expedited: true, initialDeposit: coins(50n * M) }), { from: dave });
-    chain.block([chain.sign(vote(carol, 1n), { from: carol })]);
-    expect(proposal(chain, 1n)).toMatchObject({ expedited: false, finalTallyResult: { yesCount: `${4n * M}` } });
-    expect(chain.query(Query.method.votes, { proposalId: 1n }).votes).toEqual([]);
-    const pair = { delegatorAddress: carol.address, validatorAddress: operatorAddress(alice) };
-    const more = create(MsgDelegateSchema, { ...pair, amount: coins(M)[0] });
-    chain.block([chain.sign([vote(carol, 1n, VoteOption.NO), more], { from: carol, gas: 10n ** 6n })]);
-    const { tally } = chain.query(Query.method.tallyResult, { proposalId: 1n });
-    expect(tally).toMatchObject({ yesCount: "0", noCount: `${5n * M}` });
-  });
-
-  test("is not counted less because somebody stronger becomes a validator in its last block", () => {
-    const { chain, alice, bob, carol, dave } = newChain({}, { staking: { params: twoSeats } });
-    chain.mustSend(submit(dave), { from: dave });
-    chain.block([chain.sign(vote(bob, 1n), { from: bob }), chain.sign(vote(alice, 1n), { from: alice })]);
-    chain.nextBlock();
-    chain.block([chain.sign(createValidatorMessage(carol, { amount: 1000n * M }), { from: carol, gas: 10n ** 6n })]);
-    expect(proposal(chain, 1n)).toMatchObject({
-      status: ProposalStatus.PASSED,
-      finalTallyResult: { yesCount: `${20n * M}` },
-    });
-  });
-});
-
-describe("votes of version 1 of the module", () => {
-  const records = new GovRecords();
-  const migrateGov = standardModules().modules.find(({ name }) => name === "gov")?.migrations?.[1];
-
-  const rowsOf = (store: KVStore) => [...store.iterate()].map((row) => row.map(toHex).join(" "));
-
-  /** Two votes, one of them expedited, in the state as version 1 stored it; the count of one may have begun. */
-  function versionOne(...counts: bigint[]) {
-    const { chain, alice, bob, carol, dave } = newChain({ voting_period: "600s", expedited_voting_period: "300s" });
-    chain.mustSend(submit(dave), { from: dave });
-    chain.mustSend(submit(dave, [], { expedited: true, initialDeposit: coins(50n * M) }), { from: dave });
-    for (const id of [1n, 2n])
-      chain.block([
-        chain.sign(vote(alice, id), { from: alice }),
-        chain.sign(vote(bob, id, VoteOption.NO), { from: bob }),
-        chain.sign(vote(carol, id, VoteOption.ABSTAIN), { from: carol }),
-      ]);
-    const stores = new CacheMultiStore(chain.app.state);
-    const store = stores.store("gov");
-    const wanted = rowsOf(store);
-    const raw = [...records.votes.iterate(store)];
-    for (const [key] of raw) records.votes.delete(store, key);
-    for (const key of [...records.voted.keys(store)]) records.voted.delete(store, key);
-    for (const [[, voter], each] of raw)
-      store.set(records.votes.storeKey([each.proposalId, voter]), encodeMessage(VoteSchema, each));
-    for (const proposalId of counts) records.tallies.set(store, proposalId, create(OpenTallySchema, { proposalId }));
-    const block = { chainId: "test-1", height: chain.height + 1n, time: chain.time, proposer: new Uint8Array(20) };
-    const ctx = new Context({ block, mode: "block", stores });
-    return { chain, store, wanted, migrate: () => migrateGov?.(ctx) };
-  }
-
-  test("go on as if they had been made today", () => {
-    const { store, wanted, migrate } = versionOne();
-    migrate();
-    expect(rowsOf(store)).toEqual(wanted);
-  });
-
-  test("of which a count had begun are made again, in a new time of voting", () => {
-    const { chain, store, migrate } = versionOne(1n);
-    migrate();
-    const { votingStartTime, votingEndTime } = records.proposals.require(store, 1n);
-    const now = chain.time / 10n ** 9n;
-    expect([votingStartTime?.seconds, votingEndTime?.seconds]).toEqual([now, now + 600n]);
-    expect([...records.votes.values(store)].map(({ proposalId }) => proposalId)).toEqual([2n, 2n, 2n]);
-    expect([...records.votingQueue.iterate(store)].map(({ key }) => key)).toEqual([2n, 1n]);
-    expect([...records.tallies.keys(store)]).toEqual([]);
-  });
-
-  test("of a genesis file with a count that had begun are made again too", () => {
-    const { chain } = versionOne();
-    const exported = chain.app.exportGenesis() as { gov: object };
-    const tallies = [{ proposal_id: "1", total: "5", yes: "5" }];
-    const again = createApp({ database: memoryDatabase(), checkInvariants: true });
-    const [time, height] = [chain.time + 1n, chain.height + 1n];
-    again.initChain({
-      ...{ chainId: "test-1", time, initialHeight: height, validators: [], consensusParams: DEFAULT_CONSENSUS_PARAMS },
-      appState: { ...exported, gov: { ...exported.gov, tallies } },
-    });
-    const place = { height, time, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
-    again.finalizeBlock({ ...NO_VOTERS, ...place, txs: [] });
-    again.commit();
-    const { gov } = again.exportGenesis() as unknown as {
-      gov: { votes: { proposal_id: string }[]; tallies: object[] };
-    };
-    expect([gov.votes.map(({ proposal_id }) => proposal_id), gov.tallies]).toEqual([["2", "2", "2"], []]);
-  });
-});
-
 thorough(() => {
-  describe("a vote of more accounts than a block can read", () => {
-    const tally = { yesCount: "0", abstainCount: "0", noCount: `${100n * M}`, noWithVetoCount: "0" };
-
-    test("ends in one block: what somebody delegates later changes nothing", () => {
-      const chain = crowd("2025-01-01T00:00:12Z");
-      const bob = chain.key("bob");
-      expect(chain.query(Query.method.tallyResult, { proposalId: 1n }).tally).toMatchObject(tally);
-      chain.nextBlock();
-      const late = create(MsgDelegateSchema, {
-        delegatorAddress: bob.address,
-        validatorAddress: operatorAddress(chain.key("alice")),
-        amount: coins(10n ** 11n)[0],
-      });
-      chain.block([chain.sign(late, { from: bob, gas: 500_000n }), chain.sign(vote(bob, 1n), { from: bob })]);
-      chain.nextBlock();
-      expect(proposal(chain, 1n)).toMatchObject({ status: ProposalStatus.REJECTED, finalTallyResult: tally });
-      expect(held(chain)).toBe(0n);
-    });
-
-    test("shows no votes from its end on, and forgets them in some blocks", () => {
-      const chain = crowd("2025-01-01T00:00:06Z");
-      const rows = (): number => [...chain.app.state.store("gov").iterate({ start: Uint8Array.of(4) })].length;
-      const others = 5;
-      expect(chain.query(Query.method.votes, { proposalId: 1n }).votes).toEqual([]);
-      expect(rows()).toBeGreaterThan(others);
-      expect((chain.app.exportGenesis() as { gov: { votes?: object[] } }).gov.votes ?? []).toEqual([]);
-      chain.nextBlock();
-      expect(rows()).toBeLessThanOrEqual(others);
-    });
-  });
-
   test("proposals that nobody voted on end with as much work as the validators that are read", () => {
     const COUNT = BLOCK_WORK;
     const time = "2024-12-31T00:00:00Z";

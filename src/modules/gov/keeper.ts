@@ -25,7 +25,10 @@ export interface GovHooks {
   afterProposalVotingPeriodEnded(ctx: Context, id: bigint): void;
 }
 
-export type GovBank = Pick<Bank, "burn" | "isBlocked" | "moduleBalances" | "sendFromModule" | "sendToModule">;
+export type GovBank = Pick<
+  Bank,
+  "burn" | "isBlocked" | "moduleBalances" | "sendFromModule" | "sendToModule" | "supply"
+>;
 
 /** What the module is made of. */
 export interface GovDeps {

@@ -3,9 +3,9 @@ import { Msg } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
 import { decodeAddress, govErrors as errors, fromNanos } from "../../wire/index.ts";
 import { GOV_ACCOUNT } from "./account.ts";
 import { addDeposit } from "./deposits.ts";
-import { type GovKeeper, store } from "./keeper.ts";
+import type { GovKeeper } from "./keeper.ts";
 import { ContentRunner, checkContent } from "./older/contents.ts";
-import { paramsProblems } from "./params.ts";
+import { changeParams, paramsProblems } from "./params.ts";
 import { cancel, checkSubmission, submit } from "./proposals.ts";
 import { addVote, checkMetadata, checkParts, wholeVote } from "./voting/votes.ts";
 
@@ -13,7 +13,7 @@ export function govMsgs(keeper: GovKeeper): BoundService {
   const { pool, messages, legacy } = keeper.deps;
   const contents = new ContentRunner(pool, messages, legacy);
   const update = updateParams({
-    set: (ctx, params) => keeper.records.params.set(store(ctx), params),
+    set: (ctx, params) => changeParams(keeper, ctx, params),
     problems: paramsProblems,
     refuse: errors.invalidParams,
   });

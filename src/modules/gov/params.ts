@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { readSomeCoins } from "../../runtime/index.ts";
+import { type Context, durationProblems, readCoins, readSomeCoins } from "../../runtime/index.ts";
 import {
   DEC_ONE,
   type Dec,
   errorText,
+  formatCoin,
   formatDec,
   type IntCoin,
   NATIVE_DENOM,
@@ -11,11 +12,11 @@ import {
   tryParseDec,
 } from "../../util/index.ts";
 import { type Params, ParamsSchema } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
-import { isAddress, toNanos } from "../../wire/index.ts";
+import { govErrors as errors, isAddress, toNanos } from "../../wire/index.ts";
+import { type GovKeeper, store } from "./keeper.ts";
 
 const DAY = 86_400n;
-/** Ten years: later times would not fit into 64 bits. */
-const MOST_PERIOD = 3650n * DAY * 1_000_000_000n;
+const MOST_YEARS = 10n;
 /** Every deposit looks through the list. */
 const MOST_DENOMS = 20;
 
@@ -51,9 +52,9 @@ export function paramsProblems(params: Params): string[] {
     ...ratioProblems("min_initial_deposit_ratio", params.minInitialDepositRatio),
     ...ratioProblems("proposal_cancel_ratio", params.proposalCancelRatio),
     ...ratioProblems("min_deposit_ratio", params.minDepositRatio),
-    ...periodProblems("max_deposit_period", params.maxDepositPeriod),
-    ...periodProblems("voting_period", params.votingPeriod),
-    ...periodProblems("expedited_voting_period", params.expeditedVotingPeriod),
+    ...durationProblems("max_deposit_period", params.maxDepositPeriod, MOST_YEARS),
+    ...durationProblems("voting_period", params.votingPeriod, MOST_YEARS),
+    ...durationProblems("expedited_voting_period", params.expeditedVotingPeriod, MOST_YEARS),
     ...(params.proposalCancelDest === "" || isAddress(params.proposalCancelDest)
       ? []
       : ["proposal_cancel_dest: must be empty or the address of an account"]),
@@ -77,6 +78,20 @@ function expeditedProblems(params: Params): string[] {
   ];
 }
 
+/** Of all there is of a coin, a deposit may ask for one part in so many. */
+const LEAST_DEPOSITS = 10n;
+
+/** A deposit that nobody can make would be the end of all proposals. */
+export function changeParams(keeper: GovKeeper, ctx: Context, params: Params): void {
+  const before = keeper.getParams(ctx).minDeposit;
+  const isKnown = ({ denom, amount }: IntCoin): boolean => covers(readCoins(before), [{ denom, amount }]);
+  for (const coin of readSomeCoins(params.minDeposit)) {
+    if (isKnown(coin) || coin.amount * LEAST_DEPOSITS <= keeper.deps.bank.supply(ctx, coin.denom)) continue;
+    throw errors.invalidParams(`params.min_deposit: ${formatCoin(coin)} is more than a tenth of all there is of it`);
+  }
+  keeper.records.params.set(store(ctx), params);
+}
+
 function minimumProblems(name: string, params: Params): string[] {
   const coins = name === "min_deposit" ? params.minDeposit : params.expeditedMinDeposit;
   if (coins.length > MOST_DENOMS) return [`${name}: there may be at most ${MOST_DENOMS} coins`];
@@ -92,11 +107,6 @@ function ratioProblems(name: string, text: string, least: "zero" | "positive" = 
   const value = tryParseDec(text);
   const isGood = value !== undefined && value <= DEC_ONE && (least === "zero" ? value >= 0n : value > 0n);
   return isGood ? [] : [`${name}: must be ${least === "zero" ? "0 to 1" : "more than 0 and at most 1"}`];
-}
-
-function periodProblems(name: string, duration: Params["votingPeriod"]): string[] {
-  const nanos = period(duration);
-  return nanos > 0n && nanos <= MOST_PERIOD ? [] : [`${name}: must be positive and at most ten years`];
 }
 
 /** A ratio of the parameters. */

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, paramsItem } from "../../runtime/index.ts";
+import { type Context, MOST_SUPPLY, paramsItem } from "../../runtime/index.ts";
 import { checkPrefixes, item, type KVStore, protoValue } from "../../store/index.ts";
 import { DEC_ONE, type Dec, decFromInt, decMul, decQuo, decTruncate, formatDec } from "../../util/index.ts";
 import { type Minter, MinterSchema, type Params, ParamsSchema } from "../../wire/gen/sdk/mint/v1beta1/mint_pb.js";
@@ -44,7 +44,9 @@ export class MintKeeper {
     const inflation = nextInflation(BigInt(this.getMinter(ctx).inflation), params, ratio);
     const annual = inflation * this.#bank.supply(ctx, this.#stake.bondDenom(ctx));
     this.#setMinter(ctx, inflation, annual);
-    const amount = decTruncate(annual / params.blocksPerYear);
+    const room = MOST_SUPPLY - this.#bank.supply(ctx, params.mintDenom);
+    const wanted = decTruncate(annual / params.blocksPerYear);
+    const amount = wanted < room ? wanted : room;
     if (amount > 0n) {
       const coins = [{ denom: params.mintDenom, amount }];
       this.#bank.mint(ctx, ACCOUNT, coins);

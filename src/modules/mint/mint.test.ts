@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { MOST_SUPPLY } from "../../runtime/index.ts";
 import { createValidatorMessage, type TestChain, testChain } from "../../testing/index.ts";
 import { formatDec, parseDec } from "../../util/index.ts";
 import { Query as Bank } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
@@ -55,6 +56,16 @@ describe("new coins", () => {
     expect(step("0.13", "1")).toBe("0.129999989855082334");
     expect(step("0.2", "0")).toBe("0.200000000000000000");
     expect(step("0.07", "1")).toBe("0.070000000000000000");
+  });
+
+  test("end where there are as many coins as voting power can express", () => {
+    const most = { inflation_min: "1", inflation_max: "1", blocks_per_year: "1" };
+    const chain = newChain(most, "1");
+    const before = supply(chain);
+    chain.nextBlock();
+    expect(supply(chain)).toBe(2n * before);
+    chain.nextBlock(40);
+    expect(supply(chain)).toBe(MOST_SUPPLY);
   });
 
   test("go to validators", () => {

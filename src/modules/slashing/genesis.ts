@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import { type Context, defineGenesis, durationProblems, entryProblems, type GenesisPart } from "../../runtime/index.ts";
 import { DEC_ONE, parseDec, toHex, toUtf8 } from "../../util/index.ts";
 import {
   type GenesisState,
@@ -9,7 +9,7 @@ import {
   ValidatorSigningInfoSchema,
 } from "../../wire/gen/sdk/slashing/v1beta1/slashing_pb.js";
 import { BondStatus } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
-import { decodeAddress, encodeAddress, toNanos } from "../../wire/index.ts";
+import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { consensusAddressOf } from "../staking/index.ts";
 import { decOf, type SlashingKeeper, store } from "./keeper.ts";
 
@@ -40,10 +40,9 @@ export function paramsProblems(params: Params): string[] {
     slash_fraction_downtime: params.slashFractionDowntime,
   };
   const bad = Object.entries(fractions).filter(([, bytes]) => decOf(bytes) < 0n || decOf(bytes) > DEC_ONE);
-  const isShort = downtimeJailDuration === undefined || toNanos(downtimeJailDuration) <= 0n;
   return [
     ...(window < 1n || window > MOST_WINDOW ? [`params.signed_blocks_window: must be 1 to ${MOST_WINDOW}`] : []),
-    ...(isShort ? ["params.downtime_jail_duration: must be positive"] : []),
+    ...durationProblems("params.downtime_jail_duration", downtimeJailDuration),
     ...bad.map(([name]) => `params.${name}: must be 0 to 1`),
   ];
 }

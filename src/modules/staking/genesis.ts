@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   type Context,
   defineGenesis,
+  durationProblems,
   entryProblems,
   type GenesisPart,
   type Restart,
@@ -23,7 +24,6 @@ import {
   stakingErrors as errors,
   publicKeyFromAny,
   publicKeyToAny,
-  toNanos,
 } from "../../wire/index.ts";
 import { timeOf } from "./entries.ts";
 import { poolsHoldTokens } from "./invariants.ts";
@@ -58,8 +58,7 @@ export function defaultParams(): Params {
 export function paramsProblems(params: Params): string[] {
   const { unbondingTime, maxValidators, maxEntries, historicalEntries, bondDenom, minCommissionRate } = params;
   const rate = BigInt(minCommissionRate);
-  const found: string[] = [];
-  if (unbondingTime === undefined || toNanos(unbondingTime) <= 0n) found.push("unbonding_time: must be positive");
+  const found = durationProblems("unbonding_time", unbondingTime);
   if (maxValidators < 1 || maxValidators > MOST_VALIDATORS)
     found.push(`max_validators: must be 1 to ${MOST_VALIDATORS}`);
   if (maxEntries < 1 || maxEntries > MOST_ENTRIES) found.push(`max_entries: must be 1 to ${MOST_ENTRIES}`);

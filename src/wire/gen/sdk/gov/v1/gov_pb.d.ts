@@ -364,7 +364,7 @@ export declare type Params = Message<"sdk.gov.v1.Params"> & {
 export declare const ParamsSchema: GenMessage<Params>;
 
 /**
- * A count of votes that continues in the next block, because there are more of them than one block counts.
+ * A count of votes that an earlier version had not finished: the vote begins again when the state is imported.
  *
  * @generated from message sdk.gov.v1.OpenTally
  */
