@@ -70,15 +70,16 @@ export async function parseLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (COMMANDER_DONE.has(error.code)) return undefined;
-    throw commandLineFault(error);
+    const remedy = error.code === "commander.excessArguments" ? spec.tooMany : undefined;
+    throw commandLineFault(error, remedy);
   }
   return { args: command.args, flags: new Map([...parsedFlags(command), ...switches]) };
 }
 
 /** What commander says about a wrong command line; the nearest word is the remedy. */
-function commandLineFault(error: CommanderError): UsageError {
+function commandLineFault(error: CommanderError, remedy?: string): UsageError {
   const [, text = "", close] = /^(?:error: )?(.*?)\s*(?:\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
-  return new UsageError(text.replaceAll("\n", " "), close?.replace("Did", "did"));
+  return new UsageError(text.replaceAll("\n", " "), remedy ?? close?.replace("Did", "did"));
 }
 
 function specOf(path: readonly CommandSpec[]): CommandSpec {

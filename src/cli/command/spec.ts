@@ -23,6 +23,8 @@ export interface CommandSpec {
   /** Positionals in usage form: `<file>`, `[address]`, `[words...]`. */
   readonly args?: string;
   readonly flags?: readonly FlagSpec[];
+  /** Remedy for more arguments than `args` names. */
+  readonly tooMany?: string;
   /** Shown in the help, one command a line. */
   readonly example?: string;
   readonly load?: () => Promise<Run>;

@@ -180,14 +180,15 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "import-hex",
-    args: "<name> [hex]",
-    summary: "Store a private key from hexadecimal, prompting for it unless given",
+    args: "<name>",
+    summary: "Store a private key from hexadecimal, read from a prompt or from standard input",
+    tooMany:
+      "leave the key out and type it at the prompt, or pipe it in; one on the command line stays in the shell's history, and other users see it",
     flags: FLAGS,
-    example: "svc keys import-hex alice",
+    example: "svc keys import-hex alice\nsvc keys import-hex alice < alice.hex",
     load: async () => {
       const { keysImportHex } = await import("./transfer.ts");
-      return ({ args: [name = "", hex], flags, io }) =>
-        keysImportHex({ ...keysOptions({ flags }), name, ...defined({ hex }) }, io);
+      return ({ args: [name = ""], flags, io }) => keysImportHex({ ...keysOptions({ flags }), name }, io);
     },
   },
   {

@@ -149,8 +149,19 @@ describe("keys delete and export", () => {
   });
 
   test("a private key in hexadecimal is stored", async () => {
-    await keys("import-hex", "k0", k0?.privateKey ?? "");
+    await svc(["keys", "import-hex", "k0"], `${k0?.privateKey}\n`);
     expect(await addressOf("k0")).toBe(k0?.address);
+  });
+
+  test.each([
+    ["beside the name", ["k0", k0?.privateKey ?? ""], "pipe it in"],
+    ["instead of the name", [k0?.privateKey ?? ""], "give a name"],
+    ["with 0x instead of the name", [`0x${k0?.privateKey}`], "give a name"],
+  ])("a private key %s is refused with the remedy, and is not repeated", async (_, args, remedy) => {
+    const { code, out, err } = await svc(["keys", "import-hex", ...args], `${k0?.privateKey}\n`);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(remedy);
+    expect(err).not.toContain(k0?.privateKey);
   });
 });
 

@@ -403,15 +403,11 @@ describe("white space at the ends of a piped secret", () => {
 });
 
 describe("keys import-hex", () => {
-  const importHex = (name: string, hex: string | undefined, input = "") =>
-    run((io) => keysImportHex({ ...flags(), name, ...(hex === undefined ? {} : { hex }) }, io), input);
+  const importHex = (name: string, input = "") => run((io) => keysImportHex({ ...flags(), name }, io), input);
 
-  test("from an argument, and asked for", async () => {
+  test("with and without 0x and a line end", async () => {
     expect(await importHex("k0", k0?.privateKey ?? "")).toEqual({ out: "", err: "" });
-    expect(await importHex("k5", undefined, `0x${record("k5")?.privateKey.toUpperCase()}\n`)).toEqual({
-      out: "",
-      err: "",
-    });
+    expect(await importHex("k5", `0x${record("k5")?.privateKey.toUpperCase()}\n`)).toEqual({ out: "", err: "" });
     const { out } = await run((io) => keysList(flags(), io));
     expect(parse(out)).toMatchObject([{ address: k0?.address }, { address: record("k5")?.address }]);
   });
@@ -422,7 +418,7 @@ describe("keys import-hex", () => {
     ["zero", "00".repeat(32)],
     ["a number above the group order", "ff".repeat(32)],
   ])("%s is refused and not repeated", async (_, hex) => {
-    await expect(importHex("new", hex)).rejects.toThrow(/^the private key is not valid$/);
+    await expect(importHex("new", `${hex}\n`)).rejects.toThrow(/^the private key is not valid$/);
   });
 
   test("a key that is not there is exported to nobody, and nothing is asked for", async () => {
@@ -440,7 +436,7 @@ describe("keys import-hex", () => {
   test("a name that is taken, and one that is invalid", async () => {
     await recover("k0");
     await expect(importHex("k0", record("k5")?.privateKey)).rejects.toThrow("cannot overwrite key: k0");
-    await expect(importHex("../x", undefined)).rejects.toThrow("invalid key name");
+    await expect(importHex("../x")).rejects.toThrow("invalid key name");
   });
 });
 

@@ -73,22 +73,26 @@ export async function keysImport(options: KeysImportOptions, io: Io): Promise<vo
 
 export interface KeysImportHexOptions extends KeysFlags {
   readonly name: string;
-  /** The 64 digits; asked for when left out, so that no process list shows them. */
-  readonly hex?: string;
 }
 
-/** `keys import-hex NAME [HEX]`: prints nothing when all went well. */
+/** `keys import-hex NAME`: reads the 64 digits without echo. Prints nothing when all went well. */
 export async function keysImportHex(options: KeysImportHexOptions, io: Io): Promise<void> {
-  const { name, hex } = options;
+  const { name } = options;
+  if (HEX_KEY.test(name)) {
+    throw usageError("<name> is a private key, which is never an argument", "give a name: svc keys import-hex alice");
+  }
   checkKeyName(name);
-  const privateKey = parsePrivateKey(hex ?? (await io.password("Enter hex private key:")));
+  const privateKey = parsePrivateKey(await io.password("Enter hex private key:"));
   await storeNew(cliKeyring(options, io), name, privateKey);
 }
 
+/** A private key in hexadecimal. */
+const HEX_KEY = /^(?:0x)?([0-9a-f]{64})$/i;
+
 /** The text itself is never repeated. */
 function parsePrivateKey(text: string): Uint8Array {
-  const digits = text.trim().replace(/^0x/i, "");
-  const key = /^[0-9a-fA-F]{64}$/.test(digits) ? fromHex(digits) : undefined;
+  const digits = HEX_KEY.exec(text.trim())?.[1];
+  const key = digits === undefined ? undefined : fromHex(digits);
   if (key === undefined || !isPrivateKey(key)) {
     throw commandError("the private key is not valid", { hint: "give the 64 hexadecimal digits of a secp256k1 key" });
   }

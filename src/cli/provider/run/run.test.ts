@@ -257,7 +257,7 @@ test("svc provider run asks the engine of --cluster-engine, after the key and th
   onTestFinished(() => rmSync(home, { recursive: true }));
   const env = { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_NODE: node.url };
   const provider = (...flags: string[]) => runCli(["provider", "run", "--from", "alice", ...flags], { env });
-  await runCli(["keys", "import-hex", "alice", toHex(node.key("alice").privateKey)], { env });
+  await runCli(["keys", "import-hex", "alice"], { env, input: `${toHex(node.key("alice").privateKey)}\n` });
   expect((await provider()).err).toContain("there is no server certificate");
   await runCli(["tx", "cert", "create", "server", "localhost", "--from", "alice", "-y", "-b", "block"], { env });
   const ran = await provider("--cluster-engine", "tcp://127.0.0.1:1");
