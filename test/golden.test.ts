@@ -284,6 +284,7 @@ describe("queries", () => {
     for (const format of ["text", "json"]) {
       const { code, out, err } = await chain.run([...argv, "-o", format]);
       expect({ code, err }).toEqual({ code: 0, err: "" });
+      if (format === "json") expect(() => JSON.parse(out)).not.toThrow();
       shown.push(`$ svc ${row} -o ${format}\n${out}`);
     }
     await expect(masked(shown.join("\n"))).toMatchFileSnapshot(join(GOLDEN, "query", queryFile(row)));

@@ -188,6 +188,10 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
     });
     // A machine without it has asked with another stock client above.
     if (curl.error === undefined) expect(curl).toMatchObject({ stdout: "200", stderr: "" });
+    const restarted = JSON.parse(await type("deploy", "restart", "web", "--from", "alice", "-o", "json"));
+    expect(restarted).toEqual({ service: "web", restarting: true });
+    const sent = JSON.parse(await type("faucet", bob, "1utoken", "-o", "json", "--port-offset", String(PORT_OFFSET)));
+    expect(sent).toMatchObject({ amount: [{ denom: "utoken", amount: "1" }] });
   });
 });
 

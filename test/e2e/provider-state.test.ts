@@ -65,11 +65,9 @@ describeWithEngine("a provider whose surroundings change", () => {
     await tenant.sendManifest(ordered, provider.address);
     const url = await tenant.awaitReady(lease);
     const text = [lease.owner, lease.dseq, lease.gseq, lease.oseq, lease.provider].join("/");
+    const cluster = ["--cluster-engine", engine.socket, "--chain-id", localnet.node.chainId, "-y", "-o", "json"];
     const evict = (node: string, given: string) =>
-      runSvc([
-        ...["provider", "evict", given, "-y", "--home", provider.home, "--node", node],
-        ...["--cluster-engine", engine.socket, "--chain-id", localnet.node.chainId],
-      ]);
+      runSvc(["provider", "evict", given, "--home", provider.home, "--node", node, ...cluster]);
     expect(await evict(localnet.node.address, text)).toMatchObject({ stderr: /is running/ });
     await provider.process.stop();
     expect(await evict(localnet.node.address, text)).toMatchObject({
@@ -86,7 +84,12 @@ describeWithEngine("a provider whose surroundings change", () => {
     expect(run.stderr).toMatch(new RegExp(`was restarted from genesis; still running here: ${text}`));
     expect(await fetchPage(url)).toBe("200 of the old chain\n");
     expect(await evict(again.address, `${text}x`)).not.toMatchObject({ code: 0 });
-    expect(await evict(again.address, text)).toMatchObject({ code: 0, stdout: `${text}\n` });
+    const evicted = await evict(again.address, text);
+    expect(evicted, evicted.stderr).toMatchObject({ code: 0 });
+    expect(JSON.parse(evicted.stdout)).toEqual({ lease: text });
     expect(await provider.leftovers()).toEqual([]);
+    const purged = await runSvc(["provider", "purge", "--home", provider.home, ...cluster]);
+    expect(purged, purged.stderr).toMatchObject({ code: 0 });
+    expect(JSON.parse(purged.stdout)).toEqual({ leases: [] });
   });
 });

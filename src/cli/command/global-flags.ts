@@ -73,6 +73,11 @@ export const OUTPUT_FLAG: FlagSpec = {
   choices: OUTPUT_FORMATS,
 };
 
+/** `--output` of commands whose results people read. */
+export const TEXT_OUTPUT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
+/** `--output` of commands whose result is always JSON: accepted, because scripts pass it to every command. */
+export const ALWAYS_JSON: FlagSpec = { ...OUTPUT_FLAG, default: "json", hidden: true };
+
 export const NODE_FLAG: FlagSpec = {
   name: "node",
   value: "<host:port>",

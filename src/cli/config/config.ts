@@ -5,6 +5,7 @@ import { homeOf } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { nearest } from "../command/words/suggest.ts";
 import { UsageError, usageError } from "../errors.ts";
+import { printAs } from "../terminal/output.ts";
 import { setConfig } from "./edit.ts";
 import { readConfig } from "./file.ts";
 import { CONFIG_KEYS, type ConfigKey, configFault, findConfigKey } from "./keys.ts";
@@ -20,9 +21,10 @@ export async function config(input: CommandInput): Promise<void> {
 }
 
 /** `config get KEY`: the value in effect, whatever its source. */
-export async function configGet({ args: [name = ""], flags, io }: CommandInput): Promise<void> {
-  const key = requireKey(name);
-  io.out(`${settingsOf(flags).get(key.name)?.value ?? ""}\n`);
+export async function configGet(input: CommandInput): Promise<void> {
+  const key = requireKey(input.args[0] ?? "");
+  const value = settingsOf(input.flags).get(key.name)?.value ?? "";
+  printAs(input, { [key.name]: value }, `${value}\n`);
 }
 
 /** `config set KEY VALUE`: writes it to `client.toml`, with `--profile` to the table of that profile. */

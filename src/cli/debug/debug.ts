@@ -1,4 +1,4 @@
-import { errorText, fromBase64, fromHex, toHex, toHexUpper } from "../../util/index.ts";
+import { errorText, fromBase64, fromHex, toBase64, toHex, toHexUpper } from "../../util/index.ts";
 import {
   decodeAminoPublicKey,
   encodeAddress,
@@ -16,21 +16,29 @@ import {
 import type { NetworkProfile } from "../command/profile.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
+import { printAs } from "../terminal/output.ts";
 
 const ADDRESS_LENGTHS = [20, 32];
 
 /** `debug addr ADDRESS`: bytes, hexadecimal, and bech32 as the profile writes it. */
-export async function debugAddr({ args: [text = ""], flags, io }: CommandInput): Promise<void> {
+export async function debugAddr(input: CommandInput): Promise<void> {
+  const [text = ""] = input.args;
   const bytes = addressBytes(text.trim());
-  const prefix = flags.profile.bech32Prefix;
+  const prefix = input.flags.profile.bech32Prefix;
+  const [hex, account, valoper, valcons] = [
+    toHexUpper(bytes),
+    encodeAddress(bytes, "account", prefix),
+    encodeAddress(bytes, "valoper", prefix),
+    encodeAddress(bytes, "valcons", prefix),
+  ];
   const lines = [
     `Address: [${[...bytes].join(" ")}]`,
-    `Address (hex): ${toHexUpper(bytes)}`,
-    `Bech32 Acc: ${encodeAddress(bytes, "account", prefix)}`,
-    `Bech32 Val: ${encodeAddress(bytes, "valoper", prefix)}`,
-    `Bech32 Con: ${encodeAddress(bytes, "valcons", prefix)}`,
+    `Address (hex): ${hex}`,
+    `Bech32 Acc: ${account}`,
+    `Bech32 Val: ${valoper}`,
+    `Bech32 Con: ${valcons}`,
   ];
-  io.out(`${lines.join("\n")}\n`);
+  printAs(input, { hex, account, valoper, valcons }, `${lines.join("\n")}\n`);
 }
 
 function addressBytes(text: string): Uint8Array {
@@ -51,31 +59,32 @@ function readAddress(text: string): Uint8Array {
 }
 
 /** `debug pubkey KEY`: address and key in every form. */
-export async function debugPubkey({ args: [text = ""], flags, io }: CommandInput): Promise<void> {
+export async function debugPubkey(input: CommandInput): Promise<void> {
+  const [text = ""] = input.args;
+  const { bech32Prefix: prefix, namespace } = input.flags.profile;
   const key = readKey(text.trim());
-  io.out(`${keyLines(key, flags.profile).join("\n")}\n`);
-}
-
-function keyLines(key: PublicKey, { bech32Prefix: prefix, namespace }: NetworkProfile): string[] {
-  const address = publicKeyAddress(key);
   const isConsensus = key.type === "ed25519";
   const name = isConsensus ? "Con" : "Acc";
-  return [
-    `Address: ${toHexUpper(address)}`,
-    ...(key.type === "multisig" ? [] : [`PubKey Hex: ${toHex(key.key)}`, `JSON: ${keyJson(key, namespace)}`]),
-    `Bech32 ${name}: ${encodeAddress(address, isConsensus ? "valcons" : "account", prefix)}`,
-    `Bech32 ${name} Pub: ${encodePublicKey(key, isConsensus ? "valconsPub" : "accountPub", prefix)}`,
+  const hex = toHexUpper(publicKeyAddress(key));
+  const address = encodeAddress(publicKeyAddress(key), isConsensus ? "valcons" : "account", prefix);
+  const bech32 = encodePublicKey(key, isConsensus ? "valconsPub" : "accountPub", prefix);
+  const single = key.type === "multisig" ? {} : { public_key: keyJson(key, namespace), public_key_hex: toHex(key.key) };
+  const lines = [
+    `Address: ${hex}`,
+    ...("public_key" in single
+      ? [`PubKey Hex: ${single.public_key_hex}`, `JSON: ${printJson(single.public_key)}`]
+      : []),
+    `Bech32 ${name}: ${address}`,
+    `Bech32 ${name} Pub: ${bech32}`,
   ];
+  printAs(input, { hex, address, bech32, ...single }, `${lines.join("\n")}\n`);
 }
 
 function keyJson(
   { type, key }: Exclude<PublicKey, { type: "multisig" }>,
   namespace: NetworkProfile["namespace"],
-): string {
-  return printJson({
-    "@type": toNamespace(`/sdk.crypto.${type}.PubKey`, namespace),
-    key: Buffer.from(key).toString("base64"),
-  });
+): JsonObject {
+  return { "@type": toNamespace(`/sdk.crypto.${type}.PubKey`, namespace), key: toBase64(key) };
 }
 
 const FORMS = "write JSON with @type and key, bech32, hexadecimal or base64";
@@ -119,8 +128,8 @@ function keyOf(type: "secp256k1" | "ed25519", key: Uint8Array): PublicKey {
 }
 
 /** `debug raw-bytes BYTES`: decimal numbers separated by spaces or commas, with or without brackets. */
-export async function debugRawBytes({ args, io }: CommandInput): Promise<void> {
-  const text = args.join(" ").trim();
+export async function debugRawBytes(input: CommandInput): Promise<void> {
+  const text = input.args.join(" ").trim();
   const inner = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
   const words = inner.split(/[\s,]+/).filter((word) => word !== "");
   const wrong = words.find((word) => !/^\d{1,3}$/.test(word) || Number(word) > 255);
@@ -130,5 +139,6 @@ export async function debugRawBytes({ args, io }: CommandInput): Promise<void> {
       "write '[10 21 13 255]'",
     );
   }
-  io.out(`${toHexUpper(Uint8Array.from(words, Number))}\n`);
+  const hex = toHexUpper(Uint8Array.from(words, Number));
+  printAs(input, { hex }, `${hex}\n`);
 }

@@ -18,6 +18,7 @@ import { deployRequest, FileJournal } from "../../tenant/node/index.ts";
 import { shellWord } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { printWarnings } from "../sdl/sdl.ts";
+import { printAs } from "../terminal/output.ts";
 import { closeJson, closeText } from "./close-text.ts";
 import { is, runToEnd } from "./ending.ts";
 import { readDseq, readRequest, readTimeout } from "./policy.ts";
@@ -28,7 +29,7 @@ import { terminalReporter } from "./terminal-reporter.ts";
 
 /** `svc deploy restart SERVICE`: in every lease of the deployment that has the service. */
 export function restartCommand(input: CommandInput): Promise<void> {
-  const { args, flags, io } = input;
+  const { args, flags } = input;
   const [service = ""] = args;
   const dseq = readDseq(flags);
   const { signal } = new AbortController();
@@ -37,7 +38,7 @@ export function restartCommand(input: CommandInput): Promise<void> {
       const gateway = await tenant.gateway(provider);
       await gateway.restart(lease.id, service);
     }
-    io.out(`${service} is restarting; follow it with: svc deploy ps\n`);
+    printAs(input, { service, restarting: true }, `${service} is restarting; follow it with: svc deploy ps\n`);
   });
 }
 

@@ -1,9 +1,9 @@
 import type { FlagSpec } from "../command/flag-spec.ts";
-import { KEYRING_FLAGS, LEDGER_TRANSPORT_FLAG, OUTPUT_FLAG } from "../command/global-flags.ts";
+import { KEYRING_FLAGS, LEDGER_TRANSPORT_FLAG, TEXT_OUTPUT } from "../command/global-flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { defined, keysOptions } from "./flags.ts";
 
-const FLAGS: readonly FlagSpec[] = [...KEYRING_FLAGS, { ...OUTPUT_FLAG, default: "text" }];
+const FLAGS: readonly FlagSpec[] = [...KEYRING_FLAGS, TEXT_OUTPUT];
 const PUBKEY_FORMAT: FlagSpec = {
   name: "pubkey-format",
   value: "<form>",
@@ -211,11 +211,12 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "list-key-types",
     summary: "List the kinds of keys that can be made",
+    flags: [TEXT_OUTPUT],
     example: "svc keys list-key-types",
-    load:
-      async () =>
-      async ({ io }) =>
-        io.out("secp256k1\n"),
+    load: async () => {
+      const { printAs } = await import("../terminal/output.ts");
+      return async (input) => printAs(input, ["secp256k1"], "secp256k1\n");
+    },
   },
   {
     name: "parse",
@@ -231,12 +232,15 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
   {
     name: "mnemonic",
     summary: "Print a new phrase of 24 words and store nothing",
-    flags: [{ name: "unsafe-entropy", summary: "make it from entropy that you enter" }, YES, ...KEYRING_FLAGS],
+    flags: [{ name: "unsafe-entropy", summary: "make it from entropy that you enter" }, YES, ...FLAGS],
     example: "svc keys mnemonic",
     load: async () => {
       const { keysMnemonic } = await import("./transfer.ts");
       return ({ flags, io }) =>
-        keysMnemonic({ unsafeEntropy: flags.bool("unsafe-entropy"), yes: flags.bool("yes") }, io);
+        keysMnemonic(
+          { ...keysOptions({ flags }), unsafeEntropy: flags.bool("unsafe-entropy"), yes: flags.bool("yes") },
+          io,
+        );
     },
   },
 ];

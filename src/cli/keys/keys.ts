@@ -31,7 +31,8 @@ export async function keysList(options: KeysListOptions, io: Io): Promise<void> 
   const keys = await keyring.list(({ message }) => io.err(`left out: ${message}\n`));
   tellPlace(options, keyring, io);
   if (options.listNames === true) {
-    io.out(keys.map(({ name }) => `${printable(name)}\n`).join(""));
+    const names = keys.map(({ name }) => name);
+    io.out(options.output === "json" ? JSON.stringify(names) : names.map((name) => `${printable(name)}\n`).join(""));
     return;
   }
   const outputs = keys.map((key) => keyOutput(key, options));
@@ -141,10 +142,10 @@ export interface KeysMigrateOptions extends KeysFlags {
 
 /** `keys migrate`: records in the current form, or in the one that older tools read. */
 export async function keysMigrate(options: KeysMigrateOptions, io: Io): Promise<void> {
-  for (const name of await cliKeyring(options, io).migrate(options.form)) {
-    io.err(`Successfully migrated key ${name}.info.\n`);
-  }
-  io.out("Keys migration has been successfully executed.\n");
+  const migrated = [...(await cliKeyring(options, io).migrate(options.form))];
+  for (const name of migrated) io.err(`Successfully migrated key ${name}.info.\n`);
+  const isJson = options.output === "json";
+  io.out(isJson ? `${JSON.stringify({ migrated })}\n` : "Keys migration has been successfully executed.\n");
 }
 
 /** Databases of keys of releases before 0.40 were named here. Their tools are gone; the keys in them are not. */

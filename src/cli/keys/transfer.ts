@@ -175,15 +175,16 @@ function hexScalar(hex: string): string {
 
 export interface KeysMnemonicOptions {
   readonly unsafeEntropy?: boolean;
+  readonly output?: "text" | "json";
   readonly yes?: boolean;
 }
 
 /** `keys mnemonic`: a fresh phrase of 24 words, or the one of entropy that the user enters. */
-export async function keysMnemonic({ unsafeEntropy, yes }: KeysMnemonicOptions, io: Io): Promise<void> {
-  if (unsafeEntropy !== true) {
-    io.out(`${await generateMnemonic()}\n`);
-    return;
-  }
+export async function keysMnemonic(options: KeysMnemonicOptions, io: Io): Promise<void> {
+  const { unsafeEntropy, yes, output } = options;
+  const print = (mnemonic: string): void =>
+    io.out(output === "json" ? `${JSON.stringify({ mnemonic })}\n` : `${mnemonic}\n`);
+  if (unsafeEntropy !== true) return print(await generateMnemonic());
   const line = await io.ask("WARNING: Generate at least 256-bits of entropy and enter the results here:");
   const entropy = trimSpace(line);
   if (entropy.length < MIN_ENTROPY_TEXT) {
@@ -193,5 +194,5 @@ export async function keysMnemonic({ unsafeEntropy, yes }: KeysMnemonicOptions, 
     );
   }
   if (yes !== true && !(await io.confirm(`> Input length: ${entropy.length}`))) return;
-  io.out(`${await generateMnemonic(sha256(toUtf8(entropy)))}\n`);
+  print(await generateMnemonic(sha256(toUtf8(entropy))));
 }

@@ -1,6 +1,6 @@
 import { NODE_SETTINGS } from "../../node/index.ts";
 import type { FlagSpec } from "../command/flag-spec.ts";
-import { KEYRING_BACKEND_FLAG, KEYRING_FLAGS, OUTPUT_FLAG } from "../command/global-flags.ts";
+import { ALWAYS_JSON, KEYRING_BACKEND_FLAG, KEYRING_FLAGS, TEXT_OUTPUT } from "../command/global-flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { CREATE_FLAGS } from "../tx/staking/commands.ts";
 
@@ -27,25 +27,28 @@ const IDENTITY: readonly CommandSpec[] = [
   {
     name: "show-node-id",
     summary: "Show the name of the node in its network",
+    flags: [TEXT_OUTPUT],
     example: "svc tendermint show-node-id",
     load: async () => (await import("./identity.ts")).showNodeId,
   },
   {
     name: "show-validator",
     summary: "Show the public key with which the node signs blocks",
+    flags: [ALWAYS_JSON],
     example: "svc tendermint show-validator",
     load: async () => (await import("./identity.ts")).showValidator,
   },
   {
     name: "show-address",
     summary: "Show the consensus address of that key",
+    flags: [TEXT_OUTPUT],
     example: "svc tendermint show-address",
     load: async () => (await import("./identity.ts")).showAddress,
   },
   {
     name: "version",
     summary: "Show the protocols of the engine",
-    flags: [{ ...OUTPUT_FLAG, default: "text" }],
+    flags: [TEXT_OUTPUT],
     example: "svc tendermint version",
     load: async () => (await import("./identity.ts")).engineVersion,
   },
@@ -63,13 +66,14 @@ const SNAPSHOTS: readonly CommandSpec[] = [
   {
     name: "list",
     summary: "List the snapshots of the home",
+    flags: [TEXT_OUTPUT],
     example: "svc snapshots list",
     load: async () => (await import("./snapshots.ts")).snapshotsList,
   },
   {
     name: "export",
     summary: "Take a snapshot; the node must be stopped",
-    flags: [{ name: "height", value: "<n>", summary: "height of the state (default: the last but one)" }],
+    flags: [{ name: "height", value: "<n>", summary: "height of the state (default: the last but one)" }, TEXT_OUTPUT],
     example: "svc snapshots export",
     load: async () => (await import("./snapshots.ts")).snapshotsExport,
   },
@@ -87,6 +91,7 @@ const SNAPSHOTS: readonly CommandSpec[] = [
     name: "load",
     args: "<archive_file>",
     summary: "Load a snapshot from an archive into the home",
+    flags: [TEXT_OUTPUT],
     example: "svc snapshots load 1000-1.tar.gz",
     load: async () => (await import("./snapshots.ts")).snapshotsLoad,
   },
@@ -97,6 +102,7 @@ const SNAPSHOTS: readonly CommandSpec[] = [
     flags: [
       { name: "trust-height", value: "<n>", summary: "height of a block that you trust" },
       { name: "trust-hash", value: "<hash>", summary: "hash of that block" },
+      TEXT_OUTPUT,
     ],
     example: "svc snapshots restore 1000 1",
     load: async () => (await import("./snapshots.ts")).snapshotsRestore,
@@ -151,6 +157,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     name: "validate-genesis",
     args: "[file]",
     summary: "Check a genesis file, by default that of the home",
+    flags: [TEXT_OUTPUT],
     example: "svc validate-genesis genesis.json",
     load: async () => (await import("./node.ts")).validateGenesisFile,
   },
@@ -170,7 +177,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "rollback",
     summary: "Roll back the last block; the node must be stopped, and makes the block again when it starts",
-    flags: [{ name: "hard", summary: "remove the block as well, so that another one takes its place" }],
+    flags: [{ name: "hard", summary: "remove the block as well, so that another one takes its place" }, TEXT_OUTPUT],
     example: "svc rollback --hard",
     load: async () => (await import("./rollback.ts")).rollbackState,
   },
@@ -191,6 +198,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
         value: "<operators>",
         summary: "with --for-zero-height: validators that stay, comma separated; all others are jailed",
       },
+      ALWAYS_JSON,
     ],
     example: "svc export --height 1000",
     load: async () => (await import("./node.ts")).exportState,

@@ -4,14 +4,15 @@ import { encodeAddress, publicKeyAddress, publicKeyToAny, toJson } from "../../w
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
-import { printResult } from "../terminal/output.ts";
+import { printAs, printResult } from "../terminal/output.ts";
 
 /** Version of the interface between engine and application. */
 const ABCI_VERSION = "2.0.0";
 
 /** `tendermint show-node-id`. */
-export async function showNodeId({ flags, io }: CommandInput): Promise<void> {
-  io.out(`${homeNodeId(homeOf(flags))}\n`);
+export async function showNodeId(input: CommandInput): Promise<void> {
+  const id = homeNodeId(homeOf(input.flags));
+  printAs(input, { node_id: id }, `${id}\n`);
 }
 
 /** `tendermint show-validator`: the key with which the node signs blocks, in the form that files of validators use. */
@@ -20,8 +21,10 @@ export async function showValidator({ flags, io }: CommandInput): Promise<void> 
 }
 
 /** `tendermint show-address`: the consensus address of that key. */
-export async function showAddress({ flags, io }: CommandInput): Promise<void> {
-  io.out(`${encodeAddress(publicKeyAddress(validatorKey(flags)), "valcons", flags.profile.bech32Prefix)}\n`);
+export async function showAddress(input: CommandInput): Promise<void> {
+  const { flags } = input;
+  const address = encodeAddress(publicKeyAddress(validatorKey(flags)), "valcons", flags.profile.bech32Prefix);
+  printAs(input, { address }, `${address}\n`);
 }
 
 function validatorKey(flags: Flags) {

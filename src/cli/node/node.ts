@@ -32,6 +32,7 @@ import { keyringOptions } from "../keys/flags.ts";
 import { cliKeyring } from "../keys/keyring.ts";
 import { findKey } from "../keys/keys.ts";
 import { readTextFile } from "../terminal/files.ts";
+import { printAs } from "../terminal/output.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { logOptions } from "./log-options.ts";
 import { nodeSettings, writeSettingsFiles } from "./settings-files.ts";
@@ -78,12 +79,14 @@ function readVesting(flags: Flags): GenesisVesting | undefined {
 }
 
 /** `validate-genesis [file]`: checks a genesis file the way a starting node does. */
-export const validateGenesisFile: Run = async ({ args: [file], flags, io }) => {
-  const home = homeOf(flags);
+export const validateGenesisFile: Run = async (input) => {
+  const [file] = input.args;
+  const home = homeOf(input.flags);
   const text = file === undefined ? readGenesisText(home) : readTextFile(file, GENESIS_FILE);
   // Only a chain that begins shows whether the states of the modules fit each other.
   tryGenesis(validateGenesis(text));
-  io.out(`File at ${file ?? homePaths(home).genesis} is a valid genesis file\n`);
+  const path = file ?? homePaths(home).genesis;
+  printAs(input, { file: path, valid: true }, `File at ${path} is a valid genesis file\n`);
 };
 
 /** `export`: the state of a height as a genesis file, on standard output. */

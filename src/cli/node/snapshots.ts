@@ -9,24 +9,33 @@ import {
 } from "../../node/index.ts";
 import { archiveFile, type SnapshotPlace } from "../../store/index.ts";
 import { fromHex, toHexUpper } from "../../util/index.ts";
+import type { JsonObject } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import type { Run } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import { checkReadable } from "../terminal/files.ts";
+import { printAs } from "../terminal/output.ts";
 
 /** `snapshots list`: a line for each, in the words of the ecosystem's tools. */
-export const snapshotsList: Run = async ({ flags, io }) => {
-  for (const { height, format, chunks } of listSnapshots(homeOf(flags)))
-    io.out(`height: ${height} format: ${format} chunks: ${chunks}\n`);
+export const snapshotsList: Run = async (input) => {
+  const found = listSnapshots(homeOf(input.flags));
+  const lines = found.map(({ height, format, chunks }) => `height: ${height} format: ${format} chunks: ${chunks}\n`);
+  printAs(input, { snapshots: found.map(snapshotJson) }, lines.join(""));
 };
 
 /** `snapshots export`: takes one of a stopped node. */
-export const snapshotsExport: Run = async ({ flags, io }) => {
+export const snapshotsExport: Run = async (input) => {
+  const { flags } = input;
   const height = flags.given("height") ? flags.uint64("height") : undefined;
   const taken = await exportSnapshot(homeOf(flags), height === 0n ? undefined : height);
-  io.out(`Snapshot created at height ${taken.height}, format ${taken.format}, chunks ${taken.chunks}\n`);
+  const text = `Snapshot created at height ${taken.height}, format ${taken.format}, chunks ${taken.chunks}\n`;
+  printAs(input, snapshotJson(taken), text);
 };
+
+function snapshotJson({ height, format, chunks }: SnapshotPlace & { readonly chunks: number }): JsonObject {
+  return { height: String(height), format, chunks };
+}
 
 /** `snapshots delete <height> <format>`. */
 export const snapshotsDelete: Run = async ({ args, flags }) => {
@@ -42,18 +51,24 @@ export const snapshotsDump: Run = async ({ args, flags, io }) => {
 };
 
 /** `snapshots load <archive-file>`. */
-export const snapshotsLoad: Run = async ({ args: [file = ""], flags, io }) => {
+export const snapshotsLoad: Run = async (input) => {
+  const [file = ""] = input.args;
   checkReadable(file, { what: "archive of a snapshot", hint: "give the path of a file that snapshots dump wrote" });
-  const { height, format, chunks } = await loadSnapshot(homeOf(flags), file);
-  io.out(`Snapshot loaded: height ${height}, format ${format}, chunks ${chunks}\n`);
+  const loaded = await loadSnapshot(homeOf(input.flags), file);
+  const { height, format, chunks } = loaded;
+  printAs(input, snapshotJson(loaded), `Snapshot loaded: height ${height}, format ${format}, chunks ${chunks}\n`);
 };
 
 /** `snapshots restore <height> <format>`: makes one the state of the home. */
-export const snapshotsRestore: Run = async ({ args, flags, io }) => {
+export const snapshotsRestore: Run = async (input) => {
+  const { args, flags } = input;
   const restored = await restoreSnapshot(homeOf(flags), { ...placeOf(args), trusted: trustedHeader(flags) });
-  const { height, lastHeight, appHash } = restored;
-  io.out(
-    `Restored state of height ${height}, then blocks to height ${lastHeight} with app hash ${toHexUpper(appHash)}\n`,
+  const { height, lastHeight } = restored;
+  const hash = toHexUpper(restored.appHash);
+  printAs(
+    input,
+    { height: String(height), last_height: String(lastHeight), app_hash: hash },
+    `Restored state of height ${height}, then blocks to height ${lastHeight} with app hash ${hash}\n`,
   );
 };
 

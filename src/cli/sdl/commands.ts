@@ -1,4 +1,4 @@
-import { OUTPUT_FLAG } from "../command/global-flags.ts";
+import { ALWAYS_JSON, TEXT_OUTPUT } from "../command/global-flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 
 /** Commands of the group `sdl`. */
@@ -7,7 +7,7 @@ export const SDL_COMMANDS: readonly CommandSpec[] = [
     name: "validate",
     args: "<file>",
     summary: "Check a deployment file and list every fault with its place",
-    flags: [{ ...OUTPUT_FLAG, default: "text" }],
+    flags: [TEXT_OUTPUT],
     example: "svc sdl validate examples/web.yaml",
     load: async () => {
       const { sdlValidate } = await import("./sdl.ts");
@@ -19,16 +19,19 @@ export const SDL_COMMANDS: readonly CommandSpec[] = [
     name: "hash",
     args: "<file>",
     summary: "Print the hash of a deployment file's manifest, as the chain stores it",
+    flags: [TEXT_OUTPUT],
     example: "svc sdl hash examples/web.yaml",
     load: async () => {
       const { sdlHash } = await import("./sdl.ts");
-      return async ({ args: [file = ""], io }) => sdlHash(file, io);
+      return async ({ args: [file = ""], flags, io }) =>
+        sdlHash(file, io, { output: flags.text("output") === "json" ? "json" : "text" });
     },
   },
   {
     name: "manifest",
     args: "<file>",
     summary: "Print the manifest of a deployment file, as providers receive it",
+    flags: [ALWAYS_JSON],
     example: "svc sdl manifest examples/web.yaml",
     load: async () => {
       const { sdlManifest } = await import("./sdl.ts");

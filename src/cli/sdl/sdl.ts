@@ -22,10 +22,11 @@ export function sdlValidate(file: string, io: SdlIo, flags: SdlFlags = {}): numb
 }
 
 /** `sdl hash FILE`: the manifest hash in hexadecimal, as the chain stores it. */
-export function sdlHash(file: string, io: SdlIo): void {
+export function sdlHash(file: string, io: SdlIo, { output }: SdlFlags = {}): void {
   const loaded = loadSdlFile(file);
   printWarnings(loaded.warnings, io);
-  io.out(`${toHex(loaded.hash)}\n`);
+  const hash = toHex(loaded.hash);
+  io.out(output === "json" ? `${JSON.stringify({ hash })}\n` : `${hash}\n`);
 }
 
 /** `sdl manifest FILE`: the manifest as one line of JSON, in the form that is hashed and sent to a provider. */

@@ -10,6 +10,21 @@ export function printResult(value: JsonValue, format: OutputFormat, io: Pick<Io,
   io.out(format === "json" ? `${printJson(value)}\n` : printYaml(value));
 }
 
+/** What is read of the flags here. */
+interface OutputFlags {
+  text(name: string): string;
+}
+
+interface Printing {
+  readonly flags: OutputFlags;
+  readonly io: Pick<Io, "out">;
+}
+
+/** Prints a result in the format of `--output`: as one line of JSON, or as text that has its own form. */
+export function printAs({ flags, io }: Printing, value: JsonValue, text: string): void {
+  io.out(flags.text("output") === "json" ? `${printJson(value)}\n` : text);
+}
+
 /** Prints a node's answer unchanged; only its nesting was checked before. */
 export function printAnswer(value: unknown, format: OutputFormat, io: Pick<Io, "out">): void {
   try {

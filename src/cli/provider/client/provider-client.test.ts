@@ -201,6 +201,8 @@ describe("provider lease-status and its kin", () => {
     const before = (await restarts()) ?? 0;
     expect((await svc("lease-restart", [], { service: "web" })).out).toBe("web is restarting\n");
     await vi.waitFor(async () => expect(await restarts()).toBe(before + 1), { timeout: 30_000 });
+    const json = await svc("lease-restart", [], { service: "web", output: "json" });
+    expect(JSON.parse(json.out)).toEqual({ service: "web", restarting: true });
     await expect(svc("lease-restart", [], { service: "nope" })).rejects.toThrow(/it has web/);
     await expect(svc("lease-restart")).rejects.toThrow(/--service/);
   });

@@ -87,7 +87,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "lease-restart",
     summary: "Restart the replicas of a service, one after the other",
-    flags: [...LEASE_FLAGS, { name: "service", value: "<name>", summary: "the service" }],
+    flags: [...LEASE_FLAGS, { name: "service", value: "<name>", summary: "the service" }, TEXT],
     example: "svc provider lease-restart --service web --dseq 1234 --from alice",
     load: async () => (await import("./restart.ts")).leaseRestart,
   },

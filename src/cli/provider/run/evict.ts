@@ -8,6 +8,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
+import { printAs } from "../../terminal/output.ts";
 import { chosenKind, findCluster } from "./cluster.ts";
 import { providerDir } from "./config.ts";
 
@@ -39,7 +40,8 @@ export async function providerEvict(input: CommandInput): Promise<number> {
       await driver.close();
     }
     removeRecord(state, id);
-    io.out(`${formatLeaseId(id)}\n`);
+    const lease = formatLeaseId(id);
+    printAs(input, { lease }, `${lease}\n`);
     return EXIT.done;
   } finally {
     lock.release();

@@ -7,11 +7,13 @@ import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
 import { commandError } from "../../errors.ts";
+import { printAs } from "../../terminal/output.ts";
 import { chosenKind, findCluster } from "./cluster.ts";
 import { providerDir } from "./config.ts";
 
 /** `svc provider purge`: for workloads whose end no chain will ever report. */
-export async function providerPurge({ flags, io }: CommandInput): Promise<number> {
+export async function providerPurge(input: CommandInput): Promise<number> {
+  const { flags, io } = input;
   const home = homeOf(flags);
   const state = providerDir(home);
   if (!existsSync(state))
@@ -23,7 +25,7 @@ export async function providerPurge({ flags, io }: CommandInput): Promise<number
     const driver = await chosen.kind.open({ address, stateDir: state });
     try {
       const leases = (await driver.adopt()).map(({ id }) => formatLeaseId(id));
-      for (const lease of leases) io.out(`${lease}\n`);
+      printAs(input, { leases }, leases.map((lease) => `${lease}\n`).join(""));
       const question = `remove containers and volumes of ${leases.length} leases for good, whatever the chain says about them`;
       if (!flags.bool("yes") && !(await io.confirm(question))) throw commandError("nothing was removed");
       await endPlane(state);

@@ -1,5 +1,5 @@
 import type { FlagSpec } from "../../command/flag-spec.ts";
-import { GLOBAL_FLAGS, KEYRING_FLAGS, NODE_FLAG } from "../../command/global-flags.ts";
+import { GLOBAL_FLAGS, KEYRING_FLAGS, NODE_FLAG, TEXT_OUTPUT } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { CLUSTER_FLAGS } from "./cluster.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
@@ -29,7 +29,7 @@ export const PROVIDER_RUN: CommandSpec = {
 export const PROVIDER_PURGE: CommandSpec = {
   name: "purge",
   summary: "Remove all containers, volumes and rules of a home's provider, for a chain that was reset",
-  flags: [...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }],
+  flags: [...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }, TEXT_OUTPUT],
   example: "svc provider purge --home ~/.svc",
   load: async () => (await import("./purge.ts")).providerPurge,
 };
@@ -39,7 +39,7 @@ export const PROVIDER_EVICT: CommandSpec = {
   name: "evict",
   args: "<lease>",
   summary: "Remove containers and volumes of one lease that the chain does not know",
-  flags: [NODE_FLAG, ...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }],
+  flags: [NODE_FLAG, ...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }, TEXT_OUTPUT],
   example: "svc provider evict svc1.../1234/1/1/svc1... --home ~/.svc",
   load: async () => (await import("./evict.ts")).providerEvict,
 };

@@ -1,5 +1,5 @@
 import type { FlagSpec } from "../../command/flag-spec.ts";
-import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../../command/global-flags.ts";
+import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TEXT_OUTPUT, TX_FLAGS } from "../../command/global-flags.ts";
 import type { CommandSpec, Run } from "../../command/spec.ts";
 
 function txFlags(...names: readonly string[]): readonly FlagSpec[] {
@@ -115,7 +115,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     args: "<file>",
     summary:
       "Show which signatures a transaction in a file needs and whether those present are valid, - for standard input",
-    flags: withCommon(...txFlags("offline", "account-number", "sequence"), NODE_FLAG, ...KEYRING_FLAGS),
+    flags: withCommon(...txFlags("offline", "account-number", "sequence"), NODE_FLAG, TEXT_OUTPUT, ...KEYRING_FLAGS),
     example: "svc tx validate-signatures signed.json",
     load: onFile(async () => (await import("./validate.ts")).validateSignatures),
   },

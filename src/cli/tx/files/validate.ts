@@ -11,6 +11,7 @@ import {
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError } from "../../errors.ts";
+import { printAs } from "../../terminal/output.ts";
 import { type SignerNumbers, signerNumbers } from "../session/numbers.ts";
 import { readNumbers } from "../session/settings.ts";
 import { readTxFile, txParts } from "./file.ts";
@@ -28,7 +29,16 @@ export async function validateSignatures(input: CommandInput): Promise<void> {
   const signers = isOpen(tx) ? claimed(infos, context) : signersOf(tx);
   const verdicts: Verdict[] = [];
   for (const [i, info] of infos.entries()) verdicts.push(await judge({ context, tx, signers }, info, i));
-  io.out(listing("Signers", signers) + listing("Signatures", verdicts.map(verdictLine)));
+  const signatures = verdicts.map(({ address, fault }) => ({
+    address,
+    valid: fault === undefined,
+    fault: fault ?? "",
+  }));
+  printAs(
+    input,
+    { signers, signatures },
+    listing("Signers", signers) + listing("Signatures", verdicts.map(verdictLine)),
+  );
   const missing = signers.length - infos.length;
   if (missing === 0 && verdicts.every(({ fault }) => fault === undefined)) return;
   const hint = missing > 0 ? { hint: `${missing} of ${signers.length} signatures are missing` } : {};

@@ -1,5 +1,5 @@
 import type { FlagSpec } from "../../command/flag-spec.ts";
-import { QUERY_FLAGS, TX_FLAGS } from "../../command/global-flags.ts";
+import { ALWAYS_JSON, QUERY_FLAGS, TX_FLAGS } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { ALLOW_UNKNOWN } from "../files/commands.ts";
 
@@ -27,7 +27,7 @@ export const GOV: readonly CommandSpec[] = [
     name: "draft-proposal",
     args: "[message]",
     summary: "Print a proposal file to fill in, with a message of this type",
-    flags: QUERY_FLAGS.filter(({ name }) => name !== "output"),
+    flags: [...QUERY_FLAGS.filter(({ name }) => name !== "output"), ALWAYS_JSON],
     example:
       "svc tx gov draft-proposal MsgCommunityPoolSpend > proposal.json\n" +
       "svc tx gov draft-proposal /sdk.staking.v1beta1.MsgUpdateParams > proposal.json",
