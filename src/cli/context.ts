@@ -9,7 +9,7 @@ import { usageError } from "./errors.ts";
 import { keyringOptions } from "./keys/flags.ts";
 import type { KeyringFlags } from "./keys/keyring.ts";
 import type { Io } from "./terminal/io.ts";
-import type { OutputFormat } from "./terminal/output.ts";
+import { type OutputFormat, outputFormat } from "./terminal/output.ts";
 
 /** What commands share: each part is created on first use, so that a command pays only for what it uses. */
 export interface CliContext {
@@ -41,7 +41,7 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
     flags,
     home: homeOf(flags),
     profile: flags.profile,
-    output: flags.text("output") === "json" ? "json" : "text",
+    output: outputFormat(flags, io),
     keys,
     keyring: once(async () => (await import("./keys/keyring.ts")).cliKeyring(keys, io)),
     chain,

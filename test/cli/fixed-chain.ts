@@ -17,14 +17,14 @@ import {
 } from "../../src/node/index.ts";
 import { memoryDatabase } from "../../src/store/index.ts";
 import { DISPLAY_DENOM, DISPLAY_EXPONENT, NATIVE_DENOM, toUtf8 } from "../../src/util/index.ts";
-import { type Ran, runCli } from "./run.ts";
+import { type Ran, type RunOptions, runCli } from "./run.ts";
 
 /** A chain that is the same in every run: keys, times and heights, and so every byte of its answers. */
 export interface FixedChain {
   /** Addresses by name of the key. */
   readonly addresses: Readonly<Record<string, string>>;
   /** Runs a command with the home, keyring and node of the chain. */
-  run(argv: readonly string[]): Promise<Ran>;
+  run(argv: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Sends a transaction, makes its block and returns its hash; a refusal is an error. */
   tx(...words: string[]): Promise<string>;
   /** Makes empty blocks. */
@@ -95,8 +95,8 @@ export async function fixedChain(...names: readonly string[]): Promise<FixedChai
     }
   };
   blocks(1);
-  const run = (argv: readonly string[]): Promise<Ran> =>
-    runCli(argv, { env: { ...local, SVC_NODE: `http://127.0.0.1:${port}` } });
+  const run = (argv: readonly string[], options: RunOptions = {}): Promise<Ran> =>
+    runCli(argv, { ...options, env: { ...local, SVC_NODE: `http://127.0.0.1:${port}`, ...options.env } });
   return {
     addresses,
     run,

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the input seems to be a terminal: prompts are shown then. */
   readonly isTTY?: boolean;
+  /** Width of the terminal that the output seems to be. */
+  readonly columns?: number;
 }
 
 /** No command line of a test sees the home of the developer who runs it. */
@@ -25,14 +27,17 @@ const NO_HOME = join(tmpdir(), "svc-test-without-home");
 /** Runs a command line in this process, with its own streams and environment. */
 export async function runCli(
   argv: readonly string[],
-  { input = "", env = {}, isTTY = false }: RunOptions = {},
+  { input = "", env = {}, isTTY = false, columns }: RunOptions = {},
 ): Promise<Ran> {
   const written = { out: "", err: "" };
   const stream = Object.assign(new PassThrough(), { isTTY });
   stream.end(input);
   const io = createIo({
     input: stream,
-    output: { write: (text: string) => (written.out += text) },
+    output: {
+      write: (text: string) => (written.out += text),
+      ...(columns === undefined ? {} : { isTTY: true, columns }),
+    },
     error: { write: (text: string) => (written.err += text) },
   });
   const code = await runProgram(argv, { io, env: { SVC_HOME: NO_HOME, ...env } });

@@ -104,7 +104,7 @@ function printAnswer(
   { context: { output }, input: { io } }: { readonly context: CliContext; readonly input: CommandInput },
 ): void {
   const field = (name: string): JsonValue => (isObject(json) ? (json[name] ?? null) : json);
-  if (printText !== "" && output === "text") io.out(`${String(field(printText))}\n`);
+  if (printText !== "" && output !== "json") io.out(`${String(field(printText))}\n`);
   else printResult(print === "" ? json : field(print), output, io);
 }
 

@@ -88,8 +88,14 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
     flags: [{ name: "list-names", short: "n", summary: "print only names" }, ...SHOWN],
     example: "svc keys list --keyring-backend test",
     load: async () => {
-      const { keysList } = await import("./keys.ts");
-      return ({ flags, io }) => keysList({ ...keysOptions({ flags }), listNames: flags.bool("list-names") }, io);
+      const [{ keysList }, { outputFormat }] = await Promise.all([
+        import("./keys.ts"),
+        import("../terminal/output.ts"),
+      ]);
+      return ({ flags, io }) => {
+        const output = outputFormat(flags, io);
+        return keysList({ ...keysOptions({ flags }), output, listNames: flags.bool("list-names") }, io);
+      };
     },
   },
   {

@@ -11,12 +11,14 @@ import {
 } from "../../wire/index.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
+import { type OutputFormat, printTable } from "../terminal/output.ts";
+import { cutTable } from "../terminal/table.ts";
 import { cliKeyring, type KeyringFlags } from "./keyring.ts";
 import { type KeyStyle, keyOutput, keysYaml, keyTexts, type PublicKeyFormat } from "./record.ts";
 
 /** Flags of the group `keys`. */
 export interface KeysFlags extends KeyringFlags {
-  readonly output?: "text" | "json";
+  readonly output?: OutputFormat;
   /** `--pubkey-format`. */
   readonly pubkeyFormat?: PublicKeyFormat;
 }
@@ -36,6 +38,10 @@ export async function keysList(options: KeysListOptions, io: Io): Promise<void> 
     return;
   }
   const outputs = keys.map((key) => keyOutput(key, options));
+  if (options.output === "table" && keys.length > 0) {
+    const rows = outputs.map(({ name, type, address }) => [printable(name), type, address]);
+    return printTable(cutTable([["NAME", "TYPE", "ADDRESS"], ...rows], io.columns), io);
+  }
   io.out(options.output === "json" ? JSON.stringify(outputs) : keysYaml(outputs));
 }
 

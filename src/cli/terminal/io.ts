@@ -8,6 +8,8 @@ import { type InputStream, LineInput } from "./line-input.ts";
 export interface Io {
   /** Whether the input is a terminal. Prompts are shown only then. */
   readonly isTTY: boolean;
+  /** Width of the terminal that standard output is; undefined if it is none. */
+  readonly columns?: number | undefined;
   /** Writes text as it is to standard output. */
   out(text: string): void;
   /** Writes text as it is to standard error. */
@@ -27,7 +29,7 @@ export interface Io {
 /** The streams of a process. */
 export interface IoStreams {
   readonly input: InputStream;
-  readonly output: { write(text: string): unknown };
+  readonly output: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
   readonly error: { write(text: string): unknown };
 }
 
@@ -43,6 +45,8 @@ const PROCESS_STREAMS: IoStreams = {
   },
 };
 
+/** Of a terminal that does not know its size. */
+const DEFAULT_COLUMNS = 80;
 const PIPE_ANSWERS = "run it in a terminal, or pipe one answer per line";
 
 /** The terminal of this process, or of the given streams. The input is not touched before the first question. */
@@ -65,6 +69,10 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
   return {
     get isTTY() {
       return isTTY();
+    },
+    get columns() {
+      const { isTTY, columns } = streams.output;
+      return isTTY === true ? columns || DEFAULT_COLUMNS : undefined;
     },
     out: (text) => void streams.output.write(text),
     err,

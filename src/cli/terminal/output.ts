@@ -1,18 +1,40 @@
 import { type JsonValue, printJson } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import type { Io } from "./io.ts";
+import { type Table, tableOf } from "./table.ts";
 import { printYaml } from "./yaml.ts";
 
-export type OutputFormat = "text" | "json";
-
-/** Prints a result to standard output: one line of JSON, or YAML. */
-export function printResult(value: JsonValue, format: OutputFormat, io: Pick<Io, "out">): void {
-  io.out(format === "json" ? `${printJson(value)}\n` : printYaml(value));
-}
+/** `table` prints lists as tables, and everything else as text. */
+export type OutputFormat = "text" | "json" | "table";
 
 /** What is read of the flags here. */
 interface OutputFlags {
   text(name: string): string;
+  source(name: string): string;
+}
+
+/** The format of `--output`. Where the user chose none, people at a terminal read lists as tables. */
+export function outputFormat(flags: OutputFlags, { columns }: Pick<Io, "columns">): OutputFormat {
+  if (flags.text("output") === "json") return "json";
+  const isChosen = ["flag", "env"].includes(flags.source("output"));
+  return isChosen || columns === undefined ? "text" : "table";
+}
+
+/** What a result is printed to. */
+export type ResultIo = Pick<Io, "out" | "err" | "columns">;
+
+/** Prints a result to standard output: one line of JSON, YAML, or the table of a list. */
+export function printResult(value: JsonValue, format: OutputFormat, io: ResultIo): void {
+  const table = format === "table" ? tableOf(value, io.columns) : undefined;
+  if (table !== undefined) printTable(table, io);
+  else io.out(format === "json" ? `${printJson(value)}\n` : printYaml(value));
+}
+
+/** Prints a table, and how to see what it leaves out. */
+export function printTable({ text, isCut, next }: Table, io: ResultIo): void {
+  io.out(text);
+  if (next !== undefined) io.err(`more rows follow: --page-key ${next}\n`);
+  if (isCut) io.err("lines are cut at the width of the terminal; -o text shows everything\n");
 }
 
 interface Printing {
@@ -26,7 +48,7 @@ export function printAs({ flags, io }: Printing, value: JsonValue, text: string)
 }
 
 /** Prints a node's answer unchanged; only its nesting was checked before. */
-export function printAnswer(value: unknown, format: OutputFormat, io: Pick<Io, "out">): void {
+export function printAnswer(value: unknown, format: OutputFormat, io: ResultIo): void {
   try {
     printResult(value as JsonValue, format, io);
   } catch (cause) {

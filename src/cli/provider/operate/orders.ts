@@ -1,9 +1,10 @@
 import type { ControlOrder, ControlState } from "../../../provider/index.ts";
-import { printable, textTable } from "../../../util/index.ts";
+import { printable } from "../../../util/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context.ts";
 import { usageError } from "../../errors.ts";
-import { printResult } from "../../terminal/output.ts";
+import { printResult, printTable } from "../../terminal/output.ts";
+import { cutTable } from "../../terminal/table.ts";
 import { runningState } from "./running.ts";
 
 /** `svc provider orders`. */
@@ -17,7 +18,7 @@ export async function providerOrders(input: CommandInput): Promise<void> {
   const shown = wanted.slice(-limit);
   if (output === "json") return printResult({ orders: shown.map(plain) }, output, io);
   if (shown.length === 0) io.err(`${nothing(phase, state)}\n`);
-  else io.out(textTable([HEAD, ...shown.map(row)]));
+  else printTable(cutTable([HEAD, ...shown.map(row)], output === "table" ? io.columns : undefined), io);
   const left = wanted.length - shown.length + state.omitted;
   if (left > 0) io.err(`${left} older ones are not shown\n`);
 }
