@@ -39,8 +39,9 @@ describe("tx bank send", () => {
   ])("returns at once in mode %s", async (mode, rawLog) => {
     const next = await sequence();
     const { code, out, err } = await chain.run(send("-y", "-b", mode, ...FEES));
-    expect({ code, err }).toEqual({ code: 0, err: "" });
     const { txhash, ...result } = JSON.parse(out);
+    const wait = `not in a block yet; wait for it with: svc query wait-tx ${txhash}\n`;
+    expect({ code, err }).toEqual({ code: 0, err: wait });
     expect(txhash).toMatch(/^[0-9A-F]{64}$/);
     expect(result).toEqual({
       height: "0",

@@ -1,5 +1,5 @@
 import { type TxResponse, TxResponseSchema, txError } from "../../../client/index.ts";
-import { EXIT, printable } from "../../../util/index.ts";
+import { EXIT, printable, shellWord } from "../../../util/index.ts";
 import { toJson } from "../../../wire/index.ts";
 import type { CliContext } from "../../context.ts";
 import { printResult } from "../../terminal/output.ts";
@@ -7,9 +7,18 @@ import { printResult } from "../../terminal/output.ts";
 /** Prints the result of a transaction; the exit code says whether it is known to have failed. */
 export async function printTxResult(context: CliContext, response: TxResponse): Promise<number> {
   printResult(toJson(TxResponseSchema, response), context.output, context.io);
+  if (response.code === 0 && response.height === 0n) tellWait(context, response.txhash);
   if (response.code === 0) return EXIT.done;
   const { message, hint } = txError(response);
   context.io.err(`Error: ${printable(message)}\n`);
   if (hint !== undefined) context.io.err(`Hint: ${hint}\n`);
   return EXIT.failed;
+}
+
+/** Flags of this command line that the next one needs to find the same node. */
+const PLACE = ["node", "home", "profile"] as const;
+
+function tellWait({ flags, io }: CliContext, txhash: string): void {
+  const place = PLACE.filter((name) => flags.typed(name)).map((name) => ` --${name} ${shellWord(flags.text(name))}`);
+  io.err(`not in a block yet; wait for it with: svc query wait-tx ${txhash}${place.join("")}\n`);
 }
