@@ -1,8 +1,19 @@
 import { ChainClient } from "../client/index.ts";
+import { printable } from "../util/index.ts";
 import type { NetworkProfile } from "./command/profile.ts";
+import type { Io } from "./terminal/io.ts";
 
-/** A chain as seen through the node at an address; without `chainId` the node is asked for it. */
-export function openChain(node: string, chainId: string | undefined, profile: NetworkProfile): ChainClient {
+/** What a command knows about its chain. */
+interface ChainAtHand {
+  /** The node is asked where it is not given. */
+  readonly chainId: string | undefined;
+  readonly profile: NetworkProfile;
+  readonly io: Pick<Io, "err">;
+}
+
+/** A chain as seen through the node at an address. What a node refuses for the moment is asked again. */
+export function openChain(node: string, { chainId, profile, io }: ChainAtHand): ChainClient {
   const { namespace, aminoNames } = profile;
-  return new ChainClient(node, { namespace, aminoNames, ...(chainId === undefined ? {} : { chainId }) });
+  const onRetry = (text: string): void => io.err(`${printable(text)}\n`);
+  return new ChainClient(node, { namespace, aminoNames, onRetry, ...(chainId === undefined ? {} : { chainId }) });
 }

@@ -35,7 +35,7 @@ export interface CliContext {
 /** The shared parts of a command, from its flags. */
 export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">): CliContext {
   const keys = keyringOptions({ flags });
-  const chain = once(async () => openNode(flags));
+  const chain = once(async () => openNode(flags, io));
   return {
     io,
     flags,
@@ -51,9 +51,10 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
 }
 
 /** A malformed address is a wrong command line; whether a node is running there shows later. */
-async function openNode(flags: Flags): Promise<ChainClient> {
+async function openNode(flags: Flags, io: Io): Promise<ChainClient> {
   const { openChain } = await import("./chain.ts");
-  return inFlag(flags, "node", () => openChain(flags.text("node"), flags.optional("chain-id"), flags.profile));
+  const known = { chainId: flags.optional("chain-id"), profile: flags.profile, io };
+  return inFlag(flags, "node", () => openChain(flags.text("node"), known));
 }
 
 const MAX_HEIGHT = (1n << 63n) - 1n;

@@ -64,6 +64,34 @@ async function refused(node: string, text: string | RegExp, commands: readonly (
   }
 }
 
+describe("a node that is busy", () => {
+  const after = { "retry-after": "0" };
+
+  test.each([429, 503])("with status %s is asked again, and the command says so", async (status) => {
+    let calls = 0;
+    const node = await listen(
+      createServer((request, response) => {
+        const isBusy = ++calls < 3;
+        (isBusy ? answering("busy", status, after) : rpc(STATUS))(request, response);
+      }),
+    );
+    const { code, out, err } = await runCli(["status", "--node", node]);
+    expect({ code, calls }).toEqual({ code: 0, calls: 3 });
+    expect(out).toContain('"network":"x"');
+    const line = `the server answers with HTTP status ${status}: the node is busy; trying again in 0 s\n`;
+    expect(err).toBe(line.repeat(2));
+  });
+
+  test("for longer is an error with its remedy", async () => {
+    const node = await listen(createServer(answering("busy", 503, after)));
+    const { code, out, err } = await runCli(["query", "bank", "total", "--node", node]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(
+      "Error: the server answers with HTTP status 503: the node is busy\nHint: try again in a while",
+    );
+  });
+});
+
 describe("a server that is not a node", () => {
   test.each<[string, RequestListener, string | RegExp]>([
     ["a web page", answering("<html><body>hello</body></html>"), "answered a web page"],

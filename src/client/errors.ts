@@ -13,7 +13,21 @@ export const clientErrors = defineErrors("client", {
   gas: [9, "invalid gas setting"],
   signing: [10, "cannot sign"],
   noQuery: [11, "unknown query", "is it the right --node? for a network with its own names give its --profile"],
+  busy: [12, "the node is busy", "try again in a while, or name another node with --node"],
 });
+
+/** An answer that refuses a request for the moment: HTTP status 429 or 503. */
+export class BusyError extends SvcError {
+  /** Pause that the server asks for, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(detail: string, retryAfterMs: number | undefined) {
+    const { codespace, code, message, hint = "" } = clientErrors.busy(detail);
+    super(codespace, code, message, { hint });
+    this.name = "BusyError";
+    this.retryAfterMs = retryAfterMs;
+  }
+}
 
 /** An error member of a JSON-RPC answer. */
 export class RpcError extends SvcError {

@@ -1,5 +1,5 @@
 import { sha256 } from "../../crypto/index.ts";
-import { concatBytes, fromHex, toBase64, toHex, toUtf8 } from "../../util/index.ts";
+import { concatBytes, fromHex, isOneOf, sdkErrors, toBase64, toHex, toUtf8 } from "../../util/index.ts";
 import { formatTimestamp, parseTimestamp, txHash } from "../../wire/index.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import type { RpcCall, RpcClient } from "../rpc/rpc.ts";
@@ -149,7 +149,17 @@ export class NodeApi {
   /** Submits a transaction to the mempool: `sync` waits for its check, `async` for nothing. */
   async broadcast(tx: Uint8Array, mode: "sync" | "async"): Promise<BroadcastResult> {
     const call = { method: `broadcast_tx_${mode}`, params: { tx: toBase64(tx) } };
-    return this.#call(answers.broadcast, call);
+    let tries = 0;
+    return this.rpc.retrying(async () => {
+      tries += 1;
+      try {
+        const result = answers.readAnswer(answers.broadcast, call.method, await this.rpc.callOnce(call));
+        return tries > 1 && isKnown(result) ? accepted(tx) : result;
+      } catch (error) {
+        if (tries === 1 || !(error instanceof RpcError) || !IN_CACHE.test(error.data)) throw error;
+        return accepted(tx);
+      }
+    });
   }
 
   /** A committed transaction by its hash (hex); undefined while the node does not have it. */
@@ -219,6 +229,17 @@ export class NodeApi {
     );
     return this.#encodedEvents;
   }
+}
+
+const IN_CACHE = /tx already exists in cache/i;
+
+function isKnown({ codespace, code }: BroadcastResult): boolean {
+  return isOneOf([sdkErrors.txInMempool], { codespace, code });
+}
+
+/** An earlier try reached the mempool, although its answer said that the node was busy. */
+function accepted(tx: Uint8Array): BroadcastResult {
+  return { hash: txHash(tx), code: 0, codespace: "", log: "", data: new Uint8Array() };
 }
 
 function toResult(answer: answers.TxResultAnswer, encoded: boolean): TxResult {

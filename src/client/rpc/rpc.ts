@@ -1,6 +1,7 @@
 import { append } from "../../util/index.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
+import { whileBusy } from "./retry.ts";
 import { httpTransport, type Transport } from "./transport.ts";
 
 /** The transport of requests. */
@@ -9,6 +10,8 @@ export interface RpcOptions {
   readonly timeoutMs?: number;
   /** The transport of requests; HTTP by default. */
   readonly transport?: Transport;
+  /** Calls that the node refuses for the moment are made again, a few times; receives why, and the pause. */
+  readonly onRetry?: (text: string) => void;
 }
 
 /** One call of a batch. */
@@ -26,17 +29,29 @@ export class RpcClient {
   readonly endpoint: Endpoint;
   readonly #transport: Transport;
   readonly #timeoutMs: number;
+  readonly #onRetry: RpcOptions["onRetry"];
   #lastId = 0;
 
   /** `node` is an address as `parseNodeAddress` reads it. */
   constructor(node: string, options: RpcOptions = {}) {
     this.endpoint = parseNodeAddress(node);
     this.#transport = options.transport ?? httpTransport(this.endpoint.http);
+    this.#onRetry = options.onRetry;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
   /** The result of one call as parsed JSON. Rejects with `RpcError`, or `clientErrors.unreachable`. */
-  async call(method: string, params: RpcCall["params"] = {}, timeoutMs: number = this.#timeoutMs): Promise<unknown> {
+  call(method: string, params: RpcCall["params"] = {}, timeoutMs: number = this.#timeoutMs): Promise<unknown> {
+    return this.retrying(() => this.callOnce({ method, params }, timeoutMs));
+  }
+
+  /** Work that is repeated while the node refuses it for the moment, if `onRetry` is set. */
+  retrying<T>(run: () => Promise<T>): Promise<T> {
+    return this.#onRetry === undefined ? run() : whileBusy(run, this.#onRetry);
+  }
+
+  /** The same as `call`, never repeated. */
+  async callOnce({ method, params }: RpcCall, timeoutMs: number = this.#timeoutMs): Promise<unknown> {
     const request = this.#request({ method, params });
     const answer = parseAnswer(await this.#transport.post(JSON.stringify(request), timeoutMs), this.#name());
     return resultOf(answer, this.#name());
@@ -58,7 +73,7 @@ export class RpcClient {
 
   async #batchOnce(calls: readonly RpcCall[]): Promise<(unknown | RpcError)[]> {
     const requests = calls.map((call) => this.#request(call));
-    const text = await this.#transport.post(JSON.stringify(requests), this.#timeoutMs);
+    const text = await this.retrying(() => this.#transport.post(JSON.stringify(requests), this.#timeoutMs));
     const answer = parseAnswer(text, this.#name());
     const answers = Array.isArray(answer) ? answer : [answer];
     const byId = new Map(answers.map((each) => [isRecord(each) ? each.id : undefined, each]));

@@ -1,7 +1,13 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { SvcError } from "../../util/index.ts";
-import { clientErrors } from "../errors.ts";
+import { BusyError, clientErrors } from "../errors.ts";
 import { reasonOf } from "./reason.ts";
 
 /** Posts a body and returns the body of the response. */
@@ -77,11 +83,20 @@ function headersFor(url: URL, body: string): Record<string, string> {
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
   const text = await readText(response, maxBytes);
   const { statusCode = 0, headers } = response;
+  if (BUSY.has(statusCode))
+    throw new BusyError(`the server answers with HTTP status ${statusCode}`, retryAfter(headers));
   if (statusCode < 300 || /^\s*[[{]/.test(text)) return text;
   const place =
     headers.location === undefined ? "" : `, and redirects to ${JSON.stringify(headers.location.slice(0, 200))}`;
   response.destroy();
   throw clientErrors.badAnswer(`the server answers with HTTP status ${statusCode}${place}`);
+}
+
+/** Statuses of servers that will answer later. */
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+
+function retryAfter({ "retry-after": text = "" }: IncomingHttpHeaders): number | undefined {
+  return /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
 async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {

@@ -1,4 +1,4 @@
-import { SvcError, sdkErrors } from "../../util/index.ts";
+import { isOneOf, sdkErrors } from "../../util/index.ts";
 import { txHash } from "../../wire/index.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { BroadcastResult, CommittedTx } from "../chain/node.ts";
@@ -70,7 +70,7 @@ export async function waitForTx(chain: ChainClient, hash: string, options: WaitO
       if (found !== undefined) return found;
       problem = undefined;
     } catch (error) {
-      if (!(error instanceof SvcError) || error.code !== clientErrors.unreachable.code) throw error;
+      if (!isOneOf([clientErrors.unreachable, clientErrors.busy], error)) throw error;
       problem = error;
     }
     if (performance.now() + pauseMs > deadline) break;

@@ -21,7 +21,7 @@ import { bidWindow } from "./window.ts";
 
 const RETRY_MS = 1_000;
 /** Connection errors of the node. */
-const AWAY = [clientErrors.unreachable, clientErrors.timeout];
+const AWAY = [clientErrors.unreachable, clientErrors.busy, clientErrors.timeout];
 /** Blocks without a bid after which we ask the providers why. */
 const PATIENCE_BLOCKS = 3n;
 

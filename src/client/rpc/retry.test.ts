@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sdkErrors } from "../../util/index.ts";
+import { ChainClient } from "../chain/chain.ts";
+import { BusyError } from "../errors.ts";
+import { broadcastTx } from "../tx/broadcast.ts";
+
+/** What the node answers, call after call: a result, the data of an error, or a status. */
+type Answer = { readonly result: unknown } | { readonly data: string } | BusyError;
+
+const BUSY_CODE = { code: sdkErrors.mempoolFull.code, codespace: "sdk" };
+const query = (fields: object) => ({ result: { response: { log: "", info: "", height: "1", ...fields } } });
+const sent = (fields: object) => ({ result: { code: 0, data: "", log: "", codespace: "", hash: "AB", ...fields } });
+const TX = Uint8Array.of(1, 2, 3);
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A chain whose node gives these answers, the last of them for ever. */
+function chainOf(answers: readonly Answer[], onRetry?: (text: string) => void) {
+  const bodies: string[] = [];
+  const transport = {
+    post: async (body: string) => {
+      const answer = answers[Math.min(bodies.length, answers.length - 1)];
+      bodies.push(body);
+      if (answer instanceof Error) throw answer;
+      const error = answer !== undefined && "data" in answer ? { code: -32603, message: "Internal error" } : undefined;
+      return JSON.stringify({
+        jsonrpc: "2.0",
+        id: bodies.length,
+        ...answer,
+        ...(error && { error: { ...error, ...answer } }),
+      });
+    },
+    close: () => {},
+  };
+  const chain = new ChainClient("127.0.0.1:1", { transport, ...(onRetry === undefined ? {} : { onRetry }) });
+  return { chain, bodies };
+}
+
+/** Lets all pauses pass. */
+async function settled<T>(work: Promise<T>): Promise<T> {
+  const caught = work.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  await vi.runAllTimersAsync();
+  const outcome = await caught;
+  if ("error" in outcome) throw outcome.error;
+  return outcome.value;
+}
+
+const sentOnce = (bodies: readonly string[]): number =>
+  new Set(bodies.map((body) => JSON.stringify(JSON.parse(body).params))).size;
+
+describe("a call that the node refuses for the moment", () => {
+  test.each<[string, Answer, string]>([
+    ["with status 503", new BusyError("the server answers with HTTP status 503", 3000), "HTTP status 503"],
+    ["with the code of a full mempool", query({ ...BUSY_CODE, log: "limit of slow queries" }), "limit of slow queries"],
+    ["with an error of the call", { data: "5 requests wait to be checked: mempool is full" }, "5 requests wait"],
+  ])("%s is made again", async (_, refusal, why) => {
+    const told: string[] = [];
+    const { chain, bodies } = chainOf([refusal, query({ code: 0, codespace: "", value: "AQ==" })], (text) =>
+      told.push(text),
+    );
+    const answer = await settled(chain.node.abciQuery("/x", new Uint8Array()));
+    expect(answer.code).toBe(0);
+    expect(told).toEqual([expect.stringContaining(why)]);
+    expect(told[0]).toMatch(/trying again in [13] s$/);
+    expect([bodies.length, sentOnce(bodies)]).toEqual([2, 1]);
+  });
+
+  test("is made four times, and then the refusal stands", async () => {
+    const told: string[] = [];
+    const { chain, bodies } = chainOf([new BusyError("HTTP status 429", 600_000)], (text) => told.push(text));
+    await expect(settled(chain.node.status())).rejects.toMatchObject({ name: "BusyError" });
+    expect([bodies.length, told.length]).toEqual([4, 3]);
+    expect(told.every((text) => text.endsWith("in 10 s"))).toBe(true);
+  });
+
+  test("is not made again for callers that did not ask for that, nor where the refusal lasts", async () => {
+    const quiet = chainOf([new BusyError("HTTP status 503", undefined)]);
+    await expect(settled(quiet.chain.node.status())).rejects.toThrow("the node is busy");
+    const lasting = chainOf([{ data: "unknown height" }], () => {});
+    await expect(settled(lasting.chain.node.status())).rejects.toThrow("unknown height");
+    expect([quiet.bodies.length, lasting.bodies.length]).toEqual([1, 1]);
+  });
+});
+
+describe("a transaction", () => {
+  const broadcast = async (...answers: readonly Answer[]) => {
+    const { chain, bodies } = chainOf(answers, () => {});
+    const { code, txhash } = await settled(broadcastTx(chain, TX, "sync"));
+    return { code, txhash, calls: bodies.length, different: sentOnce(bodies) };
+  };
+
+  test("that finds the mempool full is sent again, unchanged", async () => {
+    expect(await broadcast(sent(BUSY_CODE), { data: "mempool is full" }, sent({}))).toMatchObject({
+      ...{ code: 0, calls: 3, different: 1 },
+    });
+    expect(await broadcast(sent(BUSY_CODE))).toMatchObject({ code: 20, calls: 4, different: 1 });
+  });
+
+  test("whose first try has arrived after all is accepted", async () => {
+    const unread = new BusyError("HTTP status 503", 0);
+    const known = sent({ code: sdkErrors.txInMempool.code, codespace: "sdk" });
+    for (const answer of [known, { data: "tx already exists in cache" }]) {
+      expect(await broadcast(unread, answer)).toMatchObject({ code: 0, calls: 2, different: 1 });
+    }
+    expect(await broadcast(known)).toMatchObject({ code: 19, calls: 1 });
+  });
+});
