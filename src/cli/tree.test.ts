@@ -76,7 +76,11 @@ describe("the command tree", () => {
     expect(spec.example).toContain(`svc ${path}`);
     expect(spec.example, "no shell looks into single quotes").not.toMatch(/'[^'\n]*\$[^'\n]*'/);
     const known = new Set([...flagsOf(spec).flatMap(spellings), "--help"]);
-    const used = (spec.example ?? "").match(/(?<=\s)--?[a-zA-Z][\w.-]*/g) ?? [];
+    const written = (spec.example ?? "").match(/(?<=\s)--?[a-zA-Z][\w.-]*/g) ?? [];
+    // `-it` is `-i -t`.
+    const used = written.flatMap((word) =>
+      /^-[a-z]{2,}$/.test(word) ? [...word.slice(1)].map((letter) => `-${letter}`) : [word],
+    );
     expect(used.filter((word) => !known.has(word))).toEqual([]);
   });
 

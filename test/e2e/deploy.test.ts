@@ -94,6 +94,8 @@ describeWithEngine("svc deploy", () => {
     const shell = ["deploy", "shell", "greeter", "--dseq", dseq, ...tenant];
     const inside = await runSvc([...shell, "--", "sh", "-c", "echo $WHO; exit 7"]);
     expect(inside).toMatchObject({ code: 7, stdout: "world\n" });
+    const piped = await runSvc([...shell, "--", "cat"], { input: "piped\n" });
+    expect(piped).toMatchObject({ code: 0, stdout: "piped\n" });
     const several = await runSvc(["deploy", "logs", ...tenant]);
     expect(several).toMatchObject({ code: 1, stdout: "" });
     expect(several.stderr).toContain(`${dseq} (env-command-args.yaml)`);

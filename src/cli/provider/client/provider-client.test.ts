@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runCli } from "../../../../test/cli/run.ts";
 import { NodeDouble } from "../../../client/testing/node-double.ts";
 import { openKeyring } from "../../../keyring/index.ts";
 import { onChain, sampleDeployment, sampleFile } from "../../../provider/testing/deployment.ts";
@@ -26,7 +27,7 @@ import { resolveFlags } from "../../command/flags.ts";
 import { GLOBAL_FLAGS } from "../../command/global-flags.ts";
 import type { Io } from "../../terminal/io.ts";
 import { cleanLine } from "./clean.ts";
-import { attachShell, type ShellStreams } from "./shell.ts";
+import { attachShell, chooseTerminal, type ShellStreams } from "./shell.ts";
 import { PROVIDER_CLIENT_COMMANDS } from "./specs.ts";
 import { splitWords } from "./words.ts";
 
@@ -382,5 +383,46 @@ describe("texts", () => {
   it("are split into words as a shell does", () => {
     expect(splitWords(`sh -c "echo 'a b'" ''`)).toEqual(["sh", "-c", "echo 'a b'", ""]);
     expect(() => splitWords('sh -c "echo')).toThrow(/quotes/);
+  });
+});
+
+describe("terminal and standard input of a shell", () => {
+  const streams = (isTTY: boolean): ShellStreams => ({
+    input: Object.assign(new PassThrough(), { isTTY }),
+    output: Object.assign(new PassThrough(), { isTTY }),
+    error: new PassThrough(),
+  });
+  const shell = PROVIDER_CLIENT_COMMANDS.find(({ name }) => name === "lease-shell");
+  const chosen = (given: Readonly<Record<string, boolean>>, isTTY: boolean) => {
+    const flags = resolveFlags(shell?.flags ?? [], new Map(Object.entries(given)), {});
+    return chooseTerminal({ flags }, streams(isTTY));
+  };
+
+  it.each([
+    ["at a terminal", {}, true, { tty: true, stdin: true }],
+    ["with -i at a terminal", { stdin: true }, true, { tty: false, stdin: true }],
+    ["with -it at a terminal", { stdin: true, tty: true }, true, { tty: true, stdin: true }],
+    ["from a pipe", {}, false, { tty: false, stdin: true }],
+    ["with -i from a pipe", { stdin: true }, false, { tty: false, stdin: true }],
+    ["with --stdin=false from a pipe", { stdin: false }, false, { tty: false, stdin: false }],
+  ])("%s", (_, given, isTTY, result) => {
+    expect(chosen(given, isTTY)).toEqual(result);
+  });
+
+  it("-t needs a terminal", () => {
+    expect(() => chosen({ tty: true }, false)).toThrow("--tty needs a terminal");
+  });
+
+  it.each([
+    ["deploy", "shell", "-it", "web", "sh"],
+    ["deploy", "shell", "web", "-it", "sh"],
+    ["deploy", "shell", "-i", "web", "cat"],
+    ["provider", "lease-shell", "-it", "--dseq", "1", "web", "sh"],
+  ])("svc %s %s %s is understood", async (...words) => {
+    const { err } = await runCli(words, {
+      env: { SVC_HOME: home, SVC_KEYRING_BACKEND: "test", SVC_NODE: "127.0.0.1:1" },
+    });
+    expect(err).not.toMatch(/unknown option|too many/);
+    expect(err).toMatch(words.includes("-it") ? /--tty needs a terminal/ : /cannot reach the node/);
   });
 });

@@ -42,7 +42,7 @@ function readCommand({ args, flags }: CommandInput): { readonly service: string;
   return { service, command };
 }
 
-/** At a terminal the command gets it, unless the flags say otherwise. */
+/** At a terminal the command gets it, unless the flags say otherwise; it always gets input that is piped. */
 export function chooseTerminal(
   { flags }: Pick<CommandInput, "flags">,
   { input, output }: ShellStreams,
@@ -51,7 +51,8 @@ export function chooseTerminal(
   const chosen = flags.given("tty") || flags.given("stdin");
   const tty = flags.bool("tty") || (!chosen && atTerminal);
   if (tty && input.isTTY !== true) throw usageError("--tty needs a terminal; leave it out when input is piped");
-  return { tty, stdin: flags.bool("stdin") || tty };
+  const isPiped = input.isTTY !== true && flags.source("stdin") === "default";
+  return { tty, stdin: flags.bool("stdin") || tty || isPiped };
 }
 
 /** Connects the streams with the command until it ends. The terminal is restored in any case. */

@@ -114,7 +114,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     summary: "Run a command in a service, with your terminal if there is one",
     flags: [
       ...LEASE_FLAGS,
-      { name: "stdin", summary: "pass standard input to the command" },
+      { name: "stdin", short: "i", summary: "pass standard input to the command; the default when it is piped" },
       { name: "tty", short: "t", summary: "give the command a terminal" },
       { name: "replica-index", value: "<n>", summary: "which replica, from 0", default: "0" },
     ],
