@@ -1,27 +1,11 @@
 import type { FlagSpec } from "./command/flag-spec.ts";
 import { NODE_FLAG, OUTPUT_FLAG } from "./command/global-flags.ts";
-import type { CommandSpec } from "./command/spec.ts";
+import { type CommandSpec, under } from "./command/spec.ts";
 
 const STATUS_FLAGS: readonly FlagSpec[] = [NODE_FLAG, { ...OUTPUT_FLAG, default: "json" }];
 
 /** Words that need nothing but their own table. */
-const GROUPS: readonly CommandSpec[] = [
-  {
-    name: "query",
-    aliases: ["q"],
-    summary: "Ask a node about the chain",
-    commands: async () => (await import("./autocli/groups.ts")).queryGroups(),
-  },
-  {
-    name: "tx",
-    summary: "Build, sign and send transactions",
-    commands: async () => (await import("./autocli/groups.ts")).txGroups(),
-  },
-  {
-    name: "keys",
-    summary: "Manage the keys of your accounts",
-    commands: async () => (await import("./keys/commands.ts")).KEYS_COMMANDS,
-  },
+const MARKET: readonly CommandSpec[] = [
   {
     name: "provider",
     summary: "Run a provider; talk to the provider of a lease",
@@ -32,6 +16,25 @@ const GROUPS: readonly CommandSpec[] = [
     summary: "Check deployment files",
     commands: async () => (await import("./sdl/commands.ts")).SDL_COMMANDS,
   },
+];
+
+const ACCOUNTS: readonly CommandSpec[] = [
+  {
+    name: "keys",
+    summary: "Manage the keys of your accounts",
+    commands: async () => (await import("./keys/commands.ts")).KEYS_COMMANDS,
+  },
+  {
+    name: "tx",
+    summary: "Build, sign and send transactions",
+    commands: async () => (await import("./autocli/groups.ts")).txGroups(),
+  },
+  {
+    name: "query",
+    aliases: ["q"],
+    summary: "Ask a node about the chain",
+    commands: async () => (await import("./autocli/groups.ts")).queryGroups(),
+  },
   {
     name: "status",
     summary: "Show the status of a node and its chain",
@@ -39,18 +42,19 @@ const GROUPS: readonly CommandSpec[] = [
     example: "svc status --node tcp://localhost:26657",
     load: async () => (await import("./node/status.ts")).status,
   },
-  {
-    name: "version",
-    summary: "Print the version",
-    flags: [
-      { name: "long", summary: "also show the build and the runtime" },
-      { ...OUTPUT_FLAG, summary: "output format of --long", default: "text" },
-    ],
-    example: "svc version --long",
-    withoutConfig: true,
-    load: async () => (await import("./node/version.ts")).version,
-  },
 ];
+
+const VERSION: CommandSpec = {
+  name: "version",
+  summary: "Print the version",
+  flags: [
+    { name: "long", summary: "also show the build and the runtime" },
+    { ...OUTPUT_FLAG, summary: "output format of --long", default: "text" },
+  ],
+  example: "svc version --long",
+  withoutConfig: true,
+  load: async () => (await import("./node/version.ts")).version,
+};
 
 /**
  * The first words of the command line. Each group's table is loaded when its word is met, so that a command never pays
@@ -70,6 +74,12 @@ export const ROOT: CommandSpec = {
         import("./completion/commands.ts"),
         import("./debug/commands.ts"),
       ]);
-    return [...LOCALNET_COMMANDS, DEPLOY, ...GROUPS, CONFIG, DEBUG, COMPLETION, ...NODE_COMMANDS];
+    return [
+      ...under("Try it out", LOCALNET_COMMANDS),
+      ...under("Marketplace", [DEPLOY, ...MARKET]),
+      ...under("Accounts and the chain", ACCOUNTS),
+      ...under("Settings and tools", [CONFIG, DEBUG, COMPLETION, VERSION]),
+      ...under("Your own node", NODE_COMMANDS),
+    ];
   },
 };

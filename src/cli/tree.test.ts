@@ -89,13 +89,28 @@ describe("the command tree", () => {
     async ({ path }) => {
       const { code, out, err } = await runCli(path === "" ? [] : path.split(" "));
       expect({ code, err }).toEqual({ code: 0, err: "" });
-      expect(out).toContain("Commands:");
+      expect(out).toMatch(/^(Commands|.*[^:]):$/m);
     },
   );
 });
 
 const parse = ["keys", "parse", "00"];
 const expected = (await runCli([...parse, "-o", "json"])).out;
+
+describe("the help of a large group", () => {
+  test.each(["", "tx", "query", "keys", "provider"])("svc %s shows every command below a heading", async (path) => {
+    const { out } = await runCli(path === "" ? [] : [path]);
+    const spec = allGroups.find((group) => group.path === path)?.spec;
+    const children = (await spec?.commands?.()) ?? [];
+    expect(children.filter(({ heading }) => heading === undefined).map(({ name }) => name)).toEqual([]);
+    const headings = [...new Set(children.map(({ heading = "" }) => heading))];
+    expect(headings.length).toBeGreaterThan(1);
+    const found = headings.map((heading) => out.indexOf(`\n${heading}\n  `));
+    expect(found).toEqual(found.toSorted((a, b) => a - b));
+    expect(found).not.toContain(-1);
+    expect(out).not.toContain("\nCommands:\n");
+  });
+});
 
 describe("habits of other tools", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { MODULES, type ModuleRow } from "../../wire/index.ts";
 import { QUERY_FLAGS } from "../command/global-flags.ts";
-import type { CommandSpec } from "../command/spec.ts";
+import { type CommandSpec, under } from "../command/spec.ts";
 import { OWN_QUERIES, QUERY_COMMANDS } from "../query/commands.ts";
 import { OWN_TXS, TX_COMMANDS } from "../tx/commands.ts";
 
@@ -10,13 +10,34 @@ export type OwnCommands = Readonly<Record<string, readonly CommandSpec[]>>;
 /** The group `tx`: one of each module with messages, then commands of transactions of any kind. */
 export function txGroups(): readonly CommandSpec[] {
   const load = async () => (await import("./tx.ts")).txCommands;
-  return [...moduleGroups("Msg", OWN_TXS, load), ESCROW, ...TX_COMMANDS];
+  return [...moduleGroups("Msg", OWN_TXS, load), headed(ESCROW), ...under("Transactions in files", TX_COMMANDS)];
 }
 
 /** The group `query`: accounts, blocks and transactions, then one of each module with queries. */
 export function queryGroups(): readonly CommandSpec[] {
   const load = async () => (await import("./query.ts")).queryCommands;
-  return [ACCOUNT, ...QUERY_COMMANDS, ...moduleGroups("Query", OWN_QUERIES, load)];
+  const direct = [ACCOUNT, ...QUERY_COMMANDS.filter(({ name }) => !HEADINGS.has(name))];
+  const others = QUERY_COMMANDS.filter(({ name }) => HEADINGS.has(name)).map(headed);
+  return [
+    ...under("Accounts, blocks and transactions", direct),
+    ...moduleGroups("Query", OWN_QUERIES, load),
+    ...others,
+  ];
+}
+
+const MARKET = ["audit", "cert", "deployment", "escrow", "market", "provider"];
+const COINS = ["auth", "authz", "bank", "feegrant", "vesting"];
+const STAKE = ["distribution", "evidence", "gov", "mint", "slashing", "staking"];
+
+/** Headings of modules in the help. */
+const HEADINGS: ReadonlyMap<string, string> = new Map([
+  ...MARKET.map((name) => [name, "Marketplace"] as const),
+  ...COINS.map((name) => [name, "Accounts and coins"] as const),
+  ...STAKE.map((name) => [name, "Staking and governance"] as const),
+]);
+
+function headed(spec: CommandSpec): CommandSpec {
+  return { ...spec, heading: `${HEADINGS.get(spec.name) ?? "Other modules"}:` };
 }
 
 /** The most frequent query of `query auth`, without the name of the module. */
@@ -55,6 +76,6 @@ function moduleGroups(service: keyof ModuleRow, own: OwnCommands, load: () => Pr
   return MODULES.flatMap((row) => {
     const { [service]: summary, module } = row;
     if (summary === undefined) return [];
-    return [{ name: module, summary, commands: async () => (await load())(module, own[module] ?? []) }];
+    return [headed({ name: module, summary, commands: async () => (await load())(module, own[module] ?? []) })];
   });
 }

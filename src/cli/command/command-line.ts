@@ -35,7 +35,8 @@ export async function toCommand(path: readonly CommandSpec[], io: Pick<Io, "out"
   const children = (await spec.commands?.()) ?? [];
   for (const child of children) {
     const shown = child.aliases === undefined ? child.summary : `${child.summary} (also: ${child.aliases.join(", ")})`;
-    command.addCommand(new Command(child.name).description(shown).helpOption(false));
+    const listed = new Command(child.name).description(shown).helpOption(false);
+    command.addCommand(child.heading === undefined ? listed : listed.helpGroup(child.heading));
   }
   command.usage(usageForm(spec));
   if (spec.example !== undefined) {

@@ -20,6 +20,8 @@ export interface CommandSpec {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
+  /** Its heading in the help of its group. */
+  readonly heading?: string;
   /** Positionals in usage form: `<file>`, `[address]`, `[words...]`. */
   readonly args?: string;
   readonly flags?: readonly FlagSpec[];
@@ -35,4 +37,9 @@ export interface CommandSpec {
   readonly programAfter?: number;
   /** Runs without reading `client.toml`, so also when it cannot be read. */
   readonly withoutConfig?: boolean;
+}
+
+/** Commands below a heading in the help of their group. */
+export function under(heading: string, commands: readonly CommandSpec[]): CommandSpec[] {
+  return commands.map((each) => ({ ...each, heading: `${heading}:` }));
 }

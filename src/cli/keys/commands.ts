@@ -1,6 +1,6 @@
 import type { FlagSpec } from "../command/flag-spec.ts";
 import { KEYRING_FLAGS, LEDGER_TRANSPORT_FLAG, TEXT_OUTPUT } from "../command/global-flags.ts";
-import type { CommandSpec } from "../command/spec.ts";
+import { type CommandSpec, under } from "../command/spec.ts";
 import { defined, keysOptions } from "./flags.ts";
 
 const FLAGS: readonly FlagSpec[] = [...KEYRING_FLAGS, TEXT_OUTPUT];
@@ -43,8 +43,7 @@ const SHOW_FLAGS: readonly FlagSpec[] = [
   { name: "multisig-threshold", value: "<n>", summary: "threshold of the multisig of several names", default: "1" },
 ];
 
-/** Commands of the group `keys`. */
-export const KEYS_COMMANDS: readonly CommandSpec[] = [
+const KEYS: readonly CommandSpec[] = [
   {
     name: "add",
     args: "<name>",
@@ -147,6 +146,9 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
         keysRename({ ...keysOptions({ flags }), name, newName, yes: flags.bool("yes") }, io);
     },
   },
+];
+
+const TRANSFERS: readonly CommandSpec[] = [
   {
     name: "export",
     args: "<name>",
@@ -214,6 +216,9 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
       };
     },
   },
+];
+
+const TOOLS: readonly CommandSpec[] = [
   {
     name: "list-key-types",
     summary: "List the kinds of keys that can be made",
@@ -249,4 +254,11 @@ export const KEYS_COMMANDS: readonly CommandSpec[] = [
         );
     },
   },
+];
+
+/** Commands of the group `keys`. */
+export const KEYS_COMMANDS: readonly CommandSpec[] = [
+  ...under("Keys", KEYS),
+  ...under("Moving keys", TRANSFERS),
+  ...under("Without a key", TOOLS),
 ];
