@@ -47,7 +47,10 @@ function readPart(file: Buffer, { name, longLists, extent }: Part): unknown {
     const bytes = file.subarray(extent?.start, extent?.end ?? 0);
     return longLists ? readWithLists(bytes) : JSON.parse(bytes.toString("utf8"));
   } catch (cause) {
-    throw new SvcError("genesis", 1, `invalid genesis: app_state.${name}: ${errorText(cause)}`, { cause });
+    throw new SvcError("genesis", 1, `invalid genesis: app_state.${name}: ${errorText(cause)}`, {
+      cause,
+      hint: "correct the genesis file, or copy it again",
+    });
   }
 }
 

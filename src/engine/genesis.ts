@@ -77,12 +77,26 @@ export function genesisHash(genesis: Genesis): Uint8Array {
 
 /** Reads a genesis file. Throws one sentence that names the field at fault. */
 export function parseGenesis(file: string | Uint8Array, reading: GenesisReading = {}): Genesis {
+  const bytes = typeof file === "string" ? toUtf8(file) : file;
   try {
-    return genesisFromParts(readGenesisParts(typeof file === "string" ? toUtf8(file) : file, reading));
+    return genesisFromParts(readGenesisParts(bytes, reading));
   } catch (error) {
-    throw new SvcError("genesis", 1, `invalid genesis: ${errorText(error)}`, { cause: error });
+    const cut = cutShort(bytes);
+    const hint =
+      cut === undefined ? "correct the genesis file, or copy it again" : "copy the genesis file again, whole";
+    throw new SvcError("genesis", 1, `invalid genesis: ${cut ?? errorText(error)}`, { cause: error, hint });
   }
 }
+
+/** Whether a file that cannot be read ends before its last bracket. */
+function cutShort(bytes: Uint8Array): string | undefined {
+  const last = bytes.findLast((byte) => byte > SPACE);
+  if (last === undefined) return "the file is empty";
+  return last === CLOSING_BRACE ? undefined : `the file is cut short: it ends after ${bytes.length} bytes`;
+}
+
+const SPACE = 0x20;
+const CLOSING_BRACE = 0x7d;
 
 function genesisFromParts({ json, part }: GenesisParts): Genesis {
   const fields = new Fields(json, "");

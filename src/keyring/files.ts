@@ -1,6 +1,6 @@
 import { lstatSync, rmSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { makePrivateDirectory, syncDirectory } from "../util/index.ts";
+import { makePrivateDirectory, shellWord, syncDirectory } from "../util/index.ts";
 import { keyringErrors } from "./errors.ts";
 
 const GROUP_OR_OTHERS = 0o077;
@@ -18,7 +18,7 @@ export function checkDirectory(dir: string): void {
   if (stat === undefined) return;
   if (stat.isSymbolicLink() ? false : !stat.isDirectory()) throw keyringErrors.permissions(`${dir} is not a directory`);
   if (hasModes() && !stat.isSymbolicLink() && (stat.mode & WRITABLE_BY_OTHERS) !== 0) {
-    throw keyringErrors.permissions(`directory ${dir}`, { hint: `run: chmod 700 ${dir}` });
+    throw keyringErrors.permissions(`directory ${dir}`, { hint: `run: chmod 700 ${shellWord(dir)}` });
   }
 }
 
@@ -34,7 +34,7 @@ export function checkSecretFile(path: string): boolean {
   const uid = process.getuid?.() ?? stat.uid;
   if (stat.uid !== uid && uid !== 0) throw keyringErrors.permissions(`${path} belongs to another user`);
   if ((stat.mode & GROUP_OR_OTHERS) !== 0) {
-    throw keyringErrors.permissions(`key file ${path}`, { hint: `run: chmod 600 ${path}` });
+    throw keyringErrors.permissions(`key file ${path}`, { hint: `run: chmod 600 ${shellWord(path)}` });
   }
   return true;
 }

@@ -15,7 +15,8 @@ export function checkKeyName(name: string): void {
   if (name.trim() === "")
     throw keyringErrors.invalidName("the provided name is invalid or empty after trimming whitespace");
   const shown = JSON.stringify(name.slice(0, 80));
-  if (name !== name.trim()) throw keyringErrors.invalidName(`${shown} begins or ends with a space`);
+  if (name !== name.trim())
+    throw keyringErrors.invalidName(`${shown} begins or ends with a space`, { hint: "leave out the space" });
   if (FORBIDDEN.test(name) || name.startsWith(".") || leavesItsPlace(name)) throw keyringErrors.invalidName(shown);
   if (toUtf8(name).length > MAX_NAME_BYTES)
     throw keyringErrors.invalidName(`${shown} is longer than ${MAX_NAME_BYTES} bytes`, {

@@ -71,10 +71,19 @@ export async function parseLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (COMMANDER_DONE.has(error.code)) return undefined;
-    const remedy = error.code === "commander.excessArguments" ? spec.tooMany : undefined;
-    throw commandLineFault(error, remedy);
+    throw commandLineFault(error, remedyOf(error, command.name(), spec));
   }
   return { args: command.args, flags: new Map([...parsedFlags(command), ...switches]) };
+}
+
+/** The remedy of mistakes that have a usual reason. */
+function remedyOf({ code, message }: CommanderError, name: string, spec: CommandSpec): string | undefined {
+  if (code === "commander.excessArguments") {
+    const quotes = spec.args === undefined ? "" : '; a word with spaces needs quotes: "my word"';
+    return spec.tooMany ?? `usage: ${name} ${usageForm(spec)}${quotes}`;
+  }
+  const flag = /unknown option '--([^'=]+)/.exec(message)?.[1] ?? "";
+  return spec.otherFlags?.names.includes(flag) === true ? spec.otherFlags.remedy : undefined;
 }
 
 /** What commander says about a wrong command line; the nearest word is the remedy. */

@@ -99,6 +99,7 @@ export class Flags {
     const text = this.text(name);
     if (text === "") return fallback;
     const value = tryParseInt(text);
+    if (value === undefined && /^\d+$/.test(text)) throw new UsageError(`${this.label(name)} is too large`);
     if (value === undefined || value < 0n)
       throw new UsageError(`${this.label(name)} takes a whole number, not "${text}"`);
     return value;

@@ -27,6 +27,8 @@ export interface CommandSpec {
   readonly flags?: readonly FlagSpec[];
   /** Remedy for more arguments than `args` names. */
   readonly tooMany?: string;
+  /** Flags of related commands that people try here, and what to write instead. */
+  readonly otherFlags?: { readonly names: readonly string[]; readonly remedy: string };
   /** Shown in the help, one command a line. */
   readonly example?: string;
   readonly load?: () => Promise<Run>;

@@ -116,9 +116,9 @@ describe("short forms", () => {
     await fixture.deploy();
     const leasedAt = fixture.chain.height;
     fixture.chain.nextBlock(100);
-    const { market, openGateway } = fixture.parts();
+    const { market, openGateway, journal } = fixture.parts();
     const now = Date.UTC(2025, 5, 1);
-    const [line] = await listDeployments({ market, openGateway, now: () => now });
+    const [line] = await listDeployments({ market, openGateway, journal, now: () => now });
     // Ten per block since the block of the lease.
     const spent = 10n * (fixture.chain.height - leasedAt);
     expect(line).toMatchObject({
@@ -145,9 +145,15 @@ describe("short forms", () => {
     };
     const request = fixture.request({ signal: controller.signal });
     await expect(runDeploy(fixture.parts(), request, reporter)).rejects.toThrow("interrupted");
-    const { market, openGateway } = fixture.parts();
-    const line = async () => (await listDeployments({ market, openGateway, now: () => 0 }))[0];
+    const { market, openGateway, journal } = fixture.parts();
+    // As if another machine had begun it.
+    const elsewhere = { ...journal, entries: () => [] };
+    const lineOf = async (known: typeof journal) =>
+      (await listDeployments({ market, openGateway, journal: known, now: () => 0 }))[0];
+    const line = () => lineOf(elsewhere);
     const [dseq] = await fixture.active();
+    const go = `svc deploy ${request.file} continues it, svc deploy close ${dseq} ends it and returns its money`;
+    expect(await lineOf(journal)).toMatchObject({ state: "waiting for bids", next: go });
     expect(await line()).toMatchObject({ state: "waiting for bids", next: "" });
     fixture.block();
     fixture.block();
@@ -163,8 +169,9 @@ describe("short forms", () => {
       problems: [`${provider} has no manifest`],
       next: `send the manifest with: svc provider send-manifest FILE --dseq ${dseq} --provider ${provider}`,
     });
+    expect(await lineOf(journal)).toMatchObject({ next: go });
     await fixture.deploy();
-    expect(await line()).toMatchObject({ state: "active", next: "" });
+    expect(await lineOf(journal)).toMatchObject({ state: "active", next: "" });
     const pause = packAny(MsgPauseGroupSchema, { id: { owner: fixture.tenant, dseq: dseq ?? 0n, gseq: 1 } });
     fixture.chain.mustSend([pause], { from: fixture.key("alice") });
     const start = `open a new order with: svc tx deployment group start --dseq ${dseq} --gseq 1`;
@@ -174,7 +181,7 @@ describe("short forms", () => {
   test("the list shows what a provider says of services that do not work", async () => {
     open();
     await fixture.deploy();
-    const { market, openGateway } = fixture.parts();
+    const { market, openGateway, journal } = fixture.parts();
     const sick = (provider: Parameters<typeof openGateway>[0]) => ({
       ...openGateway(provider),
       status: async () => ({
@@ -184,7 +191,7 @@ describe("short forms", () => {
         services: [{ name: "web", available: 0, total: 1, updated: 1, urls: [], error: "exit code 1, 3 restarts" }],
       }),
     });
-    const [line] = await listDeployments({ market, openGateway: sick, now: () => 0 });
+    const [line] = await listDeployments({ market, openGateway: sick, journal, now: () => 0 });
     expect(line?.problems).toEqual([
       expect.stringMatching(/^svc1\w+ cannot look at its containers now: what is shown is from its last look$/),
       "web: exit code 1, 3 restarts",
@@ -194,12 +201,12 @@ describe("short forms", () => {
   test("while an update fails, the list says that the version before it serves", async () => {
     open();
     await fixture.deploy();
-    const { market, openGateway } = fixture.parts();
+    const { market, openGateway, journal } = fixture.parts();
     const service = { name: "web", available: 1, total: 1, updated: 0, urls: [] };
     const problems = async (change: Partial<ServiceState>): Promise<unknown> => {
       const state = { version: "", ports: [], services: [{ ...service, ...change }] };
       const updating = (provider: ProviderRecord) => ({ ...openGateway(provider), status: async () => state });
-      return (await listDeployments({ market, openGateway: updating, now: () => 0 }))[0]?.problems;
+      return (await listDeployments({ market, openGateway: updating, journal, now: () => 0 }))[0]?.problems;
     };
     const serves = "web: the version before the last update serves with 1 of 1 replicas";
     expect(await problems({ error: "image x:2 does not exist in the registry; check name and tag" })).toEqual([

@@ -38,6 +38,13 @@ const LOCALNET: CommandSpec = {
     },
     OUTPUT_FLAG,
   ],
+  otherFlags: {
+    names: [
+      ...[NODE_SETTINGS.rpcLaddr, NODE_SETTINGS.apiAddress, NODE_SETTINGS.grpcAddress].map(({ name }) => name),
+      ...["gateway-listen-address", "ingress-listen-address", "ingress-tls-listen-address"],
+    ],
+    remedy: "a localnet chooses its own addresses; --port-offset 100 moves all of its ports",
+  },
   example: "svc localnet --deploy examples/web.yaml",
   load: async () => (await import("./command.ts")).localnet,
 };

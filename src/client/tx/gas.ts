@@ -15,6 +15,8 @@ export function parseGas(text: string): GasSetting {
   if (text === "") return DEFAULT_GAS;
   if (text === "auto") return "auto";
   const gas = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+  if (/^\d+$/.test(text) && (gas === undefined || gas > MAX_GAS))
+    throw clientErrors.gas(`${quote(text)} is more gas than any transaction may have`);
   if (gas === undefined || gas > MAX_GAS)
     throw clientErrors.gas(`gas must be either integer or auto, not ${quote(text)}`);
   return gas;

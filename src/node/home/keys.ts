@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { consensusAddress, ed25519PublicKey, generateEd25519Seed } from "../../crypto/index.ts";
 import { PRIVATE_KEY_TYPE, PUBLIC_KEY_TYPE } from "../../engine/index.ts";
-import { concatBytes, equalBytes, fromBase64, toBase64, toHex, toHexUpper } from "../../util/index.ts";
+import { concatBytes, equalBytes, fromBase64, shellWord, toBase64, toHex, toHexUpper } from "../../util/index.ts";
 import { nodeErrors } from "../errors.ts";
 import { writeWhole } from "./home.ts";
 
@@ -45,7 +45,7 @@ function privateKeyJson(seed: Uint8Array, publicKey: Uint8Array) {
 /** The seed in a key file of either kind. Throws when others can read the file, or when it holds no ed25519 key. */
 export function readKeyFile(path: string): Uint8Array {
   if (!existsSync(path)) throw nodeErrors.badKey(`there is no ${path}`, { hint: "run svc init, or restore the file" });
-  if ((statSync(path).mode & 0o077) !== 0) throw nodeErrors.openKey(path, { hint: `run chmod 600 ${path}` });
+  if ((statSync(path).mode & 0o077) !== 0) throw nodeErrors.openKey(path, { hint: `run chmod 600 ${shellWord(path)}` });
   const seed = parseKey(readFileSync(path, "utf8"));
   if (seed === undefined) throw nodeErrors.badKey(path, { hint: "restore the file from a backup" });
   return seed;

@@ -1,8 +1,9 @@
 import type { BidRecord, DeploymentRecord, LeaseRecord, PaidLease } from "../../client/index.ts";
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
-import { errorText, formatDecShort } from "../../util/index.ts";
+import { errorText, formatDecShort, shellWord } from "../../util/index.ts";
 import { totalPrice } from "../order/order.ts";
 import type { LeaseState, OpenGateway, ServiceState } from "../session/gateway.ts";
+import type { Journal } from "../session/journal.ts";
 import { activeLeases, type Market } from "../session/market.ts";
 
 /** A deployment as `deploy ps` shows it; also its JSON form. */
@@ -29,6 +30,8 @@ export interface DeploymentLine {
 export interface PsParts {
   readonly market: Market;
   readonly openGateway: OpenGateway;
+  /** What this machine has begun. */
+  readonly journal: Journal;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -68,8 +71,23 @@ async function deploymentLine(parts: PsParts, deployment: DeploymentRecord, time
     price_per_month: leases.length === 0 ? "" : perMonth(price, time),
     ...moneyLeft(deployment, all, { ...time, now: parts.now() }),
     problems: looks.flatMap(({ problems }) => problems),
-    next: groups.find(({ next }) => next !== undefined)?.next ?? "",
+    next: nextStep(groups, unfinished(parts, deployment.dseq)),
   };
+}
+
+/** A paused group waits for its owner; everything else is what an unfinished run does next. */
+function nextStep(groups: readonly GroupLook[], run: string | undefined): string {
+  const paused = groups.find(({ text }) => text === PAUSED);
+  return (paused ?? (run === undefined ? groups.find(({ next }) => next !== undefined) : { next: run }))?.next ?? "";
+}
+
+const PAUSED = "paused";
+
+/** A run of `svc deploy` that was interrupted goes on where it was, with its file. */
+function unfinished({ market, journal }: PsParts, dseq: bigint): string | undefined {
+  const entry = journal.entries(market.owner, market.chainId).find((each) => each.dseq === dseq);
+  if (entry === undefined || entry.step === "done") return undefined;
+  return `svc deploy ${shellWord(entry.file)} continues it, svc deploy close ${dseq} ends it and returns its money`;
 }
 
 function perMonth(price: { readonly denom: string; readonly amount: bigint }, { blockSeconds }: ChainTime): string {
@@ -97,7 +115,7 @@ async function groupStates(
   const isWaiting = groups.some(({ gseq, state }) => state === "open" && !isLeased(gseq));
   const bids = isWaiting ? await market.openBids(dseq) : [];
   return groups.map(({ gseq, state }) => {
-    if (state === "paused")
+    if (state === PAUSED)
       return {
         text: state,
         next: `open a new order with: svc tx deployment group start --dseq ${dseq} --gseq ${gseq}`,

@@ -16,6 +16,18 @@ const DENOM = "[a-zA-Z][a-zA-Z0-9/:._-]{2,127}";
 const DENOM_PATTERN = new RegExp(`^${DENOM}$`);
 const COIN_PATTERN = new RegExp(`^(\\d{1,78})\\s*(${DENOM})$`);
 const DEC_COIN_PATTERN = new RegExp(`^(\\d{1,78}(?:\\.\\d{1,18})?)\\s*(${DENOM})$`);
+/** An amount of which only the number of its digits is wrong. */
+const LONG_COIN_PATTERN = new RegExp(`^(\\d{78,})(?:\\.\\d{1,18})?\\s*${DENOM}$`);
+
+function coinFault(kind: "coin" | "price", text: string): Error {
+  if (LONG_COIN_PATTERN.test(text.trim()))
+    return new Error(
+      `the amount of "${text.slice(0, 20)}..." is too large: amounts are below 2^256, which has 78 digits`,
+    );
+  const form = kind === "coin" ? "an integer amount" : "a decimal amount";
+  const example = kind === "coin" ? "5000utoken" : "0.025utoken";
+  return new Error(`invalid ${kind} "${text.slice(0, 80)}": write ${form} and a denomination, for example ${example}`);
+}
 
 export function isDenom(text: string): boolean {
   return DENOM_PATTERN.test(text);
@@ -25,11 +37,7 @@ export function isDenom(text: string): boolean {
 export function parseCoin(text: string): IntCoin {
   const match = COIN_PATTERN.exec(text.trim());
   const amount = match?.[1] === undefined ? undefined : tryParseInt(match[1].replace(/^0+(?=\d)/, ""));
-  if (match?.[2] === undefined || amount === undefined) {
-    throw new Error(
-      `invalid coin "${text.slice(0, 80)}": write an integer amount and a denomination, for example 5000utoken`,
-    );
-  }
+  if (match?.[2] === undefined || amount === undefined) throw coinFault("coin", text);
   return { denom: match[2], amount };
 }
 
@@ -49,11 +57,7 @@ export function parseCoins(text: string): IntCoin[] {
 export function parseDecCoin(text: string): DecimalCoin {
   const match = DEC_COIN_PATTERN.exec(text.trim());
   const amount = match?.[1] === undefined ? undefined : tryParseDec(match[1]);
-  if (match?.[2] === undefined || amount === undefined) {
-    throw new Error(
-      `invalid price "${text.slice(0, 80)}": write a decimal amount and a denomination, for example 0.025utoken`,
-    );
-  }
+  if (match?.[2] === undefined || amount === undefined) throw coinFault("price", text);
   return { denom: match[2], amount };
 }
 

@@ -90,6 +90,10 @@ function nodeRows({ A, root, file, tx }: TestHome): readonly Row[] {
   ];
   const damaged = genesis("damaged", "{");
   const other = genesis("other", "{}");
+  const cut = genesis("cut", '{"chain_id":"x-1","app_state":{"bank":{"par');
+  const nothing = genesis("nothing", "\n");
+  const comma = genesis("comma", '{"chain_id":"x-1",}');
+  const whole = "Hint: copy the genesis file again, whole\n";
   return [
     [["init"], 2, "missing required argument 'moniker'"],
     [["init", "", ...empty], 1, "moniker"],
@@ -106,6 +110,12 @@ function nodeRows({ A, root, file, tx }: TestHome): readonly Row[] {
     [["add-genesis-account", A], 2, "missing required argument 'coins'"],
     [["validate-genesis", ...empty], 1, "there is no genesis file"],
     [["validate-genesis", ...damaged], 1, "invalid genesis"],
+    [["validate-genesis", ...cut], 1, "invalid genesis: the file is cut short: it ends after 43 bytes\n"],
+    ...[["validate-genesis"], ["start"], ["export"], ["collect-gentxs"]].flatMap((words): readonly Row[] => [
+      [[...words, ...cut], 1, whole],
+      [[...words, ...nothing], 1, `the file is empty\n${whole}`],
+      [[...words, ...comma], 1, "Hint: correct the genesis file, or copy it again\n"],
+    ]),
     [["validate-genesis", "/nonexistent/genesis.json"], 1, "cannot read the genesis file"],
     [["validate-genesis", ...other], 1, "invalid genesis"],
     [["start", ...empty], 1, "there is no genesis file"],

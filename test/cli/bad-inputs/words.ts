@@ -1,7 +1,7 @@
 import type { Row, TestHome } from "./home.ts";
 
 /** Words and flags, whatever the command. */
-export function wordRows({ A, none }: TestHome): readonly Row[] {
+export function wordRows({ A, B, none }: TestHome): readonly Row[] {
   return [
     [["frobnicate"], 2, 'unknown command "frobnicate" for "svc"'],
     [[""], 2, 'unknown command "" for "svc"'],
@@ -45,6 +45,7 @@ export function wordRows({ A, none }: TestHome): readonly Row[] {
     [["keys", "list"], 2, "SVC_TRACE takes true or false", { env: { SVC_TRACE: "maybe" } }],
     [["keys", "list"], 2, 'SVC_PROFILE: there is no profile "x"', { env: { SVC_PROFILE: "x" } }],
     ...longRows(),
+    ...hintRows(B),
     [["keys", "add", "caf\ufffd"], 2, "word 3 of the command line is not UTF-8 text"],
     [["keys", "import-hex", "x", "hunter2\ufffd"], 2, "word 4 of the command line is not UTF-8 text"],
     [["query", "bank", "total", "--denom=\ufffd"], 2, "word 4 of the command line is not UTF-8 text"],
@@ -84,5 +85,32 @@ function longRows(): readonly Row[] {
     [["query", "bank", "total", "--node", long], 2, "invalid node address"],
     [["keys", "list", "--home", `/${long}`], 1, "ENAMETOOLONG"],
     [["tx", "encode", `/${long}`], 1, "cannot read the transaction file"],
+  ];
+}
+
+/** Mistakes whose usual reason is not what the command line literally says. */
+function hintRows(B: string): readonly Row[] {
+  const quotes = 'a word with spaces needs quotes: "my word"';
+  const ports = "Hint: a localnet chooses its own addresses; --port-offset 100 moves all of its ports";
+  const digits = "9".repeat(90);
+  const tooLarge = `the amount of "${"9".repeat(20)}..." is too large: amounts are below 2^256, which has 78 digits`;
+  const send = (amount: string, ...flags: readonly string[]) => ["tx", "bank", "send", "a", B, amount, ...flags];
+  return [
+    [["keys", "add", "my", "key"], 2, `usage: svc keys add <name> [flags]; ${quotes}`],
+    [["init", "my", "node"], 2, quotes],
+    [["deploy", "my", "file.yaml"], 2, quotes],
+    [["keys", "list", "all"], 2, "Hint: usage: svc keys list [flags]\n"],
+    [["keys", "add", " a"], 1, "Hint: leave out the space"],
+    [["localnet", "--rpc.laddr", "tcp://127.0.0.1:1"], 2, ports],
+    [["localnet", "--grpc.address=127.0.0.1:1"], 2, ports],
+    [["localnet", "--ingress-listen-address", "127.0.0.1:1"], 2, ports],
+    [send(`${digits}utoken`), 2, tooLarge],
+    [send("1utoken", "--fees", `${digits}utoken`), 2, tooLarge],
+    [send("1utoken", "--gas-prices", `${digits}.5utoken`), 2, tooLarge],
+    [send("1utoken", "--gas", digits), 2, "is more gas than any transaction may have"],
+    [send("1utoken", "--timeout-height", digits), 2, "--timeout-height is too large"],
+    [["add-genesis-account", "a", `${digits}utoken`], 2, tooLarge],
+    [["query", "block", digits], 2, "is more than any height"],
+    [["keys", "add", "n", "--index", digits], 2, "--index is too large"],
   ];
 }

@@ -51,6 +51,16 @@ async function copyOf(child: ReturnType<typeof engine>): Promise<number> {
   return Number(line.split(" ")[1]);
 }
 
+test("the hint of a process that finds its port taken names the flag of the localnet", async () => {
+  const text = "stop it, or choose another port with --rpc.laddr";
+  const script = `console.error("Error: cannot listen\\nHint: ${text}"); process.exit(1);`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  await expect(supervise("node", child, join(folder, "log")).waitFor(/never/)).rejects.toMatchObject({
+    message: "the node ended (exit code 1): cannot listen",
+    hint: "stop it, or use other ports: --port-offset 100",
+  });
+});
+
 test("a process whose copy keeps the pipes open is stopped, the copy with it", async () => {
   const child = engine();
   const copy = await copyOf(child);

@@ -49,7 +49,7 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
   const onLine = (line: string): void => {
     if (line.trim() !== "") lastLine = line;
     if (line.startsWith("Error: ")) errorLine = line.slice("Error: ".length);
-    if (line.startsWith("Hint: ")) hintLine = line.slice("Hint: ".length);
+    if (line.startsWith("Hint: ")) hintLine = line.slice("Hint: ".length).replace(LISTEN_FLAG, OTHER_PORTS);
     for (const waiter of waiters) {
       if (!waiter.pattern.test(line)) continue;
       waiters.delete(waiter);
@@ -98,6 +98,10 @@ export function supervise(name: string, child: ChildProcess, logFile: string): C
     },
   };
 }
+
+/** The flag with which a process is told its port: a localnet gives it, and moves all ports by another one. */
+const LISTEN_FLAG = /choose another(?: port)? with --[\w.-]+/;
+const OTHER_PORTS = "use other ports: --port-offset 100";
 
 function watchLines(
   stream: NodeJS.ReadableStream | null,

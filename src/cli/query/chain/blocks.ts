@@ -34,6 +34,7 @@ export async function queryBlocks(input: CommandInput): Promise<void> {
 export function readHeight(text: string, name: string): bigint {
   const height = tryParseInt(text);
   if (height !== undefined && height > 0n && height <= MAX_HEIGHT) return height;
+  if (/^\d{19,}$/.test(text)) throw usageError(`<${name}>: ${text.slice(0, 20)}... is more than any height`);
   throw usageError(`<${name}>: "${text.slice(0, 64)}" is not a height: write a whole number of at least 1`);
 }
 
