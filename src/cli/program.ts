@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { EXIT, SvcError } from "../util/index.ts";
+import { EXIT, printable, SvcError } from "../util/index.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "./command/command-line.ts";
 import { type Environment, envName, type Flags, isTrue, resolveFlags } from "./command/flags.ts";
-import { configPath, homeOf } from "./command/home.ts";
+import { configPath, homeOf, mendHome } from "./command/home.ts";
 import type { CommandSpec } from "./command/spec.ts";
 import { lowerAddresses } from "./command/words/bech32-case.ts";
 import { type Resolved, resolveCommand } from "./command/words/normalize.ts";
@@ -93,6 +93,7 @@ async function runCommand({ path, rest, unknown }: Resolved, { io, env }: Requir
     if (parsed === undefined) return EXIT.done;
     const line = await lowerAddresses(spec, parsed);
     const flags = await readFlags(spec, line, env);
+    if (spec.withoutConfig !== true) mendHome(homeOf(flags), (warning) => io.err(`${printable(warning)}\n`));
     const run = await spec.load();
     return (await run({ args: line.args, flags, io })) ?? EXIT.done;
   } catch (error) {

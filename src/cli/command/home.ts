@@ -1,5 +1,6 @@
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
+import { errorText, keepOthersOut } from "../../util/index.ts";
 import type { Flags } from "./flags.ts";
 
 /** The directory of configuration, data and keys: `--home`, `SVC_HOME`, else `.svc` in the user's home. */
@@ -24,4 +25,18 @@ export function userPath(path: string): string {
 /** The client's settings of a home. */
 export function configPath(home: string): string {
   return join(home, "config", "client.toml");
+}
+
+/** Folders of a home whose files decide which keys and settings are used. */
+const FOLDERS = ["", "config", "certs", "data", "keyring-file", "keyring-test"];
+
+/** Takes the right to write in a home from its group and others, who could replace its keys and settings. */
+export function mendHome(home: string, tell: (warning: string) => void): void {
+  for (const path of FOLDERS.map((name) => join(home, name))) {
+    try {
+      if (keepOthersOut(path)) tell(`Warning: other users could write in ${path}; they no longer can`);
+    } catch (error) {
+      tell(`Warning: other users can write in ${path}, which cannot be changed: ${errorText(error)}`);
+    }
+  }
 }

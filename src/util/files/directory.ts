@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorText } from "../errors.ts";
 
@@ -19,6 +19,43 @@ export function makePrivateDirectory(path: string): void {
     if (code !== "ENOENT" || parent === path || isDirectory(parent)) throw refusal(path, error);
     makePrivateDirectory(parent);
     makePrivateDirectory(path);
+  }
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+const PERMISSIONS = 0o7777;
+const STICKY = 0o1000;
+
+/**
+ * Takes the right to write in a directory from its group and others; returns whether they had it. Directories of other users
+ * stay as they are, and so do those with the sticky bit, such as `/tmp`, which are shared on purpose. Throws an error of the
+ * system where the permissions cannot be changed.
+ */
+export function keepOthersOut(path: string): boolean {
+  const uid = process.getuid?.();
+  const directory = uid === undefined ? undefined : openOwn(path, uid);
+  if (directory === undefined) return false;
+  try {
+    const { mode, uid: owner } = fstatSync(directory);
+    if ((mode & WRITABLE_BY_OTHERS) === 0 || (mode & STICKY) !== 0 || owner !== uid) return false;
+    fchmodSync(directory, mode & PERMISSIONS & ~WRITABLE_BY_OTHERS);
+    return true;
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** Opens a directory that others may be able to write. A symbolic link of another user is not followed. */
+function openOwn(path: string, uid: number): number | undefined {
+  try {
+    const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+    const found = lstatSync(path);
+    if (found.isSymbolicLink()) return found.uid === uid ? openSync(path, O_RDONLY | O_DIRECTORY) : undefined;
+    if ((found.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
+    return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch {
+    // It is not there, or not ours to open: whoever needs it says so.
+    return undefined;
   }
 }
 
