@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { BLOCK_MS, type DeployFixture, openDeployFixture, type ProviderPlan } from "../../test/cli/deploy-fixture.ts";
 import { clientErrors } from "../client/index.ts";
 import { parseDec, parseDecCoin } from "../util/index.ts";
-import type { LeaseKey } from "../wire/index.ts";
+import { type LeaseKey, marketErrors } from "../wire/index.ts";
 import { FileJournal } from "./node/journal.ts";
 import { addressLines } from "./result.ts";
 import { runDeploy } from "./run.ts";
@@ -246,6 +246,33 @@ describe("what can go wrong", () => {
     expect(failures).toBeLessThan(0);
   });
 
+  test("a chosen bid that became dearer meanwhile is not accepted", async () => {
+    open();
+    const provider = fixture.key("p1");
+    const market = fixture.tenantMarket();
+    let isFirst = true;
+    const send: typeof market.send = async (messages) => {
+      const [order] = fixture.orders();
+      const isLease = messages.some(({ typeUrl }) => typeUrl.endsWith("MsgCreateLease"));
+      if (isLease && isFirst && order?.orderId !== undefined) {
+        isFirst = false;
+        fixture.market.closeBid(provider, order.orderId);
+        fixture.market.bid(provider, order.orderId, "20");
+      }
+      const sent = fixture.chain.send(messages, { from: fixture.key("alice") });
+      if (sent.code === marketErrors.priceRose.code) throw marketErrors.priceRose(sent.log);
+      return { hash: "AB", height: sent.height };
+    };
+    const { leases } = await runDeploy(
+      { ...fixture.parts(), market: { ...market, send } },
+      fixture.request(),
+      fixture.reporter,
+    );
+    expect(fixture.notes.join("")).toContain("bid price above what its owner accepts");
+    expect(fixture.notes.join("")).toContain("choosing again");
+    expect(leases).toMatchObject([{ price: { amount: "20" } }]);
+  });
+
   test("no provider at all", async () => {
     open({});
     await expect(fixture.deploy({ timeoutMs: 30_000 })).rejects.toThrow("no bid to accept");
@@ -287,7 +314,14 @@ describe("what can go wrong", () => {
     );
   });
 
-  test("where no bidder's gateway answers, no lease is paid for", async () => {
+  test("the only bidder's gateway is asked again while its provider restarts", async () => {
+    open({ p1: { price: "5", delay: 1, away: "connection refused", awayTimes: 10 } });
+    const { leases } = await fixture.deploy();
+    expect(leases.map(({ provider }) => provider)).toEqual([fixture.key("p1").address]);
+    expect(fixture.notes.join("")).not.toContain("gets no lease");
+  });
+
+  test("where no bidder's gateway answers for 30 seconds, no lease is paid for", async () => {
     open({ p1: { price: "5", delay: 1, away: "the server is not the provider" } });
     const [dseq] = [fixture.chain.height];
     await expect(fixture.deploy()).rejects.toMatchObject({
@@ -295,6 +329,8 @@ describe("what can go wrong", () => {
       hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
     });
     expect(await fixture.tenantMarket().leases((await fixture.active())[0] ?? 0n)).toEqual([]);
+    expect(fixture.reaches).toBe(16);
+    expect(fixture.notes.filter((note) => note.includes("gets no lease"))).toHaveLength(1);
   });
 
   test("after a file without bids was changed, its old order is closed with the new one", async () => {

@@ -108,6 +108,8 @@ export interface ProviderPlan {
   readonly refusal?: string;
   /** Why its gateway cannot be used. */
   readonly away?: string;
+  /** How often its gateway cannot be used; always unless given. */
+  readonly awayTimes?: number;
   /** A host name of another tenant. */
   readonly taken?: string;
   /** It will not bid later either. */
@@ -138,6 +140,8 @@ export class DeployFixture {
   /** Of each transaction, as far as the tenant expects any. */
   fees: readonly IntCoin[] = [];
   probes = 0;
+  /** Times that a gateway was asked whether it answers. */
+  reaches = 0;
   calls = 0;
   /** The call at which the process is killed, before or after it has its effect. */
   kill: { readonly call: number; readonly when: "before" | "after" } | undefined;
@@ -232,8 +236,9 @@ export class DeployFixture {
     const name = [...this.chain.keys.values()].find((key) => key.address === address)?.name ?? "";
     return {
       reach: async () => {
-        const { away } = this.plans.get(name) ?? {};
-        if (away !== undefined) throw new Error(away);
+        const { away, awayTimes = Number.POSITIVE_INFINITY } = this.plans.get(name) ?? {};
+        this.reaches += 1;
+        if (away !== undefined && this.reaches <= awayTimes) throw new Error(away);
       },
       sendManifest: async (dseq, manifest) => {
         if (this.outcome.kind !== "taken") return this.outcome;

@@ -6,6 +6,7 @@ import {
   decodeAddress,
   encodeAddress,
   fromJson,
+  isNeverNull,
   type JsonObject,
   type JsonValue,
   packAny,
@@ -193,6 +194,7 @@ async function addDefaults(schema: DescMessage, json: Values, session: TxSession
   for (const field of schema.fields) {
     if (field.fieldKind !== "message" || json[field.name] !== undefined) continue;
     const find = DEFAULTS.get(`${schema.typeName}.${field.name}`);
+    if (find === undefined && !isNeverNull(field)) continue;
     if (find === undefined || session.settings.offline) {
       throw usageError(`required flag --${field.name} is not set (or ${envName(field.name)})`);
     }

@@ -133,7 +133,10 @@ export class MarketKeeper {
     const spec = this.#groups.spec(ctx, orderId);
     checkPrice(spec, price);
     this.#checkProvider(ctx, spec, provider);
-    if (this.book.findBid(ctx, id) !== undefined) throw errors.bidExists(formatBidId(id));
+    const earlier = this.book.findBid(ctx, id);
+    if (earlier?.state === Bid_State.open) throw errors.bidExists(formatBidId(id));
+    // An earlier release kept bids that were withdrawn.
+    if (earlier !== undefined) this.#forgetBid(ctx, id);
     if (displaced !== undefined) this.#displace(ctx, displaced);
     const bid = { bidId: id, state: Bid_State.open, price: wirePrice(price), createdAt: ctx.height };
     this.book.saveBid(ctx, create(BidSchema, bid));
@@ -171,11 +174,13 @@ export class MarketKeeper {
 
   /**
    * The owner accepts an open bid, whose deposit is returned at once; the lease is paid from escrow. All other bids are
-   * lost at the end of the block.
+   * lost at the end of the block. With `maxPrice` a bid that costs more is refused.
    */
-  createLease(ctx: Context, id: BidKey): void {
+  createLease(ctx: Context, id: BidKey, maxPrice?: DecimalCoin): void {
     const bid = this.book.bid(ctx, id);
     if (bid.state !== Bid_State.open) throw errors.bidNotOpen(`${formatBidId(id)} is ${Bid_State[bid.state]}`);
+    const price = priceOf(bid.price);
+    if (maxPrice !== undefined) checkAccepted(price, maxPrice);
     this.#escrow.bringUpToDate(ctx, escrowId(id));
     const order = this.book.order(ctx, id);
     if (!isOpenOrder(order)) throw errors.orderNotOpen(formatOrderId(id));
@@ -183,7 +188,6 @@ export class MarketKeeper {
     if (group === undefined) throw errors.groupNotFound(formatGroupId(id));
     if (group.state !== Group_State.open) throw errors.groupNotOpen(formatGroupId(id));
     this.#checkProvider(ctx, this.#groups.spec(ctx, id), id.provider);
-    const price = priceOf(bid.price);
     const { minStartBlocks: minBlocks } = this.#groups.getParams(ctx);
     const payment = { id: formatPaymentId(id), owner: id.provider, rate: price, minBlocks };
     this.#escrow.openPayment(ctx, escrowId(id), payment);
@@ -336,22 +340,27 @@ export class MarketKeeper {
     );
   }
 
-  /**
-   * Nothing of a displaced bid stays in the state, so that an order never has more bids than it may: its provider may bid
-   * again. Otherwise cheap bids that are withdrawn at once could keep all others from an order for the price of fees.
-   */
   #displace(ctx: Context, bid: Bid): void {
-    const id = bidIdOf(bid);
     this.#endBid(ctx, bid, { state: Bid_State.lost, reason: Closed_Reason.outbid });
-    this.#escrow.forgetAccount(ctx, bidEscrowId(id));
-    this.book.removeBid(ctx, id);
+    this.#forgetBid(ctx, bidIdOf(bid));
   }
 
   /** The provider withdraws an open bid; its order may have ended in an earlier block. */
   #withdrawBid(ctx: Context, bid: Bid, reason: Closed_Reason): void {
     const id = bidIdOf(bid);
     this.#endBid(ctx, bid, { state: Bid_State.closed, reason });
+    this.#forgetBid(ctx, id);
     if (!isOpenOrder(this.book.order(ctx, id))) this.book.endingDone(ctx, id);
+  }
+
+  /**
+   * Removes a bid that was displaced or withdrawn, so that an order never has more bids than it may, and its provider
+   * may bid again. Otherwise cheap bids that are withdrawn at once could keep all others from an order for the price
+   * of fees.
+   */
+  #forgetBid(ctx: Context, id: BidKey): void {
+    this.#escrow.forgetAccount(ctx, bidEscrowId(id));
+    this.book.removeBid(ctx, id);
   }
 
   /** The only way in which a lease ends: its payment, bid and order end with it. The caller handles the group. */
@@ -483,6 +492,12 @@ function checkPrice(spec: GroupSpec, price: DecimalCoin): void {
   if (price.denom !== most.denom)
     throw errors.invalidPrice(`${formatDecCoin(price)}: the order is in ${most.denom}, bid in the same denomination`);
   if (price.amount > most.amount) throw errors.overMaxPrice(`${formatDecCoin(price)}, at most ${formatDecCoin(most)}`);
+}
+
+/** Between the owner's choice and the lease a provider may have bid again. */
+function checkAccepted(price: DecimalCoin, most: DecimalCoin): void {
+  if (price.denom === most.denom && price.amount <= most.amount) return;
+  throw errors.priceRose(`${formatDecCoin(price)}, at most ${formatDecCoin(most)}`);
 }
 
 function wirePrice({ denom, amount }: DecimalCoin) {

@@ -39,7 +39,7 @@ export function marketMsgs(keeper: MarketKeeper): BoundService {
       },
       createLease: (ctx, msg) => {
         const id = readBidId(msg.bidId);
-        keeper.createLease(ctx, id);
+        keeper.createLease(ctx, id, msg.maxPrice && readPrice(msg.maxPrice));
         return { id };
       },
       closeLease: (ctx, msg) => {
@@ -63,7 +63,10 @@ export function marketMsgs(keeper: MarketKeeper): BoundService {
         readBidId(msg.bidId);
         readReason(msg.reason);
       },
-      createLease: (msg) => void readBidId(msg.bidId),
+      createLease: (msg) => {
+        readBidId(msg.bidId);
+        if (msg.maxPrice !== undefined) readPrice(msg.maxPrice);
+      },
       closeLease: (msg) => void readBidId(msg.leaseId),
       withdrawLease: (msg) => void readBidId(msg.bidId),
       withdrawLeases: (msg) => {

@@ -1,3 +1,4 @@
+import type { BidRecord } from "../../client/index.ts";
 import type { IntCoin } from "../../util/index.ts";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import {
@@ -7,7 +8,7 @@ import {
   MsgUpdateDeploymentSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
-import { type Any, type DeploymentKey, type GroupKey, type LeaseKey, packAny } from "../../wire/index.ts";
+import { type Any, type DeploymentKey, type GroupKey, packAny } from "../../wire/index.ts";
 
 export interface NewOrder {
   readonly id: DeploymentKey;
@@ -38,6 +39,8 @@ export function startGroup(id: GroupKey): Any {
   return packAny(MsgStartGroupSchema, { id });
 }
 
-export function createLease(bidId: LeaseKey): Any {
-  return packAny(MsgCreateLeaseSchema, { bidId });
+/** Accepts a bid at its price, or at a lower one. */
+export function createLease({ id: bidId, price }: Pick<BidRecord, "id" | "price">): Any {
+  const maxPrice = { denom: price.denom, amount: price.amount.toString() };
+  return packAny(MsgCreateLeaseSchema, { bidId, maxPrice });
 }

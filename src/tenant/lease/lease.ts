@@ -19,6 +19,7 @@ const CHANGED_MEANWHILE = [
   marketErrors.bidNotFound,
   marketErrors.orderActive,
   marketErrors.orderClosed,
+  marketErrors.priceRose,
 ];
 
 /** Makes sure that every group has a lease. Returns the leases, in the order of the groups. */
@@ -78,7 +79,7 @@ async function leaseGroups(session: Session, entry: JournalEntry, groups: readon
   const chosen = bids.map(({ id }) => ({ gseq: id.gseq, provider: id.provider }));
   journal.save({ ...entry, step: "lease", chosen });
   progress.waiting("the block with the lease");
-  const { height } = await unlessInterrupted(() => market.send(bids.map(({ id }) => createLease(id))), request.signal);
+  const { height } = await unlessInterrupted(() => market.send(bids.map(createLease)), request.signal);
   const prices = bids.map(({ id, price }) => `${id.provider} for ${formatDecCoin(price)} per block`).join(", ");
   progress.done("lease", `in block ${height}: ${prices}`);
 }

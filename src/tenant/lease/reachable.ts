@@ -1,5 +1,5 @@
 import { errorText } from "../../util/index.ts";
-import { unlessInterrupted } from "../session/clock.ts";
+import { sleep, unlessInterrupted } from "../session/clock.ts";
 import type { HostsRefusal } from "../session/gateway.ts";
 import type { Offer } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
@@ -15,28 +15,58 @@ interface Fault extends HostsRefusal {
   readonly isOfHosts: boolean;
 }
 
+interface Failed {
+  readonly offer: Offer;
+  readonly fault: Fault;
+}
+
+/** How long the gateways of bidders are asked until one answers: a provider may be restarting. */
+const ASK_MS = 30_000;
+const PAUSE_MS = 2_000;
+
 /**
  * The first offers, up to a limit, of providers whose gateway answers with the certificate that the chain knows and who
- * would serve the group's host names, in order. A lease with any other provider would be useless.
+ * would serve the group's host names, in order. A lease with any other provider would be useless. If no gateway answers,
+ * all are asked again for a while.
  */
 export async function reachable(
   session: Session,
   { group, offers }: { readonly group: string; readonly offers: readonly Offer[] },
   count: number,
 ): Promise<Reached> {
+  const { clock, progress, request } = session;
+  const deadline = clock.now() + ASK_MS;
+  let refusing: readonly Failed[] = [];
+  for (let asked = offers; ; ) {
+    const { reached, failed } = await ask(session, { group, offers: asked }, count);
+    refusing = [...refusing, ...failed.filter(({ fault }) => fault.isOfHosts)];
+    const away = failed.filter(({ fault }) => !fault.isOfHosts);
+    if (reached.length > 0 || away.length === 0 || clock.now() + PAUSE_MS > deadline) {
+      for (const { offer, fault } of [...refusing, ...away])
+        progress.note(`${offer.bid.id.provider} (${offer.host}) gets no lease: ${fault.reason}\n`);
+      return { offers: reached, hosts: refusing.map(({ fault }) => fault) };
+    }
+    asked = away.map(({ offer }) => offer);
+    progress.waiting(`the gateway of a bidder (${away[0]?.fault.reason})`);
+    await sleep(clock, PAUSE_MS, request.signal);
+  }
+}
+
+/** Asks the gateways in order, until enough have answered. */
+async function ask(
+  session: Session,
+  { group, offers }: { readonly group: string; readonly offers: readonly Offer[] },
+  count: number,
+): Promise<{ readonly reached: readonly Offer[]; readonly failed: readonly Failed[] }> {
   const reached: Offer[] = [];
-  const hosts: HostsRefusal[] = [];
+  const failed: Failed[] = [];
   for (const offer of offers) {
     if (reached.length === count) break;
     const fault = await unlessInterrupted(() => faultOf(session, group, offer), session.request.signal);
-    if (fault === undefined) {
-      reached.push(offer);
-      continue;
-    }
-    session.progress.note(`${offer.bid.id.provider} (${offer.host}) gets no lease: ${fault.reason}\n`);
-    if (fault.isOfHosts) hosts.push(fault);
+    if (fault === undefined) reached.push(offer);
+    else failed.push({ offer, fault });
   }
-  return { offers: reached, hosts };
+  return { reached, failed };
 }
 
 async function faultOf(session: Session, group: string, { bid, host }: Offer): Promise<Fault | undefined> {

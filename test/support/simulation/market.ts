@@ -203,7 +203,10 @@ function closeBid(sim: MarketSimulation): SimAction | undefined {
 
 function createLease(sim: MarketSimulation): SimAction | undefined {
   const bidId = anyBid(sim, sim.random.int(10) === 0 ? "" : "open");
-  return bidId === undefined ? undefined : { signer: bidId.owner, message: create(MsgCreateLeaseSchema, { bidId }) };
+  if (bidId === undefined) return undefined;
+  const amount = (sim.random.pick(PRICES) ?? DEC_ONE).toString();
+  const limit = sim.random.int(4) === 0 ? { maxPrice: { denom: NATIVE_DENOM, amount } } : {};
+  return { signer: bidId.owner, message: create(MsgCreateLeaseSchema, { bidId, ...limit }) };
 }
 
 function closeLease(sim: MarketSimulation): SimAction | undefined {

@@ -35,7 +35,11 @@ export const marketErrors = defineErrors(
     bidNotFound: [18, "bid not found", "list them: svc query market bid list --owner <tenant> --dseq <n>"],
     zeroPrice: [19, "zero price", "give a price above zero"],
     leaseNotFound: [20, "lease not found", "list them: svc query market lease list --owner <tenant> --dseq <n>"],
-    bidExists: [21, "bid exists from provider", "a provider bids once on an order; wait for the next order"],
+    bidExists: [
+      21,
+      "bid exists from provider",
+      "withdraw that bid before you bid again: svc tx market bid close --open-only",
+    ],
     invalidPrice: [22, "bid price invalid", "give a price above zero in the denomination of the order"],
     orderActive: [23, "order active", "somebody else has the lease"],
     orderClosed: [
@@ -59,6 +63,11 @@ export const marketErrors = defineErrors(
       33,
       "invalid lease closed reason",
       "give one of: unstable, decommission, unspecified, manifest_timeout",
+    ],
+    priceRose: [
+      34,
+      "bid price above what its owner accepts",
+      "its provider has bid again; see the bids: svc query market bid list --owner <tenant> --dseq <n> --state open",
     ],
   },
   ["unknownBid", "unknownLease", "orderNotFound", "bidNotFound", "leaseNotFound"],

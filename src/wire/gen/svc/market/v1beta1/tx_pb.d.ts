@@ -108,6 +108,13 @@ export declare type MsgCreateLease = Message<"svc.market.v1beta1.MsgCreateLease"
    * @generated from field: svc.market.v1beta1.BidID bid_id = 1;
    */
   bidId?: BidID | undefined;
+
+  /**
+   * The message fails if the bid costs more per block: its provider may have bid again. No limit unless given.
+   *
+   * @generated from field: sdk.base.v1beta1.DecCoin max_price = 2;
+   */
+  maxPrice?: DecCoin | undefined;
 };
 
 /**
