@@ -23,6 +23,8 @@ const order = v.object({
   reason: v.exactOptional(v.string()),
   /** What would have to change before it gets a bid. */
   obstacle: v.exactOptional(v.string()),
+  /** When the provider checks it again, RFC 3339. */
+  again_at: v.exactOptional(v.string()),
   /** Of our bid, per block and without its denomination. */
   price: v.exactOptional(v.string()),
   /** RFC 3339. */

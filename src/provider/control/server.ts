@@ -77,12 +77,13 @@ function stateOf({ orders, obstacles, ...rest }: ControlView): ControlState {
   };
 }
 
-function orderOf({ id, phase, reason, obstacle, price, detectedAt }: OrderEntry): ControlOrder {
+function orderOf({ id, phase, reason, obstacle, againAt, price, detectedAt }: OrderEntry): ControlOrder {
   return {
     order: formatOrderId(id),
     phase,
     ...(reason === undefined ? {} : { reason: shortened(reason) }),
     ...(obstacle === undefined ? {} : { obstacle }),
+    ...(againAt === undefined ? {} : { again_at: new Date(againAt).toISOString() }),
     ...(price === undefined ? {} : { price: formatDecShort(price) }),
     detected_at: new Date(detectedAt).toISOString(),
   };

@@ -121,11 +121,11 @@ test("a drained provider takes its bid back, takes no other order, and keeps its
   await daemon.deploy(sampleDeployment());
   await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "open"]);
   setDraining(config.stateDir, true);
-  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "closed"]);
-  expect((await state())?.orders[1]?.reason).toBe("bid withdrawn");
+  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "refused"]);
+  expect((await state())?.orders[1]?.reason).toBe("it withdrew its last bid");
   expect(await daemon.deposits()).toBe(0n);
   await daemon.deploy(sampleDeployment());
-  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "closed", "refused"]);
+  await expect.poll(phases, { timeout: 30_000 }).toEqual(["won", "refused", "refused"]);
   expect(await state()).toMatchObject({ draining: true, leases: 1, obstacles: [DRAINING] });
   await daemon.halt();
   await daemon.start();

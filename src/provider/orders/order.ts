@@ -3,7 +3,7 @@ import type { OrderKey } from "../../wire/index.ts";
 
 /**
  * Life of an order at this provider: checking -> refused, or bidding -> open -> won | lost | closed. A refused order is
- * checked again when its obstacle may be gone. A bid that is withdrawing may still win: its reservation stays until the
+ * checked again when its obstacle may be gone, and an order whose bid was withdrawn after a pause. A bid that is withdrawing may still win: its reservation stays until the
  * chain has said what came of it.
  */
 export const ORDER_PHASES = ["checking", "refused", "bidding", "open", "withdrawing", "won", "lost", "closed"] as const;
@@ -16,6 +16,8 @@ export interface OrderStatus {
   readonly reason?: string;
   /** No bid will follow a refusal, as far as the provider knows. */
   readonly final?: true;
+  /** When a refused order is checked again, in milliseconds since 1970. */
+  readonly againAt?: number;
   /** Price of our bid, per block. */
   readonly price?: Dec;
 }

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { OrderRecord } from "../../client/index.ts";
 import { DEC_ONE, type IntCoin, type Logger, parseDec, silentLogger, toUtf8 } from "../../util/index.ts";
 import { type Attribute, AttributeSchema, Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
+import { groupNeeds } from "../inventory/index.ts";
 import { Inventory } from "../inventory/inventory.ts";
 import { type Meter, NO_METER } from "../metrics/index.ts";
 import { Rejected } from "../outbox/outbox.ts";
@@ -12,6 +13,7 @@ import { parseScales, scalePricing } from "../pricing/index.ts";
 import { marketEvents } from "./events.ts";
 import type { OrderChain } from "./options.ts";
 import { OrderService } from "./service.ts";
+import { MAX_BIDS } from "./tracked.ts";
 
 const US = "svc1provider";
 const tier = create(AttributeSchema, { key: "tier", value: "gold" });
@@ -302,12 +304,126 @@ describe("orders", () => {
     service.stop();
   });
 
-  it("withdraws a bid that nobody takes in time", async () => {
-    const { service, sent, inventory } = setUp({}, 1);
-    service.onEvent(created);
-    await expect.poll(() => sent).toEqual([`bid ${text}`, `close bid ${text}`]);
-    expect(service.status()).toMatchObject([{ phase: "closed", reason: "bid timeout" }]);
-    expect(inventory.has(text)).toBe(false);
+  describe("whose bids nobody takes", () => {
+    const TIMEOUT = 300_000;
+    const bids = (sent: readonly string[]) => sent.filter((label) => label === `bid ${text}`).length;
+    const later = async (ms: number) => {
+      await vi.advanceTimersByTimeAsync(ms);
+      for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+
+    beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
+    afterEach(() => void vi.useRealTimers());
+
+    it("get another bid after pauses that grow, up to a number, and hold nothing meanwhile", async () => {
+      const { service, sent, inventory } = setUp({}, TIMEOUT);
+      service.onEvent(created);
+      await later(0);
+      for (let count = 1; count < MAX_BIDS; count++) {
+        expect([bids(sent), service.find(id)?.phase, inventory.has(text)]).toEqual([count, "open", true]);
+        await later(TIMEOUT);
+        const pause = 60_000 * 2 ** (count - 1);
+        const reason = "nobody accepted its last bid in time";
+        expect(service.find(id)).toMatchObject({ phase: "refused", reason, againAt: Date.now() + pause });
+        expect(service.find(id)?.final).toBeUndefined();
+        expect(inventory.has(text)).toBe(false);
+        await later(pause - 1);
+        expect(bids(sent)).toBe(count);
+        await later(1);
+      }
+      await later(TIMEOUT);
+      const reason = `it bid ${MAX_BIDS} times on this order, and nobody accepted a bid`;
+      expect(service.find(id)).toMatchObject({ phase: "refused", reason, final: true });
+      await later(2 ** 31 - 1);
+      expect([bids(sent), sent.length]).toEqual([MAX_BIDS, 2 * MAX_BIDS]);
+      service.stop();
+    });
+
+    it("get none while there is no room, and none after their end", async () => {
+      const { service, sent, inventory } = setUp({ group: spec({ cpu: 500n, price: "100" }) }, TIMEOUT);
+      service.onEvent(created);
+      await later(0);
+      await later(TIMEOUT);
+      inventory.reserve("other", groupNeeds(spec({ cpu: 900n })));
+      await later(60_000);
+      expect(service.find(id)).toMatchObject({ phase: "refused", reason: expect.stringContaining("insufficient") });
+      inventory.release("other");
+      service.roomFound();
+      await later(1_000);
+      expect([bids(sent), service.find(id)?.phase]).toEqual([2, "open"]);
+      await later(TIMEOUT);
+      service.onEvent({ action: "order-closed", id, attributes: new Map() });
+      await later(10 * TIMEOUT);
+      expect([bids(sent), service.find(id)?.phase]).toEqual([2, "closed"]);
+      service.stop();
+    });
+
+    it("get another one where the chain still has the record of a withdrawn bid", async () => {
+      const { service, sent } = setUp({ bid: { state: "closed" } }, TIMEOUT);
+      await service.catchUp();
+      await later(0);
+      expect(bids(sent)).toBe(1);
+      service.stop();
+    });
+
+    it.each([
+      ["active", "won", ["active"]],
+      ["closed", "refused", []],
+      ["lost", "lost", []],
+    ] as const)("are looked up on the chain if they could not be withdrawn: %s", async (state, phase, states) => {
+      const { service, answers, sent, inventory } = setUp({}, TIMEOUT);
+      answers.withdrawal = () => {
+        answers.bid = { state };
+        return bidNotOpen();
+      };
+      service.onEvent(created);
+      await later(0);
+      await later(TIMEOUT);
+      expect(service.status()[0]?.phase).toBe(phase);
+      expect(sent).toEqual([`bid ${text}`, `close bid ${text}`]);
+      expect(inventory.all().map((each) => each.state)).toEqual(states);
+      service.stop();
+    });
+
+    it("are withdrawn again if they stayed open, once the chain has answered", async () => {
+      const { service, answers, sent, inventory } = setUp({}, TIMEOUT);
+      let failures = 0;
+      answers.withdrawal = async () => {
+        failures += 1;
+        if (failures > 3) return;
+        answers.bid = { state: "open" };
+        answers.bidFails = failures === 2 ? 2 : 0;
+        throw new Error("out of money");
+      };
+      service.onEvent(created);
+      await later(0);
+      for (let tries = 0; tries < 4; tries++) {
+        await later(TIMEOUT);
+        await later(5);
+        await later(5);
+      }
+      expect(sent.filter((label) => label.startsWith("close"))).toHaveLength(4);
+      expect([service.find(id)?.phase, answers.bidFails, inventory.has(text)]).toEqual(["refused", 0, false]);
+      service.stop();
+    });
+
+    it("keep their bid when the end of an earlier one is heard of late", async () => {
+      const { service, answers, sent, inventory } = setUp({}, TIMEOUT);
+      const closed = { action: "bid-closed", id: { ...id, provider: US }, attributes: new Map() };
+      service.onEvent(created);
+      service.onEvent(closed);
+      await later(0);
+      answers.bid = { state: "open" };
+      service.onEvent(closed);
+      await later(0);
+      expect([service.find(id)?.phase, inventory.has(text), sent.length]).toEqual(["open", true, 1]);
+      answers.bid = undefined;
+      service.onEvent(closed);
+      await later(0);
+      expect(service.find(id)).toMatchObject({ phase: "lost", reason: "bid closed" });
+      expect(inventory.has(text)).toBe(false);
+      service.stop();
+    });
   });
 
   const bidNotOpen = () => Promise.reject(new Rejected({ code: 12, codespace: "market", log: "bid not open" }));
@@ -320,41 +436,6 @@ describe("orders", () => {
     service.onEvent({ action: "lease-created", id: { ...id, provider: US }, attributes: new Map() });
     expect([service.status()[0]?.phase, won.length]).toEqual(["won", 1]);
     expect(inventory.all()).toMatchObject([{ order: text, state: "active" }]);
-    service.stop();
-  });
-
-  it.each([
-    ["active", "won", ["active"]],
-    ["closed", "closed", []],
-    ["lost", "closed", []],
-  ] as const)("asks the chain about a bid that could not be withdrawn: %s", async (state, phase, states) => {
-    const { service, answers, sent, inventory } = setUp({}, 1);
-    answers.withdrawal = () => {
-      answers.bid = { state };
-      return bidNotOpen();
-    };
-    service.onEvent(created);
-    await expect.poll(() => service.status()[0]?.phase).toBe(phase);
-    expect(sent).toEqual([`bid ${text}`, `close bid ${text}`]);
-    expect(inventory.all().map((each) => each.state)).toEqual(states);
-    service.stop();
-  });
-
-  it("tries again to withdraw a bid that stayed open, and asks until the chain answers", async () => {
-    const { service, answers, sent, inventory } = setUp({}, 1);
-    let failures = 0;
-    answers.withdrawal = async () => {
-      failures += 1;
-      if (failures > 3) return;
-      answers.bid = { state: "open" };
-      answers.bidFails = failures === 2 ? 2 : 0;
-      throw new Error("out of money");
-    };
-    service.onEvent(created);
-    await expect.poll(() => service.status()[0]?.phase).toBe("closed");
-    expect(sent.filter((label) => label.startsWith("close"))).toHaveLength(4);
-    expect(answers.bidFails).toBe(0);
-    expect(inventory.has(text)).toBe(false);
     service.stop();
   });
 
@@ -398,7 +479,7 @@ describe("orders", () => {
     await settled();
     service.withdrawOpen();
     service.withdrawOpen();
-    await expect.poll(() => service.find(id)).toMatchObject({ phase: "closed", reason: "bid withdrawn" });
+    await expect.poll(() => service.find(id)).toMatchObject({ phase: "refused", reason: "it withdrew its last bid" });
     expect(sent).toEqual([`bid ${text}`, `close bid ${text}`]);
     expect(inventory.has(text)).toBe(false);
     expect(counted).toContain('orderComplete{"result":"bid-withdrawn"}');

@@ -107,6 +107,8 @@ class Market {
 
   #bid(dseq: bigint): Rejected | undefined {
     if (this.closedOrders.has(dseq)) return new Rejected({ code: 13, codespace: "market", log: "order closed" });
+    const state = this.bids.get(dseq);
+    if (state !== undefined) return new Rejected({ code: 21, codespace: "market", log: `bid is ${state}` });
     this.bids.set(dseq, "open");
     return undefined;
   }
@@ -116,7 +118,7 @@ class Market {
     const state = this.bids.get(dseq);
     if (state === "active" && !openOnly) this.killed += 1;
     if (state !== "open") return new Rejected({ code: 12, codespace: "market", log: "bid not open" });
-    this.bids.set(dseq, "closed");
+    this.bids.delete(dseq);
     this.#tell("bid-closed", dseq);
     return undefined;
   }

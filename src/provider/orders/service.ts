@@ -14,7 +14,17 @@ import type { OrderOptions } from "./options.ts";
 import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
 import { Terms } from "./terms.ts";
-import { type Ending, entryOf, noteLeaseEnd, OUTCOMES, statusOf, type Tracked } from "./tracked.ts";
+import {
+  BIDS_AGAIN,
+  type Ending,
+  entryOf,
+  MAX_BIDS,
+  noteLeaseEnd,
+  OUTCOMES,
+  Pauses,
+  statusOf,
+  type Tracked,
+} from "./tracked.ts";
 import { Backlog, MAX_LOOKS } from "./waiting/backlog.ts";
 import { Chances } from "./waiting/chances.ts";
 import { AWAITED, ENDED, OrderMemory, WAITING_AGAIN } from "./waiting/memory.ts";
@@ -45,6 +55,11 @@ const WASTED: ReadonlySet<Ending> = new Set([
 /** The chain's reason for the end of a bid whose place a cheaper one took. */
 const OUTBID = Closed_Reason[Closed_Reason.outbid];
 const LOOKS_AT_ONCE = 16;
+/** After a bid that nobody accepted, the order first rests for this part of the bid timeout. */
+const FIRST_PAUSE = 1 / 5;
+/** Longest delay of a timer of Node.js. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
 /** Watches the orders of the market and bids on those that fit. */
 export class OrderService {
   readonly #options: OrderOptions;
@@ -61,6 +76,7 @@ export class OrderService {
   readonly #relief: Relief;
   readonly #chances = new Chances();
   readonly #turns = new Turns();
+  readonly #pauses = new Pauses();
   /** A burst of orders asks the chain a few questions at a time. */
   readonly #looks = new Semaphore(LOOKS_AT_ONCE);
 
@@ -231,11 +247,12 @@ export class OrderService {
     const tracked: Tracked = { id: { owner, dseq, gseq, oseq }, text, phase: "checking", ...seen };
     this.#orders.set(tracked.text, tracked);
     this.#forgetOldest();
-    if (!this.#room.queue(tracked)) this.#check(tracked);
+    if (!this.#rest(tracked) && !this.#room.queue(tracked)) this.#check(tracked);
   }
 
   #check(tracked: Tracked): void {
     tracked.phase = "checking";
+    delete tracked.againAt;
     this.#consider(tracked).catch((error: unknown) => {
       if (tracked.phase === "checking" || tracked.phase === "bidding") this.#refuse(tracked, error);
     });
@@ -267,7 +284,8 @@ export class OrderService {
     const rows = groupNeeds(order.spec);
     tracked.rows = rows;
     const own = await chain.bid({ ...tracked.id, provider });
-    if (own !== undefined) {
+    // An earlier release of the chain kept bids that were withdrawn; the next bid replaces them.
+    if (own !== undefined && own.state !== "closed") {
       this.#resume(tracked, { state: own.state, price: own.price.amount }, () =>
         inventory.hold(tracked.text, rows, "pending"),
       );
@@ -385,14 +403,18 @@ export class OrderService {
   #open(tracked: Tracked): void {
     const { now = Date.now } = this.#options;
     tracked.phase = "open";
+    tracked.looks = 0;
     tracked.openSince = now();
     this.#relief.later();
     // A look that was under way at the end must not keep the process alive.
     if (this.#stopped) return;
-    tracked.timer = setTimeout(() => {
-      this.#options.log.info("bid timeout, closing bid", { order: tracked.text });
-      this.#withdraw(tracked, "bid timeout");
-    }, this.#options.bidTimeoutMs);
+    tracked.timer = setTimeout(
+      () => {
+        this.#options.log.info("bid timeout, closing bid", { order: tracked.text });
+        this.#withdraw(tracked, "bid timeout");
+      },
+      Math.min(this.#options.bidTimeoutMs, MAX_DELAY_MS),
+    );
   }
 
   /**
@@ -408,49 +430,99 @@ export class OrderService {
     send(withdrawBidMessage({ ...tracked.id, provider }), `close bid ${tracked.text}`, { isWanted })
       .then(() => {
         this.#meter.count("bid", { action: "close", result: "success" });
-        this.#bidClosed(tracked.id);
+        if (tracked.phase === "withdrawing") this.#withdrawn(tracked);
       })
       .catch((error: unknown) => {
-        if (!(error instanceof Withdrawn)) this.#meter.count("bid", { action: "close", result: "fail" });
-        this.#notWithdrawn(tracked, error);
+        if (error instanceof Withdrawn) return;
+        this.#meter.count("bid", { action: "close", result: "fail" });
+        this.#options.log.info("bid not withdrawn, asking what became of it", {
+          order: tracked.text,
+          err: errorText(error),
+        });
+        this.#askAboutBid(tracked);
       });
   }
 
-  /** Only the chain knows what became of a bid that could not be withdrawn. */
-  #notWithdrawn(tracked: Tracked, error: unknown): void {
-    const { chain, log, provider, retryMs } = this.#options;
+  /** Only the chain knows what became of a bid that could not be withdrawn, or that ended without our doing. */
+  #askAboutBid(tracked: Tracked): void {
+    const { chain, provider, retryMs } = this.#options;
     if (this.#stopped || tracked.phase !== "withdrawing") return;
-    log.info("bid not withdrawn, asking what became of it", { order: tracked.text, err: errorText(error) });
     const ask = async (): Promise<void> => {
       const bid = await chain.bid({ ...tracked.id, provider });
       if (this.#stopped || tracked.phase !== "withdrawing") return;
       if (bid?.state === "active") this.#leased(tracked.id, true);
       else if (bid?.state === "open") this.#open(tracked);
-      else this.#finish(tracked, "closed", tracked.ending ?? "bid timeout");
+      else if (bid?.state === "lost") this.#finish(tracked, "lost", "bid lost");
+      else this.#withdrawn(tracked);
     };
-    ask().catch((cause: unknown) => {
+    ask().catch(() => {
       if (this.#stopped) return;
-      tracked.timer = setTimeout(() => this.#notWithdrawn(tracked, cause), retryMs);
+      tracked.timer = setTimeout(() => this.#askAboutBid(tracked), retryMs);
     });
   }
 
+  /** An event about an earlier bid may come while the order has another one: then the chain is asked. */
   #bidClosed(id: OrderKey): void {
     const tracked = this.#orders.get(formatOrderId(id));
-    if (tracked?.phase === "withdrawing") this.#end(id, "closed", tracked.ending ?? "bid timeout");
-    else this.#end(id, "lost", "bid closed");
+    if (tracked?.phase === "withdrawing") this.#withdrawn(tracked);
+    if (tracked?.phase !== "open") return;
+    clearTimeout(tracked.timer);
+    tracked.phase = "withdrawing";
+    tracked.ending = "bid closed";
+    this.#askAboutBid(tracked);
+  }
+
+  /** Our bid has left the chain without a lease. */
+  #withdrawn(tracked: Tracked): void {
+    const { ending = "bid timeout" } = tracked;
+    const reason = BIDS_AGAIN[ending];
+    if (reason === undefined) {
+      this.#finish(tracked, "lost", ending);
+      return;
+    }
+    this.#meter.count("orderComplete", { result: OUTCOMES[ending] });
+    if (WASTED.has(ending)) this.#chances.wasted(tracked.id.owner);
+    this.#pause(tracked, reason, this.#options.bidTimeoutMs * FIRST_PAUSE);
   }
 
   /** The order stays open: we bid again when there is room, or when the most expensive bid costs more than ours. */
   #outbid(id: OrderKey): void {
     const tracked = this.#orders.get(formatOrderId(id));
-    if (tracked === undefined || ENDED.has(tracked.phase)) return;
-    if (tracked.phase === "withdrawing") {
-      this.#end(id, "closed", tracked.ending ?? "bid timeout");
-      return;
-    }
-    clearTimeout(tracked.timer);
+    if (tracked?.phase === "withdrawing") this.#withdrawn(tracked);
+    // The block of the bid may also hold the cheaper one.
+    if (tracked?.phase !== "open" && tracked?.phase !== "bidding") return;
     this.#meter.count("orderComplete", { result: OUTCOMES["bid lost"] });
-    this.#refuse(tracked, new Refusal("a cheaper bid took the place of ours on a full order", "moment"));
+    this.#pause(tracked, "a cheaper bid took the place of ours on a full order", this.#options.retryMs);
+  }
+
+  /** The order is open without our bid, and gets another one after a pause. */
+  #pause(tracked: Tracked, reason: string, firstMs: number): void {
+    const { log, now = Date.now } = this.#options;
+    clearTimeout(tracked.timer);
+    this.#pauses.begin(tracked.text, { now: now(), firstMs, reason });
+    if (!this.#rest(tracked)) this.#check(tracked);
+    log.info("order paused", { order: tracked.text, reason: tracked.reason });
+    this.release(tracked.id);
+  }
+
+  /** Lets the order wait for the end of its pause; false if it has none. */
+  #rest(tracked: Tracked): boolean {
+    const { now = Date.now } = this.#options;
+    const pause = this.#pauses.find(tracked.text);
+    if (pause === undefined || pause.until <= now()) return false;
+    const isLast = pause.until === Number.POSITIVE_INFINITY;
+    tracked.phase = "refused";
+    tracked.obstacle = isLast ? "final" : "moment";
+    tracked.reason = isLast ? `it bid ${MAX_BIDS} times on this order, and nobody accepted a bid` : pause.reason;
+    if (!isLast) this.#checkIn(tracked, pause.until - now());
+    return true;
+  }
+
+  #checkIn(tracked: Tracked, ms: number): void {
+    const { now = Date.now } = this.#options;
+    if (this.#stopped) return;
+    tracked.againAt = now() + ms;
+    tracked.timer = setTimeout(() => this.#check(tracked), Math.min(ms, MAX_DELAY_MS));
   }
 
   #leased(id: OrderKey, own: boolean): void {
@@ -498,10 +570,10 @@ export class OrderService {
     tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
     if (tracked.obstacle === "money") this.#money.later();
     this.#relief.later();
-    if (!PASSING.has(tracked.obstacle) || this.#stopped) return;
+    if (!PASSING.has(tracked.obstacle)) return;
     const doublings = Math.min(tracked.looks, MAX_DOUBLINGS);
     tracked.looks += 1;
-    tracked.timer = setTimeout(() => this.#check(tracked), retryMs * 2 ** doublings);
+    this.#checkIn(tracked, retryMs * 2 ** doublings);
   }
 
   /** The order ended while we were looking at it. */

@@ -1,9 +1,9 @@
-import type { Dec } from "../../util/index.ts";
+import { type Dec, Recent } from "../../util/index.ts";
 import type { OrderKey } from "../../wire/index.ts";
 import type { RowNeed } from "../inventory/index.ts";
 import type { Obstacle, OrderEntry, OrderPhase, OrderStatus } from "./order.ts";
 
-/** What became of a bid, by the reason for which its order ended. */
+/** What became of a bid, by the reason for which it ended. */
 export const OUTCOMES = {
   "lease lost": "lease-lost",
   "bid lost": "lease-lost",
@@ -14,6 +14,44 @@ export const OUTCOMES = {
   "bid withdrawn: others waited for its room": "bid-withdrawn",
 } as const;
 export type Ending = keyof typeof OUTCOMES;
+
+/** Ends of a bid after which its order gets another one, with the reason that tenants read meanwhile. */
+export const BIDS_AGAIN: Partial<Record<Ending, string>> = {
+  "bid timeout": "nobody accepted its last bid in time",
+  "bid withdrawn": "it withdrew its last bid",
+  "bid withdrawn: others waited for its room": "its last bid made room for other orders",
+};
+
+/** Bids on one order at most, each of which costs the provider two fees. */
+export const MAX_BIDS = 16;
+/** Orders whose bids are counted; those whose bids ended least recently are forgotten first. */
+const COUNTED = 5_000;
+
+/** Where an order stands between two bids. */
+interface Pause {
+  /** Bids on the order that ended without a lease. */
+  readonly bids: number;
+  /** When the order may have the next bid, in milliseconds since 1970; Infinity after the last. */
+  readonly until: number;
+  /** Why the last bid ended. */
+  readonly reason: string;
+}
+
+/** Pauses between bids on one order. Each is twice as long as the one before, so the fees for an order are bounded. */
+export class Pauses {
+  readonly #pauses = new Recent<string, Pause>(COUNTED);
+
+  /** A bid has ended without a lease; `firstMs` is the length of the first pause. */
+  begin(order: string, { now, firstMs, reason }: { now: number; firstMs: number; reason: string }): void {
+    const bids = (this.#pauses.get(order)?.bids ?? 0) + 1;
+    const until = bids < MAX_BIDS ? now + firstMs * 2 ** (bids - 1) : Number.POSITIVE_INFINITY;
+    this.#pauses.set(order, { bids, until, reason });
+  }
+
+  find(order: string): Pause | undefined {
+    return this.#pauses.get(order);
+  }
+}
 
 /** Refusals that the tenant should not wait out. */
 const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
@@ -28,6 +66,8 @@ export interface Tracked {
   obstacle?: Obstacle;
   price?: Dec;
   timer?: NodeJS.Timeout;
+  /** When a refused order is checked again, in milliseconds since 1970. */
+  againAt?: number;
   /** Why its bid is being withdrawn. */
   ending?: Ending;
   /** Number of checks that ended in a temporary refusal. */
@@ -54,12 +94,13 @@ export function entryOf(tracked: Tracked): OrderEntry {
 }
 
 /** What anybody may read of it. */
-export function statusOf({ id, phase, reason, price, obstacle }: Tracked): OrderStatus {
+export function statusOf({ id, phase, reason, price, obstacle, againAt }: Tracked): OrderStatus {
   return {
     id,
     phase,
     ...(reason === undefined ? {} : { reason }),
     ...(phase === "refused" && obstacle !== undefined && LASTING.has(obstacle) ? { final: true as const } : {}),
+    ...(phase === "refused" && againAt !== undefined ? { againAt } : {}),
     ...(price === undefined ? {} : { price }),
   };
 }

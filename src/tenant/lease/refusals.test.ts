@@ -9,6 +9,7 @@ describe("reasons for not bidding", () => {
     ["the order requires the signature of an auditor that this provider does not have", "change or remove signedBy"],
     ["a service of the order has less memory than a container needs: at least 6Mi", "write a larger memory.size"],
     ["this provider serves only orders that ask for tier=one", "add that attribute"],
+    ["nobody accepted its last bid in time", "it bids again after a pause"],
     ["the order requests a gpu, this provider has none", "request what this provider has"],
     [
       "the provider has 1utoken, a bid takes a deposit of 5utoken and a fee of 1utoken: fund the provider's account",

@@ -84,6 +84,7 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
     /network rules/i,
     "the provider's operator has to start it as root; on a localnet of your own, run svc localnet as root",
   ],
+  [/last bid/i, "it bids again after a pause: run the same command again, or keep waiting"],
   [/balance|deposit/i, "the provider's operator has to fund its account"],
 ];
 

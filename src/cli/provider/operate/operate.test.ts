@@ -130,6 +130,17 @@ describe("svc provider why", () => {
     });
   });
 
+  it("says when an order gets its next bid", async () => {
+    const reason = "nobody accepted its last bid in time";
+    const againAt = 1_700_000_060_000;
+    await runs({ orders: [entry(7n, { phase: "refused", reason, obstacle: "moment", againAt })] });
+    expect(JSON.parse((await provider("why", `${TENANT}/7/1/1`, "-o", "json")).out)).toMatchObject({
+      reason,
+      remedy: "the provider will check the order again, and bid if there is room",
+      again_at: "2023-11-14T22:14:20.000Z",
+    });
+  });
+
   it.each([
     ["final", /will not bid/],
     ["size", /--overcommit-pct-cpu/],

@@ -15,7 +15,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   capacity: "the order gets a bid when enough leases end, or when the cluster grows",
   money: "fund the provider's account; the order gets a bid when the funds have arrived",
   cluster: "fix what the reason names; the provider then checks the order again",
-  moment: "the provider will check the order again",
+  moment: "the provider will check the order again, and bid if there is room",
 };
 
 const PHASES: Readonly<Record<string, string>> = {
@@ -37,7 +37,8 @@ export async function providerWhy(input: CommandInput): Promise<void> {
   printResult(answerOf(found), context.output, context.io);
 }
 
-function answerOf({ order, phase, reason, obstacle, price, detected_at }: ControlOrder): Record<string, string> {
+function answerOf(found: ControlOrder): Record<string, string> {
+  const { order, phase, reason, obstacle, again_at, price, detected_at } = found;
   const remedy = obstacle === undefined ? undefined : REMEDIES[obstacle];
   const why = reason === undefined ? PHASES[phase] : printable(reason);
   return {
@@ -47,6 +48,7 @@ function answerOf({ order, phase, reason, obstacle, price, detected_at }: Contro
     ...(price === undefined ? {} : { price }),
     ...(why === undefined ? {} : { reason: why }),
     ...(remedy === undefined ? {} : { remedy }),
+    ...(again_at === undefined ? {} : { again_at }),
   };
 }
 

@@ -114,10 +114,10 @@ describe("bids", () => {
     expect((await bidOn(daemon)).bid.price.amount).toBe(parseDec("69"));
   });
 
-  test("--bid-timeout takes a bid back that nobody wants", async () => {
+  test("--bid-timeout takes a bid back that nobody wants, and the order gets another one after a pause", async () => {
     const daemon = await started({ "bid-timeout": "300ms" });
-    const { id } = await bidOn(daemon);
-    await vi.waitUntil(async () => (await daemon.chain.bid(id))?.state === "closed", LOOK);
+    const { id, bid } = await bidOn(daemon);
+    await vi.waitUntil(async () => ((await daemon.chain.bid(id))?.createdAt ?? 0n) > bid.createdAt, LOOK);
   });
 
   test("--provider-config names attributes that an order has to ask for", async () => {
