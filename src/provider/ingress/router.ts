@@ -40,7 +40,8 @@ export function ingressRouter(
       const ports: Record<string, number> = {};
       if (!loopbackPorts) return ports;
       for (const { target } of services) {
-        ports[target.service] = await ingress.exposeService(target, loopback[target.service]);
+        // The first port of a service is the one without host names.
+        ports[target.service] ??= await ingress.exposeService(target, loopback[target.service]);
       }
       return ports;
     },

@@ -1,4 +1,4 @@
-import type { ManifestGroup, ManifestService } from "../../sdl/index.ts";
+import type { HttpOptions, ManifestExpose, ManifestGroup, ManifestService } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { isHttpExpose, type ServiceRoute } from "../cluster/index.ts";
 import { generatedHost, type HostClaim, type HostRegistry } from "../hostnames/index.ts";
@@ -83,9 +83,29 @@ export function serviceRoutes(
   const requested = new Set(requestedNames(group));
   const isOwn = (host: string) => !requested.has(host) || registry.holds(id, host);
   return group.services.flatMap(({ name, expose }) => {
-    const http = expose.find(isHttpExpose);
-    if (http === undefined) return [];
-    const target = { lease: id, service: name, port: http.port, options: http.httpOptions };
-    return [{ target, hosts: hosts[name]?.filter(isOwn) ?? [] }];
+    const own = hosts[name]?.filter(isOwn) ?? [];
+    return httpPorts(expose).map(({ port, options, names }, at) => {
+      const isMain = at === 0;
+      const target = { lease: id, service: name, port, options };
+      return { target, hosts: own.filter((host) => names.includes(host) || (isMain && !requested.has(host))) };
+    });
   });
+}
+
+interface HttpPort {
+  readonly port: number;
+  readonly options: HttpOptions;
+  /** Names that the tenant asks for. */
+  readonly names: readonly string[];
+}
+
+/** The HTTP ports of a service; first the port to which the generated name leads: one without names, if there is one. */
+function httpPorts(exposes: readonly ManifestExpose[]): HttpPort[] {
+  const http = exposes.filter(isHttpExpose);
+  const ports = [...new Set(http.map(({ port }) => port))].flatMap((port) => {
+    const same = http.filter((expose) => expose.port === port);
+    const [first] = same;
+    return first === undefined ? [] : [{ port, options: first.httpOptions, names: acceptedNames({ expose: same }) }];
+  });
+  return ports.toSorted((a, b) => Number(a.names.length > 0) - Number(b.names.length > 0));
 }

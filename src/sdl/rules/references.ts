@@ -131,10 +131,10 @@ class ReferenceChecker {
     }
   }
 
-  /** Two container ports cannot answer on one outer port of a service. */
+  /** Two container ports cannot answer on one outer port of a service, unless host names tell them apart. */
   #ports(service: ServiceDecl): void {
     const seen = new Map<string, number>();
-    for (const expose of service.expose) {
+    for (const expose of service.expose.filter((each) => !isTold(each))) {
       const outer = expose.externalPort || expose.port;
       for (const ip of new Set(expose.to.map((target) => target.ip))) {
         const key = `${ip}/${outer}/${expose.proto}`;
@@ -224,6 +224,11 @@ const MAX_USUAL_VOLUMES = 4;
 function isIngress(expose: ExposeDecl): boolean {
   const outer = expose.externalPort || expose.port;
   return outer === 80 && expose.proto === "TCP" && expose.to.some((target) => target.global);
+}
+
+/** Whether requests for the port are told from those for others by their host names. */
+function isTold(expose: ExposeDecl): boolean {
+  return isIngress(expose) && expose.hosts.length > 0 && expose.to.every((target) => target.global && target.ip === "");
 }
 
 function listed(names: readonly string[]): string {

@@ -39,6 +39,19 @@ describe("the objects of a lease", () => {
     await expect(yamlOf(objects)).toMatchFileSnapshot(join(import.meta.dirname, "testing", "shop.yaml"));
   });
 
+  it("reach several HTTP ports of a service, which host names tell apart, each under a number of its own", () => {
+    const expose = [3000, 4000].map((port) => sampleExpose({ port, externalPort: 80, hosts: [`a${port}.example`] }));
+    const { group, ...rest } = sampleSpec([sampleService(IMAGE, { expose })], { id: shop().id });
+    const service = leaseObjects({ group, ...rest }, SETTINGS, RUN).find(({ resource }) => resource.kind === "Service");
+    const port = (number: number, targetPort: number) => ({
+      name: `tcp-${number}`,
+      port: number,
+      targetPort,
+      protocol: "TCP",
+    });
+    expect(service?.object).toMatchObject({ spec: { ports: [port(80, 3000), port(4000, 4000)] } });
+  });
+
   it("are made anew as they were", () => {
     expect(leaseObjects(shop(), SETTINGS, RUN)).toEqual(leaseObjects(shop(), SETTINGS, RUN));
   });

@@ -1,5 +1,5 @@
 import type { ManifestExpose, ManifestService } from "../../../../sdl/index.ts";
-import { externalPort, isNodePortExpose, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import { externalPort, isHttpExpose, isNodePortExpose, type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
 import { LABEL, leaseLabels, nodePortsName, podSelector } from "./names.ts";
 import type { ObjectSettings } from "./settings.ts";
@@ -39,6 +39,12 @@ export function innerPorts(exposes: readonly ManifestExpose[]): ServicePort[] {
     const port = externalPort(expose);
     const name = portName(expose.proto, port);
     if (!ports.has(name)) ports.set(name, { name, port, targetPort: expose.port, protocol: expose.proto });
+  }
+  // Host names may tell several HTTP ports apart: the ingress reaches each of them under its own number.
+  for (const { port, proto } of exposes.filter(isHttpExpose)) {
+    const name = portName(proto, port);
+    const isReached = [...ports.values()].some((each) => each.targetPort === port && each.protocol === proto);
+    if (!isReached && !ports.has(name)) ports.set(name, { name, port, targetPort: port, protocol: proto });
   }
   return [...ports.values()];
 }
