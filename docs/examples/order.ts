@@ -4,14 +4,15 @@ import { readFileSync } from "node:fs";
 import { ChainClient, sendTx, type TxResponse } from "svc";
 import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "svc/proto/svc/deployment/v1beta1/tx";
 import { Query } from "svc/proto/svc/market/v1beta1/query";
-import { loadSdl } from "svc/sdl";
+import { DEFAULT_TERMS, loadSdl } from "svc/sdl";
 import { type Any, packAny } from "svc/wire";
 import { keyOf } from "./signer.ts";
 
 const [file = "", name = ""] = process.argv.slice(2);
 const chain = new ChainClient(process.env.SVC_NODE ?? "tcp://localhost:26657");
 const signer = await keyOf(process.env.SVC_HOME ?? "", name);
-const { groups, hash } = loadSdl(readFileSync(file, "utf8"), { file });
+// With a chain, what cannot be ordered there is an error; without one, a warning.
+const { groups, hash } = loadSdl(readFileSync(file, "utf8"), { file, chain: DEFAULT_TERMS });
 
 async function send(message: Any): Promise<TxResponse> {
   const fees = [{ denom: "utoken", amount: 5000n }];

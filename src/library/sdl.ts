@@ -1,7 +1,9 @@
 /** `svc/sdl`: deployment files, their groups and manifests. In Node.js and in browsers. */
 export {
+  type ChainTerms,
   checkManifestAgainstGroups,
   DEFAULT_LIMITS,
+  DEFAULT_TERMS,
   decodeManifest,
   formatIssue,
   formatPrice,

@@ -1,16 +1,16 @@
 import { commandError, errorText, readFileStart } from "../util/index.ts";
 import { SdlError, type SdlIssue } from "./errors.ts";
-import type { SdlLimits } from "./limits.ts";
 import { type LoadedSdl, loadSdl } from "./load.ts";
+import type { ChainTerms } from "./rules/orderable.ts";
 import { MAX_FILE_BYTES } from "./yaml/guard.ts";
 
 /**
- * Reads a deployment file from disk.
+ * Reads a deployment file from disk; with a chain, as it can be ordered there.
  * @throws SdlError with every fault of the text; SvcError `cli` where there is no such file
  */
-export function loadSdlFile(file: string, limits?: SdlLimits): LoadedSdl {
+export function loadSdlFile(file: string, chain?: ChainTerms): LoadedSdl {
   const text = decodeText(readStart(file), file);
-  return loadSdl(text, { file, ...(limits === undefined ? {} : { limits }) });
+  return loadSdl(text, { file, ...(chain === undefined ? {} : { chain }) });
 }
 
 /** One byte more than may be read shows that the file is too large, whatever its kind. */

@@ -10,6 +10,7 @@ import { planGroups } from "./plan/plan.ts";
 import { parseSdl } from "./read/parse.ts";
 import { Report } from "./report.ts";
 import { checkGroups, checkOnChain } from "./rules/group-rules.ts";
+import { type ChainTerms, checkOrderable } from "./rules/orderable.ts";
 import { checkReferences } from "./rules/references.ts";
 
 /** How a deployment file is read. */
@@ -18,6 +19,11 @@ export interface LoadOptions {
   readonly file?: string;
   /** Limits of the chain that the deployment is meant for; the default parameters where left out. */
   readonly limits?: SdlLimits;
+  /**
+   * The chain on which the deployment is to be ordered: what cannot be ordered there is a fault. Where it is left out, only
+   * what the file says is judged, and auditors and coins of other networks are warnings.
+   */
+  readonly chain?: ChainTerms;
 }
 
 /** A deployment file in the forms that the chain and the provider take. */
@@ -39,7 +45,8 @@ export interface LoadedSdl {
  * @throws SdlError with every fault found, each with line, column, value and remedy
  */
 export function loadSdl(text: string, options: LoadOptions = {}): LoadedSdl {
-  const limits = options.limits ?? DEFAULT_LIMITS;
+  const { chain } = options;
+  const limits = options.limits ?? chain?.limits ?? DEFAULT_LIMITS;
   const report = new Report(options.file ?? "deployment file");
   const file = parseSdl(text, report, limits);
   if (file !== undefined) checkReferences(file, report);
@@ -47,6 +54,7 @@ export function loadSdl(text: string, options: LoadOptions = {}): LoadedSdl {
   if (file === undefined) throw new Error("a file without faults was not read");
   const plan = planGroups(file);
   checkGroups(file, plan, { report, limits });
+  checkOrderable(plan, { report, chain });
   report.check();
   const groups = deriveGroups(plan);
   checkOnChain(groups, plan, { report, limits });

@@ -57,6 +57,7 @@ export interface ToDecl {
 export interface ParamsDecl {
   readonly mounts: readonly MountDecl[];
   readonly permissions: readonly string[] | undefined;
+  readonly permissionsPlace: Place | undefined;
   readonly tee: string | undefined;
   readonly place: Place;
 }
@@ -80,6 +81,8 @@ export interface ComputeDecl {
   readonly volumes: readonly VolumeDecl[];
   readonly gpu: bigint;
   readonly gpuAttributes: readonly Attribute[];
+  /** Name of the group whose GPUs are on one fast network, one replica on each host; absent where the file asks for none. */
+  readonly interconnect?: string;
 }
 
 export interface VolumeDecl {
@@ -98,10 +101,16 @@ export interface PlacementDecl {
   readonly place: Place;
   /** Sorted by key. */
   readonly attributes: readonly Attribute[];
-  readonly allOf: readonly string[];
-  readonly anyOf: readonly string[];
+  readonly allOf: readonly AuditorDecl[];
+  readonly anyOf: readonly AuditorDecl[];
   /** By compute profile. */
   readonly pricing: ReadonlyMap<string, PriceDecl>;
+}
+
+export interface AuditorDecl {
+  /** bech32, of any network. */
+  readonly address: string;
+  readonly place: Place;
 }
 
 /** Highest price of one replica per block. */

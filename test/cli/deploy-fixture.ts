@@ -307,7 +307,7 @@ export class DeployFixture {
     return {
       file: this.file,
       sdl: loadSdlFile(this.file),
-      reread: (limits) => loadSdlFile(this.file, limits),
+      reread: (chain) => loadSdlFile(this.file, chain),
       policy: { choice: { kind: "cheapest" } },
       bidWindow: 2n,
       timeoutMs: 120_000,

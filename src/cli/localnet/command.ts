@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { NODE_SETTINGS } from "../../node/index.ts";
-import { loadSdlFile } from "../../sdl/index.ts";
+import { DEFAULT_TERMS, loadSdlFile } from "../../sdl/index.ts";
 import { readSetting } from "../../util/index.ts";
 import { flagSettings } from "../command/flag-settings.ts";
 import { userPath } from "../command/home.ts";
@@ -15,7 +15,7 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   const blockIntervalMs = readSetting(NODE_SETTINGS.blockInterval, flagSettings(flags));
   const deploy = flags.optional("deploy");
   // A fault in the file is reported before anything is started for it.
-  if (deploy !== undefined) loadSdlFile(deploy);
+  if (deploy !== undefined) loadSdlFile(deploy, DEFAULT_TERMS);
   const clusterconfig = givenConfiguration(flags);
   if (clusterconfig !== undefined && flags.given("cluster-engine"))
     throw usageError("--clusterconfig and --cluster-engine cannot be used together");

@@ -7,12 +7,19 @@ export const SDL_COMMANDS: readonly CommandSpec[] = [
     name: "validate",
     args: "<file>",
     summary: "Check a deployment file and list every fault with its place",
-    flags: [TEXT_OUTPUT],
+    flags: [
+      TEXT_OUTPUT,
+      { name: "node", value: "<host:port>", summary: "a node; also check that the file can be ordered on its chain" },
+    ],
     example: "svc sdl validate examples/web.yaml",
     load: async () => {
-      const { sdlValidate } = await import("./sdl.ts");
-      return async ({ args: [file = ""], flags, io }) =>
-        sdlValidate(file, io, { output: flags.text("output") === "json" ? "json" : "text" });
+      const { sdlValidate, termsOfNode } = await import("./sdl.ts");
+      return async ({ args: [file = ""], flags, io }) => {
+        const output = flags.text("output") === "json" ? "json" : "text";
+        // A node of the environment must not turn a check without a network into one with it.
+        const chain = flags.typed("node") ? await termsOfNode({ flags, io }) : undefined;
+        return sdlValidate(file, io, { output, ...(chain === undefined ? {} : { chain }) });
+      };
     },
   },
   {

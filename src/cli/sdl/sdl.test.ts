@@ -1,9 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCli } from "../../../test/cli/run.ts";
+import { NodeDouble } from "../../client/testing/node-double.ts";
 import { loadSdlFile, SdlError } from "../../sdl/index.ts";
 import { EXIT } from "../../util/index.ts";
+import { Query } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { sdlHash, sdlManifest, sdlValidate } from "./sdl.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -116,6 +119,34 @@ describe("sdl validate", () => {
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       warnings: [],
     });
+  });
+});
+
+describe("sdl validate --node", () => {
+  const text = readFileSync(WEB, "utf8").replace("denom: utoken", "denom: uakt");
+  let node: NodeDouble;
+  beforeAll(async () => {
+    node = new NodeDouble();
+    await node.start();
+    const params = { minDeposits: [{ denom: "utoken", amount: "1" }], minStartBlocks: 1n };
+    node.answerQuery(Query.method.params, () => ({ params }));
+  });
+  afterAll(() => node.stop());
+
+  it("refuses what cannot be ordered on the chain of the node, which is a warning without it", async () => {
+    const path = write("foreign.yaml", text);
+    const problem = `${path}:23:9: profiles.placement.anywhere.pricing.web: prices and deposits are not in "uakt"`;
+    const alone = await runCli(["sdl", "validate", path], { env: { SVC_NODE: "tcp://localhost:1" } });
+    expect(alone).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(": ok ("),
+      err: expect.stringContaining(problem),
+    });
+    expect(alone.err).toMatch(/^Warning: /);
+    const there = await runCli(["sdl", "validate", path, "--node", node.address]);
+    expect(there).toMatchObject({ code: 1, out: "" });
+    expect(there.err).toMatch(/^Error: .* on this chain; write denom: utoken, and an amount in it\n$/);
+    expect(await runCli(["sdl", "validate", WEB, "--node", node.address])).toMatchObject({ code: 0, err: "" });
   });
 });
 

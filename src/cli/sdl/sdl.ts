@@ -1,17 +1,41 @@
-import { formatIssue, type LoadedSdl, loadSdlFile, manifestJson, SdlError, type SdlIssue } from "../../sdl/index.ts";
+import { marketReader } from "../../client/index.ts";
+import {
+  type ChainTerms,
+  formatIssue,
+  type LoadedSdl,
+  loadSdlFile,
+  manifestJson,
+  SdlError,
+  type SdlIssue,
+} from "../../sdl/index.ts";
 import { EXIT, toHex } from "../../util/index.ts";
+import type { CommandInput } from "../command/spec.ts";
+import { createContext } from "../context.ts";
 import type { Io } from "../terminal/io.ts";
 
 export type SdlIo = Pick<Io, "out" | "err">;
 
 export interface SdlFlags {
   readonly output?: "text" | "json";
+  /** The chain on which the file is to be ordered. */
+  readonly chain?: ChainTerms;
+}
+
+/** What the chain of `--node` takes. */
+export async function termsOfNode(input: Pick<CommandInput, "flags" | "io">): Promise<ChainTerms> {
+  const chain = await createContext(input).chain();
+  try {
+    const { limits, minDeposits } = await marketReader(chain.query).depositTerms();
+    return { limits, denoms: minDeposits.map(({ denom }) => denom) };
+  } finally {
+    chain.close();
+  }
 }
 
 /** `sdl validate FILE`: says ok, or every fault with its place. Returns the exit code. */
 export function sdlValidate(file: string, io: SdlIo, flags: SdlFlags = {}): number {
   try {
-    const loaded = loadSdlFile(file);
+    const loaded = loadSdlFile(file, flags.chain);
     printVerdict(file, { loaded }, { io, flags });
     return EXIT.done;
   } catch (error) {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seedFrom } from "../../../test/support/rng.ts";
 import { runs } from "../../../test/support/runs.ts";
-import { DEFAULT_LIMITS, loadSdl, MAX_FILE_BYTES, SdlError } from "../../sdl/index.ts";
+import { DEFAULT_LIMITS, DEFAULT_TERMS, loadSdl, MAX_FILE_BYTES, SdlError } from "../../sdl/index.ts";
 import { DEC_ONE, decFromInt, formatDecShort, toUtf8 } from "../../util/index.ts";
 import { type GroupSpec, GroupSpecSchema, LimitsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
@@ -219,9 +219,9 @@ function chainFault(all: readonly Group[]): string | undefined {
   }
 }
 
-function fileFaults(text: string): readonly string[] {
+function fileFaults(text: string, denoms: readonly string[]): readonly string[] {
   try {
-    loadSdl(text);
+    loadSdl(text, { chain: { ...DEFAULT_TERMS, denoms } });
     return [];
   } catch (error) {
     if (!(error instanceof SdlError)) throw error;
@@ -239,7 +239,10 @@ describe("a deployment file and the chain", () => {
         const text = fileOf(all);
         fc.pre(text.length <= MAX_FILE_BYTES);
         const onChain = chainFault(all);
-        const inFile = fileFaults(text);
+        const inFile = fileFaults(
+          text,
+          all.flatMap(({ rows }) => rows.map(({ denom }) => denom)),
+        );
         expect(inFile.length > 0, `chain: ${onChain}; file: ${inFile.join("; ")}`).toBe(onChain !== undefined);
         expect(inFile.filter((fault) => fault.includes("the chain refuses"))).toEqual([]);
         if (onChain === undefined) taken += 1;

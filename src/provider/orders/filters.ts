@@ -36,6 +36,8 @@ export function refusal(spec: GroupSpec, offer: Offer): string | undefined {
 function resourceRefusal(spec: GroupSpec, offer: Offer): string | undefined {
   const rows = groupNeeds(spec);
   if (rows.some((row) => row.gpu > 0n) && !offer.gpus) return "the order requests a gpu, this provider has none";
+  if (spec.resources.some(asksForInterconnect))
+    return "the order requests an interconnect of GPUs, this provider has none";
   if (rows.some((row) => row.leasedIps.length > 0) && !offer.leasedIps)
     return "the order requests a leased ip, this provider has none";
   if (rows.some((row) => row.memory < offer.leastMemory))
@@ -45,6 +47,11 @@ function resourceRefusal(spec: GroupSpec, offer: Offer): string | undefined {
   if (!hasCapabilities(spec, offer.attributes))
     return "the order asks for a storage or gpu class that this provider does not offer";
   return undefined;
+}
+
+/** GPUs of several hosts on one fast network: no cluster of this release gives them. */
+function asksForInterconnect({ resources }: GroupSpec["resources"][number]): boolean {
+  return resources?.gpu?.attributes.some(({ key }) => key.startsWith("interconnect/")) === true;
 }
 
 /** Most that the tenant pays per block for the whole group, and the denomination. */

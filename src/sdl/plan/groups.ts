@@ -3,7 +3,7 @@ import { toUtf8 } from "../../util/index.ts";
 import { Endpoint_Kind } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { Attribute, ManifestEndpoint } from "../manifest.ts";
-import type { ComputeDecl } from "../model.ts";
+import type { AuditorDecl, ComputeDecl } from "../model.ts";
 import { compare } from "../text.ts";
 import type { GroupPlan, UnitPlan } from "./plan.ts";
 
@@ -13,7 +13,7 @@ export function deriveGroups(groups: readonly GroupPlan[]): readonly GroupSpec[]
     create(GroupSpecSchema, {
       name: group.placement.name,
       requirements: {
-        signedBy: { allOf: [...group.placement.allOf], anyOf: [...group.placement.anyOf] },
+        signedBy: { allOf: group.placement.allOf.map(addressOf), anyOf: group.placement.anyOf.map(addressOf) },
         attributes: requiredAttributes(group),
       },
       resources: group.units.map((unit) => ({
@@ -23,6 +23,10 @@ export function deriveGroups(groups: readonly GroupPlan[]): readonly GroupSpec[]
       })),
     }),
   );
+}
+
+function addressOf({ address }: AuditorDecl): string {
+  return address;
 }
 
 /** A protected machine is requested as an attribute of the provider. */

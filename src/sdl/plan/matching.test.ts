@@ -98,5 +98,9 @@ describe("capabilities", () => {
     expect(has(wants("amd/model/*"), a100)).toBe(false);
     expect(has(wants("nvidia/model/a100"), { "vendor/nvidia/model/a100": "true" })).toBe(false);
     expect(has([...wants("nvidia/model/a100"), ...wants("amd/model/mi300")], a100)).toBe(false);
+    const connected = (model: string) => [
+      { gpu: { attributes: attributes({ "interconnect/group": "auto", [`vendor/nvidia/model/${model}`]: "true" }) } },
+    ];
+    expect([has(connected("a100"), a100), has(connected("t4"), a100)]).toEqual([true, false]);
   });
 });

@@ -57,7 +57,8 @@ function isPersistent({ attributes }: { readonly attributes: readonly Attribute[
 }
 
 function hasGpu({ gpu }: ResourceUnits, attributes: readonly Attribute[]): boolean {
-  const wanted = gpu?.attributes ?? [];
+  // How GPUs are connected is a requirement of the placement.
+  const wanted = (gpu?.attributes ?? []).filter(({ key }) => !key.startsWith("interconnect/"));
   const offered = attributes
     .filter(({ key }) => key.startsWith(GPU))
     .map(({ key, value }) => asAttribute(key.slice(GPU.length), value));

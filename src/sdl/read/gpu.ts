@@ -23,16 +23,54 @@ export function readGpu(
   reader: Reader,
   node: Node | undefined,
   limits: SdlLimits,
-): Pick<ComputeDecl, "gpu" | "gpuAttributes"> {
+): Pick<ComputeDecl, "gpu" | "gpuAttributes" | "interconnect"> {
   const fields = node && reader.fields(node, { keys: ["units", "attributes"] }, mapWant("gpu", "units: 1"));
   if (fields === undefined) return { gpu: 0n, gpuAttributes: [] };
   const attributes = fields.get("attributes");
   const units = readUnits(reader, fields.get("units"), limits);
   if (units !== undefined) checkUnits(reader, fields, units);
-  return {
-    gpu: BigInt(units ?? 0),
-    gpuAttributes: attributes === undefined ? [] : readModels(reader, attributes, limits),
+  return { gpu: BigInt(units ?? 0), ...readAttributes(reader, attributes, limits) };
+}
+
+type GpuAttributes = Pick<ComputeDecl, "gpuAttributes" | "interconnect">;
+
+function readAttributes(reader: Reader, node: Node | undefined, limits: SdlLimits): GpuAttributes {
+  const want = mapWant("attributes", "vendor: {nvidia: }");
+  const fields = node && reader.fields(node, { keys: ["vendor", "interconnect"] }, want);
+  if (node === undefined || fields === undefined) return { gpuAttributes: [] };
+  const vendor = fields.require("vendor", want.remedy);
+  const interconnect = readInterconnect(reader, fields.get("interconnect"));
+  const models = vendor === undefined ? [] : readModels(reader, vendor);
+  const group = interconnect === undefined ? [] : [{ key: INTERCONNECT_KEY, value: interconnect }];
+  const count = models.length + group.length;
+  checkAttributeCount(reader.report, node.place, { count, max: limits.unitAttributesMax });
+  return { gpuAttributes: [...group, ...models], ...(interconnect === undefined ? {} : { interconnect }) };
+}
+
+/** The GPU attribute that names the group; it sorts before those of models. */
+const INTERCONNECT_KEY = "interconnect/group";
+/** The group of all replicas that name none. */
+export const DEFAULT_INTERCONNECT = "auto";
+
+/** `[]` for one group of all replicas, or the name of a group. */
+function readInterconnect(reader: Reader, node: Node | undefined): string | undefined {
+  if (node === undefined) return undefined;
+  if (node.kind === "list" && node.items.length === 0) return DEFAULT_INTERCONNECT;
+  const want = { what: "an interconnect", remedy: "write interconnect: [], or interconnect: {group: NAME}" };
+  const group = reader.fields(node, { keys: ["group"] }, want)?.require("group", want.remedy);
+  const named = {
+    what: "the name of an interconnect group",
+    remedy: "write lower-case letters, digits and dashes, at most 63",
   };
+  return (
+    group &&
+    reader.parsed(group, named, (text) => {
+      if (text === DEFAULT_INTERCONNECT)
+        return { problem: `${show(text)} is not a name of your own`, remedy: "write interconnect: []" };
+      if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return { value: text };
+      return { problem: `${show(text)} is not ${named.what}`, remedy: named.remedy };
+    })
+  );
 }
 
 /** May be written in quotes, as all other amounts of resources. */
@@ -55,18 +93,15 @@ function checkUnits(reader: Reader, fields: Fields, units: number): void {
   }
 }
 
-function readModels(reader: Reader, node: Node, limits: SdlLimits): readonly Attribute[] {
-  const want = mapWant("attributes", "vendor: {nvidia: }");
-  const vendor = reader.fields(node, { keys: ["vendor"] }, want)?.require("vendor", want.remedy);
+function readModels(reader: Reader, vendor: Node): readonly Attribute[] {
   const shape = { keys: ["nvidia"], habits: VENDOR_HABITS };
-  const fields = vendor && reader.fields(vendor, shape, mapWant("vendor", "nvidia:"));
+  const fields = reader.fields(vendor, shape, mapWant("vendor", "nvidia:"));
   if (fields === undefined) return [];
   const entry = fields.entry("nvidia");
   if (entry === undefined) fields.require("nvidia", "write nvidia: for any model, or a list of models below it");
   const models = reader.items(entry?.value, { what: "a list of models", remedy: "write - model: a100" });
   const keys = new Set(models.flatMap((model) => readModel(reader, model) ?? []));
   if (keys.size === 0) keys.add(modelKey("*"));
-  checkAttributeCount(reader.report, node.place, { count: keys.size, max: limits.unitAttributesMax });
   return [...keys].sort().map((key) => ({ key, value: "true" }));
 }
 

@@ -10,6 +10,7 @@ import { isEndpointName } from "../yaml/names.ts";
 import { mapWant } from "../yaml/quantity.ts";
 import { parseWindow } from "../yaml/units.ts";
 import { readComputeProfile } from "./compute.ts";
+import { putSectionsInPlace } from "./misplaced.ts";
 import { readPlacement } from "./placement.ts";
 import { readService } from "./services.ts";
 
@@ -30,7 +31,8 @@ export function parseSdl(text: string, report: Report, limits: SdlLimits): SdlFi
   const root = parseDocumentText(text, report);
   if (root === undefined) return undefined;
   const reader = new Reader(report);
-  const fields = reader.fields(root, FILE_SHAPE, FILE_WANT);
+  const file = root.kind === "map" ? putSectionsInPlace(root, report) : root;
+  const fields = reader.fields(file, FILE_SHAPE, FILE_WANT);
   return fields === undefined ? undefined : new FileReader(reader, fields, limits).read();
 }
 

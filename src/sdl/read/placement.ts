@@ -3,7 +3,7 @@ import { isAddress } from "../../wire/index.ts";
 import { show } from "../errors.ts";
 import type { SdlLimits } from "../limits.ts";
 import type { Attribute } from "../manifest.ts";
-import type { PlacementDecl, PriceDecl } from "../model.ts";
+import type { AuditorDecl, PlacementDecl, PriceDecl } from "../model.ts";
 import type { Entry, Node } from "../yaml/document.ts";
 import type { Fields, Parsed, Reader, Want } from "../yaml/fields.ts";
 import { isGroupName } from "../yaml/names.ts";
@@ -18,6 +18,7 @@ const PRICING_WANT: Want = {
 };
 const PRICE_WANT: Want = { what: "a price", remedy: "write {denom: utoken, amount: 100}" };
 const TEXT_WANT: Want = { what: "text", remedy: "write one word or a text in quotes" };
+export const AUDITOR_REMEDY = `write the address of an auditor of this chain, ${BECH32_PREFIX}1..., or remove it to take any provider`;
 const AUDITOR_WANT: Want = { what: "a list of addresses", remedy: "write a list: [ADDRESS]" };
 
 /** `profiles.placement.<name>`: where a group may run and what it may cost. */
@@ -85,20 +86,19 @@ function readSigners(
   return { anyOf, allOf };
 }
 
-function readAuditors(reader: Reader, node: Node | undefined): readonly string[] {
+function readAuditors(reader: Reader, node: Node | undefined): readonly AuditorDecl[] {
   const want = { what: "an address", remedy: "write the address of an auditor" };
-  return reader.items(node, AUDITOR_WANT).flatMap((item) => reader.parsed(item, want, parseAuditor) ?? []);
+  return reader.items(node, AUDITOR_WANT).flatMap((item) => {
+    const address = reader.parsed(item, want, parseAuditor);
+    return address === undefined ? [] : [{ address, place: item.place }];
+  });
 }
 
+/** Auditors of other networks mean nothing on this chain, but the file may be meant for theirs. */
 function parseAuditor(text: string): Parsed<string> {
-  if (isAddress(text)) return { value: text };
-  const foreign = /^([a-z]{1,83})1[02-9ac-hj-np-z]{38,58}$/.exec(text)?.[1];
-  const isForeign = foreign !== undefined && foreign !== BECH32_PREFIX;
-  const problem = isForeign
-    ? `${show(text)} is an address of another network`
-    : `${show(text)} is not an address of this chain`;
-  const remedy = `write the address of an auditor of this chain, ${BECH32_PREFIX}1..., or remove it to take any provider`;
-  return { problem, remedy };
+  const prefix = /^([a-z]{1,83})1[02-9ac-hj-np-z]{38,58}$/.exec(text)?.[1] ?? BECH32_PREFIX;
+  if (isAddress(text) || !prefix.startsWith(BECH32_PREFIX)) return { value: text };
+  return { problem: `${show(text)} is not an address of this chain`, remedy: AUDITOR_REMEDY };
 }
 
 function readPricing(reader: Reader, node: Node | undefined, limits: SdlLimits): ReadonlyMap<string, PriceDecl> {

@@ -148,6 +148,7 @@ function readParams(reader: Reader, node: Node | undefined): ParamsDecl | undefi
     place: fields.place,
     mounts: readMounts(reader, fields.get("storage")),
     permissions: readPermissions(reader, fields.get("permissions")),
+    permissionsPlace: fields.entry("permissions")?.place,
     tee: tee === undefined ? undefined : reader.oneOf(tee, TEE_TYPES, "a kind of protected machine"),
   };
 }

@@ -5,8 +5,13 @@ import type { SdlFile, ServiceDecl } from "../model.ts";
 import { TEE_ATTRIBUTE } from "../plan/groups.ts";
 import type { GroupPlan, UnitPlan } from "../plan/plan.ts";
 import { checkAttributeCount } from "../read/attributes.ts";
+import { DEFAULT_INTERCONNECT } from "../read/gpu.ts";
 import type { Place, Report } from "../report.ts";
 import { groupsFault } from "./chain-rules.ts";
+import { isForeign } from "./orderable.ts";
+
+/** What a provider offers whose hosts have one fast network for their GPUs. */
+const INTERCONNECT_ATTRIBUTE = "capabilities/gpu-interconnect";
 
 /** Checks what concerns whole groups: limits of the chain, one denomination, and that something is reachable. */
 export function checkGroups(file: SdlFile, groups: readonly GroupPlan[], scope: GroupScope): void {
@@ -27,11 +32,22 @@ export interface GroupScope {
  * this check makes sure that nothing gets past it only to be refused after its fee was paid.
  */
 export function checkOnChain(groups: readonly GroupSpec[], plan: readonly GroupPlan[], scope: GroupScope): void {
-  const fault = groupsFault(groups, scope.limits, groups[0]?.resources[0]?.price?.denom ?? "");
+  // A file that is judged for no chain may name auditors of another network.
+  const judged = groups.map(withoutForeign);
+  const fault = groupsFault(judged, scope.limits, groups[0]?.resources[0]?.price?.denom ?? "");
   const place = plan[fault?.group ?? 0]?.placement.place;
   if (fault === undefined || place === undefined) return;
   const problem = `the chain refuses this placement: ${fault.text}`;
   scope.report.error(place, "value", { problem, remedy: "change what it names" });
+}
+
+function withoutForeign(group: GroupSpec): GroupSpec {
+  const { requirements } = group;
+  if (requirements?.signedBy === undefined) return group;
+  const own = (auditors: readonly string[]) => auditors.filter((address) => !isForeign({ address }));
+  const { anyOf, allOf } = requirements.signedBy;
+  const signedBy = { ...requirements.signedBy, anyOf: own(anyOf), allOf: own(allOf) };
+  return { ...group, requirements: { ...requirements, signedBy } };
 }
 
 class GroupChecker {
@@ -88,6 +104,7 @@ class GroupChecker {
     const count = group.placement.attributes.length + Number(isProtected);
     checkAttributeCount(this.#report, group.placement.place, { count, max: this.#limits.groupAttributesMax });
     this.#protection(group);
+    this.#interconnect(group);
   }
 
   #rows({ placement, units }: GroupPlan): void {
@@ -111,6 +128,22 @@ class GroupChecker {
     const problem = `${bound.format(total)} ${bound.what} in placement ${show(placement.name)} is too much`;
     const remedy = `write at most ${bound.format(bound.max)} over all replicas`;
     this.#report.error(placement.place, "range", { problem, remedy });
+  }
+
+  /** Providers are found by the attribute of the placement; a group of its own is for all replicas or for named ones. */
+  #interconnect({ placement, units }: GroupPlan): void {
+    const asking = units.filter(({ compute }) => compute.interconnect !== undefined);
+    const [first] = asking;
+    if (first === undefined) return;
+    if (!placement.attributes.some(({ key, value }) => key === INTERCONNECT_ATTRIBUTE && value === "true")) {
+      const problem = `profile ${show(first.compute.name)} asks for an interconnect, placement ${show(placement.name)} does not`;
+      const remedy = `write attributes: {${INTERCONNECT_ATTRIBUTE}: "true"} in the placement`;
+      this.#report.error(placement.place, "missing", { problem, remedy });
+    }
+    const named = asking.filter(({ compute }) => compute.interconnect !== DEFAULT_INTERCONNECT);
+    if (named.length === 0 || named.length === asking.length) return;
+    const problem = `placement ${show(placement.name)} has interconnects with and without a group`;
+    this.#report.error(placement.place, "conflict", { problem, remedy: "write one form in all of its profiles" });
   }
 
   /** One kind of protected machine per group, because one provider runs it. */

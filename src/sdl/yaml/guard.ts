@@ -7,13 +7,13 @@ export const MAX_FILE_BYTES = 65_536;
 export const MAX_DEPTH = 32;
 /** Words, marks and white space of the text; a bound on work that no real file comes near. */
 export const MAX_TOKENS = 20_000;
+/** Values that aliases add; written out, each of them takes two tokens at least. */
+export const MAX_COPIES = MAX_TOKENS / 2;
 
 /** C0 without tab and line ends, delete, C1 and halves of surrogate pairs. */
 const FORBIDDEN_CHARACTER = /[^\P{Cc}\t\n\r]|\p{Cs}/u;
 
 const FEATURES: Readonly<Record<string, { readonly name: string; readonly remedy: string }>> = {
-  anchor: { name: "anchors", remedy: 'repeat the value, or put the text in quotes if it begins with "&" itself' },
-  alias: { name: "aliases", remedy: 'repeat the value, or put the text in quotes if it begins with "*" itself' },
   tag: { name: "tags", remedy: 'remove it, or put the text in quotes if it begins with "!" itself' },
   "directive-line": { name: "directives", remedy: "remove the line" },
 };

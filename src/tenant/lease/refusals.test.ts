@@ -10,6 +10,12 @@ describe("reasons for not bidding", () => {
     ["a service of the order has less memory than a container needs: at least 6Mi", "write a larger memory.size"],
     ["this provider serves only orders that ask for tier=one", "add that attribute"],
     ["nobody accepted its last bid in time", "it bids again after a pause"],
+    ["the order requires attribute tee/type=cpu, this provider does not have it", "remove tee:"],
+    [
+      "the order requires attribute capabilities/gpu-interconnect=true, this provider does not have it",
+      "remove interconnect:",
+    ],
+    ["the order requests an interconnect of GPUs, this provider has none", "remove interconnect:"],
     ["the order requests a gpu, this provider has none", "request what this provider has"],
     [
       "the provider has 1utoken, a bid takes a deposit of 5utoken and a fee of 1utoken: fund the provider's account",

@@ -74,6 +74,11 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/leased ips wanted/i, "ask for fewer leased addresses, or wait until others have ended"],
   [/insufficient capacity/i, "request less cpu, memory, storage or fewer replicas, or wait until others have ended"],
   [/node port/i, "expose fewer ports other than 80"],
+  [/attribute tee\/type/i, "remove tee: under params, or wait for a provider of protected machines"],
+  [
+    /interconnect/i,
+    "remove interconnect: of the gpu and the attribute under placement, or wait for a provider that has one",
+  ],
   [/requires attribute/i, "change or remove the attribute under placement in the deployment file"],
   [/serves only orders/i, "add that attribute under placement in the deployment file"],
   [/auditor|signature/i, "change or remove signedBy under placement in the deployment file"],

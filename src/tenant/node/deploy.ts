@@ -65,7 +65,7 @@ export function deployRequest(
   const { deposit, questions } = options;
   return {
     sdl: loadSdlFile(options.file),
-    reread: (limits) => loadSdlFile(options.file, limits),
+    reread: (chain) => loadSdlFile(options.file, chain),
     file: absolutePath(options.file),
     policy: options.policy ?? { choice: { kind: "cheapest" } },
     bidWindow: options.bidWindow ?? DEFAULT_BID_WINDOW,

@@ -1,5 +1,5 @@
 import type { DeploymentRecord, DepositTerms } from "../../client/index.ts";
-import { groupPrice, requireWithinLimits } from "../../sdl/index.ts";
+import { groupPrice, requireOrderable } from "../../sdl/index.ts";
 import {
   type DecimalCoin,
   decCeil,
@@ -169,7 +169,7 @@ async function newEntry({ market, journal, request, fingerprint }: Session): Pro
  */
 async function depositFor({ market, request }: Session): Promise<IntCoin> {
   const terms = await market.terms();
-  requireWithinLimits(request, terms.limits);
+  requireOrderable(request, { limits: terms.limits, denoms: terms.minDeposits.map(({ denom }) => denom) });
   const price = totalPrice(request.sdl.groups.map(groupPrice));
   const least = leastDeposit(price, terms);
   checkDenoms(request, least.denom);

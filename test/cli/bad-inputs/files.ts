@@ -41,7 +41,7 @@ function providerRows({ file, none, root }: TestHome): readonly Row[] {
       "attribute region appears twice",
     ),
     given(`${HOST}info: {email: nobody}\n`, "is not an email address"),
-    given("host: &a https://a.example\n", "anchors are not supported"),
+    given("host: !a https://a.example\n", "tags are not supported"),
     given(`host: ${"x".repeat(70_000)}\n`, "is larger than"),
     [["tx", "provider", "create", good], 2, "required flag --from"],
     [["tx", "provider", "create", good, "--from", "nobody"], 1, "nobody is not a valid name or address"],

@@ -2,10 +2,11 @@ import { ensureClientCertificate, hasValidCertificate } from "../../../certs/ind
 import type { ChainClient, TxResponse } from "../../../client/index.ts";
 import {
   checkManifestAgainstGroups,
+  DEFAULT_TERMS,
   groupPrice,
   type LoadedSdl,
   loadSdlFile,
-  requireWithinLimits,
+  requireOrderable,
   type SdlSource,
 } from "../../../sdl/index.ts";
 import { errorText, formatCoin, type IntCoin, isOneOf, parseCoin } from "../../../util/index.ts";
@@ -40,7 +41,7 @@ export async function deploymentCreate(input: CommandInput): Promise<number> {
   const session = await openTx(createContext(input));
   checkOwner(flags, session);
   const certificate = await certificateFirst(session);
-  const amount = await requireTerms(session, { file, sdl, reread: (limits) => loadSdlFile(file, limits) }, deposit);
+  const amount = await requireTerms(session, { file, sdl, reread: (chain) => loadSdlFile(file, chain) }, deposit);
   const depositor = addressFlag(flags, "depositor") ?? "";
   const order = { sdl, amount, depositor, before: certificate === undefined ? [] : [certificate] };
   let dseq = given ?? (await nextDseq(session));
@@ -119,11 +120,14 @@ async function nextDseq(session: TxSession): Promise<bigint> {
  */
 async function requireTerms(session: TxSession, source: SdlSource, deposit: IntCoin | undefined): Promise<IntCoin> {
   if (session.settings.offline) {
-    if (deposit !== undefined) return deposit;
-    throw usageError("required flag --deposit is not set: --offline cannot query it");
+    if (deposit === undefined) throw usageError("required flag --deposit is not set: --offline cannot query it");
+    requireOrderable(source, { ...DEFAULT_TERMS, denoms: [deposit.denom] });
+    return deposit;
   }
   const { params } = await (await session.chain()).query.call(Query.method.params, {});
-  if (params?.limits !== undefined) requireWithinLimits(source, params.limits);
+  if (params?.limits !== undefined) {
+    requireOrderable(source, { limits: params.limits, denoms: params.minDeposits.map(({ denom }) => denom) });
+  }
   const least = leastDeposit(source.sdl, params?.minDeposits ?? []);
   if (deposit === undefined) return least;
   if (deposit.denom !== least.denom)

@@ -72,7 +72,7 @@ describe("provider.yaml", () => {
     [`${HOST}info: {email: nobody}`, 'provider.yaml:2:15: info.email: "nobody" is not an email address'],
     [`${HOST}info: {website: nowhere}`, '"nowhere" is not a web address'],
     [`${HOST}info: {phone: 1}`, 'unknown key "phone"; the keys here are email, website'],
-    ["host: &a https://a.example", "anchors are not supported"],
+    ["host: !a https://a.example", "tags are not supported"],
     ["host: https://a.example\nhost: https://b.example", 'the key "host" is here twice'],
     ["host: 'https://a.example", "provider.yaml:1:"],
     [`host: ${"x".repeat(70_000)}`, "the file is larger than"],
