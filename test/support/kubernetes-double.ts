@@ -286,9 +286,9 @@ export class KubernetesDouble {
     const port = readinessProbe?.tcpSocket.port;
     const service = sampleService(image, {
       name: "pod",
-      command: command ?? null,
-      args: args ?? null,
-      env: env.map(({ name: variable, value }) => `${variable}=${value}`),
+      command: command?.map(unescaped) ?? null,
+      args: args?.map(unescaped) ?? null,
+      env: env.map(({ name: variable, value }) => `${variable}=${unescaped(value ?? "")}`),
       expose: port === undefined ? [] : [sampleExpose({ port })],
     });
     const update = (): void => {
@@ -511,4 +511,9 @@ function canShare(one: Body, other: Body): boolean {
   const key = ({ metadata }: Body) => metadata.annotations?.["metallb.io/allow-shared-ip"];
   const ports = ({ spec }: Body) => (spec?.ports ?? []).map(({ port, protocol }) => `${port}/${protocol}`);
   return key(one) !== undefined && key(one) === key(other) && !ports(one).some((port) => ports(other).includes(port));
+}
+
+/** Clusters take a double sign for a plain one. */
+function unescaped(text: string): string {
+  return text.replaceAll("$$", () => "$");
 }

@@ -15,6 +15,7 @@ export {
 export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";
 export { EventLog, streamEvents } from "./eventlog.ts";
 export { type Listeners, LocalCarrier } from "./local-carrier.ts";
+export { LineBudget, lastLines, linesOf, MAX_LINE, OpenLine } from "./log-lines.ts";
 export { mergedByTime } from "./merged.ts";
 export { isPortFree, PortAllocator, type PortProbe } from "./port-allocator.ts";
 export { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";

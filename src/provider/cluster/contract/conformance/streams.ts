@@ -60,6 +60,30 @@ export const streamCases: readonly ConformanceCase[] = [
       }),
   },
   {
+    name: "logs: a line is one line however long it is, and counts as one for a tail",
+    run: (harness) =>
+      withDriver(harness, async (driver, leases) => {
+        const long = "0123456789".repeat(10_000);
+        const script = "echo $LONG; echo $LONG two; echo three; sleep 1000";
+        const spec = sampleSpec([scriptService(harness.image, script, { env: [`LONG=${long}`] })]);
+        leases.push(spec.id);
+        await driver.deploy(spec);
+        await untilOk(driver, spec.id);
+        const messages = async (tail: number) =>
+          (await collect(driver.logs(spec.id, stream({ tail })))).map(({ message }) => message);
+        await untilEqual(async () => (await messages(-1)).length, 3);
+        assert.deepEqual(await messages(-1), [long, `${long} two`, "three"]);
+        assert.deepEqual(await messages(2), [`${long} two`, "three"]);
+        const abort = new AbortController();
+        const seen: string[] = [];
+        for await (const { message } of driver.logs(spec.id, stream({ tail: 2, follow: true, signal: abort.signal }))) {
+          seen.push(message);
+          if (message === "three") abort.abort();
+        }
+        assert.deepEqual(seen, [`${long} two`, "three"]);
+      }),
+  },
+  {
     name: "logs: following a service goes on over the restarts of all of its replicas, and shows no other service",
     run: (harness) =>
       withDriver(harness, async (driver, leases) => {

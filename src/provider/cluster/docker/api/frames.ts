@@ -2,6 +2,8 @@
 export interface Frame {
   readonly stream: "stdout" | "stderr";
   readonly data: Buffer;
+  /** Whether the data is the beginning of what the engine framed. */
+  readonly isStart: boolean;
 }
 
 const HEADER = 8;
@@ -9,6 +11,8 @@ const HEADER = 8;
 const MAX_FRAME = 64 << 20;
 /** Longer payloads are passed on in pieces as they come, so that one line of a program fills no memory. */
 const PIECE = 64 << 10;
+/** Bytes of the first piece at least: readers find the time of a record there. */
+const FIRST_PIECE = 64;
 
 /** Cuts a framed byte stream, delivered in pieces of any size, into its frames. */
 export class FrameReader {
@@ -30,12 +34,12 @@ export class FrameReader {
     const length = pending.readUInt32BE(4);
     if (length > MAX_FRAME) throw new Error(`frame of ${length} bytes in the output of a container`);
     const isWhole = pending.length - HEADER >= length;
-    if (!isWhole && length <= PIECE) return undefined;
+    if (!isWhole && (length <= PIECE || pending.length < HEADER + FIRST_PIECE)) return undefined;
     const stream = pending[0] === 2 ? "stderr" : "stdout";
-    if (isWhole) return { stream, data: this.#take(HEADER + length).subarray(HEADER) };
+    if (isWhole) return { stream, data: this.#take(HEADER + length).subarray(HEADER), isStart: true };
     const data = this.#take(pending.length).subarray(HEADER);
     this.#open = { stream, left: length - data.length };
-    return { stream, data };
+    return { stream, data, isStart: true };
   }
 
   /** More of the frame that began earlier. */
@@ -44,7 +48,7 @@ export class FrameReader {
     const data = this.#take(Math.min(open.left, this.#pending.length));
     open.left -= data.length;
     if (open.left === 0) this.#open = undefined;
-    return { stream: open.stream, data };
+    return { stream: open.stream, data, isStart: false };
   }
 
   #take(count: number): Buffer {

@@ -1,108 +1,161 @@
-import { StringDecoder } from "node:string_decoder";
+import { smallest } from "../../../../util/index.ts";
+import { LineBudget, OpenLine } from "../../shared/index.ts";
 import type { EngineApi, LogQuery } from "./api.ts";
 import { type Frame, FrameReader } from "./frames.ts";
 
-/** A line with the time the engine gave it, seconds since the epoch, and the stream it was written to. */
+/** A line of a program. Times are the engine's, in seconds since the epoch. */
 export interface TimedLine {
+  /** When its first piece was written. */
   readonly time: number;
+  /** When its last piece was written. */
+  readonly end: number;
   readonly text: string;
   readonly stream: Frame["stream"];
 }
 
-/** Longer lines are delivered in pieces, so that one program cannot fill the memory. */
-const MAX_LINE = 64 << 10;
+interface LineReaderOptions {
+  readonly budget?: LineBudget;
+  /** Start of the program's run, seconds since the epoch: no line of the run before goes on in it. */
+  readonly start?: number;
+}
 
-/** Turns frames into lines. A program's two streams are separate: half a line of one does not mix with the other. */
+/**
+ * Turns frames into the lines that the program wrote. Engines record long lines, and those that were written bit by bit, in pieces,
+ * each with a time. A program's two streams are separate: half a line of one does not mix with the other.
+ */
 export class LineReader {
   readonly #frames = new FrameReader();
-  readonly #halves = { stdout: new HalfLine("stdout"), stderr: new HalfLine("stderr") };
+  readonly #streams: { readonly stdout: StreamReader; readonly stderr: StreamReader };
+
+  constructor({ budget = new LineBudget(), start = 0 }: LineReaderOptions = {}) {
+    const reader = (stream: Frame["stream"]) => new StreamReader(stream, new OpenLine(budget), start);
+    this.#streams = { stdout: reader("stdout"), stderr: reader("stderr") };
+  }
 
   /** One line at a time: of what waits for a slow reader, only the bytes are in memory. */
   *push(chunk: Buffer): Generator<TimedLine, undefined> {
-    for (const { stream, data } of this.#frames.push(chunk)) yield* this.#halves[stream].push(data);
+    for (const frame of this.#frames.push(chunk)) yield* this.#streams[frame.stream].push(frame);
   }
 
-  /** What was left without a line end. */
-  end(): TimedLine[] {
-    return [...this.#halves.stdout.end(), ...this.#halves.stderr.end()];
+  /** Lines that have not ended; the reader has none afterwards. */
+  *end(): Generator<TimedLine, undefined> {
+    yield* this.#streams.stdout.end();
+    yield* this.#streams.stderr.end();
+  }
+
+  /** Forgets lines that have not ended. */
+  close(): void {
+    this.#streams.stdout.close();
+    this.#streams.stderr.close();
+  }
+
+  /** When the oldest line that has not ended began; undefined if there is none. */
+  get openSince(): number | undefined {
+    const { stdout, stderr } = this.#streams;
+    const time = smallest([stdout.openSince ?? Infinity, stderr.openSince ?? Infinity], Infinity);
+    return time === Infinity ? undefined : time;
   }
 }
 
-/** One stream of a program, as far as its last line is not complete. */
-class HalfLine {
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const NOTHING = Buffer.alloc(0);
+/** Characters of a record in which its time is looked for. */
+const STAMP = 40;
+
+/** Lines of one stream of a program. */
+class StreamReader {
   readonly #stream: Frame["stream"];
-  readonly #decoder = new StringDecoder("utf8");
-  #text = "";
-  /** A piece of this line was delivered already: the next one begins without a time. */
-  #cut = false;
+  readonly #line: OpenLine;
+  readonly #start: number;
+  /** Time of the first piece of the open line, and of the last record. */
+  #began = 0;
   #time = 0;
 
-  constructor(stream: Frame["stream"]) {
+  constructor(stream: Frame["stream"], line: OpenLine, start: number) {
     this.#stream = stream;
+    this.#line = line;
+    this.#start = start;
   }
 
-  *push(data: Buffer): Generator<TimedLine, undefined> {
-    const parts = (this.#text + this.#decoder.write(data)).split("\n");
-    this.#text = parts.pop() ?? "";
-    for (const part of parts) yield* this.#pieces(part, true);
-    if (this.#text.length <= MAX_LINE) return;
-    const open = this.#text;
-    this.#text = "";
-    yield* this.#pieces(open, false);
+  get openSince(): number | undefined {
+    return this.#line.isEmpty ? undefined : this.#began;
   }
 
-  end(): TimedLine[] {
-    return this.#text === "" ? [] : this.#pieces(this.#text, true);
+  *push({ data, isStart }: Frame): Generator<TimedLine, undefined> {
+    let at = 0;
+    if (isStart) {
+      const { time, length } = stampOf(data);
+      if (this.#isOther(time)) yield* this.end();
+      this.#time = time ?? this.#time;
+      at = length;
+    }
+    for (let end = data.indexOf(NEWLINE, at); end >= 0; end = data.indexOf(NEWLINE, at)) {
+      yield* this.#ended(data.subarray(at, data[end - 1] === CARRIAGE_RETURN && end > at ? end - 1 : end));
+      at = end + 1;
+    }
+    if (at >= data.length) return;
+    if (this.#line.isEmpty) this.#began = this.#time;
+    this.#line.push(data.subarray(at));
   }
 
-  #pieces(part: string, ends: boolean): TimedLine[] {
-    const line = this.#line(part);
-    this.#cut = !ends;
-    const count = Math.max(1, Math.ceil(line.text.length / MAX_LINE));
-    return Array.from({ length: count }, (_, index) => ({
-      ...line,
-      text: line.text.slice(index * MAX_LINE, (index + 1) * MAX_LINE),
-    }));
+  *end(): Generator<TimedLine, undefined> {
+    if (!this.#line.isEmpty) yield* this.#ended(NOTHING);
   }
 
-  #line(part: string): TimedLine {
-    const raw = part.replace(/\r$/, "");
-    const stream = this.#stream;
-    const match = this.#cut ? null : /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/s.exec(raw);
-    const time = match?.[1] === undefined ? Number.NaN : Date.parse(match[1]) / 1000;
-    if (Number.isNaN(time)) return { time: this.#time, text: raw, stream };
-    this.#time = time;
-    return { time, text: match?.[2] ?? "", stream };
+  close(): void {
+    this.#line.release();
   }
+
+  *#ended(last: Buffer): Generator<TimedLine, undefined> {
+    const time = this.#line.isEmpty ? this.#time : this.#began;
+    yield { time, end: this.#time, text: this.#line.end(last), stream: this.#stream };
+    this.#line.release();
+  }
+
+  /** Whether the open line is of the run before the one of a record. Podman tells whole seconds only. */
+  #isOther(time: number | undefined): boolean {
+    if (time === undefined || this.#line.isEmpty) return false;
+    const start = Number.isInteger(time) ? Math.floor(this.#start) : this.#start;
+    return this.#time < start && time >= start;
+  }
+}
+
+/** The time in front of a record, and how many bytes it takes; a record without one begins with the program's words. */
+function stampOf(data: Buffer): { readonly time?: number; readonly length: number } {
+  const [stamp = "", date = ""] = /^(\d{4}-\d\d-\d\dT\S+) ?/.exec(data.toString("latin1", 0, STAMP)) ?? [];
+  const time = date === "" ? Number.NaN : Date.parse(date) / 1000;
+  return Number.isNaN(time) ? { length: 0 } : { time, length: stamp.length };
 }
 
 /**
  * Lines of a container, as they are taken: nothing is read from the engine ahead of the reader except what fits into
- * the buffers of the connection. The connection ends with the reader.
+ * the buffers of the connection. The connection ends with the reader. A line that has not ended stays with `reader`.
  */
 export async function* readLines(
   api: Pick<EngineApi, "logs">,
   id: string,
-  query: LogQuery & { readonly signal: AbortSignal },
-): AsyncGenerator<TimedLine> {
+  { reader, ...query }: LogQuery & { readonly signal: AbortSignal; readonly reader: LineReader },
+): AsyncGenerator<TimedLine, undefined> {
   const end = new AbortController();
-  const reader = new LineReader();
   try {
     const stream = await api.logs(id, { ...query, signal: AbortSignal.any([query.signal, end.signal]) });
     for await (const chunk of stream) yield* reader.push(chunk);
-    yield* reader.end();
   } finally {
     end.abort();
   }
 }
 
-/** Last output of a container on one bounded line. */
-export async function plainLogTail(api: Pick<EngineApi, "logs">, id: string, tail: number): Promise<string> {
+/** The last `count` lines of a container on one bounded line. */
+export async function plainLogTail(api: Pick<EngineApi, "logs">, id: string, count: number): Promise<string> {
   let words = "";
-  const query = { follow: false, tail, signal: AbortSignal.timeout(TAIL_TIMEOUT_MS) };
-  for await (const { text } of readLines(api, id, query)) {
+  const reader = new LineReader();
+  const query = { follow: false, tail: count, signal: AbortSignal.timeout(TAIL_TIMEOUT_MS), reader };
+  const add = ({ text }: TimedLine) => {
     words = (words === "" ? text : `${words} | ${text}`).slice(-MAX_WORDS);
-  }
+  };
+  for await (const line of readLines(api, id, query)) add(line);
+  for (const line of reader.end()) add(line);
   return words;
 }
 

@@ -48,7 +48,7 @@ class EngineExec implements ExecSession {
   constructor(handle: ExecHandle, containerPid: number, request: ExecRequest) {
     this.#handle = handle;
     this.#containerPid = containerPid;
-    const queue = new LineQueue<Output>();
+    const queue = new LineQueue<Output>(({ data }) => data.length);
     this.output = queue;
     const pumped = this.#pump(queue, request);
     this.#outputEnd = pumped.then(

@@ -1,6 +1,7 @@
+import { type LineBudget, lastLines } from "../../shared/index.ts";
 import type { EngineApi, LogQuery } from "../api/api.ts";
 import { isNotFound } from "../api/failure.ts";
-import { readLines, type TimedLine } from "../api/logs.ts";
+import { LineReader, readLines, type TimedLine } from "../api/logs.ts";
 import type { Observed } from "../replica/observe.ts";
 import { Shown } from "./shown.ts";
 import { isFrom, sinceQuery } from "./since.ts";
@@ -16,7 +17,12 @@ export interface FollowOptions {
   readonly tail: number;
   /** Milliseconds since the epoch. */
   readonly since: number | undefined;
+  readonly budget: LineBudget;
+  /** Whether the engine gives the last records of a log by themselves. */
+  readonly hasTail: boolean;
 }
+
+type Lines = AsyncIterable<TimedLine> | Iterable<TimedLine>;
 
 /** How a stream of the engine ended: `gone` if it says that there is no such container. */
 type End = "ended" | "broken" | "gone";
@@ -24,23 +30,24 @@ type End = "ended" | "broken" | "gone";
 /**
  * Follows the log of one container. The end of a stream does not say that nothing comes any more: engines end it with every
  * stop, Podman also because of a stop that was before it, and one that restarts in whatever way. So the log is opened again
- * behind the last line, until neither the lease nor the engine has the container.
+ * behind the last line, until neither the lease nor the engine has the container. A line that has not ended is shown when its
+ * program has.
  */
 export class Follower {
   readonly #options: FollowOptions;
-  readonly #shown = new Shown();
-  readonly #begun = Date.now();
-  readonly #firstStart: number;
+  #shown = new Shown();
+  /** Of the last stream. */
+  #reader = new LineReader();
   #unit: Observed;
   #isThere = true;
-  /** How often the log was opened. */
-  #opened = 0;
+  /** Whether the last lines that were asked for are shown. */
+  #hasBegun: boolean;
   #wake: () => void = () => {};
 
   constructor(unit: Observed, options: FollowOptions) {
     this.#unit = unit;
-    this.#firstStart = unit.startedAt;
     this.#options = options;
+    this.#hasBegun = options.tail < 0;
   }
 
   /** A newer observation of the container; undefined where the lease has it no longer. */
@@ -58,9 +65,12 @@ export class Follower {
       const state = this.#state();
       const { running } = this.#unit;
       const end = await this.#stream();
-      if (signal.aborted || (end === "gone" && !this.#isThere)) return;
+      if (signal.aborted) return;
+      const isGone = end === "gone" && !this.#isThere;
       // What was opened after the program had stopped is read to its end; no other stream is sure to be.
       const isRead = end === "ended" && this.#isThere && !running;
+      if (isGone || isRead) await this.#showAll(this.#reader.end());
+      if (isGone) return;
       if (this.#state() === state) await this.#pause(isRead ? undefined : REOPEN_MS);
     }
   }
@@ -72,38 +82,50 @@ export class Follower {
   }
 
   async #stream(): Promise<End> {
-    const { api, signal, show, tail, since } = this.#options;
-    const isNew = this.#shown.filter(tail);
-    const query = { follow: true, signal, ...this.#query() };
-    this.#opened++;
     try {
-      for await (const line of readLines(api, this.#unit.id, query)) {
-        if (!isFrom(line, since) || !isNew(line)) continue;
-        this.#shown.add(line);
-        await show(line);
-      }
+      if (!this.#hasBegun) await this.#showLast();
+      const { last } = this.#shown;
+      const isNew = this.#shown.filter();
+      const since = last === undefined ? this.#options.since : 1000 * Math.min(last, this.#reader.openSince ?? last);
+      await this.#showAll(this.#read({ follow: true, tail: -1, ...sinceQuery(since) }), isNew);
       return "ended";
     } catch (error) {
       return isNotFound(error) ? "gone" : "broken";
     }
   }
 
-  /** As long as nothing was shown, the wishes of the caller still hold. */
-  #query(): Pick<LogQuery, "tail" | "since"> {
-    const { tail, since } = this.#options;
-    const { second } = this.#shown;
-    if (second !== undefined) return { tail: -1, since: second };
-    const from = this.#newFrom();
-    if (from === undefined) return { tail, ...sinceQuery(since) };
-    return { tail: -1, ...sinceQuery(Math.max(from, since ?? 0)) };
+  /** Shows the last lines of the log. Once there was one, a log that breaks off is read on from there. */
+  async #showLast(): Promise<void> {
+    const { show, tail: count, since, hasTail } = this.#options;
+    const read = (tail: number) => {
+      this.#shown = new Shown();
+      return this.#wanted(this.#read({ follow: false, tail, ...sinceQuery(since) }));
+    };
+    for await (const line of lastLines({ count, read, textOf: ({ text }) => text, hasTail })) {
+      this.#hasBegun = true;
+      await show(line);
+    }
+    this.#hasBegun = true;
   }
 
-  /** Since when every line is new although not all lines were asked for: a later start or, for none at all, the call. */
-  #newFrom(): number | undefined {
-    const { tail } = this.#options;
-    const { startedAt } = this.#unit;
-    if (tail > 0) return startedAt === this.#firstStart ? undefined : startedAt;
-    return tail === 0 && this.#opened > 0 ? this.#begun : undefined;
+  async #showAll(lines: Lines, isNew?: (line: TimedLine) => boolean): Promise<void> {
+    for await (const line of this.#wanted(lines, isNew)) await this.#options.show(line);
+  }
+
+  /** Lines that were not read before, from the time that the caller asked for. */
+  async *#wanted(lines: Lines, isNew = (_: TimedLine) => true): AsyncGenerator<TimedLine, undefined> {
+    for await (const line of lines) {
+      if (!isNew(line)) continue;
+      this.#shown.add(line);
+      if (isFrom(line, this.#options.since)) yield line;
+    }
+  }
+
+  #read(query: Pick<LogQuery, "follow" | "tail" | "since">): AsyncGenerator<TimedLine, undefined> {
+    const { api, signal, budget } = this.#options;
+    this.#reader.close();
+    this.#reader = new LineReader({ budget, start: this.#unit.startedAt / 1000 });
+    return readLines(api, this.#unit.id, { ...query, signal, reader: this.#reader });
   }
 
   /** Until the state changes, the signal, or the time. */

@@ -7,12 +7,20 @@ import { EngineFailure } from "../api/failure.ts";
 import type { Observed } from "../replica/observe.ts";
 import { followLogs } from "./log-stream.ts";
 
+interface Piece {
+  readonly time: number;
+  readonly text: string;
+  readonly ends: boolean;
+  readonly stream: 1 | 2;
+}
+
 const BEGUN = Date.parse("2026-01-02T03:04:05Z") / 1000;
 
-function frame(time: number, text: string): Buffer {
-  const data = Buffer.from(`${new Date(time * 1000).toISOString()} ${text}\n`);
+/** A record as engines send it; one that ends no line has no line end. */
+function frame({ time, text, ends, stream }: Piece): Buffer {
+  const data = Buffer.from(`${new Date(time * 1000).toISOString()} ${text}${ends ? "\n" : ""}`);
   const header = Buffer.alloc(8);
-  header[0] = 1;
+  header[0] = stream;
   header.writeUInt32BE(data.length, 4);
   return Buffer.concat([header, data]);
 }
@@ -40,14 +48,20 @@ function unit(change: Partial<Observed> = {}): Observed {
 /** One container whose engine ends, breaks off and refuses streams as it is told. Its log tells whole seconds, as Podman's. */
 class FakeEngine {
   readonly queries: Pick<LogQuery, "tail" | "since">[] = [];
-  readonly #lines: { readonly time: number; readonly text: string }[] = [];
+  readonly #lines: Piece[] = [];
   readonly #news = new EventEmitter();
   /** What the next calls come to, before the rest of them follow the log. */
   readonly next: ("ends" | "breaks" | "is not found")[] = [];
   running = true;
 
   write(second: number, ...texts: readonly string[]): void {
-    for (const text of texts) this.#lines.push({ time: BEGUN + second, text });
+    for (const text of texts) this.#lines.push({ time: BEGUN + second, text, ends: true, stream: 1 });
+    this.#news.emit("line");
+  }
+
+  /** Writes a piece of a line. */
+  writePiece(second: number, text: string, { ends = false, stream = 1 }: Partial<Piece> = {}): void {
+    this.#lines.push({ time: BEGUN + second, text, ends, stream });
     this.#news.emit("line");
   }
 
@@ -62,11 +76,11 @@ class FakeEngine {
     this.end();
   }
 
-  async logs(_id: string, { tail, since, signal }: LogQuery): Promise<Readable> {
+  async logs(_id: string, { tail, since, signal, follow }: LogQuery): Promise<Readable> {
     this.queries.push({ tail, ...(since === undefined ? {} : { since: since - BEGUN }) });
     const fate = this.next.shift();
     if (fate === "is not found") throw new EngineFailure("notFound", "no such container");
-    return Readable.from(this.#read({ tail, since: since ?? 0, signal, fate }));
+    return Readable.from(this.#read({ tail, since: since ?? 0, signal, fate: fate ?? (follow ? undefined : "ends") }));
   }
 
   async *#read(call: { tail: number; since: number; signal: AbortSignal | undefined; fate: string | undefined }) {
@@ -80,7 +94,10 @@ class FakeEngine {
     const past = this.#lines.filter(({ time }) => time >= call.since);
     let at = this.#lines.length - (call.tail < 0 ? past.length : Math.min(call.tail, past.length));
     for (;;) {
-      for (; at < this.#lines.length; at++) yield frame(this.#lines[at]?.time ?? 0, this.#lines[at]?.text ?? "");
+      for (; at < this.#lines.length; at++) {
+        const piece = this.#lines[at];
+        if (piece !== undefined) yield frame(piece);
+      }
       if (call.fate === "breaks") throw new EngineFailure("unreachable", "reset");
       if (!isOpen) return;
       await new Promise((resolve) => this.#news.once("line", resolve));
@@ -108,13 +125,13 @@ class FakeLease {
 
 const AGAIN = unit({ startedAt: (BEGUN + 10) * 1000 });
 const STOPPED = unit({ running: false });
-const ALL = { tail: -1 };
 
 describe("following the log of a container", () => {
   let engine: FakeEngine;
   let lease: FakeLease;
   let stop: AbortController;
   let texts: string[];
+  let kind: string;
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -122,6 +139,7 @@ describe("following the log of a container", () => {
     lease = new FakeLease();
     stop = new AbortController();
     texts = [];
+    kind = "docker";
   });
 
   afterEach(() => {
@@ -138,7 +156,7 @@ describe("following the log of a container", () => {
   async function follow(options: Partial<LogOptions> = {}): Promise<void> {
     const wanted = { services: [], follow: true, tail: -1, signal: stop.signal, ...options };
     const read = async () => {
-      for await (const { message } of followLogs({ api: engine }, lease, wanted)) texts.push(message);
+      for await (const { message } of followLogs({ api: engine, health: { kind } }, lease, wanted)) texts.push(message);
     };
     void read();
     await settle();
@@ -203,7 +221,7 @@ describe("following the log of a container", () => {
     engine.write(0, "one");
     await follow();
     await settle(60);
-    expect([texts, engine.queries]).toEqual([["one"], [ALL]]);
+    expect([texts, engine.queries]).toEqual([["one"], [{ tail: -1 }]]);
   });
 
   it("keeps to what was asked for until there is a line", async () => {
@@ -212,7 +230,8 @@ describe("following the log of a container", () => {
     await follow({ tail: 1, since: (BEGUN - 5) * 1000 });
     await settle(1);
     await settle(1);
-    expect(engine.queries).toEqual(Array(3).fill({ tail: 1, since: -5 }));
+    // A second more shows whether a line began before.
+    expect(engine.queries.map(({ since }) => since)).toEqual(Array(engine.queries.length).fill(-6));
     engine.write(1, "new");
     await settle();
     expect(texts).toEqual(["new"]);
@@ -227,7 +246,6 @@ describe("following the log of a container", () => {
     lease.observe(AGAIN);
     await settle();
     expect(texts).toEqual(["one", "two"]);
-    expect(engine.queries).toEqual([{ tail: 1 }, { tail: -1, since: 10 }]);
   });
 
   it("shows nothing that a tail has left out when the log is opened again", async () => {
@@ -238,6 +256,63 @@ describe("following the log of a container", () => {
     engine.write(1, "four");
     await settle();
     expect(texts).toEqual(["two", "three", "four"]);
+  });
+
+  it("joins the pieces of a line however late they come, also over a break", async () => {
+    engine.writePiece(0, "Loading ... ");
+    await follow();
+    engine.write(0, "never mixed with it");
+    engine.writePiece(1, "of the other stream ", { stream: 2 });
+    engine.writePiece(2, "still ... ");
+    expect(texts).toEqual([]);
+    engine.next.push("breaks");
+    engine.end();
+    await settle(1);
+    await settle(1);
+    engine.writePiece(9, "done", { ends: true, stream: 2 });
+    engine.write(10, "last");
+    await settle();
+    expect(texts).toEqual(["Loading ... never mixed with it", "of the other stream done", "still ... last"]);
+  });
+
+  it("ends a line with its program, and with no other line", async () => {
+    engine.writePiece(0, "no line end");
+    await follow();
+    engine.stop();
+    lease.observe(STOPPED);
+    await settle(1);
+    expect(texts).toEqual(["no line end"]);
+    engine.running = true;
+    lease.observe(AGAIN);
+    engine.write(10, "begun again");
+    await settle(1);
+    expect(texts).toEqual(["no line end", "begun again"]);
+  });
+
+  it.each(["docker", "podman"])("counts lines, not pieces, for a tail of an engine like %s", async (name) => {
+    kind = name;
+    engine.write(0, "before");
+    for (const line of ["first", "second"]) {
+      for (let piece = 0; piece < 100; piece++) engine.writePiece(1, `${line}${piece} `);
+      engine.write(1, "end");
+    }
+    engine.writePiece(2, "open ");
+    await follow({ tail: 2 });
+    expect(texts.map((text) => text.replace(/ .* /, " ... "))).toEqual(["first0 ... end", "second0 ... end"]);
+    engine.write(3, "line");
+    await settle();
+    expect(texts.slice(2)).toEqual(["open line"]);
+  });
+
+  it("reads no more than the end of a log for a tail where its engine can do that", async () => {
+    for (let line = 0; line < 200; line++) engine.write(line / 1000, `line ${line}`);
+    await follow({ tail: 1 });
+    engine.write(5, "new");
+    await settle();
+    expect([texts, engine.queries.map(({ tail }) => tail)]).toEqual([
+      ["line 199", "new"],
+      [65, -1],
+    ]);
   });
 
   it("counts containers as later ones only when those before were observed", async () => {

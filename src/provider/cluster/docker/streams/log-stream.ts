@@ -1,21 +1,20 @@
 import { type LogLine, type LogOptions, replicaName } from "../../contract/index.ts";
-import { LineQueue, mergedByTime } from "../../shared/index.ts";
+import { LineBudget, LineQueue, lastLines, mergedByTime } from "../../shared/index.ts";
 import { isNotFound } from "../api/failure.ts";
-import { readLines, type TimedLine } from "../api/logs.ts";
+import type { EngineHealth } from "../api/health.ts";
+import { LineReader, readLines, type TimedLine } from "../api/logs.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { Observed } from "../replica/observe.ts";
 import { Follower, type FollowOptions } from "./follower.ts";
 import { isFrom, sinceQuery } from "./since.ts";
 
-/** What a look back at `previous` with `tail` may keep in memory, in characters. */
-const MAX_KEPT = 4 << 20;
-
 /** What the replicas have written so far, merged by time. */
 export async function* pastLogs(context: DriverContext, lease: Lease, options: LogOptions): AsyncIterable<LogLine> {
+  const budget = new LineBudget();
   const sources = chosen(lease, options).map((unit) => ({
     name: replicaName(unit.service, unit.index),
-    lines: pastLines(context, unit, options),
+    lines: pastLines({ context, unit, budget }, options),
   }));
   const merged = mergedByTime(sources, { timeOf: ({ time }) => time, signal: options.signal });
   for await (const [name, line] of merged) yield logLine(name, line);
@@ -25,24 +24,37 @@ function logLine(name: string, { text, time, stream }: TimedLine): LogLine {
   return { name, message: text, time: new Date(time * 1000).toISOString(), stream };
 }
 
+interface PastLog {
+  readonly context: DriverContext;
+  readonly unit: Observed;
+  readonly budget: LineBudget;
+}
+
 /** A container that is removed while its log is read has no log. */
 async function* pastLines(
-  context: DriverContext,
-  unit: Observed,
-  options: LogOptions,
+  { context, unit, budget }: PastLog,
+  { tail: count, signal, since, previous = false }: LogOptions,
 ): AsyncGenerator<TimedLine, undefined> {
-  const { tail, signal, since, previous = false } = options;
   // A container that was started again goes on in the same log: what stands before the start is of the run before.
   const until = previous ? betweenRuns(unit) / 1000 : Number.POSITIVE_INFINITY;
   if (Number.isNaN(until)) return;
-  const query = { follow: false, tail: previous ? -1 : tail, signal, ...sinceQuery(since) };
+  const read = (tail: number) => {
+    const reader = new LineReader({ budget, start: unit.startedAt / 1000 });
+    const query = { follow: false, tail, signal, ...sinceQuery(since) };
+    return within(wholeLog(context.api, unit.id, { ...query, reader }), since, until);
+  };
+  const hasTail = hasTrueTail(context.health) && !previous;
   try {
-    const all = readLines(context.api, unit.id, query);
-    const wanted = within(all, since, until);
-    yield* previous && tail >= 0 ? lastOf(wanted, tail) : wanted;
+    if (count < 0) yield* read(-1);
+    else yield* lastLines({ count, read, textOf: ({ text }) => text, hasTail });
   } catch (error) {
     if (!isNotFound(error) && !signal.aborted) throw error;
   }
+}
+
+async function* wholeLog(...parameters: Parameters<typeof readLines>): AsyncGenerator<TimedLine, undefined> {
+  yield* readLines(...parameters);
+  yield* parameters[2].reader.end();
 }
 
 /**
@@ -59,27 +71,12 @@ async function* within(
   lines: AsyncIterable<TimedLine>,
   since: number | undefined,
   until: number,
-): AsyncGenerator<TimedLine> {
+): AsyncGenerator<TimedLine, undefined> {
   for await (const line of lines) {
     // Podman tells whole seconds only: a line of the second of the start is of the run that began then.
     if (line.time >= (Number.isInteger(line.time) ? Math.floor(until) : until)) return;
     if (isFrom(line, since)) yield line;
   }
-}
-
-async function* lastOf(lines: AsyncIterable<TimedLine>, count: number): AsyncGenerator<TimedLine> {
-  let kept: TimedLine[] = [];
-  let size = 0;
-  for await (const line of lines) {
-    kept.push(line);
-    size += line.text.length;
-    // Cut seldom, so that a long log costs no copy per line.
-    if (kept.length > 2 * count + 1_000 || size > MAX_KEPT) {
-      kept = kept.slice(Math.max(Math.ceil(kept.length / 2), kept.length - count));
-      size = kept.reduce((sum, { text }) => sum + text.length, 0);
-    }
-  }
-  yield* count === 0 ? [] : kept.slice(-count);
 }
 
 /** What is followed of a lease. */
@@ -93,11 +90,12 @@ export interface FollowedLease {
 
 /** Follows all replicas, over restarts and replacements, until the signal or the end of the lease. */
 export async function* followLogs(
-  { api }: Pick<FollowOptions, "api">,
+  { api, health }: { readonly health: Pick<EngineHealth, "kind"> } & Pick<FollowOptions, "api">,
   lease: FollowedLease,
   options: LogOptions,
 ): AsyncIterable<LogLine> {
-  const queue = new LineQueue<LogLine>();
+  const queue = new LineQueue<LogLine>(({ message }) => message.length);
+  const [budget, hasTail] = [new LineBudget(), hasTrueTail(health)];
   const followed = new Map<string, Follower>();
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
@@ -107,7 +105,7 @@ export async function* followLogs(
     const show = (line: TimedLine) => queue.push(logLine(name, line));
     // Replicas that come later are shown from their first line.
     const tail = first?.has(unit.id) === true ? options.tail : -1;
-    const follower = new Follower(unit, { api, show, signal, tail, since: options.since });
+    const follower = new Follower(unit, { api, show, signal, tail, since: options.since, budget, hasTail });
     followed.set(unit.id, follower);
     void follower.run().finally(() => followed.delete(unit.id));
   };
@@ -128,6 +126,11 @@ export async function* followLogs(
     unsubscribe();
     stop.abort();
   }
+}
+
+/** Whether the engine cuts the end off a log as it is; Podman joins the pieces of lines in a wrong order there. */
+function hasTrueTail({ kind }: Pick<EngineHealth, "kind">): boolean {
+  return kind !== "podman";
 }
 
 function chosen(lease: Pick<FollowedLease, "state">, options: LogOptions): Observed[] {

@@ -47,16 +47,44 @@ describe("framed output", () => {
     expect([...lines]).toMatchObject([{ text: "still" }]);
   });
 
-  it("becomes lines: halves are joined within their stream, times are taken off", () => {
+  it("becomes lines: pieces are joined within their stream, times are taken off", () => {
     const reader = new LineReader();
     const lines = [
       ...reader.push(frame(1, "2026-01-02T03:04:05Z hel")),
       ...reader.push(frame(2, "2026-01-02T03:04:06Z error\n")),
-      ...reader.push(frame(1, "lo\n2026-01-02T03:04:07.5Z \nno time\n2026-01-02T03:04:08Z end")),
+      ...reader.push(frame(1, "2026-01-02T03:04:07Z lo 2026-01-02T03:04:05Z as the program wrote it\r\n")),
+      ...reader.push(frame(1, "2026-01-02T03:04:07.5Z \n")),
+      ...reader.push(frame(1, "no time\n")),
+      ...reader.push(frame(1, "2026-01-02T03:04:08Z end")),
       ...reader.end(),
     ];
-    expect(lines.map((line) => line.text)).toEqual(["error", "hello", "", "no time", "end"]);
-    expect(lines[1]?.time).toBe(Date.parse("2026-01-02T03:04:05Z") / 1000);
+    const texts = ["error", "hello 2026-01-02T03:04:05Z as the program wrote it", "", "no time", "end"];
+    expect(lines.map((line) => line.text)).toEqual(texts);
+    const at = (second: number) => Date.parse(`2026-01-02T03:04:0${second}Z`) / 1000;
+    expect([lines[1]?.time, lines[1]?.end]).toEqual([at(5), at(7)]);
+  });
+
+  it("joins a character that two pieces share, and finds times in pieces of any size", () => {
+    const record = Buffer.concat([Buffer.from("2026-01-02T03:04:05Z "), Buffer.alloc(70_000, "x"), Buffer.from("é\n")]);
+    const header = Buffer.alloc(8);
+    header[0] = 1;
+    header.writeUInt32BE(record.length, 4);
+    const bytes = Buffer.concat([header, record]);
+    for (const cut of [8, 9, 20, 70_030]) {
+      const reader = new LineReader();
+      const lines = [...reader.push(bytes.subarray(0, cut)), ...reader.push(bytes.subarray(cut))];
+      expect(lines, `cut at ${cut}`).toMatchObject([{ text: `${"x".repeat(70_000)}é` }]);
+    }
+  });
+
+  it("ends a line that the run before has left open where the next one begins", () => {
+    const reader = new LineReader({ start: Date.parse("2026-01-02T03:04:07.2Z") / 1000 });
+    const lines = [
+      ...reader.push(frame(1, "2026-01-02T03:04:05Z left")),
+      ...reader.push(frame(1, "2026-01-02T03:04:06Z open")),
+      ...reader.push(frame(1, "2026-01-02T03:04:07Z begun\n")),
+    ];
+    expect(lines.map(({ text }) => text)).toEqual(["leftopen", "begun"]);
   });
 });
 

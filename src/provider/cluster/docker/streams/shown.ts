@@ -1,34 +1,42 @@
+import { largest } from "../../../../util/index.ts";
 import type { TimedLine } from "../api/logs.ts";
 
-/** What was shown of a log, by which it goes on where it is opened again: no line twice, and none left out. */
+/** How far one stream of a program was read. */
+interface Position {
+  /** End of its last line, seconds since the epoch. */
+  readonly last: number;
+  /** Lines that ended then: some engines tell whole seconds only. */
+  readonly count: number;
+}
+
+/** How far a log was read, so that it goes on where it is opened again: no line twice, and none left out. */
 export class Shown {
-  /** Time of the first line, and of the last one: seconds since the epoch. */
+  readonly #streams = new Map<TimedLine["stream"], Position>();
+  /** End of the first line. */
   #first = Number.NEGATIVE_INFINITY;
-  #last = Number.NEGATIVE_INFINITY;
-  /** Lines of the time of the last one: some engines tell whole seconds only. */
-  #count = 0;
-  #total = 0;
 
-  /** Of the last line; undefined while there is none. */
-  get second(): number | undefined {
-    return this.#total === 0 ? undefined : Math.floor(this.#last);
+  /** End of the last line, seconds since the epoch; undefined while there is none. */
+  get last(): number | undefined {
+    if (this.#streams.size === 0) return undefined;
+    const lasts = [...this.#streams.values()].map(({ last }) => last);
+    return largest(lasts, this.#first);
   }
 
-  add({ time }: TimedLine): void {
-    if (this.#total === 0) this.#first = time;
-    this.#total++;
-    // The two streams of a program may pass one another by a moment.
-    if (time < this.#last) return;
-    this.#count = time === this.#last ? this.#count + 1 : 1;
-    this.#last = time;
+  add({ end, stream }: TimedLine): void {
+    if (this.#streams.size === 0) this.#first = end;
+    const before = this.#streams.get(stream);
+    this.#streams.set(stream, { last: end, count: before?.last === end ? before.count + 1 : 1 });
   }
 
-  /** Tells of the lines of a log that is opened now, in their order, whether they are new. `tail` is what was asked for at first. */
-  filter(tail: number): (line: TimedLine) => boolean {
-    const last = this.#last;
-    // Nobody knows how many lines of its time stand before the first one that a tail lets through.
-    const isCut = tail >= 0 && this.#total >= tail && this.#first === last;
-    let left = isCut ? Number.POSITIVE_INFINITY : this.#count;
-    return ({ time }) => time > last || (time === last && left-- <= 0);
+  /** Tells of the lines of a log that is opened now, in their order, whether they are new. */
+  filter(): (line: TimedLine) => boolean {
+    const positions = new Map(this.#streams);
+    return ({ end, stream }) => {
+      const position = positions.get(stream);
+      if (position === undefined) return end >= this.#first;
+      if (end !== position.last) return end > position.last;
+      positions.set(stream, { last: end, count: position.count - 1 });
+      return position.count <= 0;
+    };
   }
 }

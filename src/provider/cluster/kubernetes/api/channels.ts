@@ -43,7 +43,7 @@ class SocketChannels implements Channels {
   readonly output: AsyncIterable<Output>;
   readonly exitCode: Promise<number>;
   readonly #socket: WebSocket;
-  readonly #queue = new LineQueue<Output>();
+  readonly #queue = new LineQueue<Output>(({ data }) => data.length);
   #isInputOver: boolean;
   /** What the output that waits for its reader takes, bytes. */
   #held = 0;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LogLine, type LogOptions, replicaName } from "../../contract/index.ts";
-import { LineQueue, mergedByTime } from "../../shared/index.ts";
+import { LineBudget, LineQueue, lastLines, mergedByTime } from "../../shared/index.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { type PodLine, podLines } from "./pod-lines.ts";
@@ -17,12 +17,11 @@ interface Replica {
 
 /** What the replicas have written so far, merged by time. */
 export async function* pastLogs(lease: Lease, previous: PreviousLogs, options: LogOptions): AsyncGenerator<LogLine> {
+  const wanted = { ...options, budget: new LineBudget() };
   const sources = replicasOf(lease, options.services).map(({ name, pod }) => ({
     name,
     lines:
-      options.previous === true
-        ? previousLines(lease, previous, { name, pod }, options)
-        : currentLines(lease, pod, options),
+      options.previous === true ? previousLines(lease, previous, { name, pod }, wanted) : runLines(lease, pod, wanted),
   }));
   const merged = mergedByTime(sources, { timeOf: ({ at }) => at, signal: options.signal });
   for await (const [name, line] of merged) yield logLine(name, line);
@@ -44,12 +43,19 @@ function byName(a: Replica, b: Replica): number {
   return a.name < b.name ? -1 : 1;
 }
 
-async function* currentLines(
-  lease: Lease,
+interface RunLog extends LogOptions {
+  readonly budget: LineBudget;
+}
+
+/** The last lines of a run of a pod, or all. */
+function runLines(
+  { context }: Lease,
   { namespace, name }: ObservedPod,
-  { tail, signal, since }: LogOptions,
+  { tail: count, signal, since, previous = false, budget }: RunLog,
 ): AsyncGenerator<PodLine, undefined> {
-  yield* podLines(lease.context, { namespace, name }, { follow: false, tail, signal, since });
+  const read = (tail: number) =>
+    podLines(context, { namespace, name }, { follow: false, tail, signal, since, previous, budget });
+  return count < 0 ? read(-1) : lastLines({ count, read, textOf: ({ text }) => text, hasTail: true });
 }
 
 /** The run before is one of the same pod where the cluster started it again, else that of the pod it replaced. */
@@ -57,16 +63,12 @@ async function* previousLines(
   lease: Lease,
   previous: PreviousLogs,
   { name, pod }: Replica,
-  { tail, signal, since = 0 }: LogOptions,
+  options: RunLog,
 ): AsyncGenerator<PodLine, undefined> {
   const { namespace, ownRestarts, restarts } = pod;
-  if (ownRestarts > 0) {
-    yield* podLines(
-      lease.context,
-      { namespace, name: pod.name },
-      { follow: false, tail, signal, since, previous: true },
-    );
-  } else if (restarts > 0) {
+  const { tail, since = 0 } = options;
+  if (ownRestarts > 0) yield* runLines(lease, pod, options);
+  else if (restarts > 0) {
     const kept = previous.lines(namespace, name).filter(({ at }) => at >= since);
     yield* tail < 0 ? kept : kept.slice(kept.length - Math.min(tail, kept.length));
   }
@@ -74,7 +76,8 @@ async function* previousLines(
 
 /** Follows all replicas, over restarts and replacements, until the signal or the end of the lease. */
 export async function* followLogs(lease: Lease, options: LogOptions): AsyncGenerator<LogLine> {
-  const queue = new LineQueue<LogLine>();
+  const queue = new LineQueue<LogLine>(({ message }) => message.length);
+  const budget = new LineBudget();
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const followed = new Set<string>();
@@ -86,7 +89,7 @@ export async function* followLogs(lease: Lease, options: LogOptions): AsyncGener
       followed.add(pod.uid);
       // Replicas that come later are shown from their first line.
       const tail = first.has(pod.uid) ? options.tail : -1;
-      const following = followPod(lease, { name, pod }, { ...options, tail, signal }, queue);
+      const following = followPod(lease, { name, pod }, { ...options, tail, signal, budget }, queue);
       void following.finally(() => followed.delete(pod.uid));
     }
   };
@@ -108,24 +111,34 @@ export async function* followLogs(lease: Lease, options: LogOptions): AsyncGener
 async function followPod(
   lease: Lease,
   { name, pod }: Replica,
-  options: LogOptions,
+  options: RunLog,
   queue: LineQueue<LogLine>,
 ): Promise<void> {
   const { namespace, name: podName, uid, container } = pod;
-  const { signal, since, tail } = options;
+  const { signal, since, tail, budget } = options;
+  const place = { namespace, name: podName };
   const now = () => lease.context.view.pods(namespace).find((each) => each.uid === uid);
-  const position = new Position();
+  let position = new Position();
+  let hasBegun = tail < 0;
+  const show = async (lines: AsyncIterable<PodLine>) => {
+    for await (const line of lines) {
+      hasBegun = true;
+      await queue.push(logLine(name, line));
+    }
+    hasBegun = true;
+  };
+  const read = (count: number) => {
+    position = new Position();
+    const query = { follow: false, tail: count, signal, since, budget, isOpen: true };
+    return position.noted(podLines(lease.context, place, query));
+  };
   while (!signal.aborted) {
-    const isNew = position.filter();
-    const own = { tail: now()?.container === container ? tail : -1, since };
-    const from = position.at === undefined ? own : { tail: -1, since: position.at };
     try {
-      const query = { follow: true, signal, ...from };
-      for await (const line of podLines(lease.context, { namespace, name: podName }, query)) {
-        if (!isNew(line)) continue;
-        position.add(line);
-        await queue.push(logLine(name, line));
+      if (!hasBegun && now()?.container === container) {
+        await show(lastLines({ count: tail, read, textOf: ({ text }) => text, hasTail: true }));
       }
+      const query = { follow: true, tail: -1, signal, since: position.at ?? since, budget };
+      await show(position.noted(podLines(lease.context, place, query)));
     } catch (error) {
       lease.context.log.debug("a log broke off and is opened again", { replica: name, err: String(error) });
     }

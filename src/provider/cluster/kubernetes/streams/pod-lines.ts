@@ -1,9 +1,9 @@
+import { LineBudget, linesOf, MAX_LINE } from "../../shared/index.ts";
 import { ApiFailure } from "../api/failure.ts";
-import { readLines } from "../api/lines.ts";
 import type { DriverContext } from "../context.ts";
 import { CONTAINER } from "../objects/index.ts";
 
-/** A line of a log and when it was written: RFC 3339 with as many digits as the cluster tells. */
+/** A line of a log and when its first piece was written: RFC 3339 with as many digits as the cluster tells. */
 export interface PodLine {
   readonly time: string;
   /** Milliseconds since the epoch. */
@@ -17,22 +17,26 @@ export interface PodLineQuery {
   readonly signal: AbortSignal;
   readonly since?: number | undefined;
   readonly previous?: boolean;
+  readonly budget?: LineBudget;
+  /** Whether a last line without its end is left out, because the log may go on. */
+  readonly isOpen?: boolean;
 }
 
-/** Bytes of one line; what is longer ends the log with a failure. */
-const MAX_LINE = 1 << 20;
+/** Bytes of a line with its time. */
+const MOST = MAX_LINE + 64;
 
 /** The lines of a pod as they are read. A pod that is gone, or has not begun, has none. */
 export async function* podLines(
   { api }: DriverContext,
   place: { readonly namespace: string; readonly name: string },
-  { since, ...query }: PodLineQuery,
-): AsyncGenerator<PodLine> {
-  // Nodes take whole seconds; what is too early is left out here.
-  const from = since === undefined ? {} : { since: new Date(Math.floor(since / 1_000) * 1_000).toISOString() };
+  { since, budget = new LineBudget(), isOpen = false, ...query }: PodLineQuery,
+): AsyncGenerator<PodLine, undefined> {
+  // Nodes take whole seconds. A line that began in the one before is told from a new one by its beginning.
+  const second = (Math.floor((since ?? 0) / 1_000) - 1) * 1_000;
+  const from = second < 0 ? {} : { since: new Date(second).toISOString() };
   try {
     const stream = await api.podLog({ ...place }, { container: CONTAINER, ...query, ...from });
-    for await (const line of readLines(stream, MAX_LINE)) {
+    for await (const line of linesOf(stream, { budget, most: MOST, isOpen })) {
       const found = lineOf(line);
       if (found !== undefined && found.at >= (since ?? 0)) yield found;
     }

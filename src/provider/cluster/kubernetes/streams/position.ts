@@ -20,7 +20,17 @@ export class Position {
     this.#last = line;
   }
 
-  /** Tells of the lines of a log that is opened now, in their order, whether they are new. */
+  /** The lines of a log that is opened now which are new; the position follows them. */
+  async *noted(lines: AsyncIterable<PodLine>): AsyncGenerator<PodLine, undefined> {
+    const isNew = this.filter();
+    for await (const line of lines) {
+      if (!isNew(line)) continue;
+      this.add(line);
+      yield line;
+    }
+  }
+
+  /** Tells of the lines of such a log, in their order, whether they are new. */
   filter(): (line: PodLine) => boolean {
     const last = this.#last?.time ?? "";
     let left = this.#count;

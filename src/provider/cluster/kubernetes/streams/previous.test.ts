@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../util/index.ts";
 import type { DriverContext } from "../context.ts";
 import type { ObservedPod } from "../view/pods.ts";
-import { PreviousLogs } from "./previous.ts";
+import { KEPT_CHARACTERS, PreviousLogs } from "./previous.ts";
 
 const POD = { namespace: "lease", name: "web-1" } as unknown as ObservedPod;
 
@@ -46,5 +46,14 @@ describe("the log of a replica that is replaced", () => {
     expect(await kept(["one"], false)).toEqual(["one"]);
     expect(await kept([], true)).toEqual(["one"]);
     expect(await kept([], false)).toEqual([]);
+  });
+
+  it("is kept up to its bound, in its last lines, however long they are", async () => {
+    const lines = Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(KEPT_CHARACTERS / 4, "."));
+    expect(await kept(lines, false)).toEqual(lines.slice(-4));
+    const longest = "x".repeat(2 * KEPT_CHARACTERS);
+    const [only = ""] = await kept(["one", longest], false);
+    expect(only.length).toBeLessThan(longest.length);
+    expect(only).toMatch(/^x+ \[line cut\]$/);
   });
 });

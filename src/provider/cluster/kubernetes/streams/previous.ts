@@ -5,9 +5,11 @@ import type { DriverContext } from "../context.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { type PodLine, podLines } from "./pod-lines.ts";
 
-/** Of the log of a run that its tenant ended: the last lines, and of these the last characters. */
+/** Of the log of a run that its tenant ended: the last lines, and of these the last characters, but always the last line. */
 export const KEPT_LINES = 10_000;
 export const KEPT_CHARACTERS = 1 << 20;
+/** Pieces of the line before them, which nodes count as lines. */
+const SPARE_LINES = 64;
 
 /**
  * Logs of replicas that were replaced because their tenant had them started again: the cluster forgets the log of a pod
@@ -50,9 +52,14 @@ export class PreviousLogs {
   }
 
   async #read(place: { readonly namespace: string; readonly name: string }, lines: PodLine[], signal: AbortSignal) {
-    for await (const line of podLines(this.#context, place, { follow: true, tail: KEPT_LINES, signal })) {
+    const query = { follow: true, tail: KEPT_LINES + SPARE_LINES, signal };
+    let characters = 0;
+    for await (const line of podLines(this.#context, place, query)) {
       lines.push(line);
-      if (lines.length > 2 * KEPT_LINES) trim(lines);
+      characters += line.text.length;
+      if (lines.length <= 2 * KEPT_LINES && characters <= 2 * KEPT_CHARACTERS) continue;
+      trim(lines);
+      characters = 0;
     }
   }
 
@@ -101,7 +108,7 @@ function trim(lines: PodLine[]): PodLine[] {
   let from = lines.length;
   while (from > 0 && lines.length - from < KEPT_LINES) {
     characters += lines[from - 1]?.text.length ?? 0;
-    if (characters > KEPT_CHARACTERS) break;
+    if (characters > KEPT_CHARACTERS && from < lines.length) break;
     from--;
   }
   lines.splice(0, from);
