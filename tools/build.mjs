@@ -30,6 +30,7 @@ const OLD_MS = 3600 * 1000;
 const MAIN = "src/cli/main.ts";
 const THREAD = "src/node/serving/thread.ts";
 const PLANE = "src/provider/plane/process.ts";
+const WEIGHER = "src/provider/cluster/docker/images/weighing/process.ts";
 
 const EXTERNAL = [
   "@napi-rs/keyring",
@@ -73,7 +74,7 @@ function write(path, contents) {
 const files = protoFiles(root);
 const bundle = await build({
   ...common,
-  entryPoints: [MAIN, THREAD, PLANE, ...files.map(({ source }) => source)],
+  entryPoints: [MAIN, THREAD, PLANE, WEIGHER, ...files.map(({ source }) => source)],
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   format: "esm",
@@ -133,6 +134,7 @@ const entry = await build({
     SVC_MAIN: JSON.stringify(chunks.numberOf(MAIN)),
     SVC_THREAD: JSON.stringify(chunks.numberOf(THREAD)),
     SVC_PLANE: JSON.stringify(chunks.numberOf(PLANE)),
+    SVC_WEIGHER: JSON.stringify(chunks.numberOf(WEIGHER)),
     SVC_PACKS: JSON.stringify(packs.map(({ file, numbers }) => ({ file, chunks: numbers }))),
   },
 });

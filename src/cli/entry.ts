@@ -10,6 +10,8 @@ declare const SVC_MAIN: number;
 declare const SVC_THREAD: number;
 /** The chunk that a provider's data plane begins with; set by the build. */
 declare const SVC_PLANE: number;
+/** The chunk that the process which weighs layers of images begins with; set by the build. */
+declare const SVC_WEIGHER: number;
 
 /** Prints the version without loading anything; the program handles output that cannot be written. */
 function printVersion(): boolean {
@@ -44,6 +46,9 @@ const isVersion = argv.length === 1 && (argv[0] === "version" || argv[0] === "--
 const isThread = argv[0] === "serving-thread" && !isMainThread();
 // A provider starts its data plane with this word and this variable.
 const isPlane = argv[0] === "data-plane" && process.env.SVC_DATA_PLANE === "1";
+// A provider starts a process that weighs layers of images in the same way.
+const isWeigher = argv[0] === "layer-weigher" && process.env.SVC_LAYER_WEIGHER === "1";
 if (isThread) openPacks().load(SVC_THREAD);
 else if (isPlane) openPacks().load(SVC_PLANE);
+else if (isWeigher) openPacks().load(SVC_WEIGHER);
 else if (!isVersion || !printVersion()) void runMain();

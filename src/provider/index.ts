@@ -21,6 +21,7 @@ export {
   MAX_POOL,
   parseAllowedRegistry,
   parseGpuModel,
+  WEIGHER_WORD,
 } from "./cluster/index.ts";
 export { askProvider, type ControlOrder, type ControlState, isDraining, setDraining } from "./control/index.ts";
 export type { IngressConfig, ProviderConfig, TlsConfig } from "./daemon/index.ts";

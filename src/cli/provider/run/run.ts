@@ -6,6 +6,7 @@ import {
   makeRoom,
   type PlaneLink,
   runProvider,
+  WEIGHER_WORD,
 } from "../../../provider/index.ts";
 import { boundGarbage, createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
 import { encodeAddress } from "../../../wire/index.ts";
@@ -113,7 +114,14 @@ interface DriverWish {
 
 async function openDriver({ cluster, address, plane, log }: DriverWish): Promise<ClusterDriver> {
   const carrier = plane === undefined ? {} : { carrier: plane.carrier };
-  const settings = { ...cluster.settings, ...carrier, address, log: log.child({ module: "provider-cluster" }) };
+  const weigher = { command: process.execPath, args: [process.argv[1] ?? "", WEIGHER_WORD] };
+  const settings = {
+    ...cluster.settings,
+    ...carrier,
+    weigher,
+    address,
+    log: log.child({ module: "provider-cluster" }),
+  };
   return cluster.chosen.kind.open(settings).catch(async (error: unknown) => {
     await plane?.abandon();
     throw error;

@@ -82,6 +82,8 @@ export interface ClusterSettings {
   /** Time between asking a program to end and ending it. */
   readonly stopGraceMs?: number;
   readonly images?: ImageSettings;
+  /** How this program is started as the one that weighs layers of images, where the driver fetches them itself. */
+  readonly weigher?: WeigherProgram;
   /** Whether containers get users of their own where this machine can do that; they do not by default. */
   readonly userNamespaces?: boolean;
   /** The cluster's name for the runtime of leases; where it is missing, the cluster chooses. */
@@ -89,6 +91,15 @@ export interface ClusterSettings {
   /** Models of GPUs by device, where the machine does not say or the operator knows better. */
   readonly gpuModels?: ReadonlyMap<string, GpuModel>;
   readonly log?: Logger;
+}
+
+/** First argument of the program for the process that weighs layers of images. */
+export const WEIGHER_WORD = "layer-weigher";
+
+/** A command with its arguments. */
+export interface WeigherProgram {
+  readonly command: string;
+  readonly args: readonly string[];
 }
 
 /** A cluster that answers. */

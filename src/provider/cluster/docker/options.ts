@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Logger, silentLogger } from "../../../util/index.ts";
-import type { AllowedRegistry, GpuModel, PortCarrier, PortRange } from "../contract/index.ts";
+import type { AllowedRegistry, GpuModel, PortCarrier, PortRange, WeigherProgram } from "../contract/index.ts";
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 import type { EnginePatience } from "./api/api.ts";
 import { CDI_FOLDERS } from "./gpu/index.ts";
@@ -41,6 +41,8 @@ export interface DockerOptions {
   readonly gpus?: Partial<GpuSettings>;
   /** What images may be fetched from. */
   readonly registries?: Partial<RegistrySettings>;
+  /** Weighs layers in a process of its own; without it this process does. */
+  readonly weigher?: WeigherProgram;
   readonly log?: Logger;
   readonly timing?: Partial<DockerTiming>;
   readonly limits?: Partial<DockerLimits>;
@@ -127,6 +129,7 @@ export interface DockerSettings {
   readonly runtime: string | undefined;
   readonly gpus: GpuSettings;
   readonly registries: RegistrySettings;
+  readonly weigher: WeigherProgram | undefined;
   readonly log: Logger;
   readonly timing: DockerTiming;
   readonly limits: DockerLimits;
@@ -184,6 +187,7 @@ export function settingsOf(options: DockerOptions): DockerSettings {
     runtime: options.runtime,
     gpus: { models: new Map(), folders: CDI_FOLDERS, ...options.gpus },
     registries: { allowed: [], ...options.registries },
+    weigher: options.weigher,
     log: options.log ?? silentLogger,
     timing: { ...DEFAULT_TIMING, ...options.timing },
     limits: { ...DEFAULT_LIMITS, processes: processesOfUser(), signals: signalsOfUser(), ...options.limits },

@@ -66,6 +66,8 @@ describe("images without a lease", () => {
     registry.addImage("team/app", "1", [layer]);
     const options = {
       owner: "svc1tenant",
+      lease: "lease",
+      most: 16n << 30n,
       credentials: null,
       claim: async () => {},
       signal: new AbortController().signal,

@@ -75,6 +75,8 @@ async function openImages({ options = {}, allowed = [], room, isTight }: Opening
 function pullOptions(overrides: Partial<PullOptions> = {}): PullOptions {
   return {
     owner: "svc1tenant",
+    lease: "lease",
+    most: 16n << 30n,
     credentials: null,
     claim: async () => {},
     signal: new AbortController().signal,

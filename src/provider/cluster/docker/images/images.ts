@@ -8,12 +8,15 @@ import { EngineFailure, ignoreNotFound, isNotFound } from "../api/failure.ts";
 import type { DockerSettings } from "../options.ts";
 import { imageArchive } from "./archive.ts";
 import { Blobs } from "./blobs.ts";
-import { fetchLayer, isLayer, measureLayer, tooLarge } from "./layer.ts";
+import { fetchLayer, isLayer, tooLarge } from "./layer.ts";
 import { PARALLEL_LAYERS, PULLS } from "./limits.ts";
-import { type ImagePlan, planImage } from "./manifest.ts";
+import { type ImagePlan, type LayerEntry, planImage } from "./manifest.ts";
 import { RegistryNetwork } from "./network.ts";
 import { type ImageRecord, ImageRecords } from "./records.ts";
 import { Repository } from "./registry.ts";
+import type { Weight } from "./weighing/measure.ts";
+import { Weigher } from "./weighing/weigher.ts";
+import { Weights } from "./weighing/weights.ts";
 
 /** The engine's repository for images that providers put there; no lease can name it. */
 export const IMAGE_NAMES = "localhost/svc-images/";
@@ -30,6 +33,10 @@ export interface WeighedImage {
 export interface PullOptions {
   /** The tenant. */
   readonly owner: string;
+  /** Name of the lease. */
+  readonly lease: string;
+  /** Bytes of disk that one image of the lease may take, packed and unpacked, if the provider allows as many. */
+  readonly most: bigint;
   readonly credentials: ManifestCredentials | null;
   /** Called before the image goes into the engine; rejects where its lease has no room for it. */
   readonly claim: (image: WeighedImage) => Promise<void>;
@@ -42,7 +49,18 @@ interface LayerSource {
   readonly image: string;
   readonly repository: Repository;
   readonly tenant: string;
+  readonly lease: string;
+  readonly most: bigint;
   readonly signal: AbortSignal;
+}
+
+interface PlannedLayer {
+  readonly layer: LayerEntry;
+  readonly file: string;
+  /** Digest of the layer unpacked, as the configuration of its image has it. */
+  readonly diffId: string | undefined;
+  /** Bytes that are left for it when its turn comes. */
+  readonly left: () => bigint;
 }
 
 interface LoadSource {
@@ -77,6 +95,8 @@ export class Images {
   readonly #turns = new Turns(PULLS);
   /** What costs processor and disk: weighing layers and loading images. */
   readonly #work: Turns;
+  readonly #weigher: Weigher;
+  readonly #weights = new Weights();
   /** Bytes that pulls in progress will still take. */
   #reserved = 0n;
 
@@ -86,6 +106,7 @@ export class Images {
     this.#network = new RegistryNetwork({ log, ...settings.registries });
     this.#blobs = new Blobs(join(settings.stateDir, "images", "layers"), settings.limits.layerCacheBytes);
     this.#records = new ImageRecords(join(settings.stateDir, "images", "loaded"), log);
+    this.#weigher = new Weigher(settings.weigher);
     const { parallelLoads } = settings.limits;
     this.#work = new Turns({ each: Math.ceil(parallelLoads / 2), all: parallelLoads });
   }
@@ -219,7 +240,8 @@ export class Images {
     throw new EngineFailure("refused", `image ${image} does not exist on this machine; build or import it first`);
   }
 
-  async #fetch(reference: ImageReference, { owner: tenant, credentials, claim, signal }: PullOptions): Promise<string> {
+  async #fetch(reference: ImageReference, options: PullOptions): Promise<string> {
+    const { owner: tenant, lease, credentials, claim, signal } = options;
     const login = credentials ?? undefined;
     const repository = new Repository(this.#network, reference, { login, signal });
     const plan = await planImage(repository, reference.full, await this.#architecture());
@@ -230,15 +252,21 @@ export class Images {
       this.#records.save({ ...known, used: Date.now() });
       return known.imageId;
     }
-    const most = this.#options.settings.limits.imageBytes;
+    const { imageBytes } = this.#options.settings.limits;
+    const most = options.most < imageBytes ? options.most : imageBytes;
     const packed = plan.layers.reduce((sum, { size }) => sum + BigInt(size), 0n);
     if (packed > most) throw tooLarge(reference.full, most);
+    const weighed = this.#weightOf(plan, reference.full, most);
+    if (weighed !== undefined) {
+      await claim({ config: plan.config.digest, bytes: Number(weighed) });
+      await this.#withRoom(weighed + packed, reference, async () => {});
+    }
     const owner = repository.isPublic ? "" : `${reference.registry}/${repository.path}`;
     const files = plan.layers.map(({ digest }) => this.#blobs.path(digest, owner));
     try {
       return await this.#blobs.using(files, async () => {
         const bytes = await this.#withRoom(packed, reference, () =>
-          this.#layers(plan, files, { image: reference.full, repository, tenant, signal }),
+          this.#layers(plan, files, { image: reference.full, repository, tenant, lease, most, signal }),
         );
         await claim({ config: plan.config.digest, bytes: Number(bytes) });
         // Engines put what they are sent aside before they unpack it.
@@ -258,13 +286,22 @@ export class Images {
     return (await this.#idOf(this.#tag(config))) === record.imageId ? record : undefined;
   }
 
+  /** What an image takes unpacked, as far as its layers were weighed before; undefined where one was not. Throws if it is refused. */
+  #weightOf(plan: ImagePlan, image: string, most: bigint): bigint | undefined {
+    let total = 0n;
+    let isWhole = true;
+    for (const [index, { digest }] of plan.layers.entries()) {
+      const weight = this.#weights.get(digest);
+      isWhole &&= weight?.kind === "whole";
+      if (weight !== undefined) total += bytesOf(weight, { image, diffId: plan.diffIds[index] });
+      if (total > most || (weight?.kind === "over" && total >= most)) throw tooLarge(image, most);
+    }
+    return isWhole ? total : undefined;
+  }
+
   /** Fetches, checks and weighs all layers; returns what they take unpacked. */
-  async #layers(
-    plan: ImagePlan,
-    files: readonly string[],
-    { image, repository, tenant, signal }: LayerSource,
-  ): Promise<bigint> {
-    const { imageBytes } = this.#options.settings.limits;
+  async #layers(plan: ImagePlan, files: readonly string[], source: LayerSource): Promise<bigint> {
+    const { image, most, signal } = source;
     const slots = new Semaphore(PARALLEL_LAYERS);
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
@@ -273,27 +310,12 @@ export class Images {
       stop.throwIfAborted();
       const [layer, file] = [plan.layers[index], files[index]];
       if (layer === undefined || file === undefined) throw new Error("assertion failed: a layer without a file");
-      const fetch = () =>
-        this.#blobs.add(file, async (draft) =>
-          fetchLayer(await repository.blob(layer.digest), layer, { image, file: draft, signal: stop }),
-        );
-      const weigh = async (): Promise<bigint> => {
-        const most = imageBytes - total;
-        const { diffId, bytes } = await this.#work.run(tenant, () => measureLayer(file, { image, most, signal: stop }));
-        // Engines know an image by its configuration: with other layers it would become another's image.
-        if (diffId === plan.diffIds[index]) return bytes;
-        throw clusterErrors.imageInvalid(`image ${image}: a layer is not the one that its configuration names`);
-      };
-      const isKept = await this.#blobs.has(file, layer.size);
-      if (!isKept) await fetch();
-      const bytes = await weigh().catch(async (error) => {
-        // An image that the disk has damaged since must not stay unavailable to everybody.
-        if (!isKept || stop.aborted || (await isLayer(file, layer, stop))) throw error;
-        await fetch();
-        return weigh();
-      });
-      total += bytes;
-      if (total > imageBytes) throw tooLarge(image, imageBytes);
+      const diffId = plan.diffIds[index];
+      const left = () => most - total;
+      const weight = await this.#weighed({ layer, file, diffId, left }, { ...source, signal: stop });
+      this.#weights.note(layer.digest, weight);
+      total += bytesOf(weight, { image, diffId });
+      if (total > most || weight.kind === "over") throw tooLarge(image, most);
     };
     const tasks = plan.layers.map((_, index) => slots.run(() => one(index)));
     try {
@@ -304,6 +326,26 @@ export class Images {
       throw error;
     }
     return total;
+  }
+
+  /** The weight of a layer that is here, or is fetched now. */
+  async #weighed(
+    { layer, file, diffId, left }: PlannedLayer,
+    { image, repository, tenant, lease, signal }: Omit<LayerSource, "most">,
+  ): Promise<Weight> {
+    const fetch = () =>
+      this.#blobs.add(file, async (draft) =>
+        fetchLayer(await repository.blob(layer.digest), layer, { image, file: draft, signal }),
+      );
+    const weigh = () => this.#work.run(tenant, () => this.#weigher.weigh(file, { lease, most: left(), signal }));
+    const isKept = await this.#blobs.has(file, layer.size);
+    if (!isKept) await fetch();
+    const weight = await weigh();
+    const isRight = weight.kind === "whole" && weight.diffId === diffId;
+    // An image that the disk has damaged since must not stay unavailable to everybody.
+    if (isRight || !isKept || (await isLayer(file, layer, signal))) return weight;
+    await fetch();
+    return weigh();
   }
 
   async #load(
@@ -379,4 +421,19 @@ export class Images {
   #tag(config: string): string {
     return `${this.#names}:${config.slice("sha256:".length)}`;
   }
+}
+
+/** What a layer takes at least. Throws if it can be in no image, or not in one that names this layer. */
+function bytesOf(
+  weight: Weight,
+  { image, diffId }: { readonly image: string; readonly diffId: string | undefined },
+): bigint {
+  if (weight.kind === "fault") {
+    throw clusterErrors.imageInvalid(`image ${image}: a layer cannot be unpacked (${weight.text})`);
+  }
+  // Engines know an image by its configuration: with other layers it would become another's image.
+  if (weight.kind === "whole" && weight.diffId !== diffId) {
+    throw clusterErrors.imageInvalid(`image ${image}: a layer is not the one that its configuration names`);
+  }
+  return weight.bytes;
 }

@@ -1,14 +1,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { type Duplex, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import * as zlib from "node:zlib";
-import { errorText } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { PACE } from "./limits.ts";
 import type { LayerEntry } from "./manifest.ts";
-import { TarWeigher } from "./tar-weigher.ts";
 
 /** Puts a layer into a file while it comes: its length and digest are exactly those of the manifest. */
 export async function fetchLayer(
@@ -58,72 +53,9 @@ export async function isLayer(file: string, { digest }: LayerEntry, signal: Abor
   return `sha256:${hash.digest("hex")}` === digest;
 }
 
-export interface Measured {
-  /** Digest of the unpacked layer. */
-  readonly diffId: string;
-  /** Bytes of disk that it takes, at most. */
-  readonly bytes: bigint;
-}
-
-export interface MeasureOptions {
-  readonly image: string;
-  /** Bytes above which it is refused. */
-  readonly most: bigint;
-  readonly signal: AbortSignal;
-}
-
-/** Unpacks a layer without keeping it: returns its digest and what it would take, and stops at the limit. */
-export async function measureLayer(file: string, { image, most, signal }: MeasureOptions): Promise<Measured> {
-  const hash = createHash("sha256");
-  const weigher = new TarWeigher();
-  const scales = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(faultOf(() => weigher.push(chunk)) ?? (weigher.weight > most ? tooLarge(image, most) : null));
-    },
-    final: (done) => done(faultOf(() => weigher.end())),
-  });
-  try {
-    const unpack = await unpacker(file, image);
-    const input = createReadStream(file);
-    if (unpack === undefined) await pipeline(input, scales, { signal });
-    else await pipeline(input, unpack, scales, { signal });
-  } catch (error) {
-    if (signal.aborted || isOurs(error)) throw error;
-    throw clusterErrors.imageInvalid(`image ${image}: a layer cannot be unpacked (${errorText(error).slice(0, 100)})`);
-  }
-  return { diffId: `sha256:${hash.digest("hex")}`, bytes: weigher.weight };
-}
-
-function faultOf(work: () => void): Error | null {
-  try {
-    work();
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
 export function tooLarge(image: string, most: bigint): Error {
   return clusterErrors.imageTooLarge(
-    `image ${image} takes more than the ${most >> 20n} MiB that this provider has for an image; use a smaller one`,
-  );
-}
-
-const GZIP = Buffer.from([0x1f, 0x8b]);
-const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-
-/** By its first bytes, as engines tell; undefined where it is not packed. */
-async function unpacker(file: string, image: string): Promise<Duplex | undefined> {
-  const handle = await open(file);
-  const head = Buffer.alloc(4);
-  await handle.read(head, 0, 4, 0).finally(() => handle.close());
-  if (head.subarray(0, 2).equals(GZIP)) return zlib.createGunzip();
-  if (!head.equals(ZSTD)) return undefined;
-  const make: unknown = Reflect.get(zlib, "createZstdDecompress");
-  if (typeof make === "function") return make();
-  throw clusterErrors.imageInvalid(
-    `image ${image}: a layer is packed with zstd, for which this provider's Node.js is too old`,
+    `image ${image} takes more than the ${most >> 20n} MiB that this lease may have for an image; use a smaller one, or order more storage`,
   );
 }
 

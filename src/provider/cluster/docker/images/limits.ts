@@ -30,3 +30,5 @@ export const PARALLEL_LAYERS = 3;
 export const BYTES_PER_ENTRY = 4096n;
 /** Bytes of a header that gives a file a long name or further attributes: what engines read. */
 export const MAX_EXTENSION = 1 << 20;
+/** Bytes that an image may take for a lease with less storage than that. */
+export const LEASE_IMAGE = 4n << 30n;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { sampleService, sampleSpec } from "../../contract/conformance/index.ts";
 import { LEASE_VOLUMES, MAX_VOLUMES } from "../images/limits.ts";
-import { checkImageVolumes } from "./images.ts";
+import { planService } from "../replica/plan.ts";
+import { checkImageVolumes, LeaseImages, largestImage } from "./images.ts";
+import type { LeaseState } from "./state.ts";
 
 describe("volumes that an image declares", () => {
   const declared = (count: number) => Array.from({ length: count }, (_, each) => `/data/${each}`);
@@ -23,3 +26,55 @@ describe("volumes that an image declares", () => {
     expect(() => check(7, 50, ["/data/3"])).toThrow(/declares 6 volumes/);
   });
 });
+
+describe("images of a lease", () => {
+  it("do not wait for one that has failed and hangs at its next try", async () => {
+    const tries: string[] = [];
+    const pull = async (image: string) => {
+      tries.push(image);
+      if (image === "bad" && tries.length > 1) await new Promise(() => {});
+      if (image === "bad") throw new Error("refused");
+      return `id of ${image}`;
+    };
+    const images = new LeaseImages(leaseState({ pull }), () => {});
+    const service = (name: string, image: string) => planService(sampleService(image, { name }));
+    await images.resolve(service("one", "bad"));
+    await expect.poll(() => images.nextTry("one")).toBeDefined();
+    await expect.poll(() => (images.nextTry("one") ?? 0) < Date.now()).toBe(true);
+    await images.resolve(service("one", "bad"));
+    await expect.poll(() => tries).toEqual(["bad", "bad"]);
+    await images.resolve(service("two", "good"));
+    await expect.poll(() => tries).toEqual(["bad", "bad", "good"]);
+    images.stop();
+  });
+
+  it("may each take what the lease pays for as storage, and four gibibytes in any case", () => {
+    const storage = (gib: number) => [{ name: "default", size: { val: String(gib * 2 ** 30) } }];
+    const service = (gib: number, count: number) => {
+      const { resources, ...rest } = sampleService("app:1", { count });
+      return { ...rest, resources: { ...resources, storage: storage(gib) } };
+    };
+    expect(largestImage([service(1, 1)])).toBe(4n << 30n);
+    expect(largestImage([service(10, 2), service(1, 1)])).toBe(21n << 30n);
+  });
+});
+
+/** What the images of a lease need of its state; the record is kept in memory. */
+function leaseState({ pull }: { readonly pull: (image: string) => Promise<string> }): LeaseState {
+  const spec = sampleSpec([sampleService("bad", { name: "one" }), sampleService("good", { name: "two" })]);
+  const state = {
+    spec,
+    namespace: "lease",
+    units: [],
+    errors: new Map<string, string>(),
+    record: { spec, images: {}, earlier: [] },
+    event: () => {},
+    update: async () => {},
+    context: {
+      images: { pull, weightOf: () => undefined, heldFor: () => undefined },
+      health: { observe: () => {} },
+      settings: { timing: { backoff: { first: 1, initial: 1, max: 1, resetAfter: 1 } }, limits: {} },
+    },
+  };
+  return state as unknown as LeaseState;
+}

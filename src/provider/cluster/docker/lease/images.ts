@@ -1,9 +1,10 @@
+import type { ManifestService } from "../../../../sdl/index.ts";
 import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { parseReference, restartDelay } from "../../shared/index.ts";
 import { isUnreachable } from "../api/failure.ts";
 import type { WeighedImage } from "../images/images.ts";
-import { LEASE_VOLUMES } from "../images/limits.ts";
+import { LEASE_IMAGE, LEASE_VOLUMES } from "../images/limits.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
 import type { ServicePlan } from "../replica/plan.ts";
 import { makeRoomForImage } from "./image-quota.ts";
@@ -16,6 +17,16 @@ export function validPin(record: LeaseRecord, plan: ServicePlan): ImagePin | und
   const pin = record.images[plan.name];
   if (pin?.reference !== reference.full) return undefined;
   return pin.generation === record.spec.generation || reference.pinned ? pin : undefined;
+}
+
+/** Bytes that one image may take for the storage that a lease pays for. */
+export function largestImage(services: readonly ManifestService[]): bigint {
+  const storage = services.reduce((sum, { count, resources }) => sum + BigInt(count) * storageOf(resources), 0n);
+  return storage > LEASE_IMAGE ? storage : LEASE_IMAGE;
+}
+
+function storageOf({ storage }: ManifestService["resources"]): bigint {
+  return storage.reduce((sum, { size }) => sum + BigInt(size.val), 0n);
 }
 
 /** What one image declares, and how many replicas of any image its lease has. */
@@ -56,6 +67,8 @@ export class LeaseImages {
   readonly #attempts = new Map<string, Attempt>();
   /** One pull of a lease at a time: the others' are not to wait for it. */
   readonly #order = new Mutex();
+  /** The same for images that were refused or did not come: no other image of the lease waits for them. */
+  readonly #again = new Mutex();
   /** Images that services are about to use. */
   readonly #claims = new Map<string, WeighedImage>();
   readonly #ended = new AbortController();
@@ -124,7 +137,7 @@ export class LeaseImages {
     attempt.running = true;
     this.#state.event({ type: "Normal", reason: "Pulling", note: `pulling image ${reference}`, service: name });
     try {
-      const imageId = await this.#fetch(plan);
+      const imageId = await this.#fetch(plan, attempt.failures > 0);
       const pin = { reference, imageId, generation: attempt.generation };
       const isThere = (id: string) => this.#state.context.images.heldFor(id) !== undefined;
       await this.#state.update((record) => withoutGone(withPin(record, name, pin), isThere));
@@ -140,16 +153,19 @@ export class LeaseImages {
     }
   }
 
-  async #fetch({ name, service }: ServicePlan): Promise<string> {
+  async #fetch({ name, service }: ServicePlan, hasFailed: boolean): Promise<string> {
+    const { namespace, spec } = this.#state;
     const { images } = this.#state.context;
+    const most = largestImage(spec.group.services);
     const { image, credentials } = service;
-    const { owner } = this.#state.spec.id;
+    const { owner } = spec.id;
     const claim = (weighed: WeighedImage) => this.#claim(name, weighed);
     const pull = () => {
       this.#ended.signal.throwIfAborted();
-      return images.pull(image, { owner, credentials, claim, signal: this.#ended.signal });
+      return images.pull(image, { owner, lease: namespace, most, credentials, claim, signal: this.#ended.signal });
     };
-    return parseReference(image).local ? pull() : this.#order.run(pull);
+    if (parseReference(image).local) return pull();
+    return (hasFailed ? this.#again : this.#order).run(pull);
   }
 
   /** The image that a service had before goes with it, and does not count. */

@@ -1,4 +1,4 @@
-import { BYTES_PER_ENTRY, MAX_EXTENSION } from "./limits.ts";
+import { BYTES_PER_ENTRY, MAX_EXTENSION } from "../limits.ts";
 
 const BLOCK = 512;
 /** Links, devices, folders and pipes have no contents. */

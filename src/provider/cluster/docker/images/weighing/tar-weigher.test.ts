@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Headers, pack } from "tar-stream";
 import { expect, it, onTestFinished } from "vitest";
-import { BYTES_PER_ENTRY, MAX_EXTENSION } from "./limits.ts";
+import { BYTES_PER_ENTRY, MAX_EXTENSION } from "../limits.ts";
+import { tarOf } from "../testing/registry.ts";
 import { TarWeigher } from "./tar-weigher.ts";
-import { tarOf } from "./testing/registry.ts";
 
 const END = Buffer.alloc(1024);
 
