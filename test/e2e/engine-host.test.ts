@@ -406,8 +406,8 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect((await sh(id, "db", "dd if=/dev/zero of=/data/full bs=1M count=16 2>&1")).stdout).toMatch(/No space left/);
     });
 
-    it("persist over updates and restarts, hold their size, and go with the lease", async () => {
-      await open();
+    it("persist over updates and restarts, hold their size, tell when they are full, and go with the lease", async () => {
+      await open({ timing: { resync: 500 } });
       const id = sampleLease();
       await deploy([withVolume("sleep 1000", { size: 8 * MEBIBYTE, persistent: true })], { id });
       await untilOk(driver, id);
@@ -418,6 +418,14 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const full = await sh(id, "db", "dd if=/dev/zero of=/data/big bs=1M count=20");
       expect(full.code).not.toBe(0);
       expect(full.stderr).toMatch(/No space left/);
+      const told = async () => (await driver.status(id)).services[0]?.error ?? "";
+      await expect
+        .poll(told, { timeout: 20_000 })
+        .toMatch(/^volume data of db-0 is full \(8 MiB\): delete files in it/);
+      await sh(id, "db", "rm /data/big");
+      await expect.poll(told, { timeout: 20_000 }).toBe("");
+      const events = (await eventsOf(id)).filter(({ reason }) => reason.startsWith("Storage"));
+      expect(events.map(({ reason }) => reason)).toEqual(["StorageFull", "StorageFreed"]);
       const mounts = () => execFileSync("mount", { encoding: "utf8" }).split("\n");
       const mine = () => mounts().filter((line) => line.includes(engine.folder) && line.includes("db-0.data.mnt"));
       expect(mine().length).toBeGreaterThan(0);

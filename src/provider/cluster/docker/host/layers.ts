@@ -6,7 +6,7 @@ import { run } from "./command.ts";
 import type { VolumeKey, Volumes } from "./volumes.ts";
 
 /** Name of the volume with a replica's writable layer; volumes of tenants have no dot in front. */
-const LAYER = ".layer";
+export const LAYER = ".layer";
 
 /** A container's writable folders where the engine made them, all on this machine. */
 export interface WritableFolders {

@@ -6,6 +6,7 @@ import { clusterErrors } from "../../contract/index.ts";
 import type { VolumeSizeEnforcement } from "../options.ts";
 import type { VolumePlan } from "../replica/plan.ts";
 import { CommandError, run } from "./command.ts";
+import { type Lack, lackOf } from "./fullness.ts";
 import { type ImageKind, imageLayout } from "./image-layout.ts";
 
 /** One replica's copy of a volume. */
@@ -62,6 +63,12 @@ export class Volumes {
       if (made !== undefined) await chmod(data, 0o777);
       return data;
     });
+  }
+
+  /** What a volume that is in use has no more of. */
+  lackOf(key: VolumeKey, wasFull: boolean): Promise<Lack | undefined> {
+    if (this.#enforcement !== "loop") return Promise.resolve(undefined);
+    return lackOf(this.#path(key, "mnt"), { size: key.volume.size, wasFull });
   }
 
   /** A small file beside the volumes for programs to read; it is removed with the replica of that name. */

@@ -13,6 +13,7 @@ import { LeaseImages } from "./images.ts";
 import { NodePorts } from "./node-ports.ts";
 import { accountKill, applyRedirects, evict, removeContainer, replaceLost } from "./operations.ts";
 import { withSpec } from "./pins.ts";
+import { noteFullVolumes } from "./prepare.ts";
 import { reconcileService } from "./service-pass.ts";
 import { LeaseState } from "./state.ts";
 import { leaseHealth, readyPort } from "./status.ts";
@@ -221,6 +222,7 @@ export class Lease {
       this.#again = true;
       await this.#observe();
     }
+    await noteFullVolumes(state);
     await this.#ports.reconcile();
     this.#probe = PROBE_MS.first;
     this.#scheduleProbe();

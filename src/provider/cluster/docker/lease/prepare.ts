@@ -1,16 +1,19 @@
 import { basename } from "node:path";
 import { replicaName } from "../../contract/index.ts";
+import { shownBytes } from "../../shared/index.ts";
 import { EngineFailure } from "../api/failure.ts";
-import { isLayerSized, layerKey, moveWritable } from "../host/layers.ts";
+import type { Lack } from "../host/fullness.ts";
+import { isLayerSized, LAYER, layerKey, moveWritable } from "../host/layers.ts";
 import { seccompOption } from "../host/seccomp.ts";
 import { giveFolder, usersOption } from "../host/users.ts";
+import type { VolumeKey } from "../host/volumes.ts";
 import { LABEL } from "../labels.ts";
 import { containerOptions } from "../replica/container.ts";
 import { seldomChecked } from "../replica/health-check.ts";
 import type { Observed } from "../replica/observe.ts";
-import type { ServicePlan } from "../replica/plan.ts";
+import { planService, type ServicePlan } from "../replica/plan.ts";
 import { checkImageVolumes } from "./images.ts";
-import type { LeaseState } from "./state.ts";
+import type { FullVolume, LeaseState } from "./state.ts";
 
 /** A replica about to be made. */
 export interface NewReplica {
@@ -109,16 +112,70 @@ export async function layerFault(state: LeaseState, pid: number, plan: ServicePl
   return sized ? undefined : "the engine keeps its writable layer where its size cannot be limited";
 }
 
-/** Whether the volumes of a stopped container are mounted again: after a restart of the host they are not. */
+/** Mounts the volumes of a stopped container again: after a restart of the host they are not. */
 export async function remountVolumes(state: LeaseState, plan: ServicePlan, unit: Observed): Promise<void> {
-  const { volumes } = state.context;
+  for (const key of volumeKeys(state, plan, unit)) await state.context.volumes.ensure(key);
+}
+
+/** All that a replica writes to and that has a size. */
+function volumeKeys(state: LeaseState, plan: ServicePlan, unit: Observed): VolumeKey[] {
+  const { namespace } = state;
   const replica = replicaName(unit.service, unit.index);
   const ownGeneration = `${replica}-g${unit.labels[LABEL.generation] ?? ""}`;
-  for (const volume of plan.volumes) {
-    const owner = volume.persistent ? replica : ownGeneration;
-    await volumes.ensure({ namespace: state.namespace, replica: owner, volume });
+  const volumes = plan.volumes.map((volume) => ({
+    namespace,
+    replica: volume.persistent ? replica : ownGeneration,
+    volume,
+  }));
+  return isSized(state) ? [...volumes, layerKey(namespace, ownGeneration, plan.layerLimit)] : volumes;
+}
+
+/** Tells the tenant when a volume or layer is full, and when it is no longer: once each. */
+export async function noteFullVolumes(state: LeaseState): Promise<void> {
+  const before = state.full;
+  const full = new Map<string, FullVolume>();
+  const freed: FullVolume[] = [];
+  const seen = new Set<string>();
+  for (const { unit, key } of volumesInUse(state)) {
+    const name = `${key.replica}.${key.volume.name}`;
+    seen.add(name);
+    const known = before.get(name);
+    const lack = await state.context.volumes.lackOf(key, known !== undefined);
+    if (lack !== undefined) full.set(name, known ?? fullVolume(unit, key, lack));
+    else if (known !== undefined) freed.push(known);
   }
-  if (isSized(state)) await volumes.ensure(layerKey(state.namespace, ownGeneration, plan.layerLimit));
+  const services = new Set(state.spec.group.services.map(({ name }) => name));
+  // A volume outlives its containers, and is as full for the next one.
+  for (const [name, known] of before) {
+    if (!seen.has(name) && known.outlives && services.has(known.service)) full.set(name, known);
+  }
+  state.full = full;
+  for (const [name, { text, service, replica }] of full) {
+    if (!before.has(name)) state.event({ type: "Warning", reason: "StorageFull", note: text, service, replica });
+  }
+  for (const { what, service, replica } of freed) {
+    state.event({ type: "Normal", reason: "StorageFreed", note: `${what} has room again`, service, replica });
+  }
+}
+
+function volumesInUse(state: LeaseState): { readonly unit: Observed; readonly key: VolumeKey }[] {
+  return state.spec.group.services.map(planService).flatMap((plan) => {
+    const units = state.units.filter(({ service }) => service === plan.name);
+    return units.flatMap((unit) => volumeKeys(state, plan, unit).map((key) => ({ unit, key })));
+  });
+}
+
+function fullVolume({ service, index }: Observed, { volume }: VolumeKey, lack: Lack): FullVolume {
+  const replica = replicaName(service, index);
+  const [what, remedy] =
+    volume.name === LAYER
+      ? [
+          `the ephemeral storage of ${replica}`,
+          "delete files outside of its volumes, or deploy again with more storage",
+        ]
+      : [`volume ${volume.name} of ${replica}`, "delete files in it, or deploy again with a larger one"];
+  const state = lack === "room" ? `is full (${shownBytes(volume.size)})` : "has as many files as it can";
+  return { service, replica, what, text: `${what} ${state}: ${remedy}`, outlives: volume.persistent };
 }
 
 /** Whether a start failed because the replica has filled its own layer. */

@@ -9,6 +9,18 @@ import type { Observed } from "../replica/observe.ts";
 import { ReplicaHistory } from "../replica/replica.ts";
 import { Restarts } from "./restarts.ts";
 
+/** A volume or layer of a replica that is full. */
+export interface FullVolume {
+  readonly service: string;
+  readonly replica: string;
+  /** The noun of it. */
+  readonly what: string;
+  /** Whether the next container has it too. */
+  readonly outlives: boolean;
+  /** For the tenant. */
+  readonly text: string;
+}
+
 /** Everything known about one lease: the durable record, the last observation, and what happened in this process. */
 export class LeaseState {
   readonly context: DriverContext;
@@ -18,6 +30,8 @@ export class LeaseState {
   network: NetworkState | undefined;
   /** Last fault per service that belongs to no single replica (pull, volume, update). */
   readonly errors = new Map<string, string>();
+  /** Volumes and layers of replicas that are full, by their names. */
+  full: ReadonlyMap<string, FullVolume> = new Map();
   /** Ids of ready containers that the node ports lead to, where their service has any. */
   reached: ReadonlySet<string> = new Set();
   /** Ids of containers that are being removed. */

@@ -75,7 +75,7 @@ function wordOf(unit: Observed, ready: boolean, failures: number): string {
 }
 
 /**
- * The most telling fault: what the lease or service as a whole suffers from, an undone update, then single replicas.
+ * The most telling fault: what the lease or service as a whole suffers from, an undone update, single replicas, full volumes.
  */
 function serviceError(
   state: LeaseState,
@@ -92,6 +92,7 @@ function serviceError(
     if (history.error !== undefined) return history.error;
     if (unit.running && !history.ready && history.reason !== undefined) return history.reason;
   }
+  for (const { service, text } of state.full.values()) if (service === plan.name) return text;
   if (config === undefined) return undefined;
   for (let index = 0; index < plan.service.count; index++) {
     const { error } = state.history(plan.name, index, config);
