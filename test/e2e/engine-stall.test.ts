@@ -19,6 +19,7 @@ import { Volumes } from "../../src/provider/cluster/docker/host/volumes.ts";
 import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
 import { ownedFolder } from "../support/abandoned.ts";
+import { pause } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();
@@ -32,6 +33,8 @@ class HangingEngine {
   readonly #hanging = new Set<string>();
   readonly #containers = new Set<string>();
   readonly #waiting: Socket[] = [];
+  readonly #late: (() => void)[] = [];
+  #isSlow = false;
   /** Calls that got no answer. */
   held = 0;
 
@@ -58,6 +61,16 @@ class HangingEngine {
     for (const socket of this.#waiting.splice(0)) socket.destroy();
   }
 
+  /** Containers are made later, when `hurry` is called. */
+  slow(): void {
+    this.#isSlow = true;
+  }
+
+  hurry(): void {
+    this.#isSlow = false;
+    for (const pass of this.#late.splice(0)) pass();
+  }
+
   hang(id: LeaseKey): void {
     this.#hanging.add(leaseNamespace(id).slice(0, 12));
   }
@@ -67,6 +80,11 @@ class HangingEngine {
     if (this.#isHeld(call)) {
       this.held++;
       this.#waiting.push(call.socket);
+      return;
+    }
+    if (this.#isSlow && path.includes("/containers/create")) {
+      this.held++;
+      this.#late.push(() => this.#pass(call, answer));
       return;
     }
     const made = request({ socketPath: this.#behind, method, path, headers }, (reply) => {
@@ -133,6 +151,7 @@ describe.skipIf(missing !== undefined)("while the engine hangs with the containe
   });
 
   afterEach(async () => {
+    hanging.hurry();
     hanging.release();
     await driver.purge();
     await driver.close();
@@ -183,5 +202,23 @@ describe.skipIf(missing !== undefined)("while the engine hangs with the containe
     expect(states).toEqual(new Set(["ok"]));
     hanging.release();
     await untilOk(driver, stuck);
+  });
+
+  it("a driver that ends its workloads waits for the container that is being made, and removes it", async () => {
+    await start();
+    hanging.slow();
+    await driver.deploy(lease(tenant("svc1begun")));
+    await expect.poll(() => hanging.held, { timeout: 60_000 }).toBe(1);
+    let isSuspended = false;
+    const suspended = driver.suspend().then(() => {
+      isSuspended = true;
+    });
+    await pause(500);
+    expect(isSuspended).toBe(false);
+    hanging.hurry();
+    await suspended;
+    expect(await engine.podman("ps", "--all", "--quiet")).toBe("");
+    // With another driver everything is removed.
+    await start();
   });
 });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { errorText, Mutexes, makePrivateDirectory, SvcError, Turns } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import {
@@ -46,6 +47,8 @@ import { followLogs, pastLogs } from "./streams/log-stream.ts";
 import { EngineWatch } from "./watch.ts";
 
 const FIREWALL_REFRESH_MS = 30_000;
+/** Longest wait of `close` for calls that the engine has not answered. */
+const CLOSE_MS = 30_000;
 
 /** A driver behind the provider's own ingress. */
 export interface DockerDriver extends ClusterDriver {
@@ -130,6 +133,9 @@ class Driver implements DockerDriver {
   readonly #deploys = new Mutexes();
   readonly #watchers = new Set<(id: LeaseKey) => void>();
   #timers: NodeJS.Timeout[] = [];
+  /** Periodic tasks that are under way. */
+  readonly #tasks = new Set<Promise<void>>();
+  #isClosed = false;
 
   constructor(shared: Omit<DriverContext, "moved">) {
     const moved = (id: LeaseKey) => {
@@ -250,10 +256,17 @@ class Driver implements DockerDriver {
     });
   }
 
+  /** An engine finishes a call also if its caller has ended, so calls under way are waited for. */
   async close(): Promise<void> {
-    this.#watch.stop();
+    this.#isClosed = true;
+    const watch = this.#watch.stop();
     for (const timer of this.#timers) clearInterval(timer);
-    for (const lease of this.#leases.values()) lease.stop();
+    const leases = [...this.#leases.values()];
+    for (const lease of leases) lease.stop();
+    const begun = Promise.allSettled([watch, ...this.#tasks, ...leases.map((lease) => lease.settled())]);
+    const patience = new AbortController();
+    await Promise.race([begun, pause(CLOSE_MS, undefined, { signal: patience.signal })]);
+    patience.abort();
     this.#context.settings.carrier.close();
   }
 
@@ -335,7 +348,9 @@ class Driver implements DockerDriver {
     await journal.save(record);
     const fresh = new Lease(this.#context, record);
     this.#leases.set(namespace, fresh);
-    fresh.poke();
+    // The next start continues with the journal.
+    if (this.#isClosed) fresh.stop();
+    else fresh.poke();
   }
 
   /** Something of a lease that has no record: containers and network by their labels, volumes by their folder. */
@@ -407,11 +422,16 @@ class Driver implements DockerDriver {
   /** A task that takes longer than its interval is not begun again meanwhile: a slow engine must not get more work by it. */
   #every(milliseconds: number, task: () => Promise<void>): void {
     let isBusy = false;
-    const timer = setInterval(async () => {
-      if (isBusy) return;
+    const run = async (): Promise<void> => {
       isBusy = true;
       await task().catch((error) => this.#context.log.warn("periodic check failed", { err: errorText(error) }));
       isBusy = false;
+    };
+    const timer = setInterval(() => {
+      if (isBusy) return;
+      const running = run();
+      this.#tasks.add(running);
+      void running.finally(() => this.#tasks.delete(running));
     }, milliseconds);
     timer.unref();
     this.#timers.push(timer);

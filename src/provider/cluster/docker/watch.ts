@@ -22,6 +22,7 @@ export class EngineWatch {
   readonly #handlers: WatchHandlers;
   readonly #stop = new AbortController();
   #wait = RECONNECT_MS.first;
+  #running: Promise<void> = Promise.resolve();
 
   constructor(context: DriverContext, handlers: WatchHandlers) {
     this.#context = context;
@@ -31,11 +32,13 @@ export class EngineWatch {
   /** Resolves after the first attempt to connect, successful or not. */
   async start(): Promise<void> {
     const first = await this.#connect();
-    void this.#run(first);
+    this.#running = this.#run(first);
   }
 
-  stop(): void {
+  /** Resolves when nothing of it is under way. */
+  async stop(): Promise<void> {
     this.#stop.abort();
+    await this.#running;
   }
 
   async #run(first: boolean): Promise<void> {

@@ -71,6 +71,7 @@ export class LeaseImages {
   readonly #again = new Mutex();
   /** Images that services are about to use. */
   readonly #claims = new Map<string, WeighedImage>();
+  readonly #pulls = new Set<Promise<void>>();
   readonly #ended = new AbortController();
 
   constructor(state: LeaseState, poke: () => void) {
@@ -86,6 +87,8 @@ export class LeaseImages {
     const attempt = this.#attempt(plan.name, reference.full, this.#state.spec.generation);
     if (attempt.running || Date.now() < attempt.nextTry) return undefined;
     const pull = this.#pull(plan, reference.full, attempt);
+    this.#pulls.add(pull);
+    void pull.finally(() => this.#pulls.delete(pull));
     if (!reference.local) return undefined;
     await pull;
     return validPin(this.#state.record, plan)?.imageId;
@@ -115,6 +118,11 @@ export class LeaseImages {
   /** Ends pulls that are under way. */
   stop(): void {
     this.#ended.abort();
+  }
+
+  /** Resolves when no pull is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#pulls);
   }
 
   #attempt(service: string, reference: string, generation: number): Attempt {

@@ -36,7 +36,7 @@ export class Lease {
   #seen = false;
   /** The last pass got no answer of the engine, whatever that says about others. */
   #unanswered = false;
-  #running = false;
+  #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
   #retry = RETRY_MS.first;
@@ -83,6 +83,7 @@ export class Lease {
   async close(): Promise<void> {
     if (!this.closing) await this.state.update((record) => ({ ...record, closing: true }));
     this.#images.stop();
+    if (this.#stopped) throw closedEarly();
     this.#closed ??= new Promise((resolve, reject) => {
       this.#settleClosed = (error) => (error === undefined ? resolve() : reject(error));
     });
@@ -100,7 +101,12 @@ export class Lease {
   poke(): void {
     if (this.#stopped) return;
     this.#again = true;
-    if (!this.#running) void this.#loop();
+    this.#running ??= this.#loop();
+  }
+
+  /** Resolves when neither a pass nor a pull is under way. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#running, this.#images.settled()]);
   }
 
   /** Stops watching; workloads keep running. */
@@ -112,7 +118,7 @@ export class Lease {
     this.#images.stop();
     this.#changes.emit("change");
     // Callers that still wait for a removal get an answer; the next start continues the removal.
-    this.#settleClosed(new Error("the driver was closed while the lease was being removed"));
+    this.#settleClosed(closedEarly());
   }
 
   get stopped(): boolean {
@@ -168,7 +174,6 @@ export class Lease {
   }
 
   async #loop(): Promise<void> {
-    this.#running = true;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
@@ -176,7 +181,7 @@ export class Lease {
         await this.#guardedPass();
       }
     } finally {
-      this.#running = false;
+      this.#running = undefined;
     }
   }
 
@@ -322,4 +327,8 @@ export class Lease {
     this.stop();
     return Number.POSITIVE_INFINITY;
   }
+}
+
+function closedEarly(): Error {
+  return new Error("the driver was closed while the lease was being removed");
 }
