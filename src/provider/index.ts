@@ -36,5 +36,5 @@ export {
 } from "./daemon/index.ts";
 export { normalHost } from "./hostnames/index.ts";
 export { Certificates, networkTexts, parseNetworks } from "./ingress/index.ts";
-export { endPlane, PLANE_WORD, PlaneLink, type PlaneProgram, type PlaneSettings } from "./plane/index.ts";
+export { endPlane, hasPlane, PLANE_WORD, PlaneLink, type PlaneProgram, type PlaneSettings } from "./plane/index.ts";
 export * from "./pricing/index.ts";

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { errorText, type Logger, listenError, makePrivateDirectory } from "../../util/index.ts";
@@ -11,6 +11,7 @@ import {
   type AnswerLine,
   EMPTY_TABLE,
   PLANE_FOLDER,
+  PLANE_WORD,
   type PlaneBackends,
   type PlaneCall,
   type PlaneCalls,
@@ -25,16 +26,21 @@ import {
 /** Paths of sockets can have 107 bytes; longer ones are reached through an open folder. */
 const MAX_SOCKET_PATH = 100;
 const CALL_MS = 40_000;
+/** Milliseconds that a plane has to say who it is, and to end, before it is killed. */
+const HELLO_MS = 20_000;
+const END_MS = 5_000;
 const AGAIN_MS = { first: 50, most: 5_000 };
 
 /** A connection to one plane. */
 class PlaneConnection {
   readonly socket: Socket;
+  readonly pid: number;
   readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   #last = 0;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, pid: number) {
     this.socket = socket;
+    this.pid = pid;
     socket.on("error", () => socket.destroy());
     socket.once("close", () => {
       for (const { reject } of this.#waiting.values()) reject(new Error("the data plane has ended"));
@@ -48,11 +54,11 @@ class PlaneConnection {
     });
   }
 
-  call<C extends PlaneCall>(call: C, request: PlaneCalls[C][0]): Promise<PlaneCalls[C][1]> {
+  call<C extends PlaneCall>(call: C, request: PlaneCalls[C][0], patienceMs = CALL_MS): Promise<PlaneCalls[C][1]> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       if (this.socket.destroyed) return reject(new Error("the data plane has ended"));
-      const timer = setTimeout(() => this.socket.destroy(), CALL_MS);
+      const timer = setTimeout(() => this.socket.destroy(), patienceMs);
       const settled = () => clearTimeout(timer);
       this.#waiting.set(id, {
         resolve: (value) => {
@@ -82,7 +88,7 @@ function connectTo(folder: string, name: string): Promise<PlaneConnection> {
     socket.once("error", reject);
     socket.once("connect", () => {
       socket.off("error", reject);
-      resolve(new PlaneConnection(socket));
+      resolve(new PlaneConnection(socket, pidOf(name)));
     });
   }).finally(() => {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -105,6 +111,11 @@ async function runningPlanes(stateDir: string): Promise<PlaneConnection[]> {
   return found;
 }
 
+/** Sockets are named after their processes. */
+function pidOf(name: string): number {
+  return Number.parseInt(name, 10);
+}
+
 function socketNames(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith(".sock"));
@@ -113,12 +124,32 @@ function socketNames(folder: string): string[] {
   }
 }
 
-/** Ends the data plane of a provider's folder, if one runs. */
+/** Whether a data plane runs for a provider's folder. */
+export function hasPlane(stateDir: string): boolean {
+  return socketNames(join(stateDir, PLANE_FOLDER)).some((name) => isPlane(pidOf(name), stateDir));
+}
+
+/** Ends the data plane of a provider's folder, if one runs. One that does not answer is killed. */
 export async function endPlane(stateDir: string): Promise<void> {
   for (const plane of await runningPlanes(stateDir)) {
     const gone = new Promise((resolve) => plane.socket.once("close", resolve));
-    await plane.call("end", null).catch(() => {});
+    await plane.call("end", null, END_MS).catch(() => killPlane(plane.pid, stateDir));
     await gone;
+  }
+}
+
+/** Kills a plane that does not answer. */
+function killPlane(pid: number, stateDir: string): void {
+  if (isPlane(pid, stateDir)) process.kill(pid, "SIGKILL");
+}
+
+/** Whether a process is a plane of the folder; a socket may be older than the process that has its number. */
+function isPlane(pid: number, stateDir: string): boolean {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return words.includes(PLANE_WORD) && words.includes(stateDir);
+  } catch {
+    return false;
   }
 }
 
@@ -298,13 +329,22 @@ export class PlaneLink {
     return this.#watch(plane);
   }
 
-  /** The plane that listens; of several, as a crash may leave them, the one with our identity. */
+  /**
+   * The plane that listens; of several, as a crash may leave them, the one with our identity. One that does not answer
+   * serves nobody and holds the ports: it is killed.
+   */
   async #find(): Promise<PlaneConnection | undefined> {
-    const planes = await runningPlanes(this.#options.stateDir);
-    const identities = await Promise.all(planes.map((plane) => plane.call("hello", null).catch(() => undefined)));
+    const { stateDir } = this.#options;
+    const planes = await runningPlanes(stateDir);
+    const identities = await Promise.all(
+      planes.map((plane) => plane.call("hello", null, HELLO_MS).catch(() => undefined)),
+    );
     const own = planes.find((_, at) => identities[at]?.identity === this.#options.program.identity);
     const chosen = own ?? planes.find((_, at) => identities[at] !== undefined);
-    for (const plane of planes) if (plane !== chosen) plane.close();
+    for (const [at, plane] of planes.entries()) {
+      if (identities[at] === undefined) killPlane(plane.pid, stateDir);
+      if (plane !== chosen) plane.close();
+    }
     return chosen;
   }
 

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -181,6 +182,16 @@ it("carries on without the daemon, and the next daemon finds it", async () => {
   await router.unroute(id);
   expect(await service.page()).toMatch(/^404 /);
   await endPlane(service.stateDir);
+  await expect(service.page()).rejects.toThrow(/ECONNREFUSED/);
+});
+
+it("is killed where it hangs and its folder's provider ends", async () => {
+  const service = new TestService(await freePort());
+  await service.link();
+  const [pid = 0] = service.pids();
+  process.kill(pid, "SIGSTOP");
+  await endPlane(service.stateDir);
+  await expect.poll(() => statSync(`/proc/${pid}`, { throwIfNoEntry: false })).toBeUndefined();
   await expect(service.page()).rejects.toThrow(/ECONNREFUSED/);
 });
 

@@ -65,17 +65,29 @@ interface Prepared {
   readonly context: CliContext;
 }
 
-async function runLocked({ settings, cluster, signer, identity, log, context }: Prepared): Promise<number> {
+/** A stop is heard from the beginning: what a start has begun by then ends with it. */
+async function runLocked(prepared: Prepared): Promise<number> {
+  const stop = stopRequested();
+  const stopping = new AbortController();
+  void stop.received.then(() => stopping.abort());
+  try {
+    return await runUntil(stop.received, stopping.signal, prepared);
+  } catch (error) {
+    if (stopping.signal.aborted) return EXIT.interrupted;
+    throw error;
+  } finally {
+    stop.forget();
+  }
+}
+
+async function runUntil(stop: Promise<unknown>, signal: AbortSignal, prepared: Prepared): Promise<number> {
+  const { settings, cluster, signer, identity, log, context } = prepared;
   const found = await findCluster(cluster.chosen);
   logCluster(log, cluster.chosen, found);
   // A cluster that carries ports and host names itself leaves nothing to a process of our own.
   const isCarried = cluster.chosen.kind.orchestrator && cluster.settings.ingress.by === "cluster";
   const plane = isCarried ? undefined : await openPlane(settings, log);
-  const driver = await openDriver({ cluster, address: found.address, plane, log });
-  const stop = stopRequested();
-  const starting = new AbortController();
-  void stop.received.then(() => starting.abort());
-  const { signal } = starting;
+  const driver = await openDriver({ cluster, address: found.address, plane, log, signal });
   try {
     const config = { ...settings, driver, ...(plane === undefined ? {} : { plane }) };
     const client = await context.chain();
@@ -85,18 +97,14 @@ async function runLocked({ settings, cluster, signer, identity, log, context }: 
       await plane?.abandon();
       throw error;
     });
-    const why = await Promise.race([stop.received, provider.failed]);
+    const why = await Promise.race([stop, provider.failed]);
     log.info("stopping", { why: errorText(why) });
     await provider.stop();
     if (why instanceof Error) throw why;
     return EXIT.done;
-  } catch (error) {
-    if (signal.aborted) return EXIT.interrupted;
-    throw error;
   } finally {
     await driver.close();
     await plane?.close();
-    stop.forget();
   }
 }
 
@@ -110,9 +118,11 @@ interface DriverWish {
   readonly address: string;
   readonly plane: PlaneLink | undefined;
   readonly log: Logger;
+  readonly signal: AbortSignal;
 }
 
-async function openDriver({ cluster, address, plane, log }: DriverWish): Promise<ClusterDriver> {
+/** A stop does not wait for a cluster that does not answer. */
+async function openDriver({ cluster, address, plane, log, signal }: DriverWish): Promise<ClusterDriver> {
   const carrier = plane === undefined ? {} : { carrier: plane.carrier };
   const weigher = { command: process.execPath, args: [process.argv[1] ?? "", WEIGHER_WORD] };
   const settings = {
@@ -122,8 +132,24 @@ async function openDriver({ cluster, address, plane, log }: DriverWish): Promise
     address,
     log: log.child({ module: "provider-cluster" }),
   };
-  return cluster.chosen.kind.open(settings).catch(async (error: unknown) => {
+  try {
+    signal.throwIfAborted();
+    const opening = cluster.chosen.kind.open(settings);
+    return await unlessAborted(opening, signal, (driver) => driver.close());
+  } catch (error) {
     await plane?.abandon();
     throw error;
+  }
+}
+
+/** What comes after the signal is undone. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, undo: (result: T) => Promise<void>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason);
+      work.then(undo).catch(() => {});
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
