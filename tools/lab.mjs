@@ -55,6 +55,12 @@ const PARTS = {
     files: ["test/kill/node.test.ts", "test/kill/snapshots.test.ts"],
     env: { SVC_TEST_NODE_KILLS: 500, SVC_TEST_SNAPSHOT_KILLS: 50, SVC_TEST_SEED: seed },
   },
+  /** A localnet killed at thirty points, each followed by a start and a stop that leave nothing behind. */
+  localnet: {
+    project: "e2e",
+    files: ["test/kill/localnet.test.ts"],
+    env: { SVC_TEST_LOCALNET_KILLS: 30, SVC_TEST_SEED: seed },
+  },
   /** A chain that begins with a million accounts. */
   genesis: {
     project: "e2e",

@@ -206,7 +206,7 @@ function warn(fault: unknown): void {
  * engine's own: Podman otherwise shares them between all storages of the machine, so that a process of another engine that is
  * stopped or hangs with a lock would stop this one too.
  */
-function engineConfig(folder: string): string {
+export function engineConfig(folder: string): string {
   const own = existsSync(MACHINE_CONFIG) ? readFileSync(MACHINE_CONFIG, "utf8") : "";
   const settings = {
     engine: ["exit_command_delay = 2", 'lock_type = "file"', `tmp_dir = "${join(folder, "tmp")}"`],

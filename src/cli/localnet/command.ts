@@ -20,8 +20,6 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   if (clusterconfig !== undefined && flags.given("cluster-engine"))
     throw usageError("--clusterconfig and --cluster-engine cannot be used together");
   const stop = new AbortController();
-  const wish = stopRequested();
-  void wish.received.then(() => stop.abort());
   const home = flags.optional("home");
   const options = {
     portOffset: flags.count("port-offset"),
@@ -34,8 +32,11 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
     ...(deploy === undefined ? {} : { deploy }),
     ...(clusterconfig === undefined ? {} : { clusterconfig: resolve(clusterconfig) }),
   };
+  const net = new Localnet(options, io);
+  const wish = stopRequested(() => net.tellRemains());
+  void wish.received.then(() => stop.abort());
   try {
-    return await new Localnet(options, io).run();
+    return await (flags.bool("clean") ? net.clean() : net.run());
   } finally {
     wish.forget();
   }

@@ -101,14 +101,17 @@ function readMarker(home: string): object {
   }
 }
 
-/** Removes a localnet's home. A folder that this command did not make is refused, unless it is empty. */
+/** Refuses a folder that this command did not make, unless it is empty: nothing in it may be removed. */
+export function requireLocalnetHome(home: string): void {
+  if (!existsSync(home) || isEmptyFolder(home) || existsSync(join(home, MARKER))) return;
+  throw commandError(`${home} exists and was not made by svc localnet`, { hint: "name another folder with --home" });
+}
+
+/** Removes a localnet's home, the marker last: a removal that is cut short leaves a home of ours. */
 export function removeHome(home: string): void {
-  if (!existsSync(home) || isEmptyFolder(home)) return;
-  if (!existsSync(join(home, MARKER))) {
-    throw commandError(`${home} exists and was not made by svc localnet`, {
-      hint: "name another folder with --home",
-    });
-  }
+  requireLocalnetHome(home);
+  if (!existsSync(home)) return;
+  for (const name of readdirSync(home)) if (name !== MARKER) rmSync(join(home, name), { recursive: true, force: true });
   rmSync(home, { recursive: true, force: true });
 }
 

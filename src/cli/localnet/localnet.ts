@@ -2,15 +2,15 @@ import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
-import { AUTHORITY, type ClusterDriver, clusterKind, endPlane, hostCluster } from "../../provider/index.ts";
-import { errorText, makePrivateDirectory } from "../../util/index.ts";
+import { AUTHORITY } from "../../provider/index.ts";
+import { EXIT, errorText, makePrivateDirectory } from "../../util/index.ts";
 import { commandError, ExitError } from "../errors.ts";
 import { VERSION } from "../node/version.ts";
 import { providerDir } from "../provider/run/config.ts";
 import type { Io } from "../terminal/io.ts";
 import { SUPERVISED } from "../terminal/signals.ts";
+import { LocalCluster } from "./cluster.ts";
 import { deployFile } from "./deployment.ts";
-import { engineFlags } from "./engine-flags.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
@@ -21,19 +21,24 @@ import {
   lockLocalnet,
   makeHome,
   removeHome,
+  requireLocalnetHome,
   writeClientSettings,
   writeState,
 } from "./home.ts";
-import { clusterNodePorts, type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
-import {
-  type ContainerEngine,
-  ensureBusybox,
-  ensureContainerEngine,
-  startPodman,
-} from "./processes/container-engine.ts";
+import { type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
+import { recordProcess } from "./processes/left.ts";
 import { type NetServer, startNetServer } from "./processes/net-server.ts";
 import { type Child, supervise } from "./processes/processes.ts";
 import { registerProvider } from "./register.ts";
+import {
+  endRemains,
+  foldersOf,
+  type LocalnetFolders,
+  recordCluster,
+  recordedCluster,
+  remainsOf,
+  removeContainers,
+} from "./remains.ts";
 import { keySigner } from "./signer.ts";
 import type { LocalnetDeployment } from "./steps.ts";
 import { Steps } from "./steps.ts";
@@ -61,14 +66,14 @@ const LOCAL_ORIGINS = "http://localhost:*,http://127.0.0.1:*,chrome-extension://
 /** Containers of a localnet hold nothing worth a long shutdown. */
 const STOP_GRACE_MS = 1000;
 const START_MS = 60_000;
-/** Namespace that a provider in the cluster would run in. */
-const PROVIDER_SPACE = "svc-provider";
 
 /** A chain, a provider and everything they need, on this machine, until it is stopped. */
 export class Localnet {
   readonly #options: LocalnetOptions;
   readonly #io: Pick<Io, "out" | "err">;
   readonly #home: string;
+  readonly #folders: LocalnetFolders;
+  readonly #cluster: LocalCluster;
   readonly #ports: LocalnetPorts;
   readonly #steps: Steps;
   /** A home that was kept once stays kept: a start without the flag loses nothing. */
@@ -76,8 +81,6 @@ export class Localnet {
   /** Undoes what was started, in reverse order. */
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
   #children: Child[] = [];
-  #engine: ContainerEngine | undefined;
-  #isStopping = false;
   #client: ChainClient | undefined;
   #net: NetServer | undefined;
   #deployments: LocalnetDeployment[] = [];
@@ -86,6 +89,7 @@ export class Localnet {
     this.#options = options;
     this.#io = io;
     this.#home = resolve(options.home ?? defaultLocalnetHome(options.portOffset));
+    this.#folders = foldersOf(this.#home);
     this.#ports = localnetPorts(options.portOffset);
     this.#keep = options.keep;
     this.#steps = new Steps({
@@ -93,6 +97,8 @@ export class Localnet {
       out: (line) => io.out(`${line}\n`),
       err: (line) => io.err(`${line}\n`),
     });
+    const { runDir } = this.#folders;
+    this.#cluster = new LocalCluster({ ...options, runDir, say: (text) => this.#steps.say(text) });
   }
 
   /** Starts everything, prints the result and waits for the signal or for a process that ends unexpectedly. */
@@ -110,12 +116,47 @@ export class Localnet {
     }
   }
 
+  /** For an interrupt during a stop: what stays, and what removes it. */
+  tellRemains(): void {
+    const remains = remainsOf(this.#folders);
+    if (remains.length === 0) return;
+    this.#steps.say(`interrupted: ${remains.join(", ")} stay`);
+    this.#steps.say(`Hint: the next start removes them, or: ${this.#cleanCommand}`);
+  }
+
+  /** Ends and removes what an earlier localnet of the home left. */
+  async clean(): Promise<number> {
+    requireLocalnetHome(this.#home);
+    const remains = remainsOf(this.#folders);
+    if (remains.length === 0) {
+      this.#steps.say(`nothing is left of a localnet in ${this.#home}`);
+      return EXIT.done;
+    }
+    try {
+      await this.#claim();
+      await this.#cleanHome();
+    } finally {
+      await this.#stop();
+    }
+    if (this.#options.json) this.#io.out(`${JSON.stringify({ type: "removed", removed: remains })}\n`);
+    else for (const each of remains) this.#steps.say(`removed: ${each}`);
+    return EXIT.done;
+  }
+
+  async #cleanHome(): Promise<void> {
+    const isKept = isKeptHome(this.#home);
+    if (recordedCluster(this.#folders.runDir) === undefined && existsSync(providerDir(this.#home))) {
+      this.#onStop("container engine", () => this.#cluster.stop());
+      await this.#cluster.find();
+    }
+    await this.#removeEarlier(isKept ? "containers" : "data");
+    if (!isKept) removeHome(this.#home);
+  }
+
   async #start(): Promise<void> {
     const { signal, clusterconfig } = this.#options;
     const stages: readonly (readonly [name: string, stage: () => Promise<void>])[] = [
-      clusterconfig === undefined
-        ? ["container engine ready", () => this.#startEngine()]
-        : ["cluster found", () => this.#findCluster(clusterconfig)],
+      [clusterconfig === undefined ? "container engine ready" : "cluster found", () => this.#startCluster()],
       ["chain home created", () => this.#makeHome()],
       ["node up", () => this.#startNode()],
       ["provider registered", () => this.#register()],
@@ -129,59 +170,29 @@ export class Localnet {
     if (this.#options.deploy !== undefined) await this.#deploy(this.#options.deploy);
   }
 
-  async #startEngine(): Promise<void> {
-    const say = (text: string) => this.#steps.say(text);
-    const runDir = await this.#claim();
-    this.#engine = await ensureContainerEngine({ socket: this.#options.engineSocket, runDir, say });
-    this.#superviseEngine(runDir);
-    this.#onStop("container engine", () => this.#stopEngine());
-    ensureBusybox(say);
-    await hostCluster.sampleImage(this.#engine.address);
+  async #startCluster(): Promise<void> {
+    requireLocalnetHome(this.#home);
+    const remains = remainsOf(this.#folders);
+    await this.#claim(() => {
+      if (remains.length > 0) this.#steps.say(`removing what an earlier localnet left: ${remains.join(", ")}`);
+    });
+    await requireFreePorts(this.#options.portOffset);
+    this.#onStop("container engine", () => this.#cluster.stop());
+    await this.#cluster.start();
   }
 
-  async #findCluster(config: string): Promise<void> {
-    await this.#claim();
-    const kind = clusterKind({ orchestrator: true });
-    const { version } = await kind.find(config);
-    this.#steps.say(`leases run on Kubernetes ${version} (${config})`);
-    const lacking = await kind.installation?.lacks(config);
-    if (lacking === undefined) return;
-    this.#steps.say(`${lacking}: installing what a provider needs there ...`);
-    await kind.installation?.install(PROVIDER_SPACE, config);
-  }
-
-  /** Home and ports are this localnet's until it stops; returns the folder of what is needed while it runs. */
-  async #claim(): Promise<string> {
-    const runDir = `${this.#home}-run`;
+  /** Home and ports are this localnet's until it stops: what an earlier one left of processes ends first. */
+  async #claim(claimed = () => {}): Promise<void> {
+    const { runDir } = this.#folders;
     makePrivateDirectory(runDir);
     const lock = lockLocalnet(this.#home, runDir);
     this.#onStop("run folder", async () => {
+      // The next start finds here what could not be removed.
+      if (recordedCluster(runDir) === undefined) rmSync(runDir, { recursive: true, force: true });
       lock.release();
-      rmSync(runDir, { recursive: true, force: true });
     });
-    await requireFreePorts(this.#options.portOffset);
-    return runDir;
-  }
-
-  /** The engine service that was started here is started again when it ends: the containers do not end with it. */
-  #superviseEngine(runDir: string): void {
-    const service = this.#engine?.service;
-    void service?.ended.then(async (how) => {
-      if (this.#isStopping) return;
-      this.#steps.say(`the container engine stopped (${how}); restarting it ...`);
-      try {
-        this.#engine = await startPodman(runDir);
-        if (this.#isStopping) await this.#stopEngine();
-        else this.#superviseEngine(runDir);
-      } catch (error) {
-        this.#steps.say(`the container engine does not start: ${errorText(error)}`);
-      }
-    });
-  }
-
-  async #stopEngine(): Promise<void> {
-    this.#isStopping = true;
-    await this.#engine?.service?.stop();
+    claimed();
+    await endRemains(this.#folders);
   }
 
   async #makeHome(): Promise<void> {
@@ -189,13 +200,26 @@ export class Localnet {
       this.#keep = true;
       this.#steps.say(`continuing the localnet kept in ${this.#home} (remove that folder to start over)`);
     }
-    if (!this.#keep || !isWholeHome(this.#home)) {
-      await this.#purgeContainers("data");
+    const isNew = !this.#keep || !isWholeHome(this.#home);
+    await this.#removeEarlier(isNew ? "data" : "containers");
+    if (!this.#keep) this.#onStop("home", async () => this.#removeHome());
+    if (isNew) {
       removeHome(this.#home);
       await makeHome(this.#home, this.#options.blockIntervalMs);
     }
     writeClientSettings(this.#home, this.#rpcUrl);
-    if (!this.#keep) this.#onStop("home", async () => removeHome(this.#home));
+  }
+
+  /** Removes the containers of an earlier localnet from where it had them. */
+  async #removeEarlier(what: "containers" | "data"): Promise<void> {
+    const recorded = recordedCluster(this.#folders.runDir);
+    if (recorded === undefined && !existsSync(providerDir(this.#home))) return;
+    await removeContainers(this.#folders, recorded ?? this.#cluster.record, what);
+  }
+
+  /** A home with containers that could not be removed is needed for the next attempt. */
+  #removeHome(): void {
+    if (recordedCluster(this.#folders.runDir) === undefined) removeHome(this.#home);
   }
 
   async #startNode(): Promise<void> {
@@ -225,11 +249,12 @@ export class Localnet {
   }
 
   async #startProvider(): Promise<void> {
-    this.#onStop("containers", () => this.#purgeContainers(this.#keep ? "containers" : "data"));
+    recordCluster(this.#folders.runDir, this.#cluster.record);
+    this.#onStop("containers", () => this.#removeContainers());
     const ports = this.#ports;
     const child = this.#spawn("provider", [
       ...["provider", "run", "--home", this.#home, "--chain-id", LOCALNET_CHAIN_ID, "--node", this.#rpcUrl],
-      ...["--keyring-backend", "test", "--from", "provider", ...this.#clusterFlags()],
+      ...["--keyring-backend", "test", "--from", "provider", ...this.#cluster.flags(ports, this.#options.portOffset)],
       ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
       ...["--cluster-stop-grace", `${STOP_GRACE_MS}ms`],
       ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
@@ -251,16 +276,9 @@ export class Localnet {
     await this.#ready(child, /provider started/);
   }
 
-  /** Ports of the cluster's nodes and pods may be out of reach, so the provider forwards them to this machine. */
-  #clusterFlags(): string[] {
-    const { clusterconfig, portOffset } = this.#options;
-    if (clusterconfig !== undefined) {
-      const cluster = ["--cluster-orch", "--clusterconfig", clusterconfig, "--cluster-ingress", "forward"];
-      // Most images that people try first run as root, which a container engine lets them, too.
-      const ports = ["--cluster-node-port-range", clusterNodePorts(portOffset)];
-      return [...cluster, ...ports, "--cluster-pod-security", "baseline"];
-    }
-    return engineFlags(this.#needEngine().address, this.#ports);
+  async #removeContainers(): Promise<void> {
+    await this.#cluster.settled();
+    await removeContainers(this.#folders, this.#cluster.record, this.#keep ? "containers" : "data");
   }
 
   /** Waits for the line by which a process says that it serves. */
@@ -327,28 +345,8 @@ export class Localnet {
     for (const { what, run } of this.#cleanups.toReversed()) {
       await run().catch((error: unknown) => this.#steps.say(`could not stop ${what}: ${errorText(error)}`));
     }
-  }
-
-  /** Removes containers, networks and rules of this home; with `data` also volumes and what is known of the leases. */
-  async #purgeContainers(what: "containers" | "data"): Promise<void> {
-    const stateDir = providerDir(this.#home);
-    if (!existsSync(stateDir)) return;
-    await endPlane(stateDir);
-    const driver = await this.#openCluster(stateDir);
-    try {
-      await (what === "containers" ? driver.suspend() : driver.purge());
-    } finally {
-      await driver.close();
-    }
-  }
-
-  async #openCluster(stateDir: string): Promise<ClusterDriver> {
-    const { clusterconfig } = this.#options;
-    const settings = { stateDir, stopGraceMs: STOP_GRACE_MS };
-    if (clusterconfig === undefined) return hostCluster.open({ ...settings, address: this.#needEngine().address });
-    // It is the provider of the home as it is, which may be one that a stopped localnet left.
-    const { address: provider } = await keySigner(localnetKeyring(this.#home), "provider");
-    return clusterKind({ orchestrator: true }).open({ ...settings, provider, address: clusterconfig });
+    if (recordedCluster(this.#folders.runDir) === undefined) return;
+    this.#steps.say(`Hint: containers stay; the next start removes them, or: ${this.#cleanCommand}`);
   }
 
   #spawn(name: string, args: readonly string[]): Child {
@@ -358,6 +356,7 @@ export class Localnet {
       detached: true,
       env: { ...process.env, [SUPERVISED]: "1" },
     });
+    if (child.pid !== undefined) recordProcess(this.#folders.runDir, { name, pid: child.pid });
     const supervised = supervise(name, child, this.#logFile(name));
     this.#children.push(supervised);
     this.#onStop(name, () => {
@@ -384,6 +383,10 @@ export class Localnet {
     return saved;
   }
 
+  get #cleanCommand(): string {
+    return `svc localnet --clean${flagsOfHome(this.#home, this.#options.portOffset)}`;
+  }
+
   /** Signs a certificate for every host name of a lease. */
   get #authority(): string {
     return join(this.#home, "authority");
@@ -404,11 +407,6 @@ export class Localnet {
   #needClient(): ChainClient {
     if (this.#client === undefined) throw new Error("the node is not up");
     return this.#client;
-  }
-
-  #needEngine(): ContainerEngine {
-    if (this.#engine === undefined) throw new Error("the container engine is not up");
-    return this.#engine;
   }
 }
 

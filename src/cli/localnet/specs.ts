@@ -25,6 +25,7 @@ const LOCALNET: CommandSpec = {
     OFFSET_FLAG,
     { ...NODE_SETTINGS.blockInterval, summary: "time between blocks", default: "1s" },
     { name: "keep", summary: "keep chain, keys and volumes for the next start" },
+    { name: "clean", summary: "remove what a localnet that was killed left behind, and exit" },
     {
       name: "cluster-engine",
       value: "<socket>",

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { stopRequested } from "./signals.ts";
+import { SUPERVISED, stopRequested } from "./signals.ts";
 
 /** Other listeners in this process must not hear the signals of these tests. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -14,6 +14,7 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   for (const signal of SIGNALS) {
     process.removeAllListeners(signal);
     for (const listener of others.get(signal) ?? []) process.on(signal, listener);
@@ -43,4 +44,26 @@ test("nothing is listened to once it is forgotten", () => {
   const before = process.listenerCount("SIGHUP");
   stopRequested().forget();
   expect(process.listenerCount("SIGHUP")).toBe(before);
+});
+
+test("a second Ctrl-C says first what stays", () => {
+  const said: string[] = [];
+  vi.spyOn(process, "exit").mockImplementation(() => {
+    said.push("exit");
+    return undefined as never;
+  });
+  const wish = stopRequested(() => said.push("stays"));
+  process.emit("SIGINT", "SIGINT");
+  expect(said).toEqual([]);
+  process.emit("SIGINT", "SIGINT");
+  expect(said).toEqual(["stays", "exit"]);
+  wish.forget();
+});
+
+test("a process whose starter has gone before it listens ends, too", async () => {
+  vi.stubEnv(SUPERVISED, "1");
+  vi.spyOn(process, "connected", "get").mockReturnValue(false);
+  const wish = stopRequested();
+  expect(await wish.received).toBe("disconnect");
+  wish.forget();
 });

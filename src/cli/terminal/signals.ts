@@ -17,9 +17,9 @@ export interface StopWish {
 /**
  * Watches for the end: Ctrl-C, a service manager, the end of the terminal, or the end of the command that started this
  * process (which holds the other end of its IPC channel). The first request ends things in order, a second Ctrl-C at
- * once.
+ * once, after `interrupted` has said what stays.
  */
-export function stopRequested(): StopWish {
+export function stopRequested(interrupted: () => void = () => {}): StopWish {
   let interrupts = 0;
   let resolve: (reason: StopReason) => void = () => {};
   const received = new Promise<StopReason>((done) => {
@@ -27,7 +27,7 @@ export function stopRequested(): StopWish {
   });
   const onInterrupt = (): void => {
     interrupts += 1;
-    if (interrupts > 1) process.exit(EXIT.interrupted);
+    if (interrupts > 1) endAtOnce(interrupted);
     resolve("SIGINT");
   };
   const onTerminate = (): void => resolve("SIGTERM");
@@ -38,8 +38,10 @@ export function stopRequested(): StopWish {
   };
   const onDisconnect = (): void => resolve("disconnect");
   process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate).on("SIGHUP", onHangup);
-  const supervised = process.env[SUPERVISED] === "1" && process.connected;
+  const supervised = process.env[SUPERVISED] === "1";
   if (supervised) process.once("disconnect", onDisconnect);
+  // The command that started this process may have been killed before anybody listened here.
+  if (supervised && !process.connected) onDisconnect();
   const forget = (): void => {
     process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate).off("SIGHUP", onHangup);
     process.off("disconnect", onDisconnect);
@@ -47,6 +49,14 @@ export function stopRequested(): StopWish {
     if (supervised && process.connected) process.disconnect();
   };
   return { received, forget };
+}
+
+function endAtOnce(interrupted: () => void): never {
+  try {
+    interrupted();
+  } finally {
+    process.exit(EXIT.interrupted);
+  }
 }
 
 function hasTerminal(): boolean {

@@ -23,6 +23,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--api.enabled-unsafe-cors",
   "--append",
   "--check-invariants",
+  "--clean",
   "--cluster-k8s",
   "--cluster-local-images",
   "--cluster-orch",

@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type FoundCluster, hostCluster } from "../../../provider/index.ts";
 import { errorText, makePrivateDirectory } from "../../../util/index.ts";
 import { commandError } from "../../errors.ts";
-import type { Child } from "./processes.ts";
-import { supervise } from "./processes.ts";
-import { endStrayService, recordService } from "./stray.ts";
+import { recordProcess, serviceSocket } from "./left.ts";
+import { type Child, supervise } from "./processes.ts";
 
 /** A container engine, and the service process where this command started it. */
 export interface ContainerEngine extends FoundCluster {
@@ -112,12 +111,13 @@ function missing(): Error {
 
 /** Starts Podman's service on a socket in the folder. */
 export async function startPodman(runDir: string): Promise<ContainerEngine> {
-  const socket = join(runDir, "podman.sock");
+  const socket = serviceSocket(runDir);
   makePrivateDirectory(runDir);
   const log = join(runDir, "podman.log");
-  await endStrayService(runDir, socket);
+  // A service that was killed leaves its socket.
+  rmSync(socket, { force: true });
   const child = spawn("podman", ["system", "service", "--time=0", `unix://${socket}`], podmanOptions(runDir));
-  if (child.pid !== undefined) recordService(runDir, child.pid);
+  if (child.pid !== undefined) recordProcess(runDir, { name: "container engine", pid: child.pid });
   const service = supervise("podman", child, log);
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
@@ -152,11 +152,12 @@ function podmanOptions(runDir: string) {
 }
 
 /**
- * The machine's configuration with one change: the monitor of a command run inside a container ends two seconds after
+ * The user's or the machine's configuration with one change: the monitor of a command run inside a container ends two seconds after
  * the command, not five minutes after.
  */
 function writeServiceConf(runDir: string): string {
-  const text = existsSync(SYSTEM_CONF) ? readFileSync(SYSTEM_CONF, "utf8") : CONTAINERS_CONF;
+  const { CONTAINERS_CONF: own = SYSTEM_CONF } = process.env;
+  const text = existsSync(own) ? readFileSync(own, "utf8") : CONTAINERS_CONF;
   const path = join(runDir, "containers.conf");
   const delayed = /^\s*exit_command_delay/m.test(text);
   const changed = /^\[engine\]$/m.test(text)

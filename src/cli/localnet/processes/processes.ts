@@ -18,7 +18,8 @@ export interface Child {
   waitFor(pattern: RegExp): Promise<string>;
 }
 
-const STOP_TIMEOUT_MS = 15_000;
+/** Milliseconds from SIGTERM to SIGKILL: a provider finishes its calls to the engine first. */
+export const STOP_TIMEOUT_MS = 45_000;
 /** Longest time from the end of a process to the end of its output. */
 const LAST_WORDS_MS = 500;
 

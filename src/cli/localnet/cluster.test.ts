@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { resolveFlags } from "../command/flags.ts";
 import { readClusterSettings } from "../provider/run/config.ts";
 import { PROVIDER_RUN_FLAGS } from "../provider/run/spec.ts";
-import { engineFlags } from "./engine-flags.ts";
+import { engineFlags } from "./cluster.ts";
 
 test("node ports of a localnet answer on this machine alone", () => {
   const words = engineFlags("/run/engine.sock", { nodePortFirst: 31_000, nodePortLast: 31_009 });
