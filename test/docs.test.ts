@@ -5,6 +5,7 @@ import { GLOBAL_FLAGS } from "../src/cli/command/global-flags.ts";
 import type { CommandSpec } from "../src/cli/command/spec.ts";
 import { resolveCommand } from "../src/cli/command/words/normalize.ts";
 import { ROOT as COMMANDS } from "../src/cli/root.ts";
+import { DEFAULT_HTTP_OPTIONS } from "../src/sdl/read/expose.ts";
 import { codespaceOf, ERROR_TABLES } from "../tools/docs/errors.ts";
 import { libraryEntries } from "../tools/docs/library.ts";
 import { anchor } from "../tools/docs/markdown.ts";
@@ -122,6 +123,24 @@ async function commandFault(line: string): Promise<string | undefined> {
     .find((word) => !known.has(word.replace(/^--?/, "").replace(/=.*/, "")));
   return wrong === undefined ? undefined : `${line}: there is no flag ${wrong}`;
 }
+
+describe("the tenant's guide", () => {
+  const guide = read("docs/guides/tenant.md");
+
+  it("tells the default of every HTTP option", () => {
+    const [row = ""] = /^\| `\.expose\[\]\.http_options` .*$/m.exec(guide) ?? [];
+    const { nextCases = [], ...numbers } = DEFAULT_HTTP_OPTIONS;
+    for (const [name, value] of Object.entries({ ...numbers, nextCases: `[${nextCases.join(", ")}]` })) {
+      const key = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      expect(row).toContain(`\`${key}\``);
+      expect(row).toContain(`${value}`);
+    }
+  });
+
+  it("describes every parameter of a service", () => {
+    for (const name of ["storage", "tee"]) expect(guide).toMatch(new RegExp(`^\\| \`\\.params\\.${name}`, "m"));
+  });
+});
 
 describe("troubleshooting", () => {
   it("quotes errors as the product says them", () => {

@@ -4,8 +4,8 @@ import { code, page, table } from "./markdown.ts";
 import { commentOf } from "./protos.ts";
 
 const INTRO = `Parameters of the modules and their defaults, as \`svc init\` writes them to \`app_state.<module>.params\` of the genesis file.
-They are fixed for the life of a chain; \`svc query <module> params\` shows those in force. The fixed gas of messages stands
-with the [messages](messages.md).`;
+Later a [vote](../guides/holder.md#vote-and-let-others-act-or-pay-for-you) changes those of a module by the message that its section
+names; \`svc query <module> params\` shows those in force. The fixed gas of messages stands with the [messages](messages.md).`;
 
 const GAS = "message_gas";
 
@@ -26,9 +26,25 @@ export function paramsPage(registry: FileRegistry): string {
       code(value),
       meaning(registry, module, name),
     ]);
-    return rows.length === 0 ? [] : [`## ${module}`, table(["Parameter", "Default", "Meaning"], rows)];
+    if (rows.length === 0) return [];
+    return [
+      `## ${module}`,
+      `Changed by ${code(changeOf(registry, module))}.`,
+      table(["Parameter", "Default", "Meaning"], rows),
+    ];
   });
   return page("Parameters", [INTRO, ...sections]);
+}
+
+/** Packages of modules with the versions of their messages. */
+const PACKAGES = ["svc.%.v1beta1", "sdk.%.v1beta1", "sdk.%.v1"];
+
+/** Type URL of the message by which a vote changes the parameters of a module, as clients of the chain write it. */
+function changeOf(registry: FileRegistry, module: string): string {
+  const names = PACKAGES.map((each) => `${each.replace("%", module)}.MsgUpdateParams`);
+  const name = names.find((each) => registry.getMessage(each) !== undefined);
+  if (name === undefined) throw new Error(`no vote changes the parameters of ${module}: the page says so of all`);
+  return `/${name.replace(/^sdk\./, "cosmos.")}`;
 }
 
 /** Fixed gas of messages by type name. */
