@@ -29,12 +29,12 @@ test("a provider shows the life of an order in its metrics, without naming the t
   const lease = await daemon.deploy(sampleDeployment());
   await expect.poll(metrics, { timeout: 30_000 }).toContain('provider_order_manager{phase="open"} 1');
   await daemon.lease(lease);
-  await expect.poll(metrics, { timeout: 30_000 }).toContain('provider_order_complete{result="lease-won"} 1');
+  await expect.poll(metrics, { timeout: 30_000 }).toContain('provider_order_complete_total{result="lease-won"} 1');
   const text = await metrics();
-  expect(text).toContain('provider_bid{action="create",result="success"} 1');
-  expect(text).toContain('provider_should_bid{result="pass"} 1');
-  expect(text).toContain('provider_reservation{result="success"} 1');
-  expect(text).toContain('provider_inventory_reservations_total{classification="active",quantity="none"} 1');
+  expect(text).toContain('provider_bid_total{action="create",result="success"} 1');
+  expect(text).toContain('provider_should_bid_total{result="pass"} 1');
+  expect(text).toContain('provider_reservation_total{result="success"} 1');
+  expect(text).toContain('provider_inventory_reservations{classification="active",quantity="none"} 1');
   expect(text).toContain("provider_bid_pricing_duration_count 1");
   expect(text).toMatch(/^provider_balance [1-9]/m);
   expect(text).toMatch(/^provider_last_bid_timestamp_seconds [1-9]/m);

@@ -43,15 +43,21 @@ describe("the metrics of a provider", () => {
     expect(lines).toContain('provider_order_manager{phase="lost"} 0');
     expect(lines).toContain('provider_order_refused{obstacle="money"} 1');
     expect(lines).toContain('provider_manifest_manager{phase="running"} 3');
-    expect(lines).toContain('provider_inventory_allocatable_total{quantity="cpu"} 8000');
-    expect(lines).toContain('provider_inventory_reservations_total{classification="active",quantity="none"} 4');
-    expect(lines).toContain(
-      `provider_inventory_reservations_total{classification="active",quantity="memory"} ${2 ** 40}`,
-    );
+    expect(lines).toContain('provider_inventory_allocatable{quantity="cpu"} 8000');
+    expect(lines).toContain('provider_inventory_reservations{classification="active",quantity="none"} 4');
+    expect(lines).toContain(`provider_inventory_reservations{classification="active",quantity="memory"} ${2 ** 40}`);
     expect(lines).toContain('provider_leased_ips{state="left"} 3');
     expect(lines).toContain("provider_bidding 1");
     expect(lines).toContain("provider_block_height 77");
     expect(lines).toContain("provider_balance 12000000");
+  });
+
+  it("end in _total if they only grow, and only then", async () => {
+    const text = await new MetricRegistry().text(readings(STATE));
+    const rows = [...text.matchAll(/^# TYPE (\S+) (counter|gauge)$/gm)];
+    expect(rows.length).toBeGreaterThan(30);
+    const wrong = rows.filter(([, name = "", type]) => name.endsWith("_total") !== (type === "counter"));
+    expect(wrong.map(([line]) => line)).toEqual([]);
   });
 
   it("leave out what is not known", async () => {
@@ -69,8 +75,8 @@ describe("the metrics of a provider", () => {
     registry.mark("lastOrder");
     await expect(timed(registry, "pricing", () => Promise.reject(new Error("no price")))).rejects.toThrow("no price");
     const lines = series(await registry.text([]));
-    expect(lines).toContain('provider_bid{action="create",result="fail"} 1');
-    expect(lines).toContain('provider_bid{action="close",result="success"} 0');
+    expect(lines).toContain('provider_bid_total{action="create",result="fail"} 1');
+    expect(lines).toContain('provider_bid_total{action="close",result="success"} 0');
     expect(lines).toContain("provider_last_order_timestamp_seconds 5");
     expect(lines).toContain("provider_bid_pricing_duration_count 1");
   });

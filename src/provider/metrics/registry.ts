@@ -22,6 +22,9 @@ export interface Reading {
 /** From a price out of the scales to a script at its time limit. */
 const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 5, 10, 30];
 
+/** Gauges of the process that are named like counters; the same numbers stand by type in others. */
+const SUMS = ["nodejs_active_resources_total", "nodejs_active_handles_total", "nodejs_active_requests_total"];
+
 /** All metrics of one provider, and of its process. */
 export class MetricRegistry implements Meter {
   readonly #registry = new Registry();
@@ -40,6 +43,7 @@ export class MetricRegistry implements Meter {
       for (const each of combinations(labels)) this.#counters.get(key)?.inc(each, 0);
     }
     collectDefaultMetrics({ register: this.#registry });
+    for (const name of SUMS) this.#registry.removeSingleMetric(name);
   }
 
   count<Name extends CounterName>(name: Name, labels: LabelsOf<(typeof COUNTERS)[Name]>): void {

@@ -15,34 +15,34 @@ const QUANTITY = ["cpu", "memory", "storage", "gpu"] as const;
 /** What only grows while the provider runs. */
 export const COUNTERS = {
   shouldBid: {
-    name: "provider_should_bid",
+    name: "provider_should_bid_total",
     help: "Orders examined: pass if they suit this provider, decline if not, fail if they could not be judged.",
     labels: { result: ["pass", "decline", "fail"] },
   },
   reservation: {
-    name: "provider_reservation",
+    name: "provider_reservation_total",
     help: "Attempts to reserve capacity for a bid.",
     labels: { result: RESULT },
   },
   bid: {
-    name: "provider_bid",
+    name: "provider_bid_total",
     help: "Bids created and withdrawn, counted when a block holds them or the chain has refused them.",
     labels: { action: ["create", "close"], result: RESULT },
   },
   orderComplete: {
-    name: "provider_order_complete",
+    name: "provider_order_complete_total",
     help: "Bids that have ended, by what became of them.",
     labels: {
       result: ["lease-won", "lease-lost", "order-closed", "bid-closed-external", "bid-timeout", "bid-withdrawn"],
     },
   },
   withdrawal: {
-    name: "provider_lease_withdrawal",
+    name: "provider_lease_withdrawal_total",
     help: "Transactions that collect what leases have earned.",
     labels: { result: RESULT },
   },
   gatewayRequests: {
-    name: "provider_gateway_requests",
+    name: "provider_gateway_requests_total",
     help: "Requests answered by the gateway, by class of route and of status.",
     labels: { route: ["public", "tenant", "other"], status: ["2xx", "3xx", "4xx", "5xx"] },
   },
@@ -80,17 +80,17 @@ export const GAUGES = {
     labels: { phase: ["awaiting", "deploying", "running", "closing"] },
   },
   allocatable: {
-    name: "provider_inventory_allocatable_total",
+    name: "provider_inventory_allocatable",
     help: "What the nodes offer: thousandths of a core, bytes, pieces.",
     labels: { quantity: QUANTITY },
   },
   available: {
-    name: "provider_inventory_available_total",
+    name: "provider_inventory_available",
     help: "What is left of it beside all reservations.",
     labels: { quantity: QUANTITY },
   },
   reservations: {
-    name: "provider_inventory_reservations_total",
+    name: "provider_inventory_reservations",
     help: "What is reserved: pending for bids, active for leases; quantity=none counts the reservations.",
     labels: { classification: ["pending", "active"], quantity: ["none", ...QUANTITY] },
   },
