@@ -12,7 +12,8 @@ import { signingKeyName } from "../../keys/only-key.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
 import { type ChosenKind, chosenKind } from "../run/cluster.ts";
-import { providerDir, readCertificateSources } from "../run/config.ts";
+import { providerDir, readCertificateSources, readClusterSettings, readSettings } from "../run/config.ts";
+import type { ListenAddress } from "../run/parsers.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
 import { balanceCheck, certificateCheck } from "./account.ts";
 import { type ChainFacts, chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
@@ -24,9 +25,12 @@ import {
   diskCheck,
   domainCheck,
   installationChecks,
+  type NodePorts,
+  nodePortsCheck,
   portCheck,
   type Running,
   runningCheck,
+  settingsCheck,
 } from "./host.ts";
 import { hostCertificatesCheck } from "./host-certificates.ts";
 import { partChecks, poolChecks, storageChecks } from "./parts.ts";
@@ -75,8 +79,11 @@ async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promi
     asked ??= stateOfFolder(folder, home);
     return asked;
   };
-  const gateway = { name: "gateway port", option: "--gateway-listen-address" };
   return [
+    settingsCheck(() => {
+      readSettings(flags);
+      readClusterSettings(flags);
+    }),
     clusterCheck(chosen),
     ...installationChecks(chosen),
     ...(await partChecks(chosen, flags)),
@@ -84,11 +91,35 @@ async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promi
     ...storageChecks(chosen, facts),
     ...poolChecks(chosen, readSetting(CLUSTER.clusterLeasedIps, source)),
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
-    portCheck({ ...gateway, ...readSetting(LEASES.gatewayListenAddress, source) }, running),
+    ...listenerChecks(flags, running),
     ...(isClustersIngress(chosen, flags) ? [] : ingressChecks(flags, running)),
+    ...(chosen.kind.orchestrator ? [] : [nodePortsCheck(nodePortsOf(flags), running)]),
     domainCheck(readSetting(LEASES.deploymentIngressDomain, source)),
     runningCheck(running),
   ];
+}
+
+/** Ports beside those of the ingress; nothing to check of one that is not to be opened. */
+function listenerChecks(flags: Flags, running: Running): Check[] {
+  const source = flagSettings(flags);
+  const listeners = [
+    { name: "gateway port", setting: LEASES.gatewayListenAddress },
+    { name: "gateway gRPC port", setting: LEASES.gatewayGrpcListenAddress },
+    { name: "metrics port", setting: LEASES.metricsListener },
+  ];
+  return listeners.flatMap(({ name, setting }) => {
+    const address = readSetting<ListenAddress | undefined>(setting, source);
+    return address === undefined ? [] : [portCheck({ name, option: `--${setting.name}`, ...address }, running)];
+  });
+}
+
+function nodePortsOf(flags: Flags): NodePorts {
+  const source = flagSettings(flags);
+  return {
+    range: readSetting(CLUSTER.clusterNodePortRange, source),
+    host: readSetting(CLUSTER.clusterNodePortAddress, source),
+    wanted: readSetting(CLUSTER.clusterNodePortQuantity, source),
+  };
 }
 
 /** Whether the provider opens no ingress: requests come through one that the orchestrator has. */

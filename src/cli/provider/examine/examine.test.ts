@@ -22,10 +22,14 @@ import { Lease_State } from "../../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { providerErrors } from "../../../wire/index.ts";
+import { PROVIDER_RUN } from "../run/spec.ts";
 import { CLOCK_AHEAD_S } from "./chain.ts";
 import { examine, Fault, type Finding, MAX_DETAIL, Unknown } from "./finding.ts";
 import { LEASES_APART, resolveName } from "./gateway.ts";
 import { gpuCheck } from "./gpus.ts";
+import { PROVIDER_EXAMINE_COMMANDS } from "./specs.ts";
+
+const ALL = [...PROVIDER_EXAMINE_COMMANDS, PROVIDER_RUN];
 
 describe("an examination", () => {
   const check = (look: () => Promise<string>) => ({ name: "it", fix: "the usual remedy", look });
@@ -340,8 +344,19 @@ describe("svc provider check", () => {
     const { code, found } = await check();
     expect(code).toBe(1);
     expect(Object.keys(found)).toEqual([
-      ...["node", "clock", "registration", "balance", "certificate", "cluster", "gpus", "disk", "gateway port"],
-      "ingress port",
+      ...[
+        "node",
+        "clock",
+        "registration",
+        "balance",
+        "certificate",
+        "settings",
+        "cluster",
+        "gpus",
+        "disk",
+        "gateway port",
+      ],
+      ...["ingress port", "node ports"],
       ...["ingress domain", "provider", "dns", "gateway", "shown certificate"],
     ]);
     const states = Object.entries(found).map(([name, { state }]) => [name, state]);
@@ -354,6 +369,7 @@ describe("svc provider check", () => {
         certificate: "ok",
         cluster: "failed",
         disk: "ok",
+        settings: "ok",
       },
       ...{ "gateway port": "ok", "ingress port": "ok", provider: "failed", dns: "ok", gateway: "failed" },
     });
@@ -437,6 +453,37 @@ describe("svc provider check", () => {
       fix: expect.stringContaining("--ingress-listen-address"),
     });
     expect(found.disk).toMatchObject({ state: "failed", detail: expect.stringMatching(/MiB free at .*, less than/) });
+  });
+
+  it("takes every flag of svc provider run, and says what that would not take", async () => {
+    const names = (path: string) => ALL.find(({ name }) => name === path)?.flags?.map(({ name }) => name) ?? [];
+    expect(names("check")).toEqual(expect.arrayContaining(names("run")));
+    expect((await check("--bid-price-strategy", "scale", "--withdrawal-period", "1h")).found.settings).toMatchObject({
+      state: "ok",
+    });
+    expect((await check("--provider-config", join(home, "none.yaml"))).found.settings).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("none.yaml"),
+    });
+  });
+
+  it("looks at every port that the provider would open", async () => {
+    const taken = createTcpServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    closing.push(() => new Promise((resolve) => taken.close(resolve)));
+    const { port } = taken.address() as AddressInfo;
+    const at = `127.0.0.1:${port}`;
+    const range = ["--cluster-node-port-range", `${port}-${port}`, "--cluster-node-port-quantity", "1"];
+    const nodePorts = [...range, "--cluster-node-port-address", "127.0.0.1"];
+    const { found } = await check("--metrics-listener", at, "--gateway-grpc-listen-address", at, ...nodePorts);
+    for (const [name, option] of [
+      ["metrics port", "--metrics-listener"],
+      ["gateway gRPC port", "--gateway-grpc-listen-address"],
+      ["node ports", "--cluster-node-port-range"],
+    ] as const) {
+      expect(found[name]).toMatchObject({ state: "failed", fix: expect.stringContaining(option) });
+    }
+    expect(found["node ports"]?.detail).toContain(`leases may have 1; other programs have ${port}`);
   });
 
   it("asks the provider that runs", async () => {

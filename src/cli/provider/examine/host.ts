@@ -8,6 +8,9 @@ import type { ListenAddress } from "../run/parsers.ts";
 import { type Check, Fault, leaseCount, Unknown } from "./finding.ts";
 import { resolveName } from "./gateway.ts";
 
+/** Numbers of ports that a detail shows. */
+const SHOWN_PORTS = 4;
+
 /** The provider that runs in the home, if one does. */
 export type Running = () => Promise<ControlState | undefined>;
 
@@ -103,16 +106,60 @@ export function portCheck({ name, host, port, option }: PortWish, running: Runni
   };
 }
 
+/** Ports that leases get. */
+export interface NodePorts {
+  readonly range: { readonly first: number; readonly last: number };
+  readonly host: string;
+  /** How many leases may have at most. */
+  readonly wanted: number;
+}
+
+/** Whether other programs leave enough of the range; a provider that runs has some of them itself. */
+export function nodePortsCheck({ range: { first, last }, host, wanted }: NodePorts, running: Running): Check {
+  const option = "--cluster-node-port-range";
+  return {
+    name: "node ports",
+    fix: `choose another range with ${option}, or fewer with --cluster-node-port-quantity`,
+    async look() {
+      const text = `${first}-${last} on ${host}`;
+      if ((await running()) !== undefined) return `${text}, as the running provider needs them`;
+      const taken: number[] = [];
+      for (let port = first; port <= last; port++) {
+        if (!(await isFree({ host, port, option }))) taken.push(port);
+      }
+      const free = last - first + 1 - taken.length;
+      const others = taken.length === 0 ? "" : `; other programs have ${taken.slice(0, SHOWN_PORTS).join(", ")}`;
+      if (free < wanted) throw new Error(`${free} of ${text} are free, leases may have ${wanted}${others}`);
+      return `${free} of ${text} are free${others}`;
+    },
+  };
+}
+
+/** Whether `svc provider run` would take the settings. */
+export function settingsCheck(read: () => void): Check {
+  return {
+    name: "settings",
+    fix: "correct it",
+    async look() {
+      read();
+      return "svc provider run takes them";
+    },
+  };
+}
+
 /** Whoever asks with other flags than the provider runs with would otherwise read that all is well with a port that it does not have. */
 async function heldPort(place: ListenAddress & { readonly option: string }): Promise<string> {
   const text = `${place.host}:${place.port}`;
-  const isFree = await tryPort(place).then(
+  if (!(await isFree(place))) return `${text} is in use, as by the running provider`;
+  const fix = `check with the flags or variables that the provider runs with; here: ${place.option}`;
+  throw new Fault(`nothing listens on ${text}, although the provider runs`, fix);
+}
+
+function isFree(place: ListenAddress & { readonly option: string }): Promise<boolean> {
+  return tryPort(place).then(
     () => true,
     () => false,
   );
-  if (!isFree) return `${text} is in use, as by the running provider`;
-  const fix = `check with the flags or variables that the provider runs with; here: ${place.option}`;
-  throw new Fault(`nothing listens on ${text}, although the provider runs`, fix);
 }
 
 function tryPort(place: ListenAddress & { readonly option: string }): Promise<void> {

@@ -1,43 +1,24 @@
 import type { FlagSpec } from "../../command/flag-spec.ts";
-import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
+import { NODE_FLAG, OUTPUT_FLAG } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
-import { CLUSTER_FLAGS } from "../run/cluster.ts";
-import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
+import { PROVIDER_RUN } from "../run/spec.ts";
 
 const TEXT: FlagSpec = { ...OUTPUT_FLAG, default: "text" };
+const FROM: FlagSpec = {
+  name: "from",
+  value: "<key>",
+  summary: "name of the provider's key, or its address, which needs no passphrase",
+};
+
+/** The command line of `svc provider run` fits the check, whatever it says. */
+const RUN_FLAGS = (PROVIDER_RUN.flags ?? []).map((flag) => (flag.name === FROM.name ? FROM : flag));
 
 /** Checks of a provider: by its operator on its host, and by anybody from outside. */
 export const PROVIDER_EXAMINE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "check",
     summary: "Check what this home's provider needs: node, clock, account, certificate, engine, disk, ports and names",
-    flags: [
-      NODE_FLAG,
-      {
-        name: "from",
-        value: "<key>",
-        summary: "name of the provider's key, or its address, which needs no passphrase",
-      },
-      ...KEYRING_FLAGS,
-      FEES.fees,
-      BIDS.bidDeposit,
-      ...CLUSTER_FLAGS,
-      CLUSTER.clusterIngress,
-      CLUSTER.clusterIngressClass,
-      CLUSTER.clusterGateway,
-      CLUSTER.clusterRuntimeClass,
-      CLUSTER.clusterLeasedIps,
-      CLUSTER.providerLeastFreeDisk,
-      LEASES.gatewayListenAddress,
-      LEASES.ingressListenAddress,
-      LEASES.ingressTlsListenAddress,
-      LEASES.ingressTlsCertificates,
-      LEASES.ingressTlsAuthority,
-      LEASES.ingressAcmeDirectory,
-      LEASES.ingressAcmeEmail,
-      LEASES.deploymentIngressDomain,
-      TEXT,
-    ],
+    flags: [...RUN_FLAGS, TEXT],
     example: "svc provider check --from provider --deployment-ingress-domain apps.example.com",
     load: async () => (await import("./check.ts")).providerCheck,
   },
