@@ -4,7 +4,13 @@ import { fromUtf8, toUtf8 } from "../util/index.ts";
 import { MsgCreateCertificateSchema } from "../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { type Any, packAny } from "../wire/index.ts";
 import { chainRecord } from "./chain.ts";
-import { certificatePath, publicKeyPem, readCertificateFile, writeCertificateFile } from "./file.ts";
+import {
+  certificatePath,
+  createCertificateFile,
+  publicKeyPem,
+  readCertificateFile,
+  writeCertificateFile,
+} from "./file.ts";
 import { type CertificateSigner, certificatePassphrase, makeCertificate } from "./issue.ts";
 import { planCertificate } from "./plan.ts";
 
@@ -26,9 +32,11 @@ export interface EnsureOptions {
 
 /**
  * The message that publishes a client certificate whose key is in the home; undefined if the tenant already has one. A
- * certificate made here is stored at once: if its transaction fails, the next run publishes it.
+ * certificate made here is stored at once: if its transaction fails, the next run publishes it. Of two commands that make
+ * the first one at the same time, both publish the same.
  */
-export async function ensureClientCertificate({ chain, home, signer, say }: EnsureOptions): Promise<Any | undefined> {
+export async function ensureClientCertificate(options: EnsureOptions): Promise<Any | undefined> {
+  const { chain, home, signer, say } = options;
   const { address } = signer;
   const path = certificatePath(home, address, "client");
   const file = await readCertificateFile(path);
@@ -40,7 +48,8 @@ export async function ensureClientCertificate({ chain, home, signer, say }: Ensu
     return publishMessage(address, { ...plan.file, publicKey: publicKeyPem(plan.file.details) });
   }
   const made = await makeCertificate({ address, hosts: [] }, await certificatePassphrase(signer));
-  await writeCertificateFile(path, made);
+  if (file !== undefined) await writeCertificateFile(path, made);
+  else if (!(await createCertificateFile(path, made))) return ensureClientCertificate(options);
   return publishMessage(address, made);
 }
 

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { type AccountCertificate, encodePem, PUBLIC_KEY_BLOCK, parseCertificatePem } from "../crypto/index.ts";
 import { checkSecretFile, prepareDirectory } from "../keyring/index.ts";
-import { commandError, errorText, readFileText, replaceFile } from "../util/index.ts";
+import { commandError, createFile, errorText, readFileText, replaceFile } from "../util/index.ts";
 
 /** What a certificate is for: a tenant's requests to providers, or a provider's gateway. */
 export type CertificateKind = "client" | "server";
@@ -52,13 +52,24 @@ function damaged(path: string, why: string): Error {
   return commandError(`certificate file ${path}: ${why}`, { hint });
 }
 
+type CertificateText = Pick<CertificateFile, "certificate" | "encryptedKey">;
+
 /** Writes a certificate file in one step, readable only by its owner. */
 export async function writeCertificateFile(
   path: string,
-  { certificate, encryptedKey }: Pick<CertificateFile, "certificate" | "encryptedKey">,
+  { certificate, encryptedKey }: CertificateText,
 ): Promise<void> {
   prepareDirectory(dirname(path));
   replaceFile(path, certificate + encryptedKey);
+}
+
+/** Like `writeCertificateFile`, but false if there is a file by now. */
+export async function createCertificateFile(
+  path: string,
+  { certificate, encryptedKey }: CertificateText,
+): Promise<boolean> {
+  prepareDirectory(dirname(path));
+  return createFile(path, certificate + encryptedKey);
 }
 
 /** The public half of a certificate in the form that the chain accepts. */

@@ -525,6 +525,18 @@ describe("what can go wrong", () => {
     expect(await fixture.all()).toHaveLength(1);
   });
 
+  test("another command of the tenant publishes the certificate first: the order goes without it", async () => {
+    open();
+    const publish = fixture.publishCertificate.bind(fixture);
+    fixture.publishCertificate = async () => {
+      const message = await publish();
+      if (message !== undefined) await fixture.tenantMarket().send([message]);
+      return message;
+    };
+    await fixture.deploy();
+    expect(await fixture.all()).toHaveLength(1);
+  });
+
   test("an interruption before the order leaves neither an order nor a record", async () => {
     open({ p1: { price: "10" } });
     const stop = new AbortController();

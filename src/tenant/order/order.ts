@@ -13,7 +13,7 @@ import {
   SvcError,
   sumCoins,
 } from "../../util/index.ts";
-import { type Any, deploymentErrors } from "../../wire/index.ts";
+import { type Any, certErrors, deploymentErrors } from "../../wire/index.ts";
 import { closeDeployment, createDeployment } from "../chain/messages.ts";
 import { checkInterrupted, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
@@ -50,8 +50,13 @@ function tellResumption({ progress, request }: Session, { entry }: Begun): void 
 /** A lost certificate is published again; the deployment itself needs nothing. */
 async function ensureCertificate({ publishCertificate, market, progress }: Session): Promise<void> {
   const message = await publishCertificate();
-  if (message !== undefined) await market.send([message]);
+  if (message !== undefined) await market.send([message]).catch(ifNotPublished);
   progress.done("certificate", message === undefined ? "valid on the chain" : "created and published");
+}
+
+/** Another command of the tenant may have published the certificate meanwhile. */
+function ifNotPublished(error: unknown): void {
+  if (!isOneOf([certErrors.exists], error)) throw error;
 }
 
 async function placeOrder(session: Session, { begun, superseded }: Resumption): Promise<Placed> {
@@ -61,8 +66,8 @@ async function placeOrder(session: Session, { begun, superseded }: Resumption): 
   const certificate = await publishCertificate();
   progress.done("certificate", certificate === undefined ? "valid on the chain" : "created, published with the order");
   const old = superseded === undefined ? [] : [closeDeployment({ owner: market.owner, dseq: superseded })];
-  const first = [...old, ...(certificate === undefined ? [] : [certificate])];
-  const placed = await sendOrder(session, { first, deposit, ...(begun === undefined ? {} : { again: begun.entry }) });
+  const again = begun === undefined ? {} : { again: begun.entry };
+  const placed = await sendOrder(session, { first: old, certificate, deposit, ...again });
   if (superseded !== undefined) forget(session, superseded);
   const price = request.sdl.groups.map((group) => formatDecCoin(groupPrice(group))).join(" + ");
   const { dseq, createdAt } = placed.deployment;
@@ -92,6 +97,8 @@ async function confirm(
 interface OrderPlan {
   /** Messages that go before the creation. */
   readonly first: readonly Any[];
+  /** Publishes the tenant's certificate, unless another command does it first. */
+  readonly certificate: Any | undefined;
   readonly deposit: IntCoin;
   /** Entry of an earlier run whose transaction did not arrive. */
   readonly again?: JournalEntry;
@@ -103,7 +110,7 @@ interface OrderPlan {
  */
 async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
   const { market, journal, request, progress } = session;
-  let again = plan.again;
+  let { again, certificate } = plan;
   for (let collisions = 0; ; collisions++) {
     const entry = again ?? (await newEntry(session));
     const id = { owner: market.owner, dseq: entry.dseq };
@@ -111,9 +118,15 @@ async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
     progress.waiting(`the block with the order of deployment ${entry.dseq}`);
     try {
       const order = createDeployment({ id, groups, version: hash, deposit: plan.deposit });
-      await unlessInterrupted(() => market.send([...plan.first, order]), request.signal);
+      const first = certificate === undefined ? plan.first : [...plan.first, certificate];
+      await unlessInterrupted(() => market.send([...first, order]), request.signal);
     } catch (error) {
       if (!isChainRefusal(error)) throw error;
+      if (certificate !== undefined && isOneOf([certErrors.exists], error)) {
+        certificate = undefined;
+        again = entry;
+        continue;
+      }
       const isTaken = isOneOf([deploymentErrors.exists, deploymentErrors.numberUsed], error);
       const isArrived = isTaken && again !== undefined && (await isOurs(session, entry));
       // What was sent before an interruption may still arrive: its record stays.
