@@ -21,6 +21,8 @@ const PORT_OFFSET = 2200;
 /** `npm run lab localnet` has thirty. */
 const KILLS = Number(process.env.SVC_TEST_LOCALNET_KILLS ?? 5);
 const START_MS = 120_000;
+/** Two starts and a stop for each kill, on a busy machine. */
+const LONG_MS = Math.max(300_000, KILLS * 180_000);
 
 /** What a localnet prints on its way, each once the step is done. */
 const MILESTONES = [
@@ -49,14 +51,19 @@ describeWithEngine("a localnet that starts the engine itself", () => {
   const naming = new Naming(defaultPrefix(join(home, "provider", "engine")));
   const flags = ["--home", home, "--port-offset", String(PORT_OFFSET), "--block-interval", "300ms"];
   const env = ownPodman(fixture.folder);
+  let running: SvcProcess | undefined;
   afterAll(async () => {
+    await running?.kill();
     await runSvc(["localnet", "--clean", ...flags], { env });
     removeFolder(fixture.folder);
     await fixture.close();
   });
 
-  const start = (): Promise<SvcProcess> =>
-    fixture.start("localnet", ["localnet", "--deploy", join(ROOT, "examples/web.yaml"), ...flags], { env });
+  async function start(): Promise<SvcProcess> {
+    const words = ["localnet", "--deploy", join(ROOT, "examples/web.yaml"), ...flags];
+    running = await fixture.start("localnet", words, { env });
+    return running;
+  }
 
   /** Starts one and waits for the milestone and a little longer. */
   async function until(milestone: RegExp, moreMs: number): Promise<SvcProcess> {
@@ -94,28 +101,36 @@ describeWithEngine("a localnet that starts the engine itself", () => {
     await requireFreePorts(PORT_OFFSET);
   }
 
-  it(`starts again after kill -9 at ${KILLS} points, and leaves nothing behind`, async () => {
-    for (let kill = 0; kill < KILLS; kill++) {
-      const milestone = MILESTONES[kill % MILESTONES.length] ?? READY;
-      const localnet = await until(milestone, kill < MILESTONES.length && kill % 2 === 0 ? 0 : rng.between(0, 700));
-      await localnet.kill();
-      // Long runs look at every point alone; short ones let what is left add up.
-      if (KILLS < MILESTONES.length) continue;
+  it(
+    `starts again after kill -9 at ${KILLS} points, and leaves nothing behind`,
+    async () => {
+      for (let kill = 0; kill < KILLS; kill++) {
+        const milestone = MILESTONES[kill % MILESTONES.length] ?? READY;
+        const localnet = await until(milestone, kill < MILESTONES.length && kill % 2 === 0 ? 0 : rng.between(0, 700));
+        await localnet.kill();
+        // Long runs look at every point alone; short ones let what is left add up.
+        if (KILLS < MILESTONES.length) continue;
+        expect(await (await started()).stop()).toBe(0);
+        await expectNothingLeft();
+      }
       expect(await (await started()).stop()).toBe(0);
       await expectNothingLeft();
-    }
-    expect(await (await started()).stop()).toBe(0);
-    await expectNothingLeft();
-  });
+    },
+    LONG_MS,
+  );
 
-  it("leaves nothing behind if it is stopped while the engine makes a container", async () => {
-    for (let stop = 0; stop < Math.ceil(KILLS / 5); stop++) {
-      const localnet = await until(/^manifest accepted/, rng.between(0, 300));
-      expect(await localnet.stop()).toBe(130);
-      expect(localnet.output).not.toContain("could not stop");
-      await expectNothingLeft();
-    }
-  });
+  it(
+    "leaves nothing behind if it is stopped while the engine makes a container",
+    async () => {
+      for (let stop = 0; stop < Math.ceil(KILLS / 5); stop++) {
+        const localnet = await until(/^manifest accepted/, rng.between(0, 300));
+        expect(await localnet.stop()).toBe(130);
+        expect(localnet.output).not.toContain("could not stop");
+        await expectNothingLeft();
+      }
+    },
+    LONG_MS,
+  );
 
   it("says at a second Ctrl-C what stays and what removes it, which works without an engine", async () => {
     const localnet = await started();

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { lockLocalnet } from "./home.ts";
 import { Localnet } from "./localnet.ts";
 import { localnetPorts } from "./ports.ts";
 import { recordProcess } from "./processes/left.ts";
@@ -72,6 +73,16 @@ test("containers on an engine that is away keep their record, and the error says
     hint: `start it and try again; or give the containers up: rm ${runDir}/cluster.json`,
   });
   expect(recordedCluster(runDir)).toBeDefined();
+});
+
+test("a second start beside a running one says so, and nothing of what the first one has", async () => {
+  const { net, said, runDir, home } = localnet();
+  mkdirSync(runDir, { mode: 0o700 });
+  recordCluster(runDir, { engine: "/run/other.sock", kind: "docker" });
+  const lock = lockLocalnet(home, runDir);
+  await expect(net.run()).rejects.toThrow(`a localnet is already running in ${home}`);
+  expect(said).toEqual([]);
+  lock.release();
 });
 
 test("where nothing is left, that is said, and no folder made", async () => {

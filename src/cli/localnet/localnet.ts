@@ -345,7 +345,7 @@ export class Localnet {
     for (const { what, run } of this.#cleanups.toReversed()) {
       await run().catch((error: unknown) => this.#steps.say(`could not stop ${what}: ${errorText(error)}`));
     }
-    if (recordedCluster(this.#folders.runDir) === undefined) return;
+    if (this.#cleanups.length === 0 || recordedCluster(this.#folders.runDir) === undefined) return;
     this.#steps.say(`Hint: containers stay; the next start removes them, or: ${this.#cleanCommand}`);
   }
 

@@ -70,8 +70,13 @@ function beginningOf(pid: number): string | undefined {
   // The name before the last parenthesis may hold anything; the state is the first field after it.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const tick = fields[18];
-  if (tick === undefined || state === "Z" || state === "X") return undefined;
+  if (tick === undefined || state === "X" || (state === "Z" && isAlone(pid))) return undefined;
   return `${readOrNothing("/proc/sys/kernel/random/boot_id").trim()}/${tick}`;
+}
+
+/** Whether a process has no thread beside its first one: another one may still hold its ports. */
+function isAlone(pid: number): boolean {
+  return namesIn(`/proc/${pid}/task`).length <= 1;
 }
 
 /** The socket of an engine service that a localnet starts. */
@@ -89,8 +94,12 @@ function servicesOn(runDir: string): readonly LeftProcess[] {
 }
 
 function processIds(): readonly number[] {
+  return namesIn("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+}
+
+function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+    return readdirSync(folder);
   } catch {
     return [];
   }
