@@ -259,6 +259,7 @@ const HOSTS = [
   "engine-driver",
   "engine-host",
   "engine-ports",
+  "engine-probe",
   "engine-registry",
   "exhaustion",
   "provider-state",

@@ -38,3 +38,5 @@ export { normalHost } from "./hostnames/index.ts";
 export { Certificates, networkTexts, parseNetworks } from "./ingress/index.ts";
 export { endPlane, hasPlane, PLANE_WORD, PlaneLink, type PlaneProgram, type PlaneSettings } from "./plane/index.ts";
 export * from "./pricing/index.ts";
+export { tryHost } from "./probe/index.ts";
+export { isObstacle, OBSTACLES } from "./reasons.ts";

@@ -228,7 +228,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
 
   it("a runtime that the engine does not know keeps the provider from bidding", async () => {
     const strange = await engine.driver("strange", { runtime: "strange" });
-    expect(await strange.obstacle()).toMatch(/has no runtime "strange".*--cluster-runtime-class/);
+    expect((await strange.obstacle())?.text).toMatch(/has no runtime "strange".*--cluster-runtime-class/);
     expect(await (await engine.driver("usual", { runtime: "runc" })).obstacle()).toBeUndefined();
   });
 

@@ -32,17 +32,26 @@ const TEMPORARY = "temporary";
 const LOG = "podman.log";
 const MOST_SAID = 100_000;
 
+export interface EngineOptions {
+  /** Limits of the engine's own process, in the words of a shell. */
+  readonly ulimit?: string;
+  /** Makes a runtime for containers in the engine's folder and returns its path. */
+  readonly runtime?: (folder: string) => string;
+}
+
 /** A container engine of the tests' own: Podman's service on storage in a temporary folder. */
 export class TestEngine {
   readonly folder = ownedFolder(ENGINE_FOLDER);
   readonly socket = join(this.folder, "podman.sock");
   readonly #env: NodeJS.ProcessEnv;
+  readonly #ulimit: string;
   readonly #drivers: DockerDriver[] = [];
   #service: ChildProcess | undefined;
   image = "";
 
-  private constructor(env: NodeJS.ProcessEnv) {
-    writeFileSync(join(this.folder, CONFIG), engineConfig(this.folder));
+  private constructor(env: NodeJS.ProcessEnv, { ulimit = "", runtime }: EngineOptions) {
+    this.#ulimit = ulimit;
+    writeFileSync(join(this.folder, CONFIG), engineConfig(this.folder, runtime?.(this.folder)));
     mkdirSync(join(this.folder, TEMPORARY));
     this.#env = { ...env, ...podmanOn(this.folder).env };
   }
@@ -57,8 +66,8 @@ export class TestEngine {
   }
 
   /** Starts it, with the sample image. `env` is added to the service's environment. */
-  static async start(env: NodeJS.ProcessEnv = {}): Promise<TestEngine> {
-    const engine = new TestEngine({ ...process.env, ...env });
+  static async start(env: NodeJS.ProcessEnv = {}, options: EngineOptions = {}): Promise<TestEngine> {
+    const engine = new TestEngine({ ...process.env, ...env }, options);
     await engine.startService();
     engine.image = await ensureSampleImage(engine.socket);
     return engine;
@@ -73,7 +82,11 @@ export class TestEngine {
     const args = [...podmanOn(this.folder).storage, "system", "service", "--time=0", `unix://${this.socket}`];
     const log = openSync(join(this.folder, LOG), "a");
     // Monitors of containers leave a file where the service was started when memory runs out.
-    this.#service = spawn("podman", args, { env: this.#env, cwd: this.folder, stdio: ["ignore", log, log] });
+    const [program, ...words] =
+      this.#ulimit === ""
+        ? ["podman", ...args]
+        : ["sh", "-c", `ulimit ${this.#ulimit}; exec podman "$@"`, "sh", ...args];
+    this.#service = spawn(program ?? "", words, { env: this.#env, cwd: this.folder, stdio: ["ignore", log, log] });
     closeSync(log);
     for (let attempt = 0; ; attempt++) {
       const found = await discoverEngine(this.socket).catch((error) => error as Error);
@@ -206,10 +219,15 @@ function warn(fault: unknown): void {
  * engine's own: Podman otherwise shares them between all storages of the machine, so that a process of another engine that is
  * stopped or hangs with a lock would stop this one too.
  */
-export function engineConfig(folder: string): string {
+export function engineConfig(folder: string, runtime?: string): string {
   const own = existsSync(MACHINE_CONFIG) ? readFileSync(MACHINE_CONFIG, "utf8") : "";
   const settings = {
-    engine: ["exit_command_delay = 2", 'lock_type = "file"', `tmp_dir = "${join(folder, "tmp")}"`],
+    engine: [
+      "exit_command_delay = 2",
+      'lock_type = "file"',
+      `tmp_dir = "${join(folder, "tmp")}"`,
+      ...(runtime === undefined ? [] : [`runtime = "${runtime}"`]),
+    ],
     network: [
       `network_config_dir = "${join(folder, "networks")}"`,
       `default_subnet_pools = [{ "base" = "${ownRange()}", "size" = 24 }]`,

@@ -245,7 +245,7 @@ test.skipIf(missing !== undefined)("a host name that the gateway refuses is repo
   const told = async () => (await collect(driverOf("closed").events(spec.id, stream()))).map(({ note }) => note);
   await waitFor(async () => (await told()).some((note) => /does not answer: .*NotAllowedByListeners/.test(note)), "it");
   // The operator is told before there is a tenant.
-  expect(await driverOf("closed").obstacle()).toContain("allowedRoutes");
+  expect((await driverOf("closed").obstacle())?.text).toContain("allowedRoutes");
 });
 
 test.skipIf(missing !== undefined)(

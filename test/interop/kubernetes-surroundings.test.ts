@@ -250,7 +250,7 @@ describe.skipIf(missing !== undefined)("a runtime class", { concurrent: true }, 
     const sentence = /no RuntimeClass "nowhere".*create it, or change --cluster-runtime-class/;
     await expect(look("nowhere")).rejects.toThrow(/no RuntimeClass "nowhere"/);
     const driver = await open("nowhere", { runtime: "nowhere" });
-    expect(await driver.obstacle()).toMatch(sentence);
+    expect((await driver.obstacle())?.text).toMatch(sentence);
     const spec = page();
     await driver.deploy(spec);
     expect(await errorOf(driver, spec)).toMatch(

@@ -42,6 +42,8 @@ export const controlState = v.object({
   draining: v.boolean(),
   /** Why it does not bid. */
   obstacles: v.array(v.string()),
+  /** Whether a container runs here, as last tried; older providers do not tell. */
+  probe: v.exactOptional(v.string()),
   /** With a record here, those that are being removed included. */
   leases: v.number(),
   /** The latest last. */

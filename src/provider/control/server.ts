@@ -8,7 +8,7 @@ import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlOrder, type ControlState } 
 import { socketPath } from "./socket.ts";
 
 /** What the operator's commands ask of the running provider. */
-export interface ControlView extends Pick<ControlState, "provider" | "started_at" | "draining" | "leases"> {
+export interface ControlView extends Pick<ControlState, "provider" | "started_at" | "draining" | "leases" | "probe"> {
   readonly obstacles: readonly string[];
   readonly orders: readonly OrderEntry[];
 }

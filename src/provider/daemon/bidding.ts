@@ -1,6 +1,8 @@
 import { errorText, type Logger } from "../../util/index.ts";
 import { DRAINING, isDraining } from "../control/index.ts";
 import type { Inventory } from "../inventory/index.ts";
+import type { Probe } from "../probe/index.ts";
+import { type HostFault, hostFault } from "../reasons.ts";
 import type { ProviderConfig } from "./config.ts";
 import type { DiskGuard } from "./disk.ts";
 
@@ -8,6 +10,7 @@ export interface BiddingOptions {
   readonly config: Pick<ProviderConfig, "driver" | "stateDir">;
   readonly disk: DiskGuard;
   readonly inventory: Inventory;
+  readonly probe: Pick<Probe, "fault" | "settled">;
   readonly log: Logger;
   /** Withdraws every open bid. */
   readonly withdrawOpen: () => void;
@@ -24,8 +27,8 @@ export class Bidding {
   #isDraining = false;
   /** Whether the disk was short of space at the last check. */
   #wasShort = false;
-  #obstacle: string | undefined;
-  #looking: Promise<string | undefined> | undefined;
+  #obstacle: HostFault | undefined;
+  #looking: Promise<HostFault | undefined> | undefined;
 
   constructor(options: BiddingOptions) {
     this.#options = options;
@@ -36,7 +39,7 @@ export class Bidding {
   }
 
   /** Why the provider did not bid at the last look; undefined if it did. */
-  get obstacle(): string | undefined {
+  get obstacle(): HostFault | undefined {
     return this.#obstacle;
   }
 
@@ -53,11 +56,17 @@ export class Bidding {
    * Why the provider does not bid. A cluster that would refuse every deployment, or that does not answer, gets no bids: logged
    * before the first bid, and when it changes. A burst of orders shares one look.
    */
-  look(): Promise<string | undefined> {
+  look(): Promise<HostFault | undefined> {
     this.#looking ??= this.#find().finally(() => {
       this.#looking = undefined;
     });
     return this.#looking;
+  }
+
+  /** The same for an order, which waits for a trial that is under way. */
+  async lookForOrder(): Promise<HostFault | undefined> {
+    await this.#options.probe.settled();
+    return this.look();
   }
 
   /** Withdraws open bids, repeatedly: one may have been on its way. Leases keep running. */
@@ -103,19 +112,21 @@ export class Bidding {
     }
   }
 
-  async #find(): Promise<string | undefined> {
-    const { config, disk } = this.#options;
-    const cluster = () => config.driver.obstacle().catch((error) => `the cluster does not answer: ${errorText(error)}`);
-    const obstacle = (this.#isDraining ? DRAINING : undefined) ?? disk.obstacle() ?? (await cluster());
+  async #find(): Promise<HostFault | undefined> {
+    const { config, disk, probe } = this.#options;
+    const cluster = () => config.driver.obstacle().catch((error) => hostFault("engineAway", errorText(error)));
+    const drain = this.#isDraining ? { reason: "draining" as const, text: DRAINING } : undefined;
+    const obstacle = drain ?? disk.obstacle() ?? (await cluster()) ?? probe.fault;
     this.#note(obstacle);
     return obstacle;
   }
 
-  #note(obstacle: string | undefined): void {
+  #note(obstacle: HostFault | undefined): void {
     const { log } = this.#options;
-    if (this.#obstacle === obstacle) return;
+    if (this.#obstacle?.text === obstacle?.text) return;
     this.#obstacle = obstacle;
     if (obstacle === undefined) log.info("this provider bids again");
-    else log[obstacle === DRAINING ? "info" : "error"]("this provider does not bid", { reason: obstacle });
+    else
+      log[obstacle.reason === "draining" ? "info" : "error"]("this provider does not bid", { reason: obstacle.text });
   }
 }

@@ -65,7 +65,7 @@ it("says from which size on it does not bid", () => {
   const guard = new DiskGuard({ folder: "/x", least: 500n * MIB, log: silentLogger, free: () => free });
   expect(guard.obstacle()).toBeUndefined();
   free -= 1n;
-  expect(guard.obstacle()).toBe(
+  expect(guard.obstacle()?.text).toBe(
     "the disk of /x has 499 MiB free, less than 500 MiB: make room, or set --provider-least-free-disk",
   );
   const unknown = new DiskGuard({ folder: "/does/not/exist", least: MIB, log: silentLogger });
@@ -89,7 +89,7 @@ it.skipIf(process.getuid?.() !== 0)("records leases on a disk that is full to th
     const plain = new LeaseStore(join(folder, "leases"), silentLogger);
     fill(mount);
     expect(() => plain.save(newRecord(id, 1))).toThrow(/ENOSPC/);
-    expect(guard.obstacle()).toMatch(/has 0 MiB free/);
+    expect(guard.obstacle()?.text).toMatch(/has 0 MiB free/);
     const store = new LeaseStore(join(folder, "leases"), silentLogger, () => guard.release());
     store.save(newRecord(id, 1));
     expect(store.load().map((record) => leaseNamespace(record.id))).toEqual([leaseNamespace(id)]);

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory } from "../../util/index.ts";
+import { HOST_REASONS, type HostFault } from "../reasons.ts";
 
 /** Reserved for records of leases when the disk is otherwise full. */
 export const RESERVE_BYTES = 16 << 20;
@@ -54,12 +55,13 @@ export class DiskGuard {
   }
 
   /** Why the provider takes no new leases; undefined if there is room. */
-  obstacle(): string | undefined {
+  obstacle(): HostFault | undefined {
     const { folder, least } = this.#options;
     const free = this.free();
     if (free === undefined || free >= least) return undefined;
     const [has, wants] = [mebibytes(free), mebibytes(least)];
-    return `the disk of ${folder} has ${has} MiB free, less than ${wants} MiB: make room, or set --provider-least-free-disk`;
+    const { remedy } = HOST_REASONS.disk;
+    return { reason: "disk", text: `the disk of ${folder} has ${has} MiB free, less than ${wants} MiB: ${remedy}` };
   }
 
   /** Undefined if the system does not report it. */

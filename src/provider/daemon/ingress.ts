@@ -58,16 +58,26 @@ export interface RouterParts {
 export function leaseRouter({ config, ingress, keeper }: RouterParts): LeaseRouter {
   const { routing } = config.driver;
   if (routing.ingress === "cluster") return clusterRouter(routing);
-  const router = ownRouter({ config, ingress, keeper });
+  const router = plainRouter({ config, ingress });
   const tls = ingressTls(config);
   if (tls === undefined) return router;
   return certifiedRouter(router, { folders: tls.folders, keeper, tlsPort: () => ingress?.tlsPort ?? tls.port });
 }
 
-function ownRouter({ config, ingress }: RouterParts): LeaseRouter {
+/** The same without certificates. */
+export function plainRouter({ config, ingress }: Omit<RouterParts, "keeper">): LeaseRouter {
   const { routing } = config.driver;
-  if (routing.ingress === "cluster") throw new Error("the cluster has an ingress of its own");
+  if (routing.ingress === "cluster") return clusterRouter(routing);
   if (config.plane !== undefined) return config.plane.router(routing);
   if (ingress === undefined) throw new Error("the cluster has no ingress and the provider has opened none");
   return ingressRouter(ingress, config.ingress);
+}
+
+/** Where this machine reaches the ingress; `port` is that of an ingress which was given none. */
+export function ingressPlace(
+  { host, port: wanted }: ProviderConfig["ingress"],
+  port = wanted,
+): { host: string; port: number } {
+  const own: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+  return { host: own[host] ?? host, port };
 }

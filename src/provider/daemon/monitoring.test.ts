@@ -139,6 +139,7 @@ test("a provider is ready once it has started, nothing is in the way and blocks 
     isStarted: true,
     isDraining: false,
     obstacle: undefined,
+    probe: "passed" as const,
     balance: 1n,
     lastBlock: { height: 1n, at: 0 },
     now: 0,
@@ -146,6 +147,8 @@ test("a provider is ready once it has started, nothing is in the way and blocks 
   expect(whyNotReady({ ...good, now: BLOCKS_MISSED_MS })).toEqual([]);
   expect(whyNotReady({ ...good, now: BLOCKS_MISSED_MS + 1 })).toEqual(["no block has come for 60 s: look at the node"]);
   expect(whyNotReady({ ...good, lastBlock: undefined })).toHaveLength(1);
-  expect(whyNotReady({ ...good, obstacle: "no engine" })).toEqual(["no engine"]);
-  expect(whyNotReady({ ...good, isStarted: false, obstacle: "no engine" })).toEqual(["the provider is starting"]);
+  const obstacle = { reason: "setup" as const, text: "no engine" };
+  expect(whyNotReady({ ...good, obstacle })).toEqual(["no engine"]);
+  expect(whyNotReady({ ...good, probe: "probing" })).toEqual([expect.stringContaining("a container is being tried")]);
+  expect(whyNotReady({ ...good, isStarted: false, obstacle })).toEqual(["the provider is starting"]);
 });

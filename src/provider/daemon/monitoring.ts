@@ -5,6 +5,8 @@ import type { LeaseService } from "../leases/index.ts";
 import type { ProviderState } from "../metrics/index.ts";
 import type { OrderService } from "../orders/index.ts";
 import type { Outbox } from "../outbox/index.ts";
+import type { ProbeState } from "../probe/index.ts";
+import { type HostFault, hostFault } from "../reasons.ts";
 import type { DiskGuard } from "./disk.ts";
 import { totalOf } from "./gateway-sources.ts";
 
@@ -31,7 +33,9 @@ export interface MonitoredParts {
 export interface DaemonMoment {
   readonly isStarted: boolean;
   readonly isDraining: boolean;
-  readonly obstacle: string | undefined;
+  readonly obstacle: HostFault | undefined;
+  /** Whether a container runs here. */
+  readonly probe: ProbeState["kind"];
   readonly balance: bigint | undefined;
   readonly lastBlock: { readonly height: bigint; readonly at: number } | undefined;
   /** Milliseconds since 1970. */
@@ -52,6 +56,7 @@ export function providerState(parts: MonitoredParts, moment: DaemonMoment): Prov
     leasedIps: { offered: inventory.addresses, left: inventory.addressesLeft() },
     isBidding: whyNotReady(moment).length === 0,
     isDraining: moment.isDraining,
+    probe: { [moment.probe]: 1 },
     outbox: outbox.depth,
     balance: moment.balance,
     bidCost: bidCost(),
@@ -64,11 +69,12 @@ export function providerState(parts: MonitoredParts, moment: DaemonMoment): Prov
 }
 
 /** Why the provider does not take new leases now, a sentence for each reason. */
-export function whyNotReady({ isStarted, obstacle, lastBlock, now }: DaemonMoment): string[] {
+export function whyNotReady({ isStarted, obstacle, probe, lastBlock, now }: DaemonMoment): string[] {
   if (!isStarted) return ["the provider is starting"];
+  const hindrance = obstacle ?? (probe === "probing" ? hostFault("probing") : undefined);
   const silent = lastBlock === undefined || now - lastBlock.at > BLOCKS_MISSED_MS;
   return [
-    ...(obstacle === undefined ? [] : [obstacle]),
+    ...(hindrance === undefined ? [] : [hindrance.text]),
     ...(silent ? [`no block has come for ${BLOCKS_MISSED_MS / 1000} s: look at the node`] : []),
   ];
 }

@@ -5,7 +5,7 @@ import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js"
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { CertificateKeeper } from "../certificates/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
-import { HostData, leaseNamespace } from "../cluster/index.ts";
+import { HostData, leaseNamespace, probeLease } from "../cluster/index.ts";
 import { ControlServer } from "../control/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
@@ -16,11 +16,12 @@ import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { type Metrics, type MetricsServer, openMetrics } from "../metrics/index.ts";
 import { marketEvents, OrderService } from "../orders/index.ts";
 import { closeBidMessage, Outbox, outboxChain, type TxVerdict } from "../outbox/index.ts";
+import { Probe } from "../probe/index.ts";
 import { Bidding } from "./bidding.ts";
 import { DiskGuard } from "./disk.ts";
 import { withdrawEarnings } from "./earnings.ts";
 import { gatewaySources } from "./gateway-sources.ts";
-import { keeperOf, leaseRouter, openIngress } from "./ingress.ts";
+import { ingressPlace, keeperOf, leaseRouter, openIngress, plainRouter } from "./ingress.ts";
 import { type DaemonMoment, providerState, whyNotReady } from "./monitoring.ts";
 import { orderChain } from "./order-chain.ts";
 import type { ProviderRequest, StartRequest } from "./request.ts";
@@ -89,9 +90,12 @@ class ProviderDaemon implements RunningProvider {
   /** The node's chain is the one that the workloads here belong to. */
   #isRightChain = false;
   #isStarted = false;
+  readonly #probe: Probe;
   readonly #bidding: Bidding;
   readonly #control: ControlServer;
   #gateway: Gateway | undefined;
+  /** Of the ingress in this process, once it listens. */
+  #ingressPort: number | undefined;
   #comparing = false;
   #following: Promise<void> = Promise.resolve();
   #serving: Promise<void> | undefined;
@@ -118,10 +122,11 @@ class ProviderDaemon implements RunningProvider {
       batch: MAX_BATCH,
       pause: (attempt) => sleep(growingPauseMs(attempt), this.#stop.signal),
     });
+    this.#ingress = ingress;
+    this.#probe = this.#makeProbe();
     this.#bidding = this.#makeBidding();
     this.#orders = this.#makeOrders();
     this.#control = this.#makeControl();
-    this.#ingress = ingress;
     this.#leases = this.#makeLeases();
   }
 
@@ -130,6 +135,7 @@ class ProviderDaemon implements RunningProvider {
     const waiting = { ...this.#request, meanwhile: () => this.#serve() };
     await this.#serveMetrics();
     await this.#control.listen();
+    this.#probe.begin();
     await this.#checkAll(waiting);
     await this.#bidding.begin();
     log.info("pricing", { strategy: config.pricing.description });
@@ -159,7 +165,7 @@ class ProviderDaemon implements RunningProvider {
   /** What runs is served before the node has answered: where both start with their machine, tenants wait for neither. */
   #serve(): Promise<void> {
     const begin = async (): Promise<void> => {
-      await this.#ingress?.listen();
+      this.#ingressPort = await this.#ingress?.listen();
       this.#leases.takeUp();
     };
     this.#serving ??= begin();
@@ -190,6 +196,7 @@ class ProviderDaemon implements RunningProvider {
     await this.#control.close();
     await this.#following;
     await this.#leases.stop();
+    await this.#probe.close();
     await this.#keeper?.close();
     await this.#writeReservations();
     await this.#ingress?.close();
@@ -209,7 +216,7 @@ class ProviderDaemon implements RunningProvider {
     const { config, log } = this.#request;
     const { orphans } = await this.#leases.start();
     if (config.plane === undefined || orphans === undefined) return;
-    const ids = this.#leases.records().map(({ id }) => id);
+    const ids = [probeLease(this.#address), ...this.#leases.records().map(({ id }) => id)];
     await config.plane
       .retain(ids.map(formatLeaseId), ids.map(leaseNamespace))
       .catch((error: unknown) => log.warn("data plane not compared", { err: errorText(error) }));
@@ -244,6 +251,7 @@ class ProviderDaemon implements RunningProvider {
       isStarted: this.#isStarted,
       isDraining: this.#bidding.isDraining,
       obstacle: this.#bidding.obstacle,
+      probe: this.#probe.state.kind,
       balance: this.#balance,
       lastBlock: this.#lastBlock,
       now: Date.now(),
@@ -356,12 +364,27 @@ class ProviderDaemon implements RunningProvider {
     });
   }
 
+  #makeProbe(): Probe {
+    const { config, log, clock } = this.#request;
+    return new Probe({
+      driver: config.driver,
+      provider: this.#address,
+      router: plainRouter({ config, ingress: this.#ingress }),
+      ingress: () => ingressPlace(config.ingress, this.#ingressPort),
+      log: log.child({ module: "probe" }),
+      // The trials of a stopping provider concern nobody.
+      changed: () => void this.#bidding.look(),
+      ...(clock === undefined ? {} : { clock }),
+    });
+  }
+
   #makeBidding(): Bidding {
     const { config, log } = this.#request;
     return new Bidding({
       config,
       disk: this.#disk,
       inventory: this.#inventory,
+      probe: this.#probe,
       log,
       withdrawOpen: () => this.#orders.withdrawOpen(),
       roomFound: () => this.#orders.roomFound(),
@@ -395,7 +418,7 @@ class ProviderDaemon implements RunningProvider {
       bidTimeoutMs: config.bidTimeoutMs,
       ...(config.bidPatience === undefined ? {} : { patience: config.bidPatience }),
       retryMs: RETRY_MS,
-      obstacle: () => this.#bidding.look(),
+      obstacle: () => this.#bidding.lookForOrder(),
       onWon: (id) => this.#leaseWon({ ...id, provider }),
     });
   }
@@ -446,6 +469,7 @@ class ProviderDaemon implements RunningProvider {
         started_at,
         draining: this.#bidding.isDraining,
         obstacles: whyNotReady(this.#moment()),
+        probe: this.#probe.state.kind,
         leases: this.#leases.records().length,
         orders: this.#orders.entries(),
       }),

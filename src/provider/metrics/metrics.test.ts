@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../util/index.ts";
-import { OBSTACLES, ORDER_PHASES } from "../orders/index.ts";
+import { ORDER_PHASES } from "../orders/index.ts";
 import { NO_METER, timed } from "./meter.ts";
 import { openMetrics } from "./open.ts";
 import { type ProviderState, readings } from "./readings.ts";
@@ -20,6 +20,7 @@ const STATE: ProviderState = {
   reservations: { pending: { ...nothing, count: 1 }, active: { ...nothing, memory: 1n << 40n, count: 4 } },
   isBidding: true,
   isDraining: false,
+  probe: { passed: 1 },
   outbox: 7,
   balance: 12_000_000n,
   bidCost: 5_001_000n,
@@ -99,9 +100,8 @@ describe("the metrics of a provider", () => {
     expect(names.filter((name) => !/^provider_[a-z_]+$/.test(name))).toEqual([]);
   });
 
-  it("know every phase and every obstacle of an order", () => {
+  it("know every phase of an order", () => {
     expect(GAUGES.orders.labels.phase).toEqual(ORDER_PHASES);
-    expect(GAUGES.refusals.labels.obstacle).toEqual(OBSTACLES);
   });
 
   it("are not kept where nobody reads them", async () => {

@@ -15,6 +15,8 @@ export interface ProviderState {
   readonly leasedIps: Readonly<Record<string, number>>;
   readonly isBidding: boolean;
   readonly isDraining: boolean;
+  /** 1 for the state of the trial of a container. */
+  readonly probe: Readonly<Record<string, number>>;
   readonly outbox: number;
   /** Undefined until it was asked for. */
   readonly balance: bigint | undefined;
@@ -37,6 +39,7 @@ export function readings(state: ProviderState): Reading[] {
     ...counts("refusals", state.refusals),
     ...counts("leases", state.leases),
     ...counts("hostCertificates", state.hostCertificates),
+    ...counts("probe", state.probe),
     ...amounts("allocatable", state.allocatable),
     ...amounts("available", state.available),
     ...reserved(state.reservations),
@@ -64,7 +67,7 @@ function single(state: ProviderState): Reading[] {
 
 /** Zero where nothing was counted: a series that comes and goes cannot be watched. */
 function counts(
-  gauge: "orders" | "refusals" | "leases" | "leasedIps" | "hostCertificates",
+  gauge: "orders" | "refusals" | "leases" | "leasedIps" | "hostCertificates" | "probe",
   values: Readonly<Record<string, number>>,
 ): Reading[] {
   return Object.entries(GAUGES[gauge].labels).flatMap(([label, keys]: [string, readonly string[]]) =>

@@ -1,3 +1,5 @@
+import { OBSTACLE_NAMES } from "../reasons.ts";
+
 /** A label takes one of these values, so that the number of series is known before the first request. */
 type Labels = Readonly<Record<string, readonly string[]>>;
 
@@ -72,7 +74,7 @@ export const GAUGES = {
   refusals: {
     name: "provider_order_refused",
     help: "Orders without a bid, by what would have to change: nothing helps, the cluster's size, free capacity, money, repair, time.",
-    labels: { obstacle: ["final", "size", "capacity", "money", "cluster", "moment"] },
+    labels: { obstacle: OBSTACLE_NAMES },
   },
   leases: {
     name: "provider_manifest_manager",
@@ -104,6 +106,11 @@ export const GAUGES = {
     name: "provider_draining",
     help: "1 while the operator lets leases end and takes no new ones.",
     labels: {},
+  },
+  probe: {
+    name: "provider_probe",
+    help: "Whether a container runs here: 1 for the outcome of the last trial, or while the first one is awaited.",
+    labels: { state: ["probing", "passed", "failed"] },
   },
   outbox: { name: "provider_outbox_messages", help: "Messages that are not in a block yet.", labels: {} },
   balance: {

@@ -1,6 +1,7 @@
 import { formatCoin, type IntCoin, largest, sumCoins } from "../../util/index.ts";
+import { type Obstacle, obstaclesWith } from "../reasons.ts";
 import type { OrderOptions } from "./options.ts";
-import { type Obstacle, Refusal } from "./order.ts";
+import { Refusal } from "./order.ts";
 import type { Tracked } from "./tracked.ts";
 import { CHECKS_A_LOT } from "./waiting/room-pass.ts";
 
@@ -23,7 +24,7 @@ export interface MoneyOrders {
 const MAX_BALANCE_TRIES = 5;
 /** Until the next of many orders that wait for money are checked, while there is some. */
 const NEXT_LOT_MS = 200;
-const AWAIT_MONEY: ReadonlySet<Obstacle> = new Set(["money"]);
+const AWAIT_MONEY = obstaclesWith(({ again }) => again === "money");
 
 /** What bids cost: each of those on their way is counted, and orders that wait for money are checked again when it arrives. */
 export class Money {

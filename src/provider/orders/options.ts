@@ -5,6 +5,7 @@ import type { Inventory } from "../inventory/index.ts";
 import type { Meter } from "../metrics/index.ts";
 import type { OutMessage, SendOptions } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
+import type { HostFault } from "../reasons.ts";
 import type { Offer } from "./filters.ts";
 import type { Patience } from "./giving-way.ts";
 
@@ -37,7 +38,7 @@ export interface OrderOptions {
   /** How long bids keep what others want. */
   readonly patience?: Patience;
   /** Why no container can be run now; checked before every bid. */
-  readonly obstacle?: () => Promise<string | undefined>;
+  readonly obstacle?: () => Promise<HostFault | undefined>;
   /** The lease is ours: called once, after the reservation is marked. */
   readonly onWon: (id: OrderKey) => void;
   /** Counts what is done with orders. */

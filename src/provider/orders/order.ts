@@ -1,5 +1,6 @@
 import type { Dec } from "../../util/index.ts";
 import type { OrderKey } from "../../wire/index.ts";
+import type { Obstacle } from "../reasons.ts";
 
 /**
  * Life of an order at this provider: checking -> refused, or bidding -> open -> won | lost | closed. A refused order is
@@ -22,13 +23,6 @@ export interface OrderStatus {
   readonly price?: Dec;
 }
 
-/**
- * Which refusals may end by themselves: `size` only when the cluster grows, `capacity` when other leases end, `money`
- * when the account has more, `cluster` when the operator repairs what keeps every container from running.
- */
-export const OBSTACLES = ["final", "size", "capacity", "money", "cluster", "moment"] as const;
-export type Obstacle = (typeof OBSTACLES)[number];
-
 /** An order in the operator's list. */
 export interface OrderEntry extends OrderStatus {
   /** What would have to change before it is bid on; only of refused orders. */
@@ -40,10 +34,13 @@ export interface OrderEntry extends OrderStatus {
 /** Thrown inside the machine: the order is refused for a known reason. */
 export class Refusal extends Error {
   readonly obstacle: Obstacle;
+  /** For tenants and strangers; `message` is for the operator. */
+  readonly told: string;
 
-  constructor(reason: string, obstacle: Obstacle) {
+  constructor(reason: string, obstacle: Obstacle, told = reason) {
     super(reason);
     this.name = "Refusal";
     this.obstacle = obstacle;
+    this.told = told;
   }
 }

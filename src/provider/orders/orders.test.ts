@@ -10,6 +10,7 @@ import { Inventory } from "../inventory/inventory.ts";
 import { type Meter, NO_METER } from "../metrics/index.ts";
 import { Rejected } from "../outbox/outbox.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
+import { HOST_REASONS, UNJUDGED } from "../reasons.ts";
 import { marketEvents } from "./events.ts";
 import type { OrderChain } from "./options.ts";
 import { OrderService } from "./service.ts";
@@ -145,7 +146,10 @@ function setUp(
       return 2n;
     },
     log,
-    obstacle: async () => obstacle(),
+    obstacle: async () => {
+      const text = obstacle();
+      return text === undefined ? undefined : { reason: "firewall", text };
+    },
     deposit: { denom: "utoken", amount: 5_000_000n },
     fee: answers.fee,
     ...(answers.keep === undefined ? {} : { keep: { denom: "utoken", amount: answers.keep } }),
@@ -543,8 +547,10 @@ describe("orders", () => {
     let why: string | undefined = "network rules cannot be set";
     const { service, sent } = setUp({}, 60_000, () => why);
     service.onEvent(created);
-    const refused = { phase: "refused", reason: "network rules cannot be set", final: true };
-    await expect.poll(() => service.find(id)).toMatchObject(refused);
+    await expect.poll(() => service.find(id)?.phase).toBe("refused");
+    // Tenants wait, and read nothing of the host.
+    expect(service.find(id)).toEqual({ id, phase: "refused", reason: HOST_REASONS.firewall.tenant });
+    expect(service.entries()).toMatchObject([{ reason: "network rules cannot be set", obstacle: "cluster" }]);
     why = undefined;
     await expect.poll(() => sent).toEqual([`bid ${text}`]);
     service.stop();
@@ -565,7 +571,7 @@ describe("orders", () => {
       if (dseq % 500n === 0n) await refused(dseq);
     }
     service.onEvent({ ...created, id: { ...id, dseq: 2_000n } });
-    expect(service.find(id)).toMatchObject({ phase: "refused", reason: "connection refused" });
+    expect(service.find(id)).toMatchObject({ phase: "refused", reason: UNJUDGED });
     expect(service.find({ ...id, dseq: 100n })).toBeUndefined();
     // Besides these the one that waits, and those that came since it was counted.
     expect(service.status().length).toBeLessThanOrEqual(1_502);

@@ -1,7 +1,7 @@
 import type { Logger } from "../../util/index.ts";
 import type { Inventory } from "../inventory/index.ts";
+import { type Obstacle, obstaclesWith } from "../reasons.ts";
 import { fewest, givingWay, type Patience, type WaitingBid } from "./giving-way.ts";
-import type { Obstacle } from "./order.ts";
 import type { Tracked } from "./tracked.ts";
 
 export interface OpenBid extends WaitingBid {
@@ -35,7 +35,7 @@ const LOOK_MS = 2_000;
 /** Orders for which that is tried at a time; the next ones are tried at the next check. */
 const MAX_TRIES = 16;
 /** Waiting bids of some do not delay the rest. */
-export const RELIEVED: ReadonlySet<Obstacle> = new Set(["capacity", "money"]);
+export const RELIEVED = obstaclesWith(({ relief }) => relief);
 
 /** Withdraws bids that nobody takes where they keep the orders of others out. */
 export class Relief {

@@ -6,12 +6,13 @@ import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts"
 import { groupNeeds } from "../inventory/index.ts";
 import { type Meter, NO_METER, timed } from "../metrics/index.ts";
 import { bidMessage, Rejected, Withdrawn, withdrawBidMessage } from "../outbox/index.ts";
+import { type Obstacle, obstaclesWith, UNJUDGED } from "../reasons.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice } from "./filters.ts";
 import { bidsByOwner, PATIENCE, sizeOf } from "./giving-way.ts";
 import { Money } from "./money.ts";
 import type { OrderOptions } from "./options.ts";
-import { type Obstacle, type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
+import { type OrderEntry, type OrderPhase, type OrderStatus, Refusal } from "./order.ts";
 import { type OpenBid, RELIEVED, Relief } from "./relief.ts";
 import { Terms } from "./terms.ts";
 import {
@@ -37,11 +38,11 @@ type OwnBidState = "open" | "active" | "lost" | "closed";
 const MAX_DOUBLINGS = 5;
 
 /** Checked again after a while. */
-const PASSING: ReadonlySet<Obstacle> = new Set(["moment", "cluster"]);
+const PASSING = obstaclesWith(({ again }) => again === "timer");
 /** A message of ours about the bid may be on its way. */
 const UNSETTLED: ReadonlySet<OrderPhase> = new Set(["checking", "bidding", "withdrawing"]);
 /** Checked again when a reservation is released. */
-const AWAIT_ROOM: ReadonlySet<Obstacle> = new Set(["capacity", "size"]);
+const AWAIT_ROOM = obstaclesWith(({ again }) => again === "room");
 /** The order has a bid of ours. */
 const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
 /** Room is kept for a bid on the order. */
@@ -174,7 +175,7 @@ export class OrderService {
     try {
       return await this.#screen(spec);
     } catch (error) {
-      if (error instanceof Refusal) return error.message;
+      if (error instanceof Refusal) return error.told;
       throw error;
     }
   }
@@ -567,6 +568,7 @@ export class OrderService {
     if (tracked.reason !== reason) log.info("declined to bid", { order: tracked.text, reason });
     tracked.phase = "refused";
     tracked.reason = reason;
+    tracked.told = error instanceof Refusal ? error.told : UNJUDGED;
     tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
     if (tracked.obstacle === "money") this.#money.later();
     this.#relief.later();

@@ -2,6 +2,7 @@ import { type Dec, errorText, formatDecShort } from "../../util/index.ts";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
 import { groupNeeds } from "../inventory/index.ts";
+import { HOST_REASONS } from "../reasons.ts";
 import { highestPrice, refusal } from "./filters.ts";
 import type { OrderOptions } from "./options.ts";
 import { Refusal } from "./order.ts";
@@ -20,7 +21,7 @@ export class Terms {
   async checkOffer(spec: GroupSpec): Promise<void> {
     const { chain, obstacle } = this.#options;
     const closed = await obstacle?.();
-    if (closed !== undefined) throw new Refusal(closed, "cluster");
+    if (closed !== undefined) throw new Refusal(closed.text, "cluster", HOST_REASONS[closed.reason].tenant);
     const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
     const reason = refusal(spec, await chain.offer([...allOf, ...anyOf]));
     if (reason !== undefined) throw new Refusal(reason, "final");

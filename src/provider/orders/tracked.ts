@@ -1,7 +1,8 @@
 import { type Dec, Recent } from "../../util/index.ts";
 import type { OrderKey } from "../../wire/index.ts";
 import type { RowNeed } from "../inventory/index.ts";
-import type { Obstacle, OrderEntry, OrderPhase, OrderStatus } from "./order.ts";
+import { OBSTACLES, type Obstacle } from "../reasons.ts";
+import type { OrderEntry, OrderPhase, OrderStatus } from "./order.ts";
 
 /** What became of a bid, by the reason for which it ended. */
 export const OUTCOMES = {
@@ -53,16 +54,16 @@ export class Pauses {
   }
 }
 
-/** Refusals that the tenant should not wait out. */
-const LASTING: ReadonlySet<Obstacle> = new Set(["final", "size", "cluster"]);
-
 /** An order as the service of orders keeps it. */
 export interface Tracked {
   readonly id: OrderKey;
   readonly text: string;
   readonly detectedAt: number;
   phase: OrderPhase;
+  /** For the operator. */
   reason?: string;
+  /** Why it was refused, for tenants and strangers. */
+  told?: string;
   obstacle?: Obstacle;
   price?: Dec;
   timer?: NodeJS.Timeout;
@@ -89,17 +90,23 @@ export function noteLeaseEnd(tracked: Tracked | undefined): void {
 
 /** For the operator, with the obstacle. */
 export function entryOf(tracked: Tracked): OrderEntry {
-  const { phase, obstacle, detectedAt } = tracked;
-  return { ...statusOf(tracked), detectedAt, ...(phase === "refused" && obstacle !== undefined ? { obstacle } : {}) };
+  const { phase, obstacle, detectedAt, reason } = tracked;
+  return {
+    ...statusOf(tracked),
+    detectedAt,
+    ...(reason === undefined ? {} : { reason }),
+    ...(phase === "refused" && obstacle !== undefined ? { obstacle } : {}),
+  };
 }
 
 /** What anybody may read of it. */
-export function statusOf({ id, phase, reason, price, obstacle, againAt }: Tracked): OrderStatus {
+export function statusOf({ id, phase, price, obstacle, againAt, ...texts }: Tracked): OrderStatus {
+  const reason = phase === "refused" ? (texts.told ?? texts.reason) : texts.reason;
   return {
     id,
     phase,
     ...(reason === undefined ? {} : { reason }),
-    ...(phase === "refused" && obstacle !== undefined && LASTING.has(obstacle) ? { final: true as const } : {}),
+    ...(phase === "refused" && obstacle !== undefined && OBSTACLES[obstacle].lasts ? { final: true as const } : {}),
     ...(phase === "refused" && againAt !== undefined ? { againAt } : {}),
     ...(price === undefined ? {} : { price }),
   };

@@ -22,6 +22,7 @@ import { dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gatewa
 import { gpuCheck } from "./gpus.ts";
 import {
   clusterCheck,
+  containerChecks,
   diskCheck,
   domainCheck,
   installationChecks,
@@ -87,6 +88,7 @@ async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promi
     clusterCheck(chosen),
     ...installationChecks(chosen),
     ...(await partChecks(chosen, flags)),
+    ...containerChecks(chosen, flags, running),
     gpuCheck(chosen, facts),
     ...storageChecks(chosen, facts),
     ...poolChecks(chosen, readSetting(CLUSTER.clusterLeasedIps, source)),

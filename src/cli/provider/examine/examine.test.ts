@@ -352,6 +352,7 @@ describe("svc provider check", () => {
         "certificate",
         "settings",
         "cluster",
+        "container",
         "gpus",
         "disk",
         "gateway port",

@@ -1,9 +1,12 @@
-import { existsSync, statfsSync } from "node:fs";
+import { existsSync, rmSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname } from "node:path";
-import type { ControlState } from "../../../provider/index.ts";
+import { dirname, join } from "node:path";
+import { type ControlState, tryHost } from "../../../provider/index.ts";
 import { errorText, listenError } from "../../../util/index.ts";
+import type { Flags } from "../../command/flags.ts";
+import { homeOf } from "../../command/home.ts";
 import { type ChosenKind, findCluster } from "../run/cluster.ts";
+import { providerDir, readClusterSettings } from "../run/config.ts";
 import type { ListenAddress } from "../run/parsers.ts";
 import { type Check, Fault, leaseCount, Unknown } from "./finding.ts";
 import { resolveName } from "./gateway.ts";
@@ -67,6 +70,46 @@ export function installationChecks({ kind, address }: ChosenKind): Check[] {
       },
     },
   ];
+}
+
+/** Milliseconds: less than a check may take, so that what was tried is gone when it ends. */
+const TRIAL_MS = 12_000;
+/** Below the provider's folder; it goes with the check. */
+const FOLDER = "check";
+
+/** Whether a container runs here: a running provider has tried it, else one is tried now. An orchestrator's nodes get no image from here. */
+export function containerChecks(chosen: ChosenKind, flags: Flags, running: Running): Check[] {
+  if (chosen.kind.orchestrator) return [];
+  const fix = "look at the log of the container engine";
+  return [{ name: "container", fix, look: async () => (await tried(running)) ?? tryNow(chosen, flags) }];
+}
+
+/** What the running provider has found; undefined if none runs. */
+async function tried(running: Running): Promise<string | undefined> {
+  const state = await running();
+  if (state === undefined) return undefined;
+  const { probe, obstacles } = state;
+  if (probe === "passed") return "one runs and answers, the running provider has tried it";
+  const [obstacle = ""] = obstacles;
+  if (probe === "failed") throw new Fault(obstacle, "fix what the reason names; the provider tries again by itself");
+  throw new Unknown("the running provider is still trying one");
+}
+
+async function tryNow(chosen: ChosenKind, flags: Flags): Promise<string> {
+  const { address } = await findCluster(chosen).catch(() => {
+    throw new Unknown("the container engine does not answer");
+  });
+  const stateDir = join(providerDir(homeOf(flags)), FOLDER);
+  const driver = await chosen.kind.open({ ...readClusterSettings(flags), stateDir, address });
+  try {
+    const fault = await tryHost(driver, { provider: "svc-check", timeoutMs: TRIAL_MS });
+    if (fault !== undefined) throw new Fault(fault.text, "fix what the reason names");
+    return "one runs and answers through an ingress";
+  } finally {
+    await driver.purge().catch(() => {});
+    await driver.close();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
 }
 
 /** Whether the disk of the folder has the room that bids take. */

@@ -1,5 +1,5 @@
 import { marketReader } from "../../../client/index.ts";
-import type { ControlOrder, ControlState } from "../../../provider/index.ts";
+import { type ControlOrder, type ControlState, isObstacle, OBSTACLES } from "../../../provider/index.ts";
 import { printable } from "../../../util/index.ts";
 import { formatOrderId, type OrderKey, parseOrderId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
@@ -7,16 +7,6 @@ import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { runningState } from "./running.ts";
-
-/** What ends each obstacle. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  final: "this provider will not bid on this order; it may bid on another one when attributes or prices change",
-  size: "the cluster is too small even when it is empty: enlarge it, or overcommit with --overcommit-pct-cpu, -mem and -storage",
-  capacity: "the order gets a bid when enough leases end, or when the cluster grows",
-  money: "fund the provider's account; the order gets a bid when the funds have arrived",
-  cluster: "fix what the reason names; the provider then checks the order again",
-  moment: "the provider will check the order again, and bid if there is room",
-};
 
 const PHASES: Readonly<Record<string, string>> = {
   checking: "it is being checked",
@@ -39,7 +29,7 @@ export async function providerWhy(input: CommandInput): Promise<void> {
 
 function answerOf(found: ControlOrder): Record<string, string> {
   const { order, phase, reason, obstacle, again_at, price, detected_at } = found;
-  const remedy = obstacle === undefined ? undefined : REMEDIES[obstacle];
+  const remedy = obstacle !== undefined && isObstacle(obstacle) ? OBSTACLES[obstacle].remedy : undefined;
   const why = reason === undefined ? PHASES[phase] : printable(reason);
   return {
     detected_at,

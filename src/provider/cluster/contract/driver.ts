@@ -1,5 +1,6 @@
 import type { ManifestGroup } from "../../../sdl/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
+import type { HostFault, HostReason } from "../../reasons.ts";
 import type { ClusterAddresses, LeasedAddress } from "./addresses.ts";
 import type { ClusterCapacity, ClusterLimits } from "./capacity.ts";
 import type { ClusterPorts, PortAssignment } from "./ports.ts";
@@ -115,6 +116,24 @@ export interface ExecSession {
   readonly exitCode: Promise<number>;
 }
 
+/** What a cluster tells of itself and of the containers of its leases. */
+export type ClusterNews =
+  /** It answers again, perhaps with other settings. */
+  | { readonly kind: "returned" }
+  | { readonly kind: "started"; readonly lease: LeaseKey }
+  /** Something of the host kept a container from starting. `cause` is for the operator. */
+  | { readonly kind: "failed"; readonly lease: LeaseKey; readonly reason: HostReason; readonly cause: string };
+
+/** How a container is tried on a cluster. */
+export interface ClusterProbe {
+  /** Puts the image of the trial on the cluster and returns its name; undefined for machines that have none. */
+  image(): Promise<string | undefined>;
+  /** The fault of the host that an error of the cluster tells of. */
+  explain(error: unknown): HostFault;
+  /** Calls back with news, until the function returned is called. */
+  watch(listener: (news: ClusterNews) => void): () => void;
+}
+
 /**
  * The contract of a cluster. Every call is idempotent; a call that could not reach the cluster rejects and changes
  * nothing. Drivers pass the same conformance suite (`conformance/`).
@@ -132,11 +151,10 @@ export interface ClusterDriver {
   readonly addresses: ClusterAddresses;
   /** What there is of everything, before reservations. */
   capacity(): Promise<ClusterCapacity>;
-  /**
-   * Why no deployment of anybody can be run here, in one sentence with the remedy; undefined where nothing is in the
-   * way.
-   */
-  obstacle(): Promise<string | undefined>;
+  /** Why no deployment of anybody can be run here; undefined where nothing is in the way. */
+  obstacle(): Promise<HostFault | undefined>;
+  /** How a container is tried here; undefined where the cluster has no such trial. */
+  readonly probe?: ClusterProbe | undefined;
   /** Rejects with the reason when the cluster can never run the spec; answers without asking the cluster. */
   check(spec: LeaseSpec): Promise<void>;
   /** Makes the cluster converge to the spec, in the background; also used for updates. Rejects as `check` does. */

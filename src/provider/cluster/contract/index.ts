@@ -6,6 +6,6 @@ export { clusterErrors } from "./errors.ts";
 export { externalPort, isHttpExpose, isNodePortExpose, isPersistent, isRam } from "./expose.ts";
 export { type GpuModel, type GpuWish, gpuName, isWantedGpu, parseGpuModel, parseGpuWish } from "./gpu.ts";
 export * from "./kind.ts";
-export { leaseNamespace, replicaName } from "./names.ts";
+export * from "./names.ts";
 export * from "./ports.ts";
 export * from "./routing.ts";

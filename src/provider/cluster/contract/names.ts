@@ -10,3 +10,17 @@ export function leaseNamespace(id: LeaseKey): string {
 export function replicaName(service: string, index: number): string {
   return `${service}-${index}`;
 }
+
+/** TCP port on which the image of the trial answers `PROBE_ANSWER`, once it has written to a file in `PROBE_MOUNT`. */
+export const PROBE_PORT = 8080;
+export const PROBE_MOUNT = "/data";
+export const PROBE_ANSWER = "runs\n";
+
+/** The lease of the trial: no deployment of the chain has this number. */
+export function probeLease(provider: string): LeaseKey {
+  return { owner: provider, dseq: 0n, gseq: 1, oseq: 1, provider };
+}
+
+export function isProbeLease({ dseq }: LeaseKey): boolean {
+  return dseq === 0n;
+}

@@ -8,6 +8,7 @@ import type { EngineHealth } from "./api/health.ts";
 import type { Gpus } from "./gpu/index.ts";
 import type { EngineRules } from "./host/engine-rules.ts";
 import type { Firewall } from "./host/firewall.ts";
+import type { ContainerLimits } from "./host/limits/process-limit.ts";
 import type { LeaseUsers } from "./host/users.ts";
 import type { Volumes } from "./host/volumes.ts";
 import type { Images } from "./images/images.ts";
@@ -15,6 +16,7 @@ import type { Journal } from "./journal.ts";
 import type { Naming } from "./labels.ts";
 import type { DockerSettings } from "./options.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
+import type { StartNews } from "./probe.ts";
 
 /** What the parts of one driver share. */
 export interface DriverContext {
@@ -34,6 +36,10 @@ export interface DriverContext {
   readonly users: LeaseUsers;
   readonly gpus: Gpus;
   readonly init: EngineInit;
+  /** Limits of processes that the engine can give to containers. */
+  readonly limits: ContainerLimits;
+  /** What becomes of starts of containers. */
+  readonly news: StartNews;
   /** Limits how many containers are made or started at once, for each tenant and for all. */
   readonly starts: Turns;
   /** What tenants must not read of the host. */

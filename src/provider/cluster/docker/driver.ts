@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { errorText, Mutexes, makePrivateDirectory, SvcError, Turns } from "../../../util/index.ts";
+import { errorText, Mutexes, makePrivateDirectory, Turns } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
+import { type HostFault, hostFault } from "../../reasons.ts";
 import {
   type AdoptedLease,
   type BackendRouting,
@@ -9,9 +10,11 @@ import {
   type ClusterDriver,
   type ClusterEvent,
   type ClusterPorts,
+  type ClusterProbe,
   clusterErrors,
   type ExecRequest,
   type ExecSession,
+  isProbeLease,
   type LeaseHealth,
   type LeaseSpec,
   type LogLine,
@@ -25,12 +28,14 @@ import { engineKind } from "./api/discover.ts";
 import { EngineInit } from "./api/engine-init.ts";
 import { ignoreNotFound, publicError } from "./api/failure.ts";
 import { EngineHealth } from "./api/health.ts";
+import { hostReason } from "./api/reasons.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { Gpus } from "./gpu/index.ts";
 import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
 import { EngineRules } from "./host/engine-rules.ts";
 import { Firewall } from "./host/firewall.ts";
+import { ContainerLimits } from "./host/limits/process-limit.ts";
 import { raiseSharedLimits } from "./host/limits/shared-limits.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
 import { LeaseUsers } from "./host/users.ts";
@@ -42,6 +47,7 @@ import { Lease } from "./lease/lease.ts";
 import { type DockerOptions, settingsOf } from "./options.ts";
 import { KernelCarrier } from "./ports/carrier.ts";
 import { kernelPortsOf, openKernelPorts } from "./ports/open.ts";
+import { StartNews } from "./probe.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/log-stream.ts";
 import { EngineWatch } from "./watch.ts";
@@ -73,12 +79,14 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     isThin: settings.thinVolumes,
   });
   const disk = { api, settings, volumes };
+  const news = new StartNews(api, naming.prefix);
   const images = new Images({
     api,
     settings,
     log,
     room: () => imageRoom(disk),
     isTight: () => isDiskTight(disk),
+    isOwn: (name) => name === news.tag,
     live: () => driver.liveImages(),
   });
   await images.open();
@@ -105,6 +113,8 @@ export async function openDockerDriver(options: DockerOptions): Promise<DockerDr
     health,
     users: new LeaseUsers(settings.userNamespaces, log),
     init: new EngineInit(log),
+    limits: new ContainerLimits(settings.limits, log),
+    news,
     host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
     starts: new Turns({ each: parallelStarts, all: 2 * parallelStarts }),
   });
@@ -150,6 +160,10 @@ class Driver implements DockerDriver {
     });
   }
 
+  get probe(): ClusterProbe {
+    return this.#context.news;
+  }
+
   /** Images that leases have or are about to have, by the engine's id or the digest of their configuration. */
   liveImages(): ReadonlySet<string> {
     return new Set([...this.#leases.values()].flatMap((lease) => lease.images));
@@ -188,7 +202,7 @@ class Driver implements DockerDriver {
   check(spec: LeaseSpec): Promise<void> {
     return this.#answer(async () => {
       const { settings, volumes, gpus } = this.#context;
-      const { allowLocalImages } = settings;
+      const allowLocalImages = settings.allowLocalImages || isProbeLease(spec.id);
       const noVolumes = await volumes.unavailable();
       checkSpec(spec, { allowLocalImages, noVolumes, gpus: await gpus.kinds() });
     });
@@ -220,7 +234,7 @@ class Driver implements DockerDriver {
         if (lease.closing) found.delete(namespace);
         else found.set(namespace, adoptedLease(lease.spec));
       }
-      return [...found.values()];
+      return [...found.values()].filter(({ id }) => !isProbeLease(id));
     });
   }
 
@@ -276,6 +290,7 @@ class Driver implements DockerDriver {
     await this.#removeObjects();
     await this.#answer(() => this.#context.volumes.removeAll());
     await this.#answer(() => this.#context.images.purge());
+    await this.#answer(() => this.#context.news.removeImage());
     removeSeccomp(this.#context.settings.stateDir);
     this.#context.gpus.forget();
   }
@@ -309,27 +324,27 @@ class Driver implements DockerDriver {
    * Without its engine a host runs nothing; without rules and sizes nothing keeps tenants away from the host and its
    * disk.
    */
-  async obstacle(): Promise<string | undefined> {
+  async obstacle(): Promise<HostFault | undefined> {
+    const { api, firewall, volumes } = this.#context;
     try {
-      await this.#context.api.ping();
+      await api.ping();
       const noRuntime = await this.#missingRuntime();
       if (noRuntime !== undefined) return noRuntime;
-      await this.#context.firewall.probe();
+      await firewall.probe();
       // Every container needs a layer of its size, not only those with volumes.
-      const noSizes = await this.#context.volumes.unavailable();
-      return noSizes === undefined ? undefined : `${noSizes}; or accept unlimited ones: --cluster-volume-sizes none`;
+      const noSizes = await volumes.unavailable();
+      return noSizes === undefined ? undefined : hostFault("volumes", noSizes);
     } catch (error) {
-      const hint = error instanceof SvcError && error.hint !== undefined ? `; ${error.hint}` : "";
-      return `${errorText(error)}${hint}`;
+      return hostFault(hostReason(error), errorText(error));
     }
   }
 
-  async #missingRuntime(): Promise<string | undefined> {
+  async #missingRuntime(): Promise<HostFault | undefined> {
     const { api, settings } = this.#context;
     if (settings.runtime === undefined) return undefined;
     const { runtimes } = await api.info();
     if (runtimes.includes(settings.runtime)) return undefined;
-    return `the container engine has no runtime "${settings.runtime}", only ${runtimes.join(", ")}: add it to the engine, or change --cluster-runtime-class`;
+    return hostFault("runtime", `the engine has no runtime "${settings.runtime}", only ${runtimes.join(", ")}`);
   }
 
   async #deploy(spec: LeaseSpec): Promise<void> {
@@ -385,6 +400,7 @@ class Driver implements DockerDriver {
       log.error("network rules could not be restored", { err: errorText(error) });
     }
     for (const lease of this.#leases.values()) lease.poke();
+    this.#context.news.returned();
   }
 
   /** Ports of containers that are gone lead nobody anywhere. */

@@ -1,13 +1,9 @@
-import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { errorText } from "../../../util/index.ts";
 import { clusterErrors } from "../contract/index.ts";
 import { EngineApi } from "./api/api.ts";
-import { isNotFound } from "./api/failure.ts";
-import { imageArchive } from "./images/archive.ts";
+import { ensureImage } from "./images/made.ts";
 
 export const SAMPLE_IMAGE = "localhost/svc-sample:latest";
 
@@ -37,52 +33,16 @@ const PAGE = `<!doctype html>
  */
 export async function ensureSampleImage(socket: string): Promise<string> {
   const api = await EngineApi.open(socket, { call: CALL_TIMEOUT_MS, work: CALL_TIMEOUT_MS });
-  try {
-    await api.imageId(SAMPLE_IMAGE);
-    return SAMPLE_IMAGE;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-  await load(api).catch((error) => {
+  const config = {
+    Cmd: ["httpd", "-f", "-p", "80", "-h", "/www"],
+    Env: ["PATH=/bin"],
+    ExposedPorts: { "80/tcp": {} },
+  };
+  await ensureImage(api, { tag: SAMPLE_IMAGE, config, tree: rootTree }).catch((error) => {
     throw clusterErrors.refused(`the sample image could not be loaded: ${errorText(error)}`);
   });
   return SAMPLE_IMAGE;
 }
-
-/** As an image of one layer: an engine that is to make an image of a plain archive keeps a copy of it in its folder of temporary files. */
-async function load(api: EngineApi): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-sample-"));
-  try {
-    const layer = join(folder, "layer.tar");
-    const tree = await rootTree();
-    await writeFile(layer, tree);
-    const { Arch: architecture } = await api.version();
-    const config = Buffer.from(JSON.stringify(imageConfig(architecture, sha256(tree))));
-    const image = { config: { digest: sha256(config), bytes: config }, layers: [layer], tag: SAMPLE_IMAGE };
-    await api.loadImage(imageArchive(image), AbortSignal.timeout(CALL_TIMEOUT_MS));
-    await api.imageId(SAMPLE_IMAGE);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function imageConfig(architecture: string, layer: string): object {
-  return {
-    architecture,
-    os: "linux",
-    config: {
-      Cmd: ["httpd", "-f", "-p", "80", "-h", "/www"],
-      Env: ["PATH=/bin"],
-      ExposedPorts: { "80/tcp": {} },
-    },
-    rootfs: { type: "layers", diff_ids: [layer] },
-  };
-}
-
-function sha256(bytes: Buffer): string {
-  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-}
-
 /** The files of the image, as a tar archive. */
 async function rootTree(): Promise<Buffer> {
   const { pack } = await import("tar-stream");

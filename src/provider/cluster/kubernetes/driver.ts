@@ -8,6 +8,7 @@ import {
   silentLogger,
 } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
+import type { HostFault } from "../../reasons.ts";
 import {
   type AdoptedLease,
   type ClusterCapacity,
@@ -185,7 +186,12 @@ class KubernetesDriver implements ClusterDriver {
     });
   }
 
-  async obstacle(): Promise<string | undefined> {
+  async obstacle(): Promise<HostFault | undefined> {
+    const text = await this.#obstacle();
+    return text === undefined ? undefined : { reason: "setup", text };
+  }
+
+  async #obstacle(): Promise<string | undefined> {
     try {
       const { api, objects } = this.#context;
       await api.version();

@@ -184,8 +184,8 @@ test("no deployment is taken while the cluster lacks the ingress class that the 
     provider: "svc1provider",
     ingress: { by: "cluster", className: "tenants" },
   });
-  expect(await driver.obstacle()).toContain('no IngressClass "tenants"');
-  expect(await driver.obstacle()).toContain("or change --cluster-ingress-class");
+  expect((await driver.obstacle())?.text).toContain('no IngressClass "tenants"');
+  expect((await driver.obstacle())?.text).toContain("or change --cluster-ingress-class");
   cluster.server.put("/apis/networking.k8s.io/v1/ingressclasses", { metadata: { name: "tenants" } });
   expect(await driver.obstacle()).toBeUndefined();
   await driver.close();

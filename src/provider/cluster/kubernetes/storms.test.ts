@@ -366,7 +366,7 @@ describe("a provider", () => {
     const node = { metadata: { name: "node-1" }, status: { conditions: [{ type: "Ready", status: "Unknown" }] } };
     cluster.server.put("/api/v1/nodes", node as ApiObject);
     await waitFor(async () => (await driver.capacity()).nodes.length === 0, "no open node");
-    expect(await driver.obstacle()).toContain("no node of the cluster is ready");
+    expect((await driver.obstacle())?.text).toContain("no node of the cluster is ready");
     expect((await driver.status(spec.id)).services[0]?.total).toBe(1);
     expect(await driver.adopt()).toHaveLength(1);
     cluster.addNode("node-2");

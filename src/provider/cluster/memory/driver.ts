@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ManifestGroup } from "../../../sdl/index.ts";
 import { silentLogger } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
+import type { HostFault } from "../../reasons.ts";
 import {
   type AdoptedLease,
   type ClusterAddresses,
@@ -183,9 +184,10 @@ class MemoryDriver implements ClusterDriver {
     checkSpec(spec, { nodes: this.#cluster.options.nodes, leasedIps: this.limits.leasedIps });
   }
 
-  async obstacle(): Promise<string | undefined> {
+  async obstacle(): Promise<HostFault | undefined> {
     this.#reach();
-    return this.#cluster.obstacle;
+    const { obstacle } = this.#cluster;
+    return obstacle === undefined ? undefined : { reason: "setup", text: obstacle };
   }
 
   async deploy(spec: LeaseSpec): Promise<void> {

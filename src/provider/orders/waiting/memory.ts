@@ -1,4 +1,5 @@
-import type { Obstacle, OrderPhase } from "../order.ts";
+import { obstaclesWith } from "../../reasons.ts";
+import type { OrderPhase } from "../order.ts";
 import type { Tracked } from "../tracked.ts";
 
 /** Refusals and ends that are remembered for those who ask. */
@@ -14,9 +15,9 @@ const COUNT_EVERY = 500;
 
 export const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
 /** Whoever waits for one of these is checked again. */
-export const AWAITED: ReadonlySet<Obstacle> = new Set(["capacity", "money", "cluster", "moment"]);
+export const AWAITED = obstaclesWith(({ lasts }) => !lasts);
 /** What no lease that ends takes away. */
-const STAYS: ReadonlySet<Obstacle> = new Set(["final", "size"]);
+const STAYS = obstaclesWith(({ lasts }) => lasts);
 
 interface Forgotten {
   readonly over: readonly Tracked[];

@@ -46,11 +46,15 @@ export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigin
  * host. Undefined where this process cannot look.
  */
 export async function imageRoom({ api, settings, volumes }: Disk): Promise<bigint | undefined> {
+  const free = await freeDisk({ api, settings });
+  return free === undefined ? undefined : free - (await volumes.unfilledBytes()) - settings.reserve.storage;
+}
+
+/** Bytes free on the fuller disk of the engine's and the driver's; undefined where this process cannot look. */
+export async function freeDisk({ api, settings }: Pick<Disk, "api" | "settings">): Promise<bigint | undefined> {
   const { root } = await api.info();
   const free = [await freeBytes(root), await freeBytes(settings.stateDir)].filter((bytes) => bytes !== undefined);
-  const [least] = free.toSorted((a, b) => Number(a - b));
-  if (least === undefined) return undefined;
-  return least - (await volumes.unfilledBytes()) - settings.reserve.storage;
+  return free.toSorted((a, b) => Number(a - b))[0];
 }
 
 /** Whether the engine's disk is nearly full. */

@@ -4,7 +4,7 @@ import { errorText, type Logger, Semaphore, Turns } from "../../../../util/index
 import { clusterErrors } from "../../contract/index.ts";
 import { type ImageReference, parseReference } from "../../shared/index.ts";
 import type { EngineApi } from "../api/api.ts";
-import { EngineFailure, ignoreNotFound, isNotFound } from "../api/failure.ts";
+import { ignoreNotFound, isNotFound } from "../api/failure.ts";
 import type { DockerSettings } from "../options.ts";
 import { imageArchive } from "./archive.ts";
 import { Blobs } from "./blobs.ts";
@@ -78,6 +78,8 @@ export interface ImagesOptions {
   readonly room: () => Promise<bigint | undefined>;
   /** Whether the engine's disk is so full that unused images should go. */
   readonly isTight?: () => Promise<boolean>;
+  /** Whether a name is that of an image of this provider's own making, which may be used where local images may not. */
+  readonly isOwn?: (name: string) => boolean;
   /** Images that leases have or are about to have, by the engine's id or the digest of their configuration. */
   readonly live: () => ReadonlySet<string>;
 }
@@ -232,12 +234,12 @@ export class Images {
   }
 
   async #local(image: string, reference: ImageReference): Promise<string> {
-    if (!this.#options.settings.allowLocalImages || reference.full.startsWith(IMAGE_NAMES)) {
-      throw clusterErrors.imageRefused(`image ${image}`);
-    }
+    const { settings, isOwn } = this.#options;
+    const isAllowed = settings.allowLocalImages && !reference.full.startsWith(IMAGE_NAMES);
+    if (!isAllowed && isOwn?.(reference.full) !== true) throw clusterErrors.imageRefused(`image ${image}`);
     const imageId = await this.#idOf(reference.full);
     if (imageId !== undefined) return imageId;
-    throw new EngineFailure("refused", `image ${image} does not exist on this machine; build or import it first`);
+    throw clusterErrors.imageNotFound(`image ${image} does not exist on this machine; build or import it first`);
   }
 
   async #fetch(reference: ImageReference, options: PullOptions): Promise<string> {

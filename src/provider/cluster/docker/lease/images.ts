@@ -1,8 +1,9 @@
 import type { ManifestService } from "../../../../sdl/index.ts";
-import { errorText, Mutex } from "../../../../util/index.ts";
+import { Mutex, SvcError } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { parseReference, restartDelay } from "../../shared/index.ts";
 import { isUnreachable } from "../api/failure.ts";
+import { engineWords, startReason, startSentence } from "../api/reasons.ts";
 import type { WeighedImage } from "../images/images.ts";
 import { LEASE_IMAGE, LEASE_VOLUMES } from "../images/limits.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
@@ -201,8 +202,17 @@ export class LeaseImages {
     // A missing image seldom appears within a second: the quick first retry is for programs.
     attempt.nextTry = Date.now() + restartDelay(attempt.failures + 1, context.settings.timing.backoff);
     if (isUnreachable(error)) return;
-    const text = errorText(error);
+    const text = this.#told(error);
     this.#state.errors.set(service, text);
     this.#state.event({ type: "Warning", reason: "Failed", note: text, service });
+  }
+
+  /** The sentence for the tenant: our own words, or for those of the engine the reason that they tell. */
+  #told(error: unknown): string {
+    if (error instanceof SvcError) return error.message;
+    const { context, spec, notices } = this.#state;
+    context.news.failed(spec.id, error);
+    notices.say("an image could not be put on the engine", { err: engineWords(error) });
+    return startSentence(startReason(error));
   }
 }

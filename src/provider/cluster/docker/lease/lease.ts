@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { errorText, smallest } from "../../../../util/index.ts";
 import type { LeaseHealth, LeaseSpec } from "../../contract/index.ts";
 import { ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
+import { startReason, startSentence } from "../api/reasons.ts";
 import type { DriverContext } from "../context.ts";
 import { folderBytes } from "../host/folder-size.ts";
 import type { LeaseRecord } from "../journal.ts";
@@ -197,7 +198,8 @@ export class Lease {
       const text = errorText(error);
       if (!isUnreachable(error)) {
         this.#context.log.warn("lease could not be reconciled", { lease: this.state.namespace, err: text });
-        this.state.errors.set("", text);
+        this.#context.news.failed(this.spec.id, error);
+        this.state.errors.set("", startSentence(startReason(error)));
       }
       this.#wakeAt(Date.now() + this.#retry);
       this.#retry = Math.min(this.#retry * 2, RETRY_MS.max);

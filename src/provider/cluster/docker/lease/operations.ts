@@ -1,9 +1,11 @@
 import { errorText } from "../../../../util/index.ts";
-import { clusterErrors, replicaName } from "../../contract/index.ts";
+import { clusterErrors, isProbeLease, replicaName } from "../../contract/index.ts";
 import { shownBytes } from "../../shared/index.ts";
 import type { ContainerState } from "../api/api.ts";
-import { EngineFailure, ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
+import { ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
 import { plainLogTail } from "../api/logs.ts";
+import { engineWords, startReason, startSentence } from "../api/reasons.ts";
+import { freeDisk } from "../host/capacity.ts";
 import { redirectPorts } from "../host/netns.ts";
 import type { Observed } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
@@ -40,6 +42,7 @@ export async function createReplica(state: LeaseState, images: LeaseImages, targ
   } catch (error) {
     if (isUnreachable(error)) throw error;
     if (isNotFound(error) && /image/i.test(errorText(error))) return images.forget(plan.name);
+    if (state.context.limits.refused(engineWords(error), Date.now())) return;
     startFailed(state, { replica, service: plan.name, history }, error);
   }
 }
@@ -66,16 +69,18 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     const note = `${input.replica} started`;
     state.event({ type: "Normal", reason: "Started", note, service: input.service, replica: input.replica });
     await afterStart(state, input);
+    context.news.started(state.spec.id);
   } catch (error) {
     if (isUnreachable(error)) throw error;
     // A full layer cannot be mounted again: the replica starts afresh.
-    if (isLayerFull(error)) return renewLayer(state, input);
+    if (isLayerFull(error) && !(await isHostFull(state))) return renewLayer(state, input);
     // The next pass creates it again.
-    if (context.init.isLacking(error)) return context.api.remove(id).catch(ignoreNotFound);
+    if (context.init.isLacking(error) || (await isLimitLowered(state, id, error)))
+      return context.api.remove(id).catch(ignoreNotFound);
     startFailed(state, input, error);
     // If another program has taken a published port meanwhile, or a device is gone, a new container gets another.
     if (
-      /address already in use|port is already allocated|unresolvable CDI|CDI device injection/i.test(failureText(error))
+      /address already in use|port is already allocated|unresolvable CDI|CDI device injection/i.test(engineWords(error))
     ) {
       await context.api.remove(id).catch(ignoreNotFound);
     }
@@ -111,6 +116,20 @@ function isGone(error: unknown): boolean {
   throw error;
 }
 
+/** Below this many bytes a disk has no room for the next container. */
+const FULL_DISK = 16n << 20n;
+
+/** Whether it is the disk that is full, and not what the replica may have of it. */
+async function isHostFull({ context, spec }: LeaseState): Promise<boolean> {
+  return isProbeLease(spec.id) || ((await freeDisk(context)) ?? FULL_DISK) < FULL_DISK;
+}
+
+/** Whether the container asks for more of a limit than the engine can give, and another one will ask for less. */
+async function isLimitLowered({ context }: LeaseState, id: string, error: unknown): Promise<boolean> {
+  const { createdAt } = await context.api.inspect(id);
+  return context.limits.refused(engineWords(error), createdAt);
+}
+
 async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {
   const { replica, service, history } = input;
   history.error = `${replica} had filled its ephemeral storage of ${shownBytes(input.plan.layerLimit)} and starts again empty`;
@@ -130,10 +149,6 @@ async function redirect(state: LeaseState, pid: number, plan: ServicePlan): Prom
   await redirectPorts(pid, plan.redirects, state.network);
 }
 
-function failureText(error: unknown): string {
-  return error instanceof EngineFailure ? `${error.message} ${error.detail}` : errorText(error);
-}
-
 interface FailedStart {
   readonly replica: string;
   readonly service: string;
@@ -142,8 +157,10 @@ interface FailedStart {
 
 function startFailed(state: LeaseState, input: FailedStart, error: unknown): void {
   const { replica, service, history } = input;
-  const text = error instanceof EngineFailure ? error.message : errorText(error);
-  history.error = `${replica} could not be started: ${text}`;
+  const { context, spec } = state;
+  context.news.failed(spec.id, error);
+  state.notices.say("a container could not be started", { replica, err: engineWords(error) });
+  history.error = `${replica} could not be started: ${startSentence(startReason(error))}`;
   const delay = history.countFailure(Date.now());
   const note = `${history.error}; next try in ${Math.round(delay / 1000)} s`;
   state.event({ type: "Warning", reason: "Failed", note, service, replica });

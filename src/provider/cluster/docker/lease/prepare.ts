@@ -74,6 +74,7 @@ async function createContainer(state: LeaseState, target: NewReplica): Promise<s
     seccomp,
     users,
     forced,
+    ulimits: context.limits.ulimits,
     healthCheck: seldomChecked(healthCheck),
   };
   const owner = { namespace: state.namespace, service: target.plan.name, index: target.index };

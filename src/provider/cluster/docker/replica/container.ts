@@ -37,6 +37,13 @@ const HIDDEN_BY_ENGINES = [
   "/sys/firmware",
 ];
 
+/** A limit on the processes of a container, in the form of the engine's API. */
+export interface Ulimit {
+  readonly Name: string;
+  readonly Soft: number;
+  readonly Hard: number;
+}
+
 /** Values with which one replica's container is made. */
 export interface ContainerInput {
   readonly spec: LeaseSpec;
@@ -59,6 +66,8 @@ export interface ContainerInput {
   /** The one of the image, as it may run. */
   readonly healthCheck: HealthCheck | undefined;
   readonly gpus: TakenGpus;
+  /** Limits of the program's processes that the engine can give. */
+  readonly ulimits: readonly Ulimit[];
   /** Variables that have these values whatever image and tenant say. */
   readonly forced: Readonly<Record<string, string>>;
 }
@@ -114,11 +123,7 @@ function hostConfig(
     // The kernel takes quotas from a hundredth of a core.
     NanoCpus: Math.max(plan.cpu, 10) * 1_000_000,
     PidsLimit: limits.pids,
-    Ulimits: [
-      { Name: "nofile", Soft: limits.openFiles, Hard: limits.openFiles },
-      { Name: "nproc", Soft: limits.processes, Hard: limits.processes },
-      { Name: "sigpending", Soft: limits.signals, Hard: limits.signals },
-    ],
+    Ulimits: [...input.ulimits],
     CapDrop: ["ALL"],
     CapAdd: CAPABILITIES,
     SecurityOpt: [

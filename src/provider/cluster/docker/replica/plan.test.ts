@@ -103,6 +103,7 @@ describe("container of a replica", () => {
       healthCheck: undefined,
       gpus: { config: {}, labels: {} },
       forced: {},
+      ulimits: [],
     };
     const files = new Map([["/etc/hosts", "/state/hosts"]]);
     const input = { ...made, spec, plan, index: 1, files };
@@ -150,6 +151,7 @@ describe("container of a replica", () => {
         config: { DeviceRequests: [{ Driver: "cdi", DeviceIDs: ["nvidia.com/gpu=1"] }] },
         labels: { "svc.gpus": "nvidia.com/gpu=1" },
       },
+      ulimits: [],
       forced: { NVIDIA_VISIBLE_DEVICES: "void" },
     };
     const settings = settingsOf({ socket: "/none", stateDir: "/none", namePrefix: "svc-test" });

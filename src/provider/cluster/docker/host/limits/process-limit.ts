@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { Logger } from "../../../../../util/index.ts";
 
 const MOST = 1 << 22;
 /** Bit of the capability with which limits may be raised. */
@@ -29,4 +30,74 @@ function hardLimit(name: string, limits: string): number {
     .find((each) => each.startsWith(name));
   const [, hard = ""] = row?.slice(name.length).trim().split(/\s+/) ?? [];
   return /^\d+$/.test(hard) ? Math.min(Number(hard), MOST) : MOST;
+}
+
+/** Fewer of anything would keep programs of an ordinary kind from working. */
+const LEAST = 1024;
+
+/** Most of each for one user, over all containers; open files are those of one process. */
+type ProcessLimits = Readonly<Record<"openFiles" | "processes" | "signals", number>>;
+
+interface Ulimit {
+  readonly Name: string;
+  readonly Soft: number;
+  readonly Hard: number;
+}
+
+/** Name of a limit in the words of a runtime: by its number (runc), or by its name (crun). */
+const NUMBERS: ReadonlyMap<string, string> = new Map([
+  ["6", "nproc"],
+  ["7", "nofile"],
+  ["11", "sigpending"],
+]);
+const REFUSED = /rlimit(?: type (\d+)|s?[ `'"]+rlimit_(\w+)[`'"]?)(?: \([^)]*\))?: operation not permitted/i;
+
+/**
+ * The limits of processes that containers get. An engine without CAP_SYS_RESOURCE cannot set a limit above its own: a limit
+ * that it refuses is halved until it is accepted, and stays so for all containers.
+ */
+export class ContainerLimits {
+  readonly #values: Map<string, number>;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  /** Times of the last change by limit, milliseconds since the epoch. */
+  readonly #lowered = new Map<string, number>();
+
+  constructor({ openFiles, processes, signals }: ProcessLimits, log: Logger, now = Date.now) {
+    this.#values = new Map([
+      ["nofile", openFiles],
+      ["nproc", processes],
+      ["sigpending", signals],
+    ]);
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** In the form of the engine's API. */
+  get ulimits(): Ulimit[] {
+    return [...this.#values].map(([Name, value]) => ({ Name, Soft: value, Hard: value }));
+  }
+
+  /**
+   * Takes what the engine says of a container that it did not start, and when that was made; true if the container should be
+   * made anew, with lower limits.
+   */
+  refused(text: string, createdAt: number): boolean {
+    const [, number = "", name = ""] = REFUSED.exec(text) ?? [];
+    const limit = NUMBERS.get(number) ?? name.toLowerCase();
+    const before = this.#values.get(limit);
+    if (before === undefined) return false;
+    // Containers from before the last change prove nothing about the limit of now.
+    if (createdAt < (this.#lowered.get(limit) ?? 0)) return true;
+    if (before <= LEAST) return false;
+    const value = Math.max(LEAST, Math.floor(before / 2));
+    this.#values.set(limit, value);
+    this.#lowered.set(limit, this.#now());
+    this.#log.warn("the container engine cannot give a limit to containers: they get a lower one", {
+      limit,
+      from: before,
+      to: value,
+    });
+    return true;
+  }
 }
