@@ -81,11 +81,14 @@ function host(tenant: string, operator: string, remedy: string): ReasonRow {
 
 /** Faults of the host that keep containers of anybody from running. */
 export const HOST_REASONS = {
-  engineAway: host(
-    "the provider's container engine does not answer now",
-    "the container engine or the cluster does not answer",
-    "start it (systemctl start podman.socket or docker); containers and their state are kept",
-  ),
+  engineAway: {
+    ...host(
+      "the provider's cluster does not answer now",
+      "the container engine or the cluster does not answer",
+      "start it (systemctl start podman.socket or docker); containers and their state are kept",
+    ),
+    advice: "containers and their state are kept: try again in a moment",
+  },
   limits: host(
     "the provider's host cannot give a container its process limits",
     "the container engine may not set the resource limits of a container",
@@ -146,11 +149,14 @@ export const HOST_REASONS = {
     "the container engine lacks its runtime for containers",
     "install it (runc or crun), or name another one with --cluster-runtime-class",
   ),
-  firewall: host(
-    "the provider cannot keep tenants apart on its network",
-    "network rules that keep tenants off the host cannot be set",
-    "run the provider as root on Linux with iptables installed",
-  ),
+  firewall: {
+    ...host(
+      "the provider cannot keep tenants apart on its network",
+      "network rules that keep tenants off the host cannot be set",
+      "run the provider as root on Linux with iptables installed",
+    ),
+    advice: "the provider's operator has to start it as root; on a localnet of your own, run svc localnet as root",
+  },
   volumes: host(
     "the provider cannot make volumes of a fixed size",
     "volumes and layers of a fixed size cannot be made",
@@ -200,5 +206,106 @@ export function hostFault(reason: HostReason, cause = ""): HostFault {
   return { reason, text: `${operator}${cause === "" ? "" : ` (${cause.slice(0, MOST_CAUSE)})`}: ${remedy}` };
 }
 
-/** What tenants read of an order whose check broke off: nodes and disks that the provider could not use are its own matter. */
-export const UNJUDGED = "the provider could not judge the order now; it looks at it again";
+/** A reason of one order, which operator and tenant read in the same words. */
+function order(obstacle: Obstacle, sentence: string, advice: string): ReasonRow {
+  return { obstacle, tenant: sentence, advice, operator: sentence, remedy: OBSTACLES[obstacle].remedy };
+}
+
+/** A reason of this provider alone, whose cause tenants do not read. */
+function own(sentence: string, operator: string, remedy: string): ReasonRow {
+  return {
+    obstacle: "moment",
+    tenant: sentence,
+    advice: "wait: the provider looks at the order again",
+    operator,
+    remedy,
+  };
+}
+
+const REQUEST_LESS = "request less cpu, memory, storage, ports, addresses or fewer replicas";
+const LATER = "wait: the provider looks at the order again";
+
+/** Reasons not to bid on one order. Sentences with its particulars take the place of those here. */
+export const ORDER_REASONS = {
+  gone: order("final", "the order is no longer open", "run the same command again: it opens a new order"),
+  attribute: order(
+    "final",
+    "the order requires an attribute that this provider does not have",
+    "change or remove the attribute under placement in the deployment file",
+  ),
+  auditor: order(
+    "final",
+    "the order requires the signature of an auditor that this provider does not have",
+    "change or remove signedBy under placement in the deployment file",
+  ),
+  tee: order(
+    "final",
+    "the order requires a protected machine, which this provider does not have",
+    "remove tee: under params, or wait for a provider of protected machines",
+  ),
+  interconnect: order(
+    "final",
+    "the order requests an interconnect of GPUs, this provider has none",
+    "remove interconnect: of the gpu and the attribute under placement, or wait for a provider that has one",
+  ),
+  unasked: order(
+    "final",
+    "this provider serves only orders that ask for an attribute of its own",
+    "add that attribute under placement in the deployment file",
+  ),
+  lacking: order(
+    "final",
+    "the order requests something that this provider does not have",
+    "request what this provider has, or wait for another provider",
+  ),
+  memory: order(
+    "final",
+    "a service of the order has less memory than a container needs",
+    "write a larger memory.size in the deployment file and run the same command again",
+  ),
+  volumes: order("final", "a service of the order has too many volumes", "use fewer volumes for one service"),
+  price: order(
+    "final",
+    "the price of this provider is above that of the order",
+    "raise the amount under pricing in the deployment file and run the same command again",
+  ),
+  size: order("size", "the provider is too small for the order", `${REQUEST_LESS}, or wait for another provider`),
+  capacity: order("capacity", "the provider has no room now", `${REQUEST_LESS}, or wait until others have ended`),
+  money: order(
+    "money",
+    "the provider has too little money for the deposit of a bid",
+    "the provider's operator has to fund its account",
+  ),
+  full: order("moment", "the order has as many bids as it may have, none of them dearer than ours", LATER),
+  paused: order(
+    "moment",
+    "nobody accepted its last bid in time",
+    "it bids again after a pause: run the same command again, or keep waiting",
+  ),
+  spent: order(
+    "final",
+    "it bid on this order as often as it may, and nobody accepted a bid",
+    "run the same command again: it opens a new order",
+  ),
+  refused: order("final", "the chain refused the bid", "run the same command again, or choose another provider"),
+  unsent: order("moment", "the chain did not take the bid now", LATER),
+  noPrice: own(
+    "the provider has no price for the order now",
+    "there is no price",
+    "look at the price script (--bid-price-script-path) and what it prints",
+  ),
+  unwritten: own(
+    "the provider could not reserve room for the order now",
+    "the reservation could not be written",
+    "look at the disk of the provider's folder",
+  ),
+  unjudged: own(
+    "the provider could not judge the order now",
+    "the check of the order broke off",
+    "look at the node (--node) and at the log of the provider",
+  ),
+} as const satisfies Readonly<Record<string, ReasonRow>>;
+
+/** The one table of reasons: whether they last, what tenants and operators read, and what both can do. */
+export const REASONS = { ...HOST_REASONS, ...ORDER_REASONS } as const;
+export type Reason = keyof typeof REASONS;

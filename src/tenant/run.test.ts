@@ -175,7 +175,8 @@ describe("a deployment", () => {
 describe("what can go wrong", () => {
   test("nobody bids: every provider's reason, and the remedy", async () => {
     const refusal = "our price 12utoken per block is above the order's 10utoken";
-    open({ p1: { price: "12", refusal }, p2: { price: "1" } });
+    const remedy = "raise the amount under pricing";
+    open({ p1: { price: "12", refusal, remedy }, p2: { price: "1" } });
     await expect(fixture.deploy({ timeoutMs: 60_000 })).rejects.toMatchObject({
       codespace: "deploy",
       code: 1,

@@ -138,6 +138,14 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The text of an error with that of its innermost cause, for logs. */
+export function causeText(error: unknown): string {
+  let cause = error;
+  while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause;
+  const [text, inner] = [errorText(error), errorText(cause)];
+  return text.includes(inner) ? text : `${text} (${inner})`;
+}
+
 /** Stops on a broken invariant: a programming error, never bad input. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);

@@ -114,6 +114,8 @@ export interface ProviderPlan {
   readonly taken?: string;
   /** It will not bid later either. */
   readonly isFinal?: boolean;
+  /** What it tells tenants to do about the refusal. */
+  readonly remedy?: string;
 }
 
 function bidMessage(order: OrderKey, from: TestKey, price: string): Any {
@@ -253,8 +255,8 @@ export class DeployFixture {
         return { reason: `"${taken}": hostname not available here`, remedy: "use another host name" };
       },
       refusal: async () => {
-        const { refusal: reason, isFinal = false } = this.plans.get(name) ?? {};
-        return reason === undefined ? undefined : { reason, isFinal };
+        const { refusal: reason, isFinal = false, remedy } = this.plans.get(name) ?? {};
+        return reason === undefined ? undefined : { reason, isFinal, ...(remedy === undefined ? {} : { remedy }) };
       },
     };
   }

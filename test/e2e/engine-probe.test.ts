@@ -120,6 +120,20 @@ describe.skipIf(missing !== undefined)("the trial of a container", () => {
     expect(JSON.parse(await engine.podman("ps", "--all", "--format", "json"))).toEqual([]);
   });
 
+  it("shows tenants nothing of what a runtime says", async () => {
+    const secret = "token=hunter2";
+    writeFileSync(join(engine.folder, "said"), `open /var/tmp/private: ${secret} at 10.3.2.1:5000`);
+    const spec = sampleSpec([sampleService(engine.image)]);
+    await driver.deploy(spec);
+    await waitFor(async () => (await driver.status(spec.id)).services[0]?.error !== undefined, "the failed start");
+    const told: string[] = [JSON.stringify(await driver.status(spec.id))];
+    const stream = { services: [], follow: false, tail: -1, signal: new AbortController().signal };
+    for await (const event of driver.events(spec.id, stream)) told.push(event.note);
+    expect(told.join(" ")).toContain(HOST_REASONS.engine.tenant);
+    expect(told.join(" ")).not.toMatch(/hunter2|var\/tmp|10\.3|runc/);
+    await driver.teardown(spec.id);
+  });
+
   it("begins when every lease fails, and when the engine is back", async () => {
     const states: string[] = [];
     const probe: Probe = new Probe({ ...options(), log: silentLogger, changed: () => states.push(probe.state.kind) });

@@ -64,6 +64,9 @@ const lease = v.object({
 const order = v.object({
   phase: v.string(),
   reason: v.exactOptional(v.string()),
+  /** Older providers send neither. */
+  code: v.exactOptional(v.string()),
+  remedy: v.exactOptional(v.string()),
   final: v.exactOptional(v.boolean()),
 });
 const transferred = v.object({ transferred: v.array(v.string()) });

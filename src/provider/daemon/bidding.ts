@@ -1,4 +1,4 @@
-import { errorText, type Logger } from "../../util/index.ts";
+import { causeText, type Logger } from "../../util/index.ts";
 import { DRAINING, isDraining } from "../control/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import type { Probe } from "../probe/index.ts";
@@ -96,7 +96,7 @@ export class Bidding {
     try {
       if (inventory.observe(await config.driver.capacity())) roomFound();
     } catch (error) {
-      log.warn("inventory not refreshed", { err: errorText(error) });
+      log.warn("inventory not refreshed", { err: causeText(error) });
     }
     await this.look();
   }
@@ -114,7 +114,7 @@ export class Bidding {
 
   async #find(): Promise<HostFault | undefined> {
     const { config, disk, probe } = this.#options;
-    const cluster = () => config.driver.obstacle().catch((error) => hostFault("engineAway", errorText(error)));
+    const cluster = () => config.driver.obstacle().catch((error) => hostFault("engineAway", causeText(error)));
     const drain = this.#isDraining ? { reason: "draining" as const, text: DRAINING } : undefined;
     const obstacle = drain ?? disk.obstacle() ?? (await cluster()) ?? probe.fault;
     this.#note(obstacle);

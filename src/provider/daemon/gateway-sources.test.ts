@@ -46,7 +46,7 @@ it("tells strangers nothing of the host", async () => {
     sources.order(id)?.reason,
     await price,
   ]);
-  expect(told.match(/3 MiB free/g)).toHaveLength(4);
+  expect(told.match(/3 MiB free/g)).toHaveLength(3);
   expect(secrets.filter((each) => told.includes(each))).toEqual([]);
 });
 

@@ -6,6 +6,7 @@ import { groupNeeds, type Inventory, type ReservationState, type RowNeed } from 
 import { highestPrice, type OrderPhase, type OrderService, type OrderStatus } from "../orders/index.ts";
 import type { Outbox } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
+import { ORDER_REASONS, REASONS } from "../reasons.ts";
 
 export interface SourceParts {
   readonly inventory: Pick<Inventory, "all" | "available" | "addresses" | "addressesLeft">;
@@ -46,7 +47,8 @@ export function gatewaySources({ inventory, orders, outbox, pricing, limits, hos
     refusals: () => countReasons(orders.status().map(shown)),
     order: (id) => {
       const order = orders.find(id);
-      return order === undefined ? undefined : shown(order);
+      if (order === undefined) return undefined;
+      return { ...shown(order), ...(order.code === undefined ? {} : { remedy: REASONS[order.code].advice }) };
     },
     outboxDepth: () => outbox.depth,
     screen: async (group) => {
@@ -61,7 +63,9 @@ export function gatewaySources({ inventory, orders, outbox, pricing, limits, hos
     price: async (group) => {
       const { denom, amount: maxPrice } = highestPrice(group);
       const wish = { owner: "", rows: groupNeeds(group), denom, maxPrice };
-      const price = await pricing.price(wish).catch((error: unknown) => Promise.reject(host.error(error)));
+      const price = await pricing.price(wish).catch((cause: unknown) => {
+        throw new Error(ORDER_REASONS.noPrice.tenant, { cause });
+      });
       return { denom, amount: formatDec(price) };
     },
   };

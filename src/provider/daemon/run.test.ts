@@ -13,6 +13,7 @@ import { sampleService, sampleSpec } from "../cluster/contract/conformance/index
 import { MemoryCluster } from "../cluster/memory/index.ts";
 import { setDraining } from "../control/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
+import { HOST_REASONS } from "../reasons.ts";
 import { quietConfig } from "../testing/daemon.ts";
 import { publication, testCertificate } from "../testing/identities.ts";
 import type { ProviderConfig } from "./config.ts";
@@ -221,9 +222,10 @@ test("a provider whose cluster stops answering says that it bids no more, until 
   const provider = await run(await startedNode(), { heard, config: { driver: cluster.open(), inventoryPollMs: 10 } });
   onTestFinished(() => provider.stop());
   cluster.reachable = false;
-  await expect.poll(() => heard.join("\n")).toContain("this provider does not bid | the cluster does not answer: ");
+  await expect.poll(() => heard.join("\n")).toContain("this provider does not bid | ");
   await expect.poll(() => heard.filter((text) => text.startsWith("inventory not refreshed")).length).toBeGreaterThan(0);
   const said = heard.filter((text) => text.startsWith("this provider does not bid")).length;
+  expect(heard.join("\n")).toContain(HOST_REASONS.engineAway.operator);
   cluster.reachable = true;
   expect(said).toBe(1);
 });

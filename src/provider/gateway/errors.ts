@@ -3,6 +3,7 @@ import { defineErrors, type ErrorFactory, SvcError } from "../../util/index.ts";
 import { clusterErrors } from "../cluster/index.ts";
 import { ingressErrors } from "../hostnames/index.ts";
 import { leaseErrors } from "../leases/index.ts";
+import { HOST_REASONS } from "../reasons.ts";
 
 /** Refusals of the gateway itself. Texts never repeat a credential. */
 export const gatewayErrors = defineErrors("gateway", {
@@ -27,6 +28,9 @@ export const gatewayErrors = defineErrors("gateway", {
   timeout: [16, "the request took too long"],
   noPrice: [17, "this provider would not bid"],
 });
+
+/** All rows, by the name of their errors' table. */
+export const failureRows = (): Readonly<Record<string, readonly Row[]>> => ROWS;
 
 /** An error as sent: HTTP status and JSON body. */
 export interface Failure {
@@ -92,7 +96,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [clusterErrors.refused, 503, "cluster_refused"],
     [clusterErrors.unsupported, 422, "cannot_run"],
     [clusterErrors.imageRefused, 422, "image_refused"],
-    [clusterErrors.staleGeneration, 409, "stale_manifest"],
+    [clusterErrors.staleGeneration, 422, "stale_manifest"],
     [clusterErrors.unknownLease, 503, "not_deployed_yet"],
     [clusterErrors.noReplica, 503, "no_running_replica"],
     [clusterErrors.closing, 409, "lease_closing"],
@@ -111,8 +115,8 @@ const CLUSTER_AWAY: Failure = {
   status: 503,
   body: {
     code: "cluster_unreachable",
-    message: "the provider's cluster does not answer now",
-    hint: "containers and their state are kept: try again in a moment",
+    message: HOST_REASONS.engineAway.tenant,
+    hint: HOST_REASONS.engineAway.advice,
   },
 };
 

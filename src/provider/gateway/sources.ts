@@ -25,6 +25,10 @@ export interface OrderAnswer {
   readonly phase: string;
   /** Why it was refused, lost or closed. */
   readonly reason?: string;
+  /** The name of that reason. */
+  readonly code?: string;
+  /** What the tenant can do about a refusal. */
+  readonly remedy?: string;
   /** It was refused, and no bid will follow, even if other orders end. */
   readonly final?: true;
 }

@@ -1,7 +1,8 @@
 import type { ManifestGroup } from "../../sdl/index.ts";
-import { errorText, Mutex, SvcError } from "../../util/index.ts";
+import { causeText, errorText, isOneOf, Mutex, SvcError } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
-import { clusterErrors, endpointNames, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
+import { clusterErrors, endpointNames, isLasting, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
+import { HOST_REASONS } from "../reasons.ts";
 import { type GiveUpReason, type LeaseContext, leaseEvent } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
 import { countHealth, HEALTHY, type HealthCount, isGivenUp } from "./health.ts";
@@ -15,13 +16,6 @@ const RETRY = { first: 1_000, most: 60_000 };
 const ASK_AGAIN_MS = 600_000;
 /** A workload whose lease has ended does not run on for longer than this because another lease is busy. */
 const HAND_OVER_MS = 5_000;
-
-/** Refusals of a manifest that the same manifest will always meet. */
-const PERMANENT = new Set([
-  clusterErrors.unsupported.code,
-  clusterErrors.imageRefused.code,
-  clusterErrors.staleGeneration.code,
-]);
 
 /**
  * One lease: awaiting manifest -> deploying -> running -> closing -> gone. Steps run one at a time; the record is
@@ -211,7 +205,7 @@ export class LeaseMachine {
     try {
       await this.#deploy();
     } catch (error) {
-      if (!isPermanent(error)) return this.#deployLater(error);
+      if (!isLasting(error)) return this.#deployLater(error);
       this.#save(before);
       throw error;
     } finally {
@@ -275,7 +269,7 @@ export class LeaseMachine {
     try {
       await addresses.claim(this.id, wanted);
     } catch (error) {
-      if (!isCluster(error, clusterErrors.noAddresses.code) || !makesRoom(together, addresses)) throw error;
+      if (!isOneOf([clusterErrors.noAddresses], error) || !makesRoom(together, addresses)) throw error;
     }
   }
 
@@ -301,8 +295,8 @@ export class LeaseMachine {
 
   #deployLater(error: unknown): void {
     const { host, log } = this.#context;
-    this.#deployError = host.hide(errorText(error));
-    log.warn("deploy failed, trying again", { lease: formatLeaseId(this.id), err: errorText(error) });
+    this.#deployError = host.hide(deployText(error));
+    log.warn("deploy failed, trying again", { lease: formatLeaseId(this.id), err: causeText(error) });
     this.#schedule(this.#retryDelay());
   }
 
@@ -349,7 +343,7 @@ export class LeaseMachine {
     try {
       return await this.#context.driver.status(this.id);
     } catch (error) {
-      this.#context.log.warn("the cluster cannot be asked", { lease: formatLeaseId(this.id), err: errorText(error) });
+      this.#context.log.warn("the cluster cannot be asked", { lease: formatLeaseId(this.id), err: causeText(error) });
       return { health: "unknown", services: [] };
     }
   }
@@ -401,7 +395,7 @@ export class LeaseMachine {
       await router.unroute(this.id);
       await driver.teardown(this.id, this.#record.proof?.height);
     } catch (error) {
-      log.warn("teardown failed, trying again", { lease: formatLeaseId(this.id), err: errorText(error) });
+      log.warn("teardown failed, trying again", { lease: formatLeaseId(this.id), err: causeText(error) });
       return this.#schedule(this.#retryDelay());
     }
     this.#forget();
@@ -445,19 +439,17 @@ export class LeaseMachine {
       this.#serial
         .run(() => this.#step())
         .catch((error) => {
-          this.#context.log.error("lease step failed", { lease: formatLeaseId(this.id), err: errorText(error) });
+          this.#context.log.error("lease step failed", { lease: formatLeaseId(this.id), err: causeText(error) });
           this.#schedule(this.#retryDelay());
         });
     });
   }
 }
 
-function isPermanent(error: unknown): boolean {
-  return [...PERMANENT].some((code) => isCluster(error, code));
-}
-
-function isCluster(error: unknown, code: number): boolean {
-  return error instanceof SvcError && error.codespace === "cluster" && error.code === code;
+/** Why a manifest is not deployed yet, for its tenant. */
+function deployText(error: unknown): string {
+  if (isOneOf([clusterErrors.unreachable], error)) return HOST_REASONS.engineAway.tenant;
+  return error instanceof SvcError ? error.message : HOST_REASONS.engine.tenant;
 }
 
 function describeBad({ services }: LeaseHealth): string {

@@ -1,4 +1,4 @@
-import { errorText, type Logger, Semaphore } from "../../util/index.ts";
+import { causeText, errorText, type Logger, Semaphore } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { ChainView } from "../chain.ts";
 import type { AdoptedLease, ClusterDriver } from "../cluster/index.ts";
@@ -98,7 +98,7 @@ async function adoptOrphans(options: ReconcileOptions): Promise<string[] | undef
     }
     return orphans.map(({ id }) => formatLeaseId(id));
   } catch (error) {
-    log.warn("the cluster's leases cannot be queried", { err: errorText(error) });
+    log.warn("the cluster's leases cannot be queried", { err: causeText(error) });
     return undefined;
   }
 }

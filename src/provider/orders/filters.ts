@@ -3,6 +3,13 @@ import type { Dec } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { groupNeeds } from "../inventory/index.ts";
+import { Refusal } from "./order.ts";
+
+/** Attributes that stand for something else in a deployment file, with the reason of their absence. */
+const ATTRIBUTE_REASONS: Readonly<Record<string, "interconnect" | "tee">> = {
+  "capabilities/gpu-interconnect": "interconnect",
+  "tee/type": "tee",
+};
 
 /** Volumes that one service may have. */
 const MAX_VOLUMES = 4;
@@ -20,32 +27,37 @@ export interface Offer {
   readonly leastMemory: bigint;
 }
 
-/** Why the provider does not want the order, in one sentence, or undefined. */
-export function refusal(spec: GroupSpec, offer: Offer): string | undefined {
+/** Why the provider does not want the order, or undefined. */
+export function refusal(spec: GroupSpec, offer: Offer): Refusal | undefined {
   const required = spec.requirements?.attributes ?? [];
   const missing = required.find((each) => !matchAttributes([each], offer.attributes));
-  if (missing !== undefined)
-    return `the order requires attribute ${missing.key}=${missing.value}, this provider does not have it`;
-  if (!meetsRequirements(spec.requirements, offer))
-    return "the order requires the signature of an auditor that this provider does not have";
+  if (missing !== undefined) {
+    const asked = `${missing.key}=${missing.value}`;
+    return new Refusal(ATTRIBUTE_REASONS[missing.key] ?? "attribute", `the order requires attribute ${asked}, this provider does not have it`);
+  }
+  if (!meetsRequirements(spec.requirements, offer)) return new Refusal("auditor");
   const unasked = offer.tenantAttributes.find((each) => !matchAttributes([each], required));
-  if (unasked !== undefined) return `this provider serves only orders that ask for ${unasked.key}=${unasked.value}`;
+  if (unasked !== undefined)
+    return new Refusal("unasked", `this provider serves only orders that ask for ${unasked.key}=${unasked.value}`);
   return resourceRefusal(spec, offer);
 }
 
-function resourceRefusal(spec: GroupSpec, offer: Offer): string | undefined {
+function resourceRefusal(spec: GroupSpec, offer: Offer): Refusal | undefined {
   const rows = groupNeeds(spec);
-  if (rows.some((row) => row.gpu > 0n) && !offer.gpus) return "the order requests a gpu, this provider has none";
+  if (rows.some((row) => row.gpu > 0n) && !offer.gpus)
+    return new Refusal("lacking", "the order requests a gpu, this provider has none");
   if (spec.resources.some(asksForInterconnect))
-    return "the order requests an interconnect of GPUs, this provider has none";
+    return new Refusal("interconnect", "the order requests an interconnect of GPUs, this provider has none");
   if (rows.some((row) => row.leasedIps.length > 0) && !offer.leasedIps)
-    return "the order requests a leased ip, this provider has none";
-  if (rows.some((row) => row.memory < offer.leastMemory))
-    return `a service of the order has less memory than a container needs: at least ${offer.leastMemory >> 20n}Mi`;
+    return new Refusal("lacking", "the order requests a leased ip, this provider has none");
+  if (rows.some((row) => row.memory < offer.leastMemory)) {
+    const least = `${offer.leastMemory >> 20n}Mi`;
+    return new Refusal("memory", `a service of the order has less memory than a container needs: at least ${least}`);
+  }
   if (rows.some((row) => row.volumes.length > MAX_VOLUMES))
-    return `a service of the order has more than ${MAX_VOLUMES} volumes`;
+    return new Refusal("volumes", `a service of the order has more than ${MAX_VOLUMES} volumes`);
   if (!hasCapabilities(spec, offer.attributes))
-    return "the order asks for a storage or gpu class that this provider does not offer";
+    return new Refusal("lacking", "the order asks for a storage or gpu class that this provider does not offer");
   return undefined;
 }
 

@@ -50,7 +50,7 @@ export class Money {
     tracked.depositsMissing = short.deposits;
     const both = `a bid takes a deposit of ${formatCoin(deposit)} and a fee of ${formatCoin(fee)}`;
     const kept = keep === undefined ? "" : `, and ${formatCoin(keep)} stays in the account`;
-    throw new Refusal(`the provider has ${formatCoin(short)}, ${both}${kept}: fund the provider's account`, "money");
+    throw new Refusal("money", `the provider has ${formatCoin(short)}, ${both}${kept}: fund the provider's account`);
   }
 
   /** The balance shows what the bid cost, or it came to nothing. */
@@ -61,7 +61,7 @@ export class Money {
   /** Throws if there is too little for one more bid; counts nothing. */
   async check(): Promise<void> {
     if ((await this.#shortage()) !== undefined)
-      throw new Refusal("the provider has no money for the deposit of a bid now", "money");
+      throw new Refusal("money", "the provider has no money for the deposit of a bid now");
   }
 
   /** Orders that wait for money are checked again when it arrives; one query serves them all. */

@@ -1,6 +1,6 @@
 import type { Dec } from "../../util/index.ts";
 import type { OrderKey } from "../../wire/index.ts";
-import type { Obstacle } from "../reasons.ts";
+import { type Obstacle, REASONS, type Reason } from "../reasons.ts";
 
 /**
  * Life of an order at this provider: checking -> refused, or bidding -> open -> won | lost | closed. A refused order is
@@ -15,6 +15,8 @@ export interface OrderStatus {
   readonly phase: OrderPhase;
   /** Why it was refused, lost or closed, or that the lease that it won has ended. */
   readonly reason?: string;
+  /** The row of the table of reasons; only of refused orders. */
+  readonly code?: Reason;
   /** No bid will follow a refusal, as far as the provider knows. */
   readonly final?: true;
   /** When a refused order is checked again, in milliseconds since 1970. */
@@ -33,14 +35,33 @@ export interface OrderEntry extends OrderStatus {
 
 /** Thrown inside the machine: the order is refused for a known reason. */
 export class Refusal extends Error {
-  readonly obstacle: Obstacle;
+  readonly reason: Reason;
   /** For tenants and strangers; `message` is for the operator. */
   readonly told: string;
 
-  constructor(reason: string, obstacle: Obstacle, told = reason) {
-    super(reason);
+  /** `text` has the particulars of the order, in words that tenants may read too. */
+  constructor(reason: Reason, text?: string) {
+    super(text ?? REASONS[reason].operator);
     this.name = "Refusal";
-    this.obstacle = obstacle;
-    this.told = told;
+    this.reason = reason;
+    this.told = text ?? REASONS[reason].tenant;
+  }
+
+  /** A refusal whose cause only the operator reads. */
+  static hidden(reason: Reason, text: string): Refusal {
+    return new HiddenRefusal(reason, text);
+  }
+
+  get obstacle(): Obstacle {
+    return REASONS[this.reason].obstacle;
+  }
+}
+
+class HiddenRefusal extends Refusal {
+  override readonly told: string;
+
+  constructor(reason: Reason, text: string) {
+    super(reason, text);
+    this.told = REASONS[reason].tenant;
   }
 }

@@ -10,7 +10,7 @@ import { Inventory } from "../inventory/inventory.ts";
 import { type Meter, NO_METER } from "../metrics/index.ts";
 import { Rejected } from "../outbox/outbox.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
-import { HOST_REASONS, UNJUDGED } from "../reasons.ts";
+import { HOST_REASONS, ORDER_REASONS } from "../reasons.ts";
 import { marketEvents } from "./events.ts";
 import type { OrderChain } from "./options.ts";
 import { OrderService } from "./service.ts";
@@ -549,7 +549,7 @@ describe("orders", () => {
     service.onEvent(created);
     await expect.poll(() => service.find(id)?.phase).toBe("refused");
     // Tenants wait, and read nothing of the host.
-    expect(service.find(id)).toEqual({ id, phase: "refused", reason: HOST_REASONS.firewall.tenant });
+    expect(service.find(id)).toEqual({ id, phase: "refused", reason: HOST_REASONS.firewall.tenant, code: "firewall" });
     expect(service.entries()).toMatchObject([{ reason: "network rules cannot be set", obstacle: "cluster" }]);
     why = undefined;
     await expect.poll(() => sent).toEqual([`bid ${text}`]);
@@ -571,7 +571,7 @@ describe("orders", () => {
       if (dseq % 500n === 0n) await refused(dseq);
     }
     service.onEvent({ ...created, id: { ...id, dseq: 2_000n } });
-    expect(service.find(id)).toMatchObject({ phase: "refused", reason: UNJUDGED });
+    expect(service.find(id)).toMatchObject({ phase: "refused", reason: ORDER_REASONS.unjudged.tenant });
     expect(service.find({ ...id, dseq: 100n })).toBeUndefined();
     // Besides these the one that waits, and those that came since it was counted.
     expect(service.status().length).toBeLessThanOrEqual(1_502);

@@ -6,7 +6,7 @@ import { formatOrderId, marketErrors, type OrderKey } from "../../wire/index.ts"
 import { groupNeeds } from "../inventory/index.ts";
 import { type Meter, NO_METER, timed } from "../metrics/index.ts";
 import { bidMessage, Rejected, Withdrawn, withdrawBidMessage } from "../outbox/index.ts";
-import { type Obstacle, obstaclesWith, UNJUDGED } from "../reasons.ts";
+import { type Obstacle, obstaclesWith, REASONS } from "../reasons.ts";
 import type { MarketEvent } from "./events.ts";
 import { highestPrice } from "./filters.ts";
 import { bidsByOwner, PATIENCE, sizeOf } from "./giving-way.ts";
@@ -279,8 +279,8 @@ export class OrderService {
     const { chain, inventory, log, provider } = this.#options;
     if (ENDED.has(tracked.phase)) return undefined;
     const order = await chain.order(tracked.id);
-    if (order === undefined) throw new Refusal("the order is not on the chain", "final");
-    if (order.state !== "open") throw new Refusal(`the order is ${order.state}`, "final");
+    if (order === undefined) throw new Refusal("gone", "the order is not on the chain");
+    if (order.state !== "open") throw new Refusal("gone", `the order is ${order.state}`);
     log.debug("group fetched", { order: tracked.text });
     const rows = groupNeeds(order.spec);
     tracked.rows = rows;
@@ -351,10 +351,10 @@ export class OrderService {
       this.#meter.count("reservation", { result: "success" });
     } catch (error) {
       this.#meter.count("reservation", { result: "fail" });
-      throw new Refusal(errorText(error), inventory.couldFit(rows) ? "capacity" : "size");
+      throw new Refusal(inventory.couldFit(rows) ? "capacity" : "size", errorText(error));
     }
     await inventory.durable().catch((error: unknown) => {
-      throw new Refusal(`the reservation could not be written: ${errorText(error)}`, "moment");
+      throw Refusal.hidden("unwritten", `the reservation could not be written: ${errorText(error)}`);
     });
     const level = tracked.looks === 0 ? "info" : "debug";
     this.#options.log[level]("Reservation fulfilled", { order: tracked.text });
@@ -513,8 +513,10 @@ export class OrderService {
     if (pause === undefined || pause.until <= now()) return false;
     const isLast = pause.until === Number.POSITIVE_INFINITY;
     tracked.phase = "refused";
-    tracked.obstacle = isLast ? "final" : "moment";
+    tracked.code = isLast ? "spent" : "paused";
+    tracked.obstacle = REASONS[tracked.code].obstacle;
     tracked.reason = isLast ? `it bid ${MAX_BIDS} times on this order, and nobody accepted a bid` : pause.reason;
+    tracked.told = tracked.reason;
     if (!isLast) this.#checkIn(tracked, pause.until - now());
     return true;
   }
@@ -568,8 +570,10 @@ export class OrderService {
     if (tracked.reason !== reason) log.info("declined to bid", { order: tracked.text, reason });
     tracked.phase = "refused";
     tracked.reason = reason;
-    tracked.told = error instanceof Refusal ? error.told : UNJUDGED;
-    tracked.obstacle = error instanceof Refusal ? error.obstacle : "moment";
+    const refusal = error instanceof Refusal ? error : Refusal.hidden("unjudged", reason);
+    tracked.told = refusal.told;
+    tracked.code = refusal.reason;
+    tracked.obstacle = refusal.obstacle;
     if (tracked.obstacle === "money") this.#money.later();
     this.#relief.later();
     if (!PASSING.has(tracked.obstacle)) return;
@@ -609,5 +613,5 @@ export class OrderService {
 /** The market's refusal of a bid is final unless the order was full; a fee that could not be paid may be paid later. */
 function refusedBid(error: Rejected): Refusal {
   const isFinal = error.codespace === "market" && !isOneOf([marketErrors.tooManyBids], error);
-  return new Refusal(`the chain refused the bid: ${error.message}`, isFinal ? "final" : "moment");
+  return new Refusal(isFinal ? "refused" : "unsent", `the chain refused the bid: ${error.message}`);
 }

@@ -2,7 +2,6 @@ import { type Dec, errorText, formatDecShort } from "../../util/index.ts";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { OrderKey } from "../../wire/index.ts";
 import { groupNeeds } from "../inventory/index.ts";
-import { HOST_REASONS } from "../reasons.ts";
 import { highestPrice, refusal } from "./filters.ts";
 import type { OrderOptions } from "./options.ts";
 import { Refusal } from "./order.ts";
@@ -21,10 +20,10 @@ export class Terms {
   async checkOffer(spec: GroupSpec): Promise<void> {
     const { chain, obstacle } = this.#options;
     const closed = await obstacle?.();
-    if (closed !== undefined) throw new Refusal(closed.text, "cluster", HOST_REASONS[closed.reason].tenant);
+    if (closed !== undefined) throw Refusal.hidden(closed.reason, closed.text);
     const { allOf = [], anyOf = [] } = spec.requirements?.signedBy ?? {};
     const reason = refusal(spec, await chain.offer([...allOf, ...anyOf]));
-    if (reason !== undefined) throw new Refusal(reason, "final");
+    if (reason !== undefined) throw reason;
   }
 
   /** There is room for the group now. */
@@ -32,7 +31,7 @@ export class Terms {
     try {
       this.#options.inventory.checkRoom(groupNeeds(spec));
     } catch (error) {
-      throw new Refusal(errorText(error), "capacity");
+      throw new Refusal("capacity", errorText(error));
     }
   }
 
@@ -41,7 +40,7 @@ export class Terms {
     const { chain } = this.#options;
     const [bids, { orderMaxBids }] = await Promise.all([chain.openBidPrices(id), chain.marketParams()]);
     if (bids.length < orderMaxBids || bids.some((each) => each > price)) return;
-    throw new Refusal(`the order has ${bids.length} open bids already, none of them dearer than ours`, "moment");
+    throw new Refusal("full", `the order has ${bids.length} open bids already, none of them dearer than ours`);
   }
 
   /** The price of a block, at most the highest that the group accepts. */
@@ -49,11 +48,11 @@ export class Terms {
     const max = highestPrice(spec);
     const request = { owner, rows: groupNeeds(spec), denom: max.denom, maxPrice: max.amount };
     const price = await this.#options.pricing.price(request).catch((error: unknown) => {
-      throw new Refusal(`no price: ${errorText(error)}`, "moment");
+      throw Refusal.hidden("noPrice", `no price: ${errorText(error)}`);
     });
     if (price > max.amount) {
       const [ours, theirs] = [formatDecShort(price), formatDecShort(max.amount)];
-      throw new Refusal(`our price ${ours}${max.denom} per block is above the order's ${theirs}${max.denom}`, "final");
+      throw new Refusal("price", `our price ${ours}${max.denom} per block is above the order's ${theirs}${max.denom}`);
     }
     return price;
   }

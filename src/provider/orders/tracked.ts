@@ -1,7 +1,7 @@
 import { type Dec, Recent } from "../../util/index.ts";
 import type { OrderKey } from "../../wire/index.ts";
 import type { RowNeed } from "../inventory/index.ts";
-import { OBSTACLES, type Obstacle } from "../reasons.ts";
+import { OBSTACLES, type Obstacle, type Reason } from "../reasons.ts";
 import type { OrderEntry, OrderPhase, OrderStatus } from "./order.ts";
 
 /** What became of a bid, by the reason for which it ended. */
@@ -64,6 +64,8 @@ export interface Tracked {
   reason?: string;
   /** Why it was refused, for tenants and strangers. */
   told?: string;
+  /** The row of the table of reasons. */
+  code?: Reason;
   obstacle?: Obstacle;
   price?: Dec;
   timer?: NodeJS.Timeout;
@@ -100,12 +102,13 @@ export function entryOf(tracked: Tracked): OrderEntry {
 }
 
 /** What anybody may read of it. */
-export function statusOf({ id, phase, price, obstacle, againAt, ...texts }: Tracked): OrderStatus {
+export function statusOf({ id, phase, price, obstacle, code, againAt, ...texts }: Tracked): OrderStatus {
   const reason = phase === "refused" ? (texts.told ?? texts.reason) : texts.reason;
   return {
     id,
     phase,
     ...(reason === undefined ? {} : { reason }),
+    ...(phase === "refused" && code !== undefined ? { code } : {}),
     ...(phase === "refused" && obstacle !== undefined && OBSTACLES[obstacle].lasts ? { final: true as const } : {}),
     ...(phase === "refused" && againAt !== undefined ? { againAt } : {}),
     ...(price === undefined ? {} : { price }),

@@ -47,7 +47,7 @@ function silences(provider: ProviderRecord, answers: readonly Answer[]): Silence
   const reasons = [...new Set(answers.map(({ refusal }) => refusal?.reason))];
   return reasons.map((reason) => {
     const refused = answers.filter(({ refusal }) => refusal?.reason === reason && refusal?.isFinal === true);
-    const remedy = reason === undefined ? undefined : remedyFor(reason);
+    const remedy = answers.find(({ refusal }) => refusal?.reason === reason)?.refusal?.remedy;
     return {
       provider,
       reason: reason ?? "it has not decided about the order yet",
@@ -67,35 +67,6 @@ export function hopelessOrder(
     const refusing = told.filter(({ refused }) => refused.includes(formatOrderId(id)));
     return providers.every(({ address }) => refusing.some(({ provider }) => provider.address === address));
   });
-}
-
-const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
-  [/price .*above/i, "raise the amount under pricing in the deployment file and run the same command again"],
-  [/leased ips wanted/i, "ask for fewer leased addresses, or wait until others have ended"],
-  [/insufficient capacity/i, "request less cpu, memory, storage or fewer replicas, or wait until others have ended"],
-  [/node port/i, "expose fewer ports other than 80"],
-  [/attribute tee\/type/i, "remove tee: under params, or wait for a provider of protected machines"],
-  [
-    /interconnect/i,
-    "remove interconnect: of the gpu and the attribute under placement, or wait for a provider that has one",
-  ],
-  [/requires attribute/i, "change or remove the attribute under placement in the deployment file"],
-  [/serves only orders/i, "add that attribute under placement in the deployment file"],
-  [/auditor|signature/i, "change or remove signedBy under placement in the deployment file"],
-  [/gpu|leased ip|class/i, "request what this provider has, or wait for another provider"],
-  [/less memory/i, "write a larger memory.size in the deployment file and run the same command again"],
-  [/volumes/i, "use fewer volumes for one service"],
-  [
-    /network rules/i,
-    "the provider's operator has to start it as root; on a localnet of your own, run svc localnet as root",
-  ],
-  [/last bid/i, "it bids again after a pause: run the same command again, or keep waiting"],
-  [/balance|deposit/i, "the provider's operator has to fund its account"],
-];
-
-/** What the tenant can do about a provider's reason. */
-export function remedyFor(reason: string): string | undefined {
-  return REMEDIES.find(([pattern]) => pattern.test(reason))?.[1];
 }
 
 /** One or two lines for each provider. */

@@ -65,9 +65,11 @@ export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecor
     },
     async refusal(order) {
       try {
-        const { phase, reason, final: isFinal = false } = await (await gatewayOf(options, provider)).orderStatus(order);
+        const answer = await (await gatewayOf(options, provider)).orderStatus(order);
+        const { phase, reason, remedy, final: isFinal = false } = answer;
         if (reason === undefined && phase !== "refused") return undefined;
-        return { reason: reason ?? "it refused the order without a reason", isFinal };
+        const told = reason ?? "it refused the order without a reason";
+        return { reason: told, isFinal, ...(remedy === undefined ? {} : { remedy }) };
       } catch (error) {
         if (error instanceof GatewayRefusal && error.status === 404) return undefined;
         throw error;

@@ -73,6 +73,8 @@ export interface HostsRefusal {
 
 export interface BidRefusal {
   readonly reason: string;
+  /** What to do about it, in the provider's words. */
+  readonly remedy?: string;
   /** Whether it will never bid on this order. */
   readonly isFinal: boolean;
 }

@@ -1,4 +1,4 @@
-import { defineErrors } from "../../../util/index.ts";
+import { defineErrors, isOneOf } from "../../../util/index.ts";
 
 /** Refusals and faults of clusters; the detail in front of the description says what exactly and what to write instead. */
 export const clusterErrors = defineErrors("cluster", {
@@ -32,3 +32,16 @@ export const clusterErrors = defineErrors("cluster", {
   noAddresses: [21, "no IP address is left", "deploy with fewer leased addresses, or at another provider"],
   partMissing: [22, "the cluster lacks, or does not have ready, what a setting of the provider names"],
 });
+
+const LASTING = [
+  clusterErrors.unsupported,
+  clusterErrors.imageRefused,
+  clusterErrors.staleGeneration,
+  clusterErrors.noPorts,
+  clusterErrors.noAddresses,
+];
+
+/** Whether the same manifest will meet the refusal again, whatever the time: the tenant has to change something. */
+export function isLasting(error: unknown): boolean {
+  return isOneOf(LASTING, error);
+}

@@ -2,7 +2,7 @@ export * from "./addresses.ts";
 export * from "./capacity.ts";
 export { type CarriedPort, type PortCarrier, portName } from "./carrier.ts";
 export * from "./driver.ts";
-export { clusterErrors } from "./errors.ts";
+export { clusterErrors, isLasting } from "./errors.ts";
 export { externalPort, isHttpExpose, isNodePortExpose, isPersistent, isRam } from "./expose.ts";
 export { type GpuModel, type GpuWish, gpuName, isWantedGpu, parseGpuModel, parseGpuWish } from "./gpu.ts";
 export * from "./kind.ts";

@@ -26,9 +26,8 @@ import { EventLog, HostData, NO_ADDRESSES, PortAllocator, streamEvents } from ".
 import { type ContainerEvent, EngineApi } from "./api/api.ts";
 import { engineKind } from "./api/discover.ts";
 import { EngineInit } from "./api/engine-init.ts";
-import { ignoreNotFound, publicError } from "./api/failure.ts";
+import { hostReason, ignoreNotFound, publicError } from "./api/failure.ts";
 import { EngineHealth } from "./api/health.ts";
-import { hostReason } from "./api/reasons.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import type { DriverContext } from "./context.ts";
 import { Gpus } from "./gpu/index.ts";

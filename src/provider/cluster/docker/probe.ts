@@ -3,8 +3,7 @@ import type { LeaseKey } from "../../../wire/index.ts";
 import { type HostFault, hostFault } from "../../reasons.ts";
 import { type ClusterNews, type ClusterProbe, isProbeLease, PROBE_PORT } from "../contract/index.ts";
 import type { EngineApi } from "./api/api.ts";
-import { ignoreNotFound } from "./api/failure.ts";
-import { engineWords, hostReason, startReason } from "./api/reasons.ts";
+import { engineWords, hostReason, ignoreNotFound, isOwnRefusal, startReason } from "./api/failure.ts";
 import { ensureImage } from "./images/made.ts";
 
 /** Programs by the engine's name for the architecture: machine number of ELF, and code, assembled from `tools/probe/`. */
@@ -104,9 +103,9 @@ export class StartNews implements ClusterProbe {
     this.#tell({ kind: "started", lease });
   }
 
-  /** A program that cannot be started is no fault of the host, unless it is that of the trial. */
+  /** What the driver refuses, and a program that cannot be started, are no faults of the host, unless they are of the trial. */
   failed(lease: LeaseKey, error: unknown): void {
-    if (!isProbeLease(lease) && startReason(error) === "program") return;
+    if (!isProbeLease(lease) && (isOwnRefusal(error) || startReason(error) === "program")) return;
     const reason = hostReason(error);
     this.#tell({ kind: "failed", lease, reason, cause: engineWords(error) });
   }

@@ -8,7 +8,7 @@ import {
   silentLogger,
 } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
-import type { HostFault } from "../../reasons.ts";
+import { type HostFault, hostFault } from "../../reasons.ts";
 import {
   type AdoptedLease,
   type ClusterCapacity,
@@ -187,23 +187,19 @@ class KubernetesDriver implements ClusterDriver {
   }
 
   async obstacle(): Promise<HostFault | undefined> {
-    const text = await this.#obstacle();
-    return text === undefined ? undefined : { reason: "setup", text };
-  }
-
-  async #obstacle(): Promise<string | undefined> {
+    const setup = (text: string): HostFault => ({ reason: "setup", text });
     try {
       const { api, objects } = this.#context;
       await api.version();
-      if (!this.#view.hasNodes) return "the known state of nodes and pods is out of date";
+      if (!this.#view.hasNodes) return hostFault("engineAway", "the known state of nodes and pods is out of date");
       if (this.#view.nodes().length === 0)
-        return "no node of the cluster is ready and takes pods: uncordon one or add one";
+        return setup("no node of the cluster is ready and takes pods: uncordon one or add one");
       for (const part of namedParts(objects, this.routing.ingress === "cluster")) await part.look(api);
       return undefined;
     } catch (error) {
-      return error instanceof SvcError && error.hint !== undefined
-        ? `${error.message}: ${error.hint}`
-        : errorText(error);
+      if (error instanceof ApiFailure && error.kind === "unreachable") return hostFault("engineAway", error.message);
+      const hint = error instanceof SvcError && error.hint !== undefined ? `: ${error.hint}` : "";
+      return setup(`${errorText(error)}${hint}`);
     }
   }
 

@@ -121,7 +121,7 @@ async function asking<T>(address: string, task: (api: KubernetesApi) => Promise<
     return await task(api);
   } catch (error) {
     const { ApiFailure } = await import("./api/failure.ts");
-    throw error instanceof ApiFailure ? error.toSvcError() : error;
+    throw error instanceof ApiFailure ? error.toOperator() : error;
   } finally {
     api.close();
   }

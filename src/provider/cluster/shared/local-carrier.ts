@@ -1,6 +1,5 @@
 import type { Socket as UdpSocket } from "node:dgram";
 import type { Server } from "node:net";
-import { errorText } from "../../../util/index.ts";
 import { type CarriedPort, type PortCarrier, portName } from "../contract/index.ts";
 import { ConnectionGuard, DEFAULT_PORT_LIMITS, type PortLimits } from "./connection-guard.ts";
 import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
@@ -87,7 +86,7 @@ export class LocalCarrier implements PortCarrier {
       if (this.#closed) return proxy.close();
       lease.ports.set(key, { port, proxy });
     } catch (error) {
-      failures.set(key, errorText(error));
+      failures.set(key, portFault(error));
     }
   }
 
@@ -95,4 +94,17 @@ export class LocalCarrier implements PortCarrier {
     const backends = lease.ports.get(key)?.port.backends ?? [];
     return backends[this.#turn++ % Math.max(backends.length, 1)];
   }
+}
+
+const PORT_FAULTS: ReadonlyMap<unknown, string> = new Map([
+  ["EADDRINUSE", "another program of the host has it"],
+  ["EADDRNOTAVAIL", "the host does not have the address that the provider gives to ports"],
+  ["EACCES", "the provider may not open it"],
+  ["EMFILE", "the provider has no connections left"],
+]);
+
+/** Why a port cannot be opened, for its tenant. */
+function portFault(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return PORT_FAULTS.get(code) ?? "the host refuses it";
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { errorText, type Logger, Mutex } from "../../../../util/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
 import { run } from "./command.ts";
 
 /** Length of the hash of a network's name in the names of its chains. */
@@ -68,7 +69,7 @@ export class EngineRules {
       const others = enginePorts(text).filter((port) => port.container !== started.id && wanted.has(keyOf(port)));
       for (const port of others) {
         if (this.#isOwn(port) && !(await isRunning(port.container))) continue;
-        throw new Error(`port ${port.hostPort} of the host leads to another container`);
+        throw clusterErrors.refused(`port ${port.hostPort} of the host leads to another container`);
       }
       await this.#remove(text, new Set(others), straysOf(text, started));
     });

@@ -1,9 +1,8 @@
 import type { ManifestService } from "../../../../sdl/index.ts";
-import { Mutex, SvcError } from "../../../../util/index.ts";
+import { Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { parseReference, restartDelay } from "../../shared/index.ts";
-import { isUnreachable } from "../api/failure.ts";
-import { engineWords, startReason, startSentence } from "../api/reasons.ts";
+import { engineWords, isOwnRefusal, isUnreachable, startSentence } from "../api/failure.ts";
 import type { WeighedImage } from "../images/images.ts";
 import { LEASE_IMAGE, LEASE_VOLUMES } from "../images/limits.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
@@ -209,10 +208,10 @@ export class LeaseImages {
 
   /** The sentence for the tenant: our own words, or for those of the engine the reason that they tell. */
   #told(error: unknown): string {
-    if (error instanceof SvcError) return error.message;
+    if (isOwnRefusal(error)) return error.message;
     const { context, spec, notices } = this.#state;
     context.news.failed(spec.id, error);
     notices.say("an image could not be put on the engine", { err: engineWords(error) });
-    return startSentence(startReason(error));
+    return startSentence(error);
   }
 }

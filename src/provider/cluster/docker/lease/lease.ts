@@ -1,8 +1,7 @@
 import { EventEmitter } from "node:events";
 import { errorText, smallest } from "../../../../util/index.ts";
 import type { LeaseHealth, LeaseSpec } from "../../contract/index.ts";
-import { ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
-import { startReason, startSentence } from "../api/reasons.ts";
+import { ignoreNotFound, isNotFound, isUnreachable, startSentence } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
 import { folderBytes } from "../host/folder-size.ts";
 import type { LeaseRecord } from "../journal.ts";
@@ -199,7 +198,7 @@ export class Lease {
       if (!isUnreachable(error)) {
         this.#context.log.warn("lease could not be reconciled", { lease: this.state.namespace, err: text });
         this.#context.news.failed(this.spec.id, error);
-        this.state.errors.set("", startSentence(startReason(error)));
+        this.state.errors.set("", startSentence(error));
       }
       this.#wakeAt(Date.now() + this.#retry);
       this.#retry = Math.min(this.#retry * 2, RETRY_MS.max);

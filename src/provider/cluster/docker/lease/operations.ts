@@ -2,9 +2,8 @@ import { errorText } from "../../../../util/index.ts";
 import { clusterErrors, isProbeLease, replicaName } from "../../contract/index.ts";
 import { shownBytes } from "../../shared/index.ts";
 import type { ContainerState } from "../api/api.ts";
-import { ignoreNotFound, isNotFound, isUnreachable } from "../api/failure.ts";
+import { engineWords, ignoreNotFound, isNotFound, isUnreachable, startSentence } from "../api/failure.ts";
 import { plainLogTail } from "../api/logs.ts";
-import { engineWords, startReason, startSentence } from "../api/reasons.ts";
 import { freeDisk } from "../host/capacity.ts";
 import { redirectPorts } from "../host/netns.ts";
 import type { Observed } from "../replica/observe.ts";
@@ -92,22 +91,25 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
 /** What cannot be told to the engine beforehand. */
 async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
   const started = await state.context.api.inspect(input.id);
-  const fault = (await layerFault(state, started.pid, input.plan)) ?? (await portFault(state, started));
-  if (fault !== undefined) {
+  try {
+    const fault = await layerFault(state, started.pid, input.plan);
+    if (fault !== undefined) throw clusterErrors.refused(fault);
+    await claimPorts(state, started);
+  } catch (error) {
     await state.context.api.remove(input.id).catch(ignoreNotFound);
-    throw clusterErrors.refused(fault);
+    throw error;
   }
   await redirect(state, started.pid, input.plan);
 }
 
-/** Why a container that just started would not get the connections to its ports; undefined where it does. */
-async function portFault(state: LeaseState, { id, addresses, ports }: ContainerState): Promise<string | undefined> {
+/** Rejects if a container that just started would not get the connections to its ports. */
+async function claimPorts(state: LeaseState, { id, addresses, ports }: ContainerState): Promise<void> {
   const { api, engineRules, naming } = state.context;
   const address = addresses.get(naming.network(state.namespace));
   // One that has ended again has neither.
-  if (address === undefined || ports.size === 0) return undefined;
+  if (address === undefined || ports.size === 0) return;
   const isRunning = (other: string) => api.inspect(other).then(({ running }) => running, isGone);
-  return engineRules.claim({ id, address, ports }, isRunning).then(() => undefined, errorText);
+  await engineRules.claim({ id, address, ports }, isRunning);
 }
 
 /** For `catch`: what the engine does not know is gone. */
@@ -160,7 +162,7 @@ function startFailed(state: LeaseState, input: FailedStart, error: unknown): voi
   const { context, spec } = state;
   context.news.failed(spec.id, error);
   state.notices.say("a container could not be started", { replica, err: engineWords(error) });
-  history.error = `${replica} could not be started: ${startSentence(startReason(error))}`;
+  history.error = `${replica} could not be started: ${startSentence(error)}`;
   const delay = history.countFailure(Date.now());
   const note = `${history.error}; next try in ${Math.round(delay / 1000)} s`;
   state.event({ type: "Warning", reason: "Failed", note, service, replica });

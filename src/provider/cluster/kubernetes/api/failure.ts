@@ -1,4 +1,5 @@
 import { errorText, printable, type SvcError } from "../../../../util/index.ts";
+import { HOST_REASONS } from "../../../reasons.ts";
 import { clusterErrors } from "../../contract/index.ts";
 
 /**
@@ -21,10 +22,16 @@ export class ApiFailure extends Error {
     this.status = options.status;
   }
 
-  /** The same for callers outside the driver. */
-  toSvcError(): SvcError {
+  /** The same for the operator, with the words of the server. */
+  toOperator(): SvcError {
     const make = this.kind === "unreachable" ? clusterErrors.unreachable : clusterErrors.refused;
     return make(this.message, { cause: this });
+  }
+
+  /** The same for callers outside the driver, and so for tenants: the words of the server are only in the cause. */
+  toSvcError(): SvcError {
+    if (this.kind === "unreachable") return clusterErrors.unreachable(undefined, { cause: this });
+    return clusterErrors.refused(HOST_REASONS.setup.tenant, { cause: this });
   }
 }
 
