@@ -30,6 +30,8 @@ export interface ChainSource {
 }
 
 export interface ChainStatus {
+  /** What makes the blocks: an embedded engine signs with the key of its node alone. */
+  readonly engine: "embedded";
   /** Heights: of the last block, 0 before the first; of the lowest stored one. */
   readonly height: bigint;
   readonly base: bigint;

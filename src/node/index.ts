@@ -11,7 +11,6 @@ export {
   genesisFile,
   readGenesisText,
   validateGenesis,
-  writeGenesisText,
 } from "./home/genesis.ts";
 export { checkGenesisTx, collectGenesisTxs, gentxDirectory, tryGenesis } from "./home/gentx.ts";
 export { type HomePaths, homePaths } from "./home/home.ts";

@@ -15,6 +15,7 @@ import {
 } from "../engine/index.ts";
 import { type Database, openLmdb, SnapshotDirectory, storeFault } from "../store/index.ts";
 import { type Logger, makePrivateDirectory, toHexUpper } from "../util/index.ts";
+import { encodeAddress } from "../wire/index.ts";
 import type { NodeConfig } from "./config.ts";
 import { nodeErrors } from "./errors.ts";
 import { readGenesisBytes } from "./home/genesis.ts";
@@ -96,6 +97,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const addresses = await serving.open({ chain, appRpcs: app.rpcs, pending });
     engine.start();
     logWait(logger, engine, config.blockInterval);
+    warnOfAbsent(logger, engine);
     const stop = async (): Promise<void> => {
       await serving?.close();
       await engine.stop();
@@ -183,6 +185,15 @@ function logWait(logger: Logger, { nextBlockTime, blocks }: EmbeddedEngine, bloc
   if (nextBlockTime === undefined || nextBlockTime <= BigInt(Date.now() + blockInterval) * 1_000_000n) return;
   const reason = blocks.last === undefined ? "the genesis time is in the future" : "the clock is behind the last block";
   logger.warn(`no block before ${formatRfc3339(nextBlockTime)}: ${reason}`, { module: "engine" });
+}
+
+function warnOfAbsent(logger: Logger, { absent }: EmbeddedEngine): void {
+  if (absent.length === 0) return;
+  const text =
+    "this engine signs with the key of its home alone: the other validators are reported as absent, and jailed for downtime; " +
+    "svc export --for-zero-height --jail-allowed-addrs <operator of this home> leaves them out";
+  const validators = absent.map(({ address }) => encodeAddress(address, "valcons"));
+  logger.warn(text, { module: "engine", validators: validators.join(",") });
 }
 
 function logBlock(logger: Logger, { block, commit, txResults, appHash }: CommittedBlock): void {

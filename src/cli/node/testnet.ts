@@ -5,11 +5,9 @@ import {
   addGenesisAccounts,
   collectGenesisTxs,
   homeNodeId,
-  homePaths,
   initHome,
   readGenesisText,
   validateGenesis,
-  writeGenesisText,
 } from "../../node/index.ts";
 import { DEFAULT_HD_PATH, EXIT, makePrivateDirectory, NATIVE_DENOM, replaceFile } from "../../util/index.ts";
 import { encodeAddress, printJson } from "../../wire/index.ts";
@@ -21,63 +19,54 @@ import { cliKeyring } from "../keys/keyring.ts";
 import { homeKey, makeGenesisTx } from "./gentx.ts";
 import { writeSettingsFiles } from "./settings-files.ts";
 
-/** More homes than this are a mistake. */
-const MAX_VALIDATORS = 100;
+/** The engine signs with one key: several homes would each make a chain of their own, with one chain id. */
+const MAX_VALIDATORS = 1;
 const P2P_PORT = 26_656;
 /** What each operator has, and how much of it is bonded. */
 const COINS = 1_000_000_000_000n;
 const BONDED = 100_000_000_000n;
 
-/** One validator of the new chain. */
+/** The validator of the new chain. */
 interface Member {
   readonly name: string;
   readonly home: string;
   readonly ip: string;
 }
 
-/** `testnet`: the homes of a chain with several validators, in a directory each. */
+/** `testnet`: the home of a new chain, with the key of its operator and its genesis transaction. */
 export const testnet: Run = async (input) => {
   const { flags, io } = input;
-  const members = membersOf(input);
+  const member = memberOf(input);
+  const { name, home } = member;
   const time = BigInt(Date.now()) * 1_000_000n;
-  const chainId = flags.optional("chain-id");
-  const accounts = [];
-  let madeId = chainId;
-  for (const { name, home } of members) {
-    ({ chain_id: madeId } = initHome({ home, moniker: name, chainId: madeId, time }));
-    writeSettingsFiles(home, { moniker: name });
-    accounts.push({ address: await addKey(input, { name, home }), coins: [{ denom: NATIVE_DENOM, amount: COINS }] });
-  }
+  initHome({ home, moniker: name, chainId: flags.optional("chain-id"), time });
+  writeSettingsFiles(home, { moniker: name });
+  addGenesisAccounts(home, [{ address: await addKey(input, member), coins: [{ denom: NATIVE_DENOM, amount: COINS }] }]);
   const directory = join(outputOf(input), "gentxs");
   makePrivateDirectory(directory);
-  for (const member of members) {
-    addGenesisAccounts(member.home, accounts);
-    await writeGentx(input, member, directory);
-  }
-  shareGenesis(members, directory);
-  io.err(`Successfully initialized ${members.length} node directories\n`);
+  await writeGentx(input, member, directory);
+  collectGenesisTxs(home, directory);
+  validateGenesis(readGenesisText(home));
+  io.err("Successfully initialized 1 node directory\n");
   return EXIT.done;
 };
 
-function membersOf(input: CommandInput): Member[] {
+function memberOf(input: CommandInput): Member {
   const { flags } = input;
   const count = flags.count("v");
-  if (count < 1 || count > MAX_VALIDATORS)
-    throw usageError(`${flags.label("v")}: ${count} is not a number from 1 to ${MAX_VALIDATORS}`);
+  if (count < 1) throw usageError(`${flags.label("v")}: ${count} is not above zero`);
+  if (count > MAX_VALIDATORS)
+    throw usageError(
+      `${flags.label("v")}: a chain of this version has one validator, not ${count}: nodes do not connect to each other`,
+      "leave it out, or give 1",
+    );
   const prefix = flags.text("node-dir-prefix");
   if (!/^[A-Za-z0-9_-]{1,50}$/.test(prefix))
     throw usageError(`${flags.label("node-dir-prefix")} takes letters, digits, - and _`);
-  const first = flags.text("starting-ip-address");
-  const parts = first.split(".").map(Number);
-  const last = parts[3] ?? 0;
-  if (!isIPv4(first) || last + count > 256)
-    throw usageError(`${flags.label("starting-ip-address")}: ${first} is not the first of ${count} IPv4 addresses`);
-  const directory = outputOf(input);
-  return Array.from({ length: count }, (_, i) => ({
-    name: `${prefix}${i}`,
-    home: join(directory, `${prefix}${i}`, "svc"),
-    ip: [...parts.slice(0, 3), last + i].join("."),
-  }));
+  const ip = flags.text("starting-ip-address");
+  if (!isIPv4(ip)) throw usageError(`${flags.label("starting-ip-address")}: ${ip} is not an IPv4 address`);
+  const name = `${prefix}0`;
+  return { name, home: join(outputOf(input), name, "svc"), ip };
 }
 
 function outputOf({ flags }: CommandInput): string {
@@ -120,14 +109,4 @@ async function writeGentx(input: CommandInput, { name, home, ip }: Member, direc
     memo: `${homeNodeId(home)}@${ip}:${P2P_PORT}`,
   });
   replaceFile(join(directory, `${name}.json`), `${text}\n`, 0o644);
-}
-
-/** All homes begin with the same file. */
-function shareGenesis(members: readonly Member[], directory: string): void {
-  const [first, ...others] = members;
-  if (first === undefined) return;
-  collectGenesisTxs(first.home, directory);
-  const text = readGenesisText(first.home);
-  validateGenesis(text);
-  for (const { home } of others) writeGenesisText(homePaths(home).home, text);
 }

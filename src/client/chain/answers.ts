@@ -54,6 +54,8 @@ export const status = v.object({
     earliest_block_height: v.nullish(integer, 0),
     catching_up: v.nullish(v.boolean(), false),
   }),
+  engine: text,
+  validator_info: v.nullish(v.object({ pub_key: v.nullish(v.object({ value: base64 })) })),
 });
 
 export const genesisChunk = v.object({ total: integer, data: base64 });

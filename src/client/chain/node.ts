@@ -30,6 +30,8 @@ export interface NodeStatus {
   readonly latestTime: string;
   readonly earliestHeight: bigint;
   readonly catchingUp: boolean;
+  /** The ed25519 key that signs all blocks, where the node makes them alone; undefined on a network. */
+  readonly onlySigner?: Uint8Array | undefined;
 }
 
 /** The effects of a transaction. */
@@ -114,7 +116,8 @@ export class NodeApi {
 
   /** What the node says about itself, its chain and the latest block. */
   async status(): Promise<NodeStatus> {
-    const { node_info: node, sync_info: sync } = await this.#call(answers.status, { method: "status", params: {} });
+    const answer = await this.#call(answers.status, { method: "status", params: {} });
+    const { node_info: node, sync_info: sync } = answer;
     return {
       chainId: node.network,
       version: node.version,
@@ -123,6 +126,7 @@ export class NodeApi {
       latestTime: sync.latest_block_time,
       earliestHeight: sync.earliest_block_height,
       catchingUp: sync.catching_up,
+      onlySigner: answer.engine === "embedded" ? answer.validator_info?.pub_key?.value : undefined,
     };
   }
 

@@ -3,6 +3,7 @@ import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock } fr
 import { type Clock, equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
 import { KvApplication } from "../testing/kv-app.ts";
 import { KvNetwork, kvTx } from "../testing/network.ts";
+import { votersWrite } from "./blocks/block-store.ts";
 import { encodeBlock } from "./blocks/codec.ts";
 import {
   blockIdFor,
@@ -342,7 +343,7 @@ describe("the embedded engine", () => {
     expect(equalBytes(second?.validatorsHash ?? own.pubKey, second?.nextValidatorsHash ?? own.pubKey)).toBe(false);
   });
 
-  it("goes on alone when others become voters, and tells the application that they voted too", () => {
+  it("goes on alone when others become voters, and reports them as absent, also after a restart", () => {
     const network = new KvNetwork();
     const [own] = network.genesis.validators;
     if (own === undefined) throw new Error("no validator");
@@ -352,12 +353,12 @@ describe("the embedded engine", () => {
       4: [{ pubKey: own.pubKey, power: 0n }],
       6: [{ pubKey: other, power: 0n }],
     };
-    const powers: bigint[][] = [];
+    const seen: string[][] = [];
     const open = () => {
       const app = new KvApplication(network.database);
       const finalize = app.finalizeBlock.bind(app);
       app.finalizeBlock = (request) => {
-        powers.push(request.lastCommit.votes.map(({ validator }) => validator.power));
+        seen.push(request.lastCommit.votes.map(({ flag, validator }) => `${validator.power} ${flag}`));
         return { ...finalize(request), validatorUpdates: updates[`${request.height}`] ?? [] };
       };
       return network.engine({ app });
@@ -366,8 +367,69 @@ describe("the embedded engine", () => {
     // Reopened, the engine knows who the others are.
     const engine = open();
     run(engine, [], [], [], [], []);
-    expect(powers).toEqual([[], [10n], [10n], [10n, 5n], [10n, 5n], [10n, 5n], [5n], [5n], []]);
+    expect(seen).toEqual([
+      [],
+      ["10 2"],
+      ["10 2"],
+      ["10 2", "5 1"],
+      ["10 2", "5 1"],
+      ["10 2", "5 1"],
+      ["5 1"],
+      ["5 1"],
+      [],
+    ]);
     expect(engine.validators.map(({ power }) => power)).toEqual([10n]);
+    for (const height of [1n, 4n, 9n])
+      expect(engine.blocks.record(height)?.commit.signatures.map(({ flag }) => flag)).toEqual([2]);
+    checkChain(engine);
+  });
+
+  it("begins no chain whose genesis has voters with other keys, whoever has the most power", () => {
+    const network = new KvNetwork();
+    const [own] = network.genesis.validators;
+    if (own === undefined) throw new Error("no validator");
+    const others = [1, 2].map((byte) => new Uint8Array(32).fill(byte));
+    const begin = (...voters: { pubKey: Uint8Array; power: bigint }[]) => {
+      const app = new KvApplication(network.database);
+      const init = app.initChain.bind(app);
+      app.initChain = (request) => ({ ...init(request), validators: voters });
+      return network.engine({ app });
+    };
+    const [first = own.pubKey, second = own.pubKey] = others;
+    const mine = { pubKey: own.pubKey, power: 1n };
+    expect(() => begin(mine, { pubKey: first, power: 9n })).toThrow(
+      "the genesis file has a validator with another key: this engine signs with the key of its home alone",
+    );
+    expect(() => begin({ pubKey: first, power: 1n }, { pubKey: second, power: 1n })).toThrow(
+      "the genesis file has 2 validators with other keys",
+    );
+    const listed = { ...network.genesis, validators: [own, { ...own, pubKey: first, name: "other" }] };
+    expect(() => network.engine({ genesis: listed })).toThrow("a validator with another key");
+    expect(network.engine().blocks.last).toBeUndefined();
+    expect(begin(mine).produceBlock().block.header.height).toBe(1n);
+  });
+
+  it("goes on with voters of other keys that an earlier version began with, and names them", () => {
+    const network = new KvNetwork();
+    network.engine().produceBlock();
+    const [own] = network.genesis.validators;
+    if (own === undefined) throw new Error("no validator");
+    const other = { pubKey: new Uint8Array(32).fill(3), power: 90n, address: new Uint8Array(20).fill(3) };
+    network.database.write([votersWrite(1n, [own, other])]);
+    const app = new KvApplication(network.database);
+    const finalize = app.finalizeBlock.bind(app);
+    const seen: string[][] = [];
+    app.finalizeBlock = (request) => {
+      seen.push(request.lastCommit.votes.map(({ flag, validator }) => `${validator.power} ${flag}`));
+      return finalize(request);
+    };
+    const engine = network.engine({ app });
+    expect(engine.absent.map(({ power }) => power)).toEqual([90n]);
+    run(engine, [], []);
+    expect(seen).toEqual([
+      ["10 2", "90 1"],
+      ["10 2", "90 1"],
+    ]);
     checkChain(engine);
   });
 });

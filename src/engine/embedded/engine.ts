@@ -80,6 +80,7 @@ export class EmbeddedEngine implements Engine {
     const retention = options.retention ?? KEEP_ALL;
     this.#producer = new Producer({ app, blocks, index, mempool, signer, genesis, clock, database, retention });
     checkSingleValidator(this.#producer.validators, signer);
+    if (this.blocks.last === undefined) checkNobodyAbsent(this.#producer.absent);
     this.#schedule = scheduleFor(clock, options.blockInterval, () => this.#tick());
   }
 
@@ -91,6 +92,11 @@ export class EmbeddedEngine implements Engine {
   /** Signers of the next block: this process. */
   get validators(): readonly Validator[] {
     return this.#producer.validators;
+  }
+
+  /** Voters whose keys are not here: blocks are made without them, and the application learns that they are absent. */
+  get absent(): readonly Validator[] {
+    return this.#producer.absent;
   }
 
   /**
@@ -230,5 +236,14 @@ function checkSingleValidator(validators: readonly Validator[], signer: Signer):
   if (validators.length === 1 && only !== undefined && equalBytes(only.pubKey, signer.publicKey)) return;
   throw new SvcError("engine", 4, "the genesis file does not name this node's validator key as its only validator", {
     hint: "run svc init, or start the node with the validator key that the genesis file names",
+  });
+}
+
+/** Each of several homes would make a chain of its own, with the same chain id. */
+function checkNobodyAbsent(absent: readonly Validator[]): void {
+  if (absent.length === 0) return;
+  const keys = absent.length === 1 ? "a validator with another key" : `${absent.length} validators with other keys`;
+  throw new SvcError("engine", 7, `the genesis file has ${keys}: this engine signs with the key of its home alone`, {
+    hint: "leave the other validators out: run svc collect-gentxs with this home's own transaction alone, or svc export --for-zero-height --jail-allowed-addrs <operator of this home>",
   });
 }

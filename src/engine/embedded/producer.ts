@@ -75,10 +75,7 @@ interface Tip {
   readonly resultsHash: Uint8Array;
 }
 
-/**
- * The signers of blocks, and those whom the application counts as voters. One validator signs everything here; the
- * others take part by name: the application sees a vote of each, because they cannot vote themselves.
- */
+/** The signers of blocks, and the application's voters. One key signs here: voters with other keys are absent. */
 interface ValidatorSets {
   readonly signers: readonly Validator[];
   readonly voters: readonly Validator[];
@@ -163,6 +160,14 @@ export class Producer {
   /** Signers of the next block. */
   get validators(): readonly Validator[] {
     return this.#current.signers;
+  }
+
+  /** Voters of the next two blocks whose keys are not here: they are reported as absent. */
+  get absent(): readonly Validator[] {
+    const { publicKey } = this.#parts.signer;
+    const voters = [...this.#current.voters, ...this.#next.voters];
+    const others = voters.filter(({ pubKey }) => !equalBytes(pubKey, publicKey));
+    return [...new Map(others.map((voter) => [toHex(voter.pubKey), voter])).values()];
   }
 
   /** Parameters of consensus of the next block. */
@@ -281,10 +286,13 @@ export class Producer {
     };
   }
 
-  /** Before the first block nobody voted. */
+  /** The votes in a commit: a voter without a signature there is absent. The first block carries no votes. */
   #votes({ signatures }: Commit): VoteInfo[] {
     if (signatures.length === 0) return [];
-    return this.#last.voters.map(({ address, power }) => ({ flag: 2, validator: { address, power } }));
+    return this.#last.voters.map(({ address, power }) => {
+      const vote = signatures.find(({ validatorAddress }) => equalBytes(validatorAddress, address));
+      return { flag: vote?.flag ?? 1, validator: { address, power } };
+    });
   }
 
   #header(txHashes: readonly Uint8Array[]): Header {

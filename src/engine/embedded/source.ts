@@ -26,6 +26,7 @@ export function embeddedSource(engine: EmbeddedEngine): ChainSource {
       size: () => ({ txs: mempool.size, bytes: mempool.bytes }),
     },
     status: () => ({
+      engine: "embedded",
       height: blocks.height,
       base: blocks.base,
       latest: blocks.last,

@@ -55,6 +55,7 @@ function statusOf(blocks: BlockReader, genesis: ChainReaderParts["genesis"]): Ch
   const { last, base } = blocks;
   const height = last?.header.height ?? 0n;
   return {
+    engine: "embedded",
     height,
     base,
     latest: last,

@@ -8,6 +8,8 @@ import {
   Claims,
   type FinalizeBlock,
   type FinalizeBlockResult,
+  type InitChain,
+  type InitChainResult,
   type TouchedAccounts,
   type TxResult,
 } from "../../abci/index.ts";
@@ -47,7 +49,7 @@ export class KvApplication implements Application {
     return { version: "kv", lastBlockHeight: this.#height, lastBlockAppHash: this.#hash };
   }
 
-  initChain() {
+  initChain(_: InitChain): InitChainResult {
     this.#hash = sha256(EMPTY);
     return { validators: [], consensusParams: undefined, appHash: this.#hash };
   }

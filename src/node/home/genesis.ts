@@ -196,7 +196,7 @@ export function writeGenesis(home: string, json: unknown): void {
   writeGenesisText(home, `${JSON.stringify(json, null, 2)}\n`);
 }
 
-export function writeGenesisText(home: string, text: string): void {
+function writeGenesisText(home: string, text: string): void {
   writeWhole(homePaths(home).genesis, text, GENESIS_MODE);
 }
 

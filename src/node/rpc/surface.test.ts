@@ -83,7 +83,7 @@ type Row = readonly [method: string, named: object, listed: readonly unknown[], 
 
 const ROWS: readonly Row[] = [
   ["health", {}, [], "", ""],
-  ["status", {}, [], "", "node_info application_version sync_info validator_info"],
+  ["status", {}, [], "", "node_info application_version engine sync_info validator_info"],
   ["net_info", {}, [], "", "listening listeners n_peers peers"],
   ["blockchain", { minHeight: "1", maxHeight: "2" }, ["1", 2], "minHeight=1&maxHeight=2", "last_height block_metas"],
   ["genesis", {}, [], "", "genesis"],

@@ -128,6 +128,18 @@ describe("tx staking", () => {
   });
 });
 
+test("create-validator says before it signs that the only node of a chain signs for nobody else", async () => {
+  const chain = await cliChain("alice");
+  const create = ["tx", "staking", "create-validator", "--amount", "5utoken", "--moniker", "m", "--from", "alice"];
+  const foreign = ["--pubkey", JSON.stringify({ ...KEY, "@type": "/sdk.crypto.ed25519.PubKey" })];
+  const { code, err } = await chain.run([...create, ...foreign], { input: "n\n" });
+  expect(code).toBe(0);
+  expect(err).toContain("Warning: the node makes the blocks of this chain alone and signs with its own key");
+  const own = (await chain.run(["comet", "show-validator"])).out.trim();
+  expect((await chain.run([...create, "--pubkey", own], { input: "n\n" })).err).not.toContain("Warning");
+  await chain.stop();
+});
+
 describe("tx distribution", () => {
   const rewards = (validator: string) =>
     distribution("MsgWithdrawDelegatorReward", { delegator_address: K0, validator_address: validator });

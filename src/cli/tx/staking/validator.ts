@@ -1,4 +1,12 @@
-import { DEC_ONE, type Dec, errorText, formatDecShort, parseDec, tryParseInt } from "../../../util/index.ts";
+import {
+  DEC_ONE,
+  type Dec,
+  equalBytes,
+  errorText,
+  formatDecShort,
+  parseDec,
+  tryParseInt,
+} from "../../../util/index.ts";
 import { MsgCreateValidatorSchema } from "../../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import {
   decodeAddress,
@@ -15,6 +23,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
 import { readCoin } from "../../values/coins.ts";
 import { runTx } from "../session/run.ts";
+import type { TxSession } from "../session/session.ts";
 import { readValidatorFile } from "./validator-file.ts";
 
 /** Flags of `tx staking create-validator`, each also a key of its file. */
@@ -47,13 +56,27 @@ export async function createValidator(input: CommandInput): Promise<number> {
     text: (name) => (flags.given(name) ? undefined : file.get(name)) ?? flags.text(name),
   };
   const message = readValidator(source);
-  return runTx(input, ({ sender }) => [
-    packAny(MsgCreateValidatorSchema, {
-      ...message,
-      delegatorAddress: sender.address,
-      validatorAddress: operatorOf(sender.address, flags.profile),
-    }),
-  ]);
+  return runTx(input, async (session) => {
+    await warnOfAbsence(session, readConsensusKey(source));
+    const { sender } = session;
+    return [
+      packAny(MsgCreateValidatorSchema, {
+        ...message,
+        delegatorAddress: sender.address,
+        validatorAddress: operatorOf(sender.address, flags.profile),
+      }),
+    ];
+  });
+}
+
+/** Nobody signs blocks for another validator on a chain that one node makes alone. */
+async function warnOfAbsence({ settings, context, chain }: TxSession, key: PublicKey): Promise<void> {
+  if (settings.purpose !== "send") return;
+  const { onlySigner } = await (await chain()).node.status();
+  if (onlySigner === undefined || (key.type === "ed25519" && equalBytes(key.key, onlySigner))) return;
+  context.io.err(
+    "Warning: the node makes the blocks of this chain alone and signs with its own key: a validator with another key is absent at every block, and is slashed and jailed for downtime. Give --pubkey what svc comet show-validator prints in the home of the node.\n",
+  );
 }
 
 /** The sources of a new validator's values. */

@@ -14,11 +14,12 @@ export const infoMethods = {
 
   status: defineMethod({}, async (env) => {
     const { validator } = env.chain;
-    const { latest, earliest, height, base, validators, catchingUp } = await env.chain.status();
+    const { latest, earliest, height, base, validators, catchingUp, engine } = await env.chain.status();
     const voter = validators.find(({ pubKey }) => equalBytes(pubKey, validator.publicKey));
     return {
       node_info: nodeInfoJson(env),
       application_version: { name: APP_NAME, version: env.nodeInfo().applicationVersion },
+      engine,
       sync_info: {
         ...blockSummary("latest", latest, height),
         ...blockSummary("earliest", earliest, base),
