@@ -43,6 +43,7 @@ import {
   type Database,
   DecodedValues,
   decodedStores,
+  type KVStore,
   type MultiStore,
   type PreparedState,
   type Pruning,
@@ -54,15 +55,15 @@ import { assert, type DecimalCoin, toHex } from "../util/index.ts";
 import type { JsonObject } from "../wire/index.ts";
 import { exportModules, exportRestart, importGenesis } from "./genesis.ts";
 import { beginBlock, endBlock } from "./items.ts";
-import { lastBlockWrite, readLastBlock } from "./lastblock.ts";
+import { CONSENSUS, readLastBlock, recordLastBlock, unhashedBlockWrite, unhashedRemovals } from "./lastblock.ts";
 import type { ModuleSet } from "./module-set.ts";
 import {
   checkModuleSet,
-  hasModuleSet,
   type Migration,
   migrate,
-  moduleSetWrite,
   readModuleSet,
+  recordModuleSet,
+  unhashedSetWrite,
   versionsOf,
 } from "./module-versions.ts";
 import { fillBlock } from "./proposal.ts";
@@ -70,7 +71,7 @@ import { pastStates } from "./queries/past.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
 import { type SimulationTurn, simulation } from "./queries/simulate.ts";
-import { CONSENSUS, type SnapshotSource, Snapshots } from "./snapshots/connection.ts";
+import { type SnapshotSource, Snapshots } from "./snapshots/connection.ts";
 import { touchedAccounts } from "./touched.ts";
 
 export interface ApplicationOptions {
@@ -89,6 +90,8 @@ export interface ApplicationOptions {
   readonly pruning?: Pruning;
   /** Accepts a state of older versions of the modules; the next block migrates it. */
   readonly upgrade?: boolean;
+  /** Executes blocks of earlier versions, whose app hash does not cover the record of the block. */
+  readonly unhashedRecords?: boolean;
   /** Snapshots for other nodes; none are offered when it is left out. */
   readonly snapshots?: SnapshotSource;
 }
@@ -133,8 +136,8 @@ export class SvcApplication implements Application {
   #areClaimsHeld = false;
   /** Migrations with which the next block begins. */
   #due: readonly Migration[];
-  /** Whether the stored set of modules is that of this application. */
-  #isRecorded: boolean;
+  /** Whether the database has records of an earlier version, which the next block moves into the state. */
+  #hasUnhashed: boolean;
   /** State of genesis, until the first block is committed with it. */
   #genesis: { readonly branch: StateBranch; readonly prepared: PreparedState } | undefined;
   #finalized: Finalized | undefined;
@@ -164,7 +167,7 @@ export class SvcApplication implements Application {
     ]);
     this.#last = loaded.last;
     this.#due = loaded.due;
-    this.#isRecorded = loaded.isRecorded;
+    this.#hasUnhashed = loaded.hasUnhashed;
     this.#committed = loaded.last !== undefined;
     this.#snapshots = new Snapshots({
       database,
@@ -275,6 +278,7 @@ export class SvcApplication implements Application {
     const validatorUpdates = endBlock(ctx, this.#endBlockers);
     const params = this.#options.set.consensus.params(ctx);
     const isChanged = this.#params === undefined || !equalConsensusParams(params, this.#params);
+    if (this.#options.unhashedRecords !== true) this.#record(stores.store(CONSENSUS), block);
     if (this.#isChecked(height)) this.#checkInvariants(ctx, stores);
     const prepared = this.#state.workingHash(stores);
     const touched = isChanged ? "all" : touchedAccounts(stores, this.#options.set.accountsOf);
@@ -292,8 +296,8 @@ export class SvcApplication implements Application {
     const finalized = this.#finalized;
     assert(finalized !== undefined, "a block is finalized before it is committed");
     const { block, prepared, params, touched } = finalized;
-    const kept = [lastBlockWrite(block), ...this.#versionWrites()];
-    this.#state.commit(block.height, prepared, { writes: alongside, kept });
+    this.#state.commit(block.height, prepared, { writes: alongside, kept: this.#unhashedWrites(block) });
+    this.#hasUnhashed = this.#options.unhashedRecords === true;
     this.#params = params;
     this.#due = [];
     this.#finalized = undefined;
@@ -374,26 +378,36 @@ export class SvcApplication implements Application {
     return { consensusParams, appState, before, voters: votersOf(this.modules, ctx) };
   }
 
+  /** The voters that the engine was told of last: those of the block after the next. */
+  voters(): readonly ValidatorUpdate[] {
+    return votersOf(this.modules, this.#readContext());
+  }
+
   /** The sentences of the invariants that do not hold at the last committed height. */
   brokenInvariants(): string[] {
     return brokenInvariants(this.modules, this.#readContext());
   }
 
   /** Continues with a restored state. */
-  #adopt({ state, params, last, due, isRecorded }: LoadedState): void {
+  #adopt({ state, params, last, due, hasUnhashed }: LoadedState): void {
     this.#state = state;
     this.#params = params;
     this.#last = last;
     this.#due = due;
-    this.#isRecorded = isRecorded;
+    this.#hasUnhashed = hasUnhashed;
     this.#committed = last !== undefined;
     this.#view = new CacheMultiStore(state);
   }
 
-  #versionWrites(): Write[] {
-    if (this.#isRecorded) return [];
-    this.#isRecorded = true;
-    return [moduleSetWrite(versionsOf(this.modules))];
+  #record(store: KVStore, block: BlockInfo): void {
+    recordLastBlock(store, block);
+    recordModuleSet(store, versionsOf(this.modules));
+  }
+
+  #unhashedWrites(block: BlockInfo): Write[] {
+    if (this.#options.unhashedRecords === true)
+      return [unhashedBlockWrite(block), unhashedSetWrite(versionsOf(this.modules))];
+    return this.#hasUnhashed ? unhashedRemovals(this.#options.database) : [];
   }
 
   get #maxGas(): bigint {
@@ -469,7 +483,7 @@ interface LoadedState {
   readonly params: ConsensusParams | undefined;
   readonly last: BlockInfo | undefined;
   readonly due: readonly Migration[];
-  readonly isRecorded: boolean;
+  readonly hasUnhashed: boolean;
 }
 
 function loadState(options: ApplicationOptions): LoadedState {
@@ -479,14 +493,12 @@ function loadState(options: ApplicationOptions): LoadedState {
     set.modules.map(({ name }) => name),
     { pruning },
   );
-  const last = readLastBlock(database);
-  const due = checkState(options);
   return {
     state,
     params: set.consensus.read(state.store(CONSENSUS)),
-    last,
-    due,
-    isRecorded: last !== undefined && hasModuleSet(database) && due.length === 0,
+    last: readLastBlock(database),
+    due: checkState(options),
+    hasUnhashed: unhashedRemovals(database).length > 0,
   };
 }
 

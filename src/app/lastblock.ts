@@ -1,12 +1,18 @@
 import { type BlockInfo, remembered } from "../runtime/index.ts";
-import type { Database, Write } from "../store/index.ts";
+import { type Database, type KVStore, stateTable, type Write } from "../store/index.ts";
 import { fromHex, fromUtf8, toHex, toUtf8 } from "../util/index.ts";
 
-/**
- * The last committed block's header data are stored beside the state, in the same atomic write; they are not hashed.
- */
-export const LAST_BLOCK_TABLE = "app";
-const KEY = toUtf8("last_block");
+type Tables = Pick<Database, "table">;
+
+/** The store that holds what the application itself keeps. The app hash covers it. */
+export const CONSENSUS = "consensus";
+const KEY = Uint8Array.of(0x01);
+/** Key of the versions of the modules. */
+export const MODULES_KEY = Uint8Array.of(0x02);
+
+/** Where earlier versions kept the last block and the versions of the modules: beside the state, without a hash. */
+export const UNHASHED_TABLE = "app";
+const UNHASHED_KEY = toUtf8("last_block");
 
 /** Queries read the same record again and again between two blocks. */
 const stored = remembered<BlockInfo>({
@@ -19,11 +25,27 @@ const stored = remembered<BlockInfo>({
   },
 });
 
-export function readLastBlock(database: Pick<Database, "table">): BlockInfo | undefined {
-  const bytes = database.table(LAST_BLOCK_TABLE).get(KEY);
+/** The last committed block. */
+export function readLastBlock(tables: Tables): BlockInfo | undefined {
+  const bytes = tables.table(stateTable(CONSENSUS)).get(KEY) ?? tables.table(UNHASHED_TABLE).get(UNHASHED_KEY);
   return bytes === undefined ? undefined : stored.decode(bytes);
 }
 
-export function lastBlockWrite(block: BlockInfo): Write {
-  return { table: LAST_BLOCK_TABLE, key: KEY, value: stored.encode(block) };
+export function recordLastBlock(store: KVStore, block: BlockInfo): void {
+  store.set(KEY, stored.encode(block));
+}
+
+/** The record as earlier versions wrote it. */
+export function unhashedBlockWrite(block: BlockInfo): Write {
+  return { table: UNHASHED_TABLE, key: UNHASHED_KEY, value: stored.encode(block) };
+}
+
+/** Removes the records, which a state has from its first block on. */
+export function withoutRecords(store: KVStore): void {
+  for (const key of [KEY, MODULES_KEY]) store.delete(key);
+}
+
+/** Removes what earlier versions kept without a hash. */
+export function unhashedRemovals(tables: Tables): Write[] {
+  return [...tables.table(UNHASHED_TABLE).iterate()].map(([key]) => ({ table: UNHASHED_TABLE, key, value: null }));
 }

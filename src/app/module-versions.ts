@@ -1,6 +1,7 @@
 import type { Context, Module } from "../runtime/index.ts";
-import type { Database, Write } from "../store/index.ts";
-import { defineErrors, fromUtf8, toUtf8 } from "../util/index.ts";
+import { type Database, type KVStore, stateTable, type Write } from "../store/index.ts";
+import { defineErrors, equalBytes, fromUtf8, toUtf8 } from "../util/index.ts";
+import { CONSENSUS, MODULES_KEY, UNHASHED_TABLE } from "./lastblock.ts";
 
 export const moduleSetErrors = defineErrors("modules", {
   otherSet: [
@@ -21,9 +22,7 @@ export interface Migration {
   run(ctx: Context): void;
 }
 
-/** The set is stored beside the state, in the same atomic write; it is not hashed. */
-const TABLE = "app";
-const KEY = toUtf8("modules");
+const UNHASHED_KEY = toUtf8("modules");
 
 /** The versions that wrote states before the set was recorded. */
 const BEFORE_RECORDS: ModuleVersions = Object.fromEntries(
@@ -34,18 +33,37 @@ export function versionsOf(modules: readonly Module[]): ModuleVersions {
   return Object.fromEntries(modules.map(({ name, version = 1 }) => [name, version]));
 }
 
-export function hasModuleSet(database: Database): boolean {
-  return database.table(TABLE).get(KEY) !== undefined;
-}
+/** The modules of the versions that wrote snapshots of format 1. */
+const OF_FORMAT_1: ModuleVersions = {
+  ...{ auth: 1, bank: 1, consensus: 1, feegrant: 1, mint: 1, distribution: 1, slashing: 1, evidence: 1, gov: 1 },
+  ...{ staking: 1, authz: 1, provider: 2, audit: 2, escrow: 2, deployment: 2, market: 2, cert: 1, genutil: 1 },
+  ...{ vesting: 1 },
+};
 
 /** The set that made the state of a database. */
-export function readModuleSet(database: Pick<Database, "table">): ModuleVersions {
-  const bytes = database.table(TABLE).get(KEY);
+export function readModuleSet(tables: Pick<Database, "table">): ModuleVersions {
+  const bytes = tables.table(stateTable(CONSENSUS)).get(MODULES_KEY) ?? tables.table(UNHASHED_TABLE).get(UNHASHED_KEY);
   return bytes === undefined ? BEFORE_RECORDS : JSON.parse(fromUtf8(bytes));
 }
 
-export function moduleSetWrite(versions: ModuleVersions): Write {
-  return { table: TABLE, key: KEY, value: toUtf8(JSON.stringify(versions)) };
+/** Whether the set in a snapshot of format 1, which no hash covers, is that of the versions which wrote the format. */
+export function isOfFormat1(stored: ModuleVersions): boolean {
+  return setText(stored) === setText(OF_FORMAT_1);
+}
+
+/** Writes the set where it is another one. */
+export function recordModuleSet(store: KVStore, versions: ModuleVersions): void {
+  const [value, known] = [encodeSet(versions), store.get(MODULES_KEY)];
+  if (known === undefined || !equalBytes(known, value)) store.set(MODULES_KEY, value);
+}
+
+/** The record as earlier versions wrote it. */
+export function unhashedSetWrite(versions: ModuleVersions): Write {
+  return { table: UNHASHED_TABLE, key: UNHASHED_KEY, value: encodeSet(versions) };
+}
+
+function encodeSet(versions: ModuleVersions): Uint8Array {
+  return toUtf8(JSON.stringify(versions));
 }
 
 /**

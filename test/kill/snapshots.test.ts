@@ -46,12 +46,12 @@ describe(`snapshots killed ${ROUNDS} times`, { timeout: 60_000 + ROUNDS * 30_000
     const { height: last } = auditChain(node.home);
     if (height === undefined) throw new Error("a snapshot was taken");
     const archive = join(node.home, "snapshot.tar.gz");
-    await svcOk(["snapshots", "dump", `${height}`, "1", "-o", archive, "--home", node.home]);
+    await svcOk(["snapshots", "dump", `${height}`, "2", "-o", archive, "--home", node.home]);
 
     const home = fixture.tempHome("restored");
     await svcOk(["init", "validator", "--chain-id", "svc-snap-1", "--home", home]);
     cpSync(join(node.home, "config"), join(home, "config"), { recursive: true });
-    const restore = ["snapshots", "restore", `${height}`, "1", "--home", home];
+    const restore = ["snapshots", "restore", `${height}`, "2", "--home", home];
     let isThere = false;
     for (let round = 0; round < ROUNDS; round++) {
       await runSvc(["snapshots", "load", archive, "--home", home], {

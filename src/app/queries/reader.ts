@@ -8,7 +8,7 @@ import {
   type MultiReader,
   stateTable,
 } from "../../store/index.ts";
-import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
+import { readLastBlock, UNHASHED_TABLE } from "../lastblock.ts";
 import type { ModuleSet } from "../module-set.ts";
 import { pastStates } from "./past.ts";
 import { answerQuery } from "./query.ts";
@@ -139,7 +139,7 @@ export class AppReader {
 
 /** The tables that an `AppReader` of these modules reads. */
 export function readTables({ modules }: ModuleSet): string[] {
-  return [LAST_BLOCK_TABLE, ...HISTORY_TABLES, ...modules.map(({ name }) => stateTable(name))];
+  return [UNHASHED_TABLE, ...HISTORY_TABLES, ...modules.map(({ name }) => stateTable(name))];
 }
 
 function stateIn(tables: Tables): MultiReader {

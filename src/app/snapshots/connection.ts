@@ -11,17 +11,19 @@ import type {
 import type { BlockInfo } from "../../runtime/index.ts";
 import {
   type Database,
+  OLDER_FORMAT,
   SNAPSHOT_FORMAT,
   type SnapshotDirectory,
+  type SnapshotHead,
   type SnapshotTables,
   StateRestore,
   stateTable,
   storeErrors,
 } from "../../store/index.ts";
 import { assert, errorText, isOneOf } from "../../util/index.ts";
-import { LAST_BLOCK_TABLE, readLastBlock } from "../lastblock.ts";
+import { CONSENSUS, readLastBlock, UNHASHED_TABLE } from "../lastblock.ts";
 import type { ModuleSet } from "../module-set.ts";
-import { checkModuleSet, readModuleSet } from "../module-versions.ts";
+import { checkModuleSet, isOfFormat1, readModuleSet } from "../module-versions.ts";
 
 /** The snapshots that an application offers to other nodes. */
 export type SnapshotSource = Pick<SnapshotDirectory, "list" | "chunk">;
@@ -40,12 +42,13 @@ export interface SnapshotParts {
   restored(): void;
 }
 
-/** The tables that a snapshot of an application holds besides its stores. */
-export function snapshotTables(stores: readonly string[]): SnapshotTables {
-  return { stores, kept: [LAST_BLOCK_TABLE] };
+/** The tables of a snapshot: the stores, and in the older format a table that no hash covers. */
+export function snapshotTables(stores: readonly string[], format = SNAPSHOT_FORMAT): SnapshotTables {
+  return { stores, kept: format === OLDER_FORMAT ? [UNHASHED_TABLE] : [] };
 }
 
-export const CONSENSUS = "consensus";
+/** Tables without a hash that an interrupted restore may have left. */
+export const UNHASHED_TABLES: readonly string[] = [UNHASHED_TABLE];
 
 const NO_CHUNK = new Uint8Array(0);
 const ACCEPTED: AppliedChunk = { result: "accept", refetchChunks: [], rejectSenders: [] };
@@ -63,7 +66,9 @@ export class Snapshots implements SnapshotConnection {
 
   listSnapshots(): readonly Snapshot[] {
     const found = this.#parts.source?.list() ?? [];
-    return found.map(({ height, format, chunks, hash, metadata }) => ({ height, format, chunks, hash, metadata }));
+    return found
+      .filter(({ format }) => format === SNAPSHOT_FORMAT)
+      .map(({ height, format, chunks, hash, metadata }) => ({ height, format, chunks, hash, metadata }));
   }
 
   loadSnapshotChunk({ chunk, ...place }: SnapshotChunk): Uint8Array {
@@ -77,7 +82,8 @@ export class Snapshots implements SnapshotConnection {
     this.#abandon();
     if (snapshot.format !== SNAPSHOT_FORMAT) return "rejectFormat";
     try {
-      this.#restore = new StateRestore({ database, tables: snapshotTables(stores), snapshot, appHash });
+      const tables = snapshotTables(stores);
+      this.#restore = new StateRestore({ database, tables, snapshot, appHash, others: UNHASHED_TABLES });
       return "accept";
     } catch (error) {
       if (isOneOf([storeErrors.badSnapshot], error)) return "reject";
@@ -104,6 +110,7 @@ export class Snapshots implements SnapshotConnection {
 
   #finish(restore: StateRestore): void {
     const { database, check } = this.#parts;
+    restore.verify();
     checkRestored(database, restore.height, check);
     restore.finish();
     this.#restore = undefined;
@@ -116,10 +123,7 @@ export class Snapshots implements SnapshotConnection {
   }
 }
 
-/**
- * The tables beside the stores are not part of the app hash. Throws `store/11` if they do not belong to the height, or
- * this program cannot continue with them.
- */
+/** Throws `store/11` if the state does not tell its own height, or this program cannot continue with it. */
 function checkRestored(database: Pick<Database, "table">, height: bigint, check: () => void): void {
   try {
     if (readLastBlock(database)?.height !== height) throw new Error("the record of its block is missing");
@@ -135,13 +139,17 @@ export interface RestoredBlock {
   readonly params: ConsensusParams | undefined;
 }
 
-/** The same for a restore without an application. Throws `store/11` as well. */
+/** The same for a restore without an application, of either format. Throws `store/11` as well. */
 export function restoredBlock(
   database: Pick<Database, "table">,
-  height: bigint,
+  { height, format }: Pick<SnapshotHead, "height" | "format">,
   { modules, consensus }: Pick<ModuleSet, "modules" | "consensus">,
 ): RestoredBlock {
-  checkRestored(database, height, () => checkModuleSet(readModuleSet(database), modules, false));
+  checkRestored(database, height, () => {
+    const versions = readModuleSet(database);
+    if (format === OLDER_FORMAT && !isOfFormat1(versions)) throw new Error("its modules are not those of its format");
+    checkModuleSet(versions, modules, true);
+  });
   const block = readLastBlock(database);
   assert(block !== undefined, "the record of the block was read before");
   return { block, params: consensus.read(database.table(stateTable(CONSENSUS))) };

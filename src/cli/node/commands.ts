@@ -84,7 +84,7 @@ const SNAPSHOTS: readonly CommandSpec[] = [
     flags: [
       { name: "output", short: "o", value: "<file>", summary: "file to write (default: <height>-<format>.tar.gz)" },
     ],
-    example: "svc snapshots dump 1000 1 -o snapshot.tar.gz",
+    example: "svc snapshots dump 1000 2 -o snapshot.tar.gz",
     load: async () => (await import("./snapshots.ts")).snapshotsDump,
   },
   {
@@ -92,7 +92,7 @@ const SNAPSHOTS: readonly CommandSpec[] = [
     args: "<archive_file>",
     summary: "Load a snapshot from an archive into the home",
     flags: [TEXT_OUTPUT],
-    example: "svc snapshots load 1000-1.tar.gz",
+    example: "svc snapshots load 1000-2.tar.gz",
     load: async () => (await import("./snapshots.ts")).snapshotsLoad,
   },
   {
@@ -104,14 +104,14 @@ const SNAPSHOTS: readonly CommandSpec[] = [
       { name: "trust-hash", value: "<hash>", summary: "hash of that block" },
       TEXT_OUTPUT,
     ],
-    example: "svc snapshots restore 1000 1",
+    example: "svc snapshots restore 1000 2",
     load: async () => (await import("./snapshots.ts")).snapshotsRestore,
   },
   {
     name: "delete",
     args: "<height> <format>",
     summary: "Remove a snapshot of the home",
-    example: "svc snapshots delete 1000 1",
+    example: "svc snapshots delete 1000 2",
     load: async () => (await import("./snapshots.ts")).snapshotsDelete,
   },
 ];

@@ -89,6 +89,6 @@ function trustedHeader(flags: Flags) {
 function placeOf([height = "", format = ""]: readonly string[]): SnapshotPlace {
   if (!/^[1-9]\d{0,18}$/.test(height))
     throw usageError(`${height} is not a height; see the heights with svc snapshots list`);
-  if (!/^\d{1,9}$/.test(format)) throw usageError(`${format} is not a format; snapshots of this version have format 1`);
+  if (!/^\d{1,9}$/.test(format)) throw usageError(`${format} is not a format; snapshots of this version have format 2`);
   return { height: BigInt(height), format: Number(format) };
 }

@@ -10,7 +10,7 @@ export { timeMessage } from "./entries.ts";
 export type { BondedValidator, StakingHooks } from "./keeper.ts";
 export { checkOperator } from "./msgs.ts";
 export { type Infraction, slash } from "./slash.ts";
-export { consensusAddressOf, tokensForShares, tokensForSharesTruncated } from "./validator.ts";
+export { consensusAddressOf, consensusKeyOf, powerOf, tokensForShares, tokensForSharesTruncated } from "./validator.ts";
 
 /** Makes the module and its keeper. The hooks of the listeners run in order. */
 export function stakingModule(

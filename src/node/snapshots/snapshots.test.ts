@@ -1,11 +1,27 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { deflateSync, inflateSync } from "node:zlib";
 import { create } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, it } from "vitest";
-import { createApp } from "../../app/index.ts";
-import { EmbeddedEngine, fileSignState, headerHash, parseGenesis, Signer, signStateText } from "../../engine/index.ts";
-import { openLmdb, PRUNING_STRATEGIES, SnapshotDirectory } from "../../store/index.ts";
+import { type ApplicationOptions, createApp, snapshotTables } from "../../app/index.ts";
+import { sha256 } from "../../crypto/index.ts";
+import {
+  type Anchor,
+  anchorAt,
+  decodeAnchor,
+  EmbeddedEngine,
+  encodeAnchor,
+  encodeSigned,
+  fileSignState,
+  headerHash,
+  parseGenesis,
+  Signer,
+  signStateText,
+  type Validator,
+} from "../../engine/index.ts";
+import { openLmdb, PRUNING_STRATEGIES, SnapshotDirectory, takeSnapshot } from "../../store/index.ts";
+import { snapshotHead } from "../../store/snapshots/form.ts";
 import { signTx, testKey } from "../../testing/index.ts";
 import { createLogger, NATIVE_DENOM, toHex } from "../../util/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -47,10 +63,10 @@ function initState(home: string): void {
   writeFileSync(validatorState, signStateText());
 }
 
-function open(home: string, interval = 0n, keep = 2) {
+function open(home: string, interval = 0n, keep = 2, options: Partial<ApplicationOptions> = {}) {
   const paths = homePaths(home);
   const database = openLmdb(paths.database);
-  const app = createApp({ database, pruning: PRUNING_STRATEGIES.everything, checkInvariants: true });
+  const app = createApp({ database, pruning: PRUNING_STRATEGIES.everything, checkInvariants: true, ...options });
   const directory = new SnapshotDirectory(paths.snapshots);
   const logger = createLogger({ level: "fatal", format: "plain", write: () => {} });
   const taker = new SnapshotTaker({
@@ -100,7 +116,7 @@ const made = (async () => {
   await chain.taker.close();
   const archive = join(root, "ten.tar.gz");
   // The node runs meanwhile.
-  await dumpSnapshot(source, { height: 10n, format: 1 }, archive);
+  await dumpSnapshot(source, { height: 10n, format: 2 }, archive);
   await chain.close();
   return { archive, height, appHash: last?.appHash ?? new Uint8Array(0), headers, tenth };
 })();
@@ -176,7 +192,7 @@ describe("a snapshot in another home", () => {
     const { archive } = await made;
     const home = freshHome();
     const record = await loadSnapshot(home, archive);
-    const directory = join(homePaths(home).snapshots, "10-1");
+    const directory = join(homePaths(home).snapshots, "10-2");
     for (const name of readdirSync(directory)) {
       const path = join(directory, name);
       const whole = readFileSync(path);
@@ -196,6 +212,174 @@ describe("a snapshot in another home", () => {
   });
 });
 
+describe("what a snapshot says of itself", () => {
+  it.each<[string, (record: Manifest) => void]>([
+    ["height", (record) => (record.height = "11")],
+    ["format", (record) => (record.format = 1)],
+    ["number of chunks", (record) => (record.chunks = 2)],
+    ["hash", (record) => (record.hash = flipped(record.hash))],
+    ["hashes of chunks", (record) => (record.metadata = flipped(record.metadata))],
+    ["hash of a block", (record) => (record.blocks = record.blocks.map(flipped))],
+    ["number of blocks", (record) => record.blocks.pop()],
+    ["blocks after its own", (record) => record.blocks.splice(1)],
+  ])("is not believed: another %s", async (_, change) => {
+    const { archive, height } = await made;
+    const home = freshHome();
+    await loadSnapshot(home, archive);
+    const path = join(homePaths(home).snapshots, "10-2", "snapshot.json");
+    const record: Manifest = JSON.parse(readFileSync(path, "utf8"));
+    change(record);
+    writeFileSync(path, JSON.stringify(record));
+    const place = { height: BigInt(record.height), format: record.format };
+    const directory = join(homePaths(home).snapshots, `${place.height}-${place.format}`);
+    if (!existsSync(directory)) renameSync(join(homePaths(home).snapshots, "10-2"), directory);
+    const trusted = { height, hash: headerHash(await lastHeader()) };
+    await expect(restoreSnapshot(home, { ...place, trusted })).rejects.toThrow();
+    expectNoState(home);
+  });
+
+  it("is refused with other voters, which no header contains", async () => {
+    const { archive } = await made;
+    for (const i of [0, 1, 2])
+      for (const change of [...VOTER_CHANGES]) {
+        const home = freshHome();
+        const place = await loadSnapshot(home, archive);
+        rewriteAnchor(home, (anchor) => ({
+          ...anchor,
+          sets: anchor.sets.map((set, at) => (at === i ? { ...set, voters: change(set.voters) } : set)),
+        }));
+        await expect(restoreSnapshot(home, place)).rejects.toThrow(`the voters of block ${10 + i} are not those`);
+        expect(existsSync(homePaths(home).database)).toBe(false);
+      }
+  });
+
+  it("is not taken over where no hash covers it", async () => {
+    const { archive, height } = await made;
+    const home = freshHome();
+    const place = await loadSnapshot(home, archive);
+    const event = { type: "transfer", attributes: [{ key: "amount", value: "9utoken", index: true }] };
+    rewriteAnchor(home, ({ before, record, txs, sets }) => {
+      const lie = { size: 1, events: [event], consensusParamUpdates: genesis.consensusParams };
+      const results = txs.map(({ tx, result }) => ({
+        tx,
+        result: { ...result, log: "lie", codespace: "lie", events: [event] },
+      }));
+      return { before: before && { ...before, ...lie }, record: { ...record, ...lie }, txs: results, sets };
+    });
+    expect((await restoreSnapshot(home, place)).lastHeight).toBe(height);
+    const there = open(home);
+    const { blocks } = there.engine;
+    expect(blocks.record(10n)).toMatchObject({ events: [], consensusParamUpdates: undefined });
+    expect(blocks.record(10n)?.size).toBeGreaterThan(100);
+    expect(blocks.txs(10n).map(({ result }) => result)).toMatchObject([
+      { code: 0, log: "", codespace: "", events: [] },
+    ]);
+    await there.close();
+  });
+});
+
+function expectNoState(home: string): void {
+  if (!existsSync(homePaths(home).database)) return;
+  const database = openLmdb(homePaths(home).database);
+  for (const table of ["commit", "app", "state/bank", "engine/blocks"])
+    expect([...database.table(table).iterate()], table).toEqual([]);
+  database.close();
+}
+
+interface Manifest {
+  height: string;
+  format: number;
+  chunks: number;
+  hash: string;
+  metadata: string;
+  blocks: string[];
+}
+
+const flipped = (hex: string) => hex.replace(/^./, (digit) => (digit === "0" ? "1" : "0"));
+
+async function lastHeader() {
+  const header = (await made).headers.at(-1);
+  if (header === undefined) throw new Error("the last header is kept");
+  return header;
+}
+
+const VOTER_CHANGES: readonly ((voters: readonly Validator[]) => readonly Validator[])[] = [
+  (voters) => voters.map((voter) => ({ ...voter, power: voter.power + 1n })),
+  (voters) => [...voters, { address: new Uint8Array(20), pubKey: new Uint8Array(32).fill(5), power: 1n }],
+];
+
+function rewriteAnchor(home: string, change: (anchor: Anchor) => Anchor): void {
+  const directory = join(homePaths(home).snapshots, "10-2");
+  const bytes = encodeAnchor(change(decodeAnchor(readFileSync(join(directory, "block-0")))));
+  writeFileSync(join(directory, "block-0"), bytes);
+  const path = join(directory, "snapshot.json");
+  const record: Manifest = JSON.parse(readFileSync(path, "utf8"));
+  record.blocks[0] = toHex(sha256(bytes));
+  writeFileSync(path, JSON.stringify(record));
+}
+
+describe("a snapshot of format 1, of an earlier version", () => {
+  /** A home with such a snapshot of height 5 and the blocks up to 8. */
+  async function older(change: (content: Buffer) => Buffer = (content) => content): Promise<string> {
+    const home = freshHome();
+    const chain = open(home, 0n, 2, { unhashedRecords: true, pruning: PRUNING_STRATEGIES.nothing });
+    for (let i = 0; i < 8; i++) chain.engine.produceBlock();
+    const chunks: Uint8Array[] = [];
+    const head = await takeSnapshot({
+      ...{ database: chain.database, height: 5n, pause: async () => {} },
+      tables: snapshotTables(
+        chain.app.modules.map(({ name }) => name),
+        1,
+      ),
+      save: async (_, chunk) => void chunks.push(deflateSync(change(inflateSync(chunk)))),
+    });
+    const staging = chain.directory.stage("taking");
+    for (const [i, chunk] of chunks.entries()) await staging.saveChunk(i, chunk);
+    const anchor = anchorAt(chain.engine.blocks, 5n);
+    if (anchor === undefined) throw new Error("block 5 is kept");
+    await staging.saveBlock(encodeAnchor(anchor));
+    for (const height of [6n, 7n, 8n]) {
+      const block = chain.engine.blocks.signed(height);
+      if (block === undefined) throw new Error(`block ${height} is kept`);
+      await staging.saveBlock(encodeSigned(block));
+    }
+    await staging.publish({ ...snapshotHead(head.height, chunks.map(sha256)), format: 1 });
+    await chain.close();
+    rmSync(homePaths(home).database, { recursive: true });
+    return home;
+  }
+
+  it("is restored with its blocks, and goes on", async () => {
+    const home = await older();
+    expect((await restoreSnapshot(home, { height: 5n, format: 1 })).lastHeight).toBe(8n);
+    const there = open(home);
+    expect(there.engine.produceBlock().block.header.height).toBe(9n);
+    await there.close();
+    const again = open(home);
+    expect([...again.database.table("app").iterate()]).toEqual([]);
+    expect(again.engine.produceBlock().block.header.height).toBe(10n);
+    await again.close();
+  });
+
+  it.each([
+    ["chain", /"chainId":"(.)/],
+    ["time", /"time":"(\d)/],
+    ["proposer", /"proposer":"(.)/],
+    ["height", /"height":"(\d)/],
+    ["set of modules", /"staking":(\d)/],
+  ])("is refused where its record has another %s than the header or the format", async (_, pattern) => {
+    const home = await older((content) => {
+      const found = pattern.exec(content.toString("latin1"));
+      if (found === null) return content;
+      const at = found.index + found[0].length - 1;
+      content[at] = (content[at] ?? 0) ^ 1;
+      return content;
+    });
+    await expect(restoreSnapshot(home, { height: 5n, format: 1 })).rejects.toThrow("the snapshot cannot be restored");
+    expectNoState(home);
+  });
+});
+
 describe("a home", () => {
   it("keeps the last snapshots, takes one by hand, and forgets them", async () => {
     await made;
@@ -212,9 +396,9 @@ describe("a home", () => {
     const { height } = await exportSnapshot(source);
     expect(heights()).toContain(height);
     await expect(exportSnapshot(source, height)).rejects.toThrow("the snapshot already exists");
-    deleteSnapshot(source, { height, format: 1 });
+    deleteSnapshot(source, { height, format: 2 });
     expect(heights()).not.toContain(height);
-    await expect(dumpSnapshot(source, { height, format: 1 }, join(root, "none.tar.gz"))).rejects.toThrow(
+    await expect(dumpSnapshot(source, { height, format: 2 }, join(root, "none.tar.gz"))).rejects.toThrow(
       "the snapshot does not exist",
     );
     expect(readdirSync(homePaths(source).snapshots).filter((name) => name.startsWith("."))).toEqual([]);

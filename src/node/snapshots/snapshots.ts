@@ -1,9 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
-import { createApp, restoredBlock, snapshotTables, standardModules } from "../../app/index.ts";
+import { createApp, restoredBlock, snapshotTables, standardModules, UNHASHED_TABLES } from "../../app/index.ts";
 import { sha256 } from "../../crypto/index.ts";
 import {
   AHEAD_TABLE,
-  type Anchor,
   aheadWrite,
   anchorWrites,
   BlockReader,
@@ -25,6 +24,7 @@ import {
   type Database,
   type DatabaseReader,
   loadArchive,
+  OLDER_FORMAT,
   openLmdb,
   openLmdbReader,
   SNAPSHOT_FORMAT,
@@ -42,6 +42,7 @@ import { readGenesisText } from "../home/genesis.ts";
 import { homePaths } from "../home/home.ts";
 import { readKeyFile } from "../home/keys.ts";
 import { snapshotOf } from "./taker.ts";
+import { checkVoters } from "./voters.ts";
 
 /** The snapshots of a home, the highest first. */
 export function listSnapshots(home: string): SnapshotRecord[] {
@@ -165,7 +166,8 @@ export async function restoreSnapshot(home: string, options: RestoreOptions): Pr
   const signer = new Signer(readKeyFile(paths.validatorKey), fileSignState(paths.validatorState));
   const directory = directoryOf(home);
   const record = directory.find(options);
-  if (record.format !== SNAPSHOT_FORMAT) throw storeErrors.badSnapshot(`its format is ${record.format}, not 1`);
+  if (record.format !== SNAPSHOT_FORMAT && record.format !== OLDER_FORMAT)
+    throw storeErrors.badSnapshot(`its format is ${record.format}, not ${OLDER_FORMAT} or ${SNAPSHOT_FORMAT}`);
   const files = { directory, record };
   const anchor = decodeAnchor(blockBytes(files, 0));
   const trust = { genesis, publicKey: signer.publicKey, header: options.trusted };
@@ -178,9 +180,10 @@ export async function restoreSnapshot(home: string, options: RestoreOptions): Pr
   const database = openLmdb(paths.database);
   let isRestored = false;
   try {
-    restoreInto(database, { ...files, anchor, genesis, next: verified.next });
+    restoreInto(database, { ...files, ...verified, genesis });
     isRestored = true;
-    const app = createApp({ database });
+    const app = createApp({ database, upgrade: true, unhashedRecords: record.format === OLDER_FORMAT });
+    checkVoters(app, anchor, genesis);
     await catchUpOnce({ app, database, genesis, signer });
     database.close();
     return { height: record.height, lastHeight: verified.lastHeight, appHash: app.info().lastBlockAppHash };
@@ -198,20 +201,22 @@ interface Files {
   readonly record: SnapshotRecord;
 }
 
-interface RestoreInto extends Files, Pick<VerifiedAnchor, "next"> {
-  readonly anchor: Anchor;
+interface RestoreInto extends Files, Pick<VerifiedAnchor, "anchor" | "next"> {
   readonly genesis: Genesis;
 }
 
 function restoreInto(database: Database, { directory, record, anchor, genesis, next }: RestoreInto): void {
   const set = standardModules();
-  const tables = snapshotTables(set.modules.map(({ name }) => name));
+  const stores = set.modules.map(({ name }) => name);
+  const tables = snapshotTables(stores, record.format);
   const { appHash } = next;
-  const restore = new StateRestore({ database, tables, snapshot: record, appHash, others: [AHEAD_TABLE] });
+  const others = [AHEAD_TABLE, ...UNHASHED_TABLES];
+  const restore = new StateRestore({ database, tables, snapshot: record, appHash, others });
   try {
     for (let i = 0; i < record.chunks; i++) restore.apply(present(directory.chunk(record, i)));
+    restore.verify();
     const { header } = anchor.record;
-    const { block, params } = restoredBlock(database, record.height, set);
+    const { block, params } = restoredBlock(database, record, set);
     const isSame =
       block.chainId === header.chainId &&
       block.time === header.time &&

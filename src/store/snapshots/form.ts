@@ -4,7 +4,9 @@ import { MAX_KEY_BYTES } from "../kv.ts";
 import { HASH_BYTES, sha256 } from "../tree/hash.ts";
 
 /** Version of the form below; `docs/decisions/snapshots.md` describes it. */
-export const SNAPSHOT_FORMAT = 1;
+export const SNAPSHOT_FORMAT = 2;
+/** The form of earlier versions: it also has a table that the app hash does not cover. */
+export const OLDER_FORMAT = 1;
 /** Bytes of a chunk as it is sent and kept, at most. */
 export const MAX_CHUNK_BYTES = 10_000_000;
 /** Bytes of content in every chunk but the last one. What does not compress grows by a few bytes for each 16 KiB. */

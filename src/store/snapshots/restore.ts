@@ -47,6 +47,8 @@ export class StateRestore {
   #entries = 0n;
   #isBegun = false;
   #isEnded = false;
+  /** Those of the stores, once they make the app hash. */
+  #roots: ReadonlyMap<string, Uint8Array> | undefined;
 
   /** Throws `store/11` for an impossible snapshot, `store/12` if the home already has a state. */
   constructor(parts: RestoreParts) {
@@ -90,12 +92,9 @@ export class StateRestore {
     });
   }
 
-  /**
-   * Makes what was restored the state, in one write with the caller's own writes to other tables. Throws `store/11` if
-   * it does not have the app hash.
-   */
-  finish(writes: readonly Write[] = []): void {
-    const { database, tables, snapshot, appHash } = this.#parts;
+  /** Throws `store/11` unless the state has the app hash. Nothing of it may be believed before. */
+  verify(): void {
+    const { database, tables, appHash } = this.#parts;
     if (!this.isComplete) throw new Error("chunks are missing");
     const roots = new Map<string, Uint8Array>();
     for (const name of tables.stores) {
@@ -105,6 +104,14 @@ export class StateRestore {
     }
     if (!equalBytes(appHashOf(roots), appHash))
       throw storeErrors.badSnapshot("its state does not have the hash that the header tells");
+    this.#roots = roots;
+  }
+
+  /** Makes a verified state that of the database, in one write with the caller's own writes to other tables. */
+  finish(writes: readonly Write[] = []): void {
+    const { database, snapshot, appHash } = this.#parts;
+    const roots = this.#roots;
+    if (roots === undefined) throw new Error("the state is verified first");
     const { height } = snapshot;
     database.write([metaWrite({ height, appHash, roots }), baseWrite(height), ...writes, restoringWrite(false)]);
   }

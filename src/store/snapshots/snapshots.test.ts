@@ -123,6 +123,7 @@ describe(`snapshots of seed ${SEED}`, () => {
       restore.apply(chunk);
     }
     expect(() => StateStore.open(database, STORES)).toThrow(storeErrors.restoreBroken().message);
+    restore.verify();
     restore.finish([{ table: "engine", key: Uint8Array.of(1), value: Uint8Array.of(1) }]);
     expect(entries(database)).toEqual(before);
     const again = StateStore.open(database, STORES);
@@ -188,12 +189,12 @@ describe("a directory of snapshots", () => {
     directory.keep(0);
     directory.keep(2);
     expect(directory.list().map(({ height }) => height)).toEqual([100n, 30n]);
-    writeFileSync(join(directory.path, "100-1", "snapshot.json"), "{}");
+    writeFileSync(join(directory.path, "100-2", "snapshot.json"), "{}");
     expect(directory.list().map(({ height }) => height)).toEqual([30n]);
-    expect(() => directory.find({ height: 100n, format: 1 })).toThrow("the snapshot does not exist");
-    directory.remove({ height: 30n, format: 1 });
+    expect(() => directory.find({ height: 100n, format: 2 })).toThrow("the snapshot does not exist");
+    directory.remove({ height: 30n, format: 2 });
     expect(directory.list()).toEqual([]);
-    expect(() => directory.remove({ height: 30n, format: 1 })).toThrow("the snapshot does not exist");
+    expect(() => directory.remove({ height: 30n, format: 2 })).toThrow("the snapshot does not exist");
   });
 });
 
@@ -210,7 +211,7 @@ describe("an archive", () => {
     for (let i = 0; i < record.chunks; i++) expect(to.chunk(record, i)).toEqual(directory.chunk(record, i));
     expect([to.block(record, 0), to.block(record, 1)].map((each) => each?.length)).toEqual([3, 700]);
     await expect(loadArchive(path, to)).rejects.toThrow("the snapshot already exists");
-    expect(readdirSync(to.path)).toEqual([`${record.height}-1`]);
+    expect(readdirSync(to.path)).toEqual([`${record.height}-2`]);
   });
 
   it("is refused with any byte changed or missing, and nothing is left of it", async () => {

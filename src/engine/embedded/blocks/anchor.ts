@@ -1,5 +1,5 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { ConsensusParams } from "../../../abci/index.ts";
+import type { ConsensusParams, TxResult } from "../../../abci/index.ts";
 import type { Write } from "../../../store/index.ts";
 import { equalBytes, errorText, SvcError } from "../../../util/index.ts";
 import { type Genesis, type GenesisHead, genesisHash } from "../../genesis.ts";
@@ -32,7 +32,7 @@ import {
   validatorsHash,
 } from "./hashes.ts";
 import type { ExecutedTx } from "./tx-rows.ts";
-import type { Header, Validator } from "./types.ts";
+import { type Block, type Header, NO_COMMIT, type Validator } from "./types.ts";
 import { verifyCommit } from "./vote.ts";
 
 /** The signers of a block, and those whom the application counts as voters on it. */
@@ -113,6 +113,8 @@ export interface AnchorTrust {
 }
 
 export interface VerifiedAnchor {
+  /** The anchor without what no hash covers: events, logs, and what else of results is not in a header. */
+  readonly anchor: Anchor;
   /** Header of the block after the height: it holds the app hash of the height. */
   readonly next: Header;
   /** Height of the last block that follows. */
@@ -140,7 +142,7 @@ export function verifyAnchor(anchor: Anchor, following: Iterable<SignedBlock>, t
     if (!isKnown) throw new Error(`it has no block ${known?.height}, whose hash is given`);
     need(equalBytes(next.lastResultsHash, resultsHash(anchor.txs.map(({ result }) => result))), "results");
     need(equalBytes(next.nextValidatorsHash, validatorsHash(anchor.sets[2]?.signers ?? [])), "validators");
-    return { next, lastHeight: last.header.height };
+    return { anchor: hashedPart(anchor, next), next, lastHeight: last.header.height };
   });
 }
 
@@ -161,13 +163,41 @@ function checkAnchor({ before, record, txs, sets }: Anchor, genesis: GenesisHead
   need(equalBytes(header.dataHash, dataHash(txs.map(({ tx }) => txHash(tx)))), "transactions");
   need(record.txCount === txs.length, "transactions");
   need(verifyCommit(header.chainId, commit, sets[0]?.signers ?? []), "votes");
-  need(equalBytes(headerHash(header), commit.blockId.hash) && commit.height === header.height, "header");
+  const { hash, parts } = blockIdFor(header, encodeBlock(blockOf({ before, record, txs })));
+  need(equalBytes(hash, commit.blockId.hash) && commit.height === header.height, "header");
+  need(equalBytes(parts.hash, commit.blockId.parts.hash), "votes on the block before");
   if (before === undefined) {
     need(header.height === genesis.initialHeight, "block before");
     return;
   }
   need(equalBytes(headerHash(before.header), header.lastBlockId.hash), "block before");
   need(equalBytes(commitHash(before.commit), header.lastCommitHash), "votes on the block before");
+}
+
+type AnchorBlock = Pick<Anchor, "before" | "record" | "txs">;
+
+function blockOf({ before, record, txs }: AnchorBlock): Block {
+  return { header: record.header, txs: txs.map(({ tx }) => tx), lastCommit: before?.commit ?? NO_COMMIT };
+}
+
+function hashedPart({ before, record, txs, sets }: Anchor, next: Header): Anchor {
+  const nothing = { txCount: 0, events: [], validatorUpdates: [], consensusParamUpdates: undefined };
+  const plain = { header: record.header, commit: record.commit, appHash: next.appHash };
+  const size = encodeBlock(blockOf({ before, record, txs })).length;
+  return {
+    before: before && {
+      ...nothing,
+      ...{ header: before.header, commit: before.commit, size: 0, appHash: record.header.appHash },
+    },
+    record: { ...nothing, ...plain, size, txCount: txs.length },
+    txs: txs.map(({ tx, result }) => ({ tx, result: hashedResult(result) })),
+    sets,
+  };
+}
+
+/** The fields over which the header of the next block has a hash. */
+function hashedResult({ code, data, gasWanted, gasUsed }: TxResult): TxResult {
+  return { code, data, gasWanted, gasUsed, log: "", events: [], codespace: "" };
 }
 
 function checkFollowing(
@@ -205,12 +235,8 @@ export interface AnchorBeginning {
 export function anchorWrites(anchor: Anchor, { genesis, params }: AnchorBeginning): Write[] {
   const { before, record, txs, sets } = anchor;
   const { height } = record.header;
-  const isChanged = record.consensusParamUpdates !== undefined;
-  const executed = {
-    ...record,
-    block: { header: record.header, txs: txs.map(({ tx }) => tx), lastCommit: before?.commit ?? record.commit },
-    txResults: txs.map(({ result }) => result),
-  };
+  const isChanged = !hasParams(record.header, params);
+  const executed = { ...record, block: blockOf(anchor), txResults: txs.map(({ result }) => result) };
   return [
     ...(before === undefined ? [] : [recordWrite(before)]),
     ...blockWrites(executed),

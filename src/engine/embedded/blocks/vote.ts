@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { sizeDelimitedEncode } from "@bufbuild/protobuf/wire";
 import { verifyEd25519 } from "../../../crypto/index.ts";
+import { equalBytes } from "../../../util/index.ts";
 import { CanonicalVoteSchema, SignedMsgType } from "../../../wire/gen/comet/v1/types_pb.js";
 import { timestampOf } from "./codec.ts";
 import type { BlockId, Commit, CommitSig, Validator } from "./types.ts";
@@ -37,6 +38,8 @@ export function verifyCommit(chainId: string, commit: Commit, validators: readon
     total += validator.power;
     const sig = commit.signatures[i];
     if (sig === undefined || sig.flag !== 2) continue;
+    // No signature covers the address beside it.
+    if (!equalBytes(sig.validatorAddress, validator.address)) return false;
     if (!verifySignature(chainId, commit, { sig, validator })) return false;
     signed += validator.power;
   }
