@@ -53,7 +53,7 @@ const SLOW = [
   "src/engine/embedded/index/{search,tx-index}.test.ts",
   "src/keyring/keyring.test.ts",
   "src/modules/market/{containment,extremes}.test.ts",
-  "src/node/node.test.ts",
+  "src/node/{idle,node}.test.ts",
   "src/node/grpc/server.test.ts",
   "src/node/home/rollback.test.ts",
   "src/node/rest/server.test.ts",

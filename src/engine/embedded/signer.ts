@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { consensusAddress, ed25519PublicKey, signEd25519 } from "../../crypto/index.ts";
-import { replaceFile, SvcError } from "../../util/index.ts";
+import { overwriteFile, replaceFile, SvcError } from "../../util/index.ts";
 import { type Precommit, voteSignBytes } from "./blocks/vote.ts";
 
 /** The last vote a validator may have given. */
@@ -75,14 +75,21 @@ const PRECOMMIT_STEP = 3;
 export function fileSignState(path: string): SignStateStore {
   return {
     load: () => parseSignState(path, readFileSync(path, "utf8")),
-    save: ({ height, round }) => replaceFile(path, signStateText(height, round)),
+    save({ height, round }) {
+      const text = signStateText(height, round);
+      if (!overwriteFile(path, text)) replaceFile(path, text);
+    },
   };
 }
 
-/** The file's text for a validator that has not voted yet. */
+/** Bytes of the file, spaces included: it is written over at each vote. */
+const TEXT_BYTES = 128;
+
+/** The file's text; without arguments for a validator that has not voted yet. */
 export function signStateText(height = 0n, round = 0): string {
   const step = height === 0n ? 0 : PRECOMMIT_STEP;
-  return `${JSON.stringify({ height: height.toString(), round, step }, null, 2)}\n`;
+  const json = JSON.stringify({ height: height.toString(), round, step }, null, 2);
+  return `${json.padEnd(TEXT_BYTES - 1)}\n`;
 }
 
 function parseSignState(path: string, text: string): SignState {

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLmdb, storeFault } from "../index.ts";
+import { checkDataFile } from "./data-file.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "svc-data-file-"));
 const whole = join(scratch, "whole");
@@ -78,8 +79,9 @@ describe("a data file that LMDB would crash on", () => {
   test("gets back the length that it states when pages that may never have been written are missing", () => {
     const { directory, file, size } = copy();
     truncateSync(file, size - 200_000);
-    openLmdb(directory).close();
+    checkDataFile(file);
     expect(statSync(file).size).toBe(size);
+    expect(() => openLmdb(directory)).toThrow("the database is damaged");
   });
 
   test("is not a fault of the file when the directory cannot be used", () => {

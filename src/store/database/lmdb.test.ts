@@ -10,13 +10,16 @@ import { openLmdb, openLmdbReader, StateStore, storeErrors } from "../index.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "svc-lmdb-"));
 const script = join(scratch, "child.mjs");
+const readerScript = join(scratch, "reader.mjs");
 const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
   writeFileSync(join(scratch, "child.ts"), CHILD);
+  writeFileSync(join(scratch, "reader.ts"), READER);
   await build({
-    entryPoints: [join(scratch, "child.ts")],
-    outfile: script,
+    entryPoints: [join(scratch, "child.ts"), join(scratch, "reader.ts")],
+    outdir: scratch,
+    outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
     format: "esm",
@@ -71,6 +74,31 @@ try {
 } catch (error) {
   writeSync(1, "refused: " + error.message + "\\n");
 }
+`;
+
+/** Reads two tables again and again, and tells what it sees that does not fit; at the end, and at first, the last value. */
+const READER = `
+import { parentPort, workerData } from "node:worker_threads";
+import { openLmdbReader } from "store";
+const reader = openLmdbReader(workerData, ["a", "b"]);
+const key = Uint8Array.of(1);
+const valueIn = (table) => Number(Buffer.from(reader.table(table).get(key)).toString());
+let last = -1;
+let isEnding = false;
+parentPort.on("message", () => { isEnding = true; });
+const look = () => {
+  const isLast = isEnding;
+  if (isLast) reader.refresh();
+  const [a, b] = [valueIn("a"), valueIn("b")];
+  const rows = [...reader.table("a").iterate()].length - 2;
+  if (a !== b || rows !== a) parentPort.postMessage("tables of different moments: " + [a, b, rows]);
+  if (a < last) parentPort.postMessage("earlier: " + [last, a]);
+  if (a !== last) parentPort.postMessage(String(a));
+  last = a;
+  if (isLast) process.exit(0);
+  setTimeout(look, 0);
+};
+look();
 `;
 
 function start(
@@ -250,12 +278,13 @@ describe("a reader in another thread", () => {
   it("sees each commit, may end in the midst of reading, and leaves no page held", async () => {
     const directory = join(scratch, "read");
     const database = openLmdb(directory);
-    const write = (value: number): void =>
-      database.write([{ table: "a", key: Uint8Array.of(1), value: Uint8Array.of(value) }]);
+    const write = (value: number, bulk?: []): void =>
+      database.write([{ table: "a", key: Uint8Array.of(1), value: Uint8Array.of(value) }], bulk);
     write(0);
     const thread = new Worker(THREAD, { eval: true, workerData: directory });
     for (const value of [1, 2, 3]) {
-      write(value);
+      // The thread knows no journal.
+      write(value, []);
       thread.postMessage("read");
       expect((await once(thread, "message"))[0]).toBe(value);
     }
@@ -270,6 +299,34 @@ describe("a reader in another thread", () => {
     write(5);
     expect(database.table("a").get(Uint8Array.of(1))?.[0]).toBe(5);
     database.close();
+  });
+
+  it("sees all tables at one moment, and never an earlier one, whether changes come by the journal or not", async () => {
+    const directory = join(scratch, "journaled");
+    const database = openLmdb(directory);
+    const write = (value: number, bulk?: []): void => {
+      const rows = ["a", "b"].map((table) => ({ table, key: Uint8Array.of(1), value: Buffer.from(`${value}`) }));
+      database.write([...rows, { table: "a", key: Buffer.from(`row ${value}`), value: Uint8Array.of(1) }], bulk);
+    };
+    write(0);
+    const thread = new Worker(readerScript, { workerData: directory });
+    const ended = once(thread, "exit");
+    const seen: string[] = [];
+    thread.on("message", (text: string) => seen.push(text));
+    await once(thread, "message");
+    for (let value = 1; value <= 1_500; value++) {
+      write(value, value % 7 === 0 || value % 100 < 3 ? [] : undefined);
+      if (value % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    thread.postMessage("end");
+    await ended;
+    expect(seen.filter((text) => !/^\d+$/.test(text))).toEqual([]);
+    expect(seen.at(-1)).toBe("1500");
+    expect(new Set(seen).size).toBeGreaterThan(5);
+    database.close();
+    const again = openLmdb(directory);
+    expect([...again.table("a").iterate()]).toHaveLength(1_502);
+    again.close();
   });
 
   it("gives the same array for the same key while its bytes are the same, and never one of other bytes", () => {

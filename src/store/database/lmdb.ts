@@ -1,13 +1,26 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
-import { fromUtf8, makePrivateDirectory } from "../../util/index.ts";
+import { fromUtf8, makePrivateDirectory, uint64ToBytes } from "../../util/index.ts";
 import { DatabaseFault, storeErrors } from "../errors.ts";
-import { type Entry, type KVReader, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
+import { type Entry, firstEntry, type KVReader, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
 import { checkRowKey } from "../layers/text.ts";
 import { checkDataFile } from "./data-file.ts";
 import type { Database, DatabaseReader, DatabaseSnapshot, Write } from "./database.ts";
 import { deflate, inflate, isDeflated } from "./deflated.ts";
+import {
+  encodeWrites,
+  firstWrite,
+  isSmall,
+  JOURNAL_FOLDER,
+  JOURNAL_LIMITS,
+  JOURNAL_TABLE,
+  JournaledTable,
+  JournalReader,
+  PendingWrites,
+  readFirst,
+  readWrites,
+} from "./journal.ts";
 import { DatabaseLock } from "./lock.ts";
 
 type Table = Dbi<Buffer, Uint8Array>;
@@ -24,17 +37,20 @@ const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as co
  * Opens (or makes) the database in its own directory. Throws when another process has it open, or it is damaged.
  *
  * Every write is one LMDB transaction that is on disk before `write` returns. LMDB never overwrites pages in use, so a
- * process killed at any moment leaves the last complete transaction.
+ * process killed at any moment leaves the last complete transaction. A small one writes a row of the journal alone: its
+ * changes come to their tables with those of later ones, and every reader sees them at once.
  */
 export function openLmdb(directory: string): Database {
   makePrivateDirectory(directory);
   const path = realpathSync(directory);
   const lock = DatabaseLock.take(path);
   try {
-    checkDataFile(join(path, "data.mdb"));
+    const journal = join(path, JOURNAL_FOLDER);
+    makePrivateDirectory(journal);
+    for (const folder of [path, journal]) checkDataFile(join(folder, "data.mdb"));
     // Without overlapping sync a transaction is on disk when its commit returns. (The types do not know the file mode.)
     const options = { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, overlappingSync: false, permissionsMode: 0o600 };
-    return new LmdbDatabase(open(path, options), lock);
+    return new LmdbDatabase({ root: open(path, options), journal: open(journal, options), lock });
   } catch (error) {
     lock.release();
     throw storeFault(error, path);
@@ -48,17 +64,41 @@ export function openLmdb(directory: string): Database {
  */
 export function openLmdbReader(directory: string, names: readonly string[]): DatabaseReader {
   const path = realpathSync(directory);
-  const root: Root = open(path, { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, readOnly: true });
-  const tables = new Map(names.map((name) => [name, lmdbTable(name, root.openDB(name, BINARY))]));
+  const options = { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, readOnly: true };
+  const root: Root = open(path, options);
+  const plain = new Map(names.map((name) => [name, lmdbTable(name, root.openDB(name, BINARY))]));
+  const folder = join(path, JOURNAL_FOLDER);
+  // A database of an earlier version has no journal.
+  const rows: Root | undefined = existsSync(join(folder, "data.mdb")) ? open(folder, options) : undefined;
+  const journal = rows && journalReader({ root, rows, plain });
+  const tables = new Map(
+    [...plain].map(([name, table]) => [name, new JournaledTable(table, () => journal?.over(name))]),
+  );
   return {
     table: (name) => {
       const table = tables.get(name);
       if (table === undefined) throw new Error(`table "${name}" is not among those that are read`);
       return table;
     },
-    refresh: () => root.resetReadTxn(),
-    close: () => void root.close(),
+    refresh: () => {
+      root.resetReadTxn();
+      rows?.resetReadTxn();
+      journal?.refresh();
+    },
+    close: () => {
+      void root.close();
+      void rows?.close();
+    },
   };
+}
+
+function journalReader(parts: { root: Root; rows: Root; plain: ReadonlyMap<string, KVReader> }): JournalReader {
+  const { root, rows, plain } = parts;
+  return new JournalReader({
+    first: lmdbTable(JOURNAL_TABLE, root.openDB(JOURNAL_TABLE, BINARY)),
+    rows: new LmdbTable(rows, undefined),
+    tableOf: (name) => plain.get(name),
+  });
 }
 
 /** LMDB's errors when it reads something that it cannot have written. */
@@ -71,38 +111,98 @@ export function storeFault(error: unknown, directory: string): unknown {
   return storeErrors.damaged(`${directory}: ${error.message}`);
 }
 
+interface DatabaseParts {
+  readonly root: Root;
+  readonly journal: Root;
+  readonly lock: DatabaseLock;
+}
+
 class LmdbDatabase implements Database {
   readonly #root: Root;
   readonly #lock: DatabaseLock;
   readonly #tables = new Map<string, Table>();
   readonly #snapshots = new Set<LmdbSnapshot>();
+  readonly #journal: Root;
+  /** Numbers of the first transaction that is not in the tables, and of the next one. */
+  #first: bigint;
+  #next: bigint;
+  /** Rows of the journal from one number up to before another, which readers do not need any more. */
+  #old = { from: 0n, to: 0n };
+  #pending = this.#nothingPending();
   #closed = false;
 
-  constructor(root: Root, lock: DatabaseLock) {
+  constructor({ root, journal, lock }: DatabaseParts) {
     this.#root = root;
+    this.#journal = journal;
     this.#lock = lock;
     // All tables there are, so that one opened later is known to be missing from older snapshots. LMDB lists names with
     // the zero byte that ends them.
     for (const name of [...root.getKeys()]) this.#open(fromUtf8(name).replace(/\0$/, ""));
+    this.#first = readFirst(lmdbTable(JOURNAL_TABLE, this.#open(JOURNAL_TABLE)));
+    this.#next = this.#first;
+    this.#recover();
+  }
+
+  /** Brings what the last process left in the journal to its tables. */
+  #recover(): void {
+    const rows = new LmdbTable(this.#journal, undefined);
+    for (let writes = readWrites(rows, this.#next); writes !== undefined; writes = readWrites(rows, this.#next)) {
+      for (const { table } of writes) this.#open(table);
+      this.#pending.add(writes);
+      this.#next += 1n;
+    }
+    if (this.#pending.rows > 0) this.#settle([]);
+    this.#old = { from: this.#next, to: this.#next };
+    // No reader is there yet.
+    if (firstEntry(rows) !== undefined) this.#journal.clearSync();
   }
 
   table(name: string): KVReader {
-    return lmdbTable(name, this.#open(name));
+    return new JournaledTable(lmdbTable(name, this.#open(name)), () => this.#pending.over(name));
   }
 
-  write(writes: readonly Write[], bulk: Iterable<Write> = []): void {
+  write(writes: readonly Write[], bulk?: Iterable<Write>): void {
     // Tables are opened first: LMDB opens them in transactions of their own.
     for (const { table, key } of writes) {
       checkRowKey(key);
       this.#open(table);
     }
+    const hasRoom = this.#pending.rows + writes.length <= JOURNAL_LIMITS.allRows;
+    if (bulk === undefined && hasRoom && isSmall(writes)) this.#note(writes);
+    else this.#settle(writes, bulk);
+  }
+
+  /** One transaction that adds the changes to the journal. */
+  #note(writes: readonly Write[]): void {
+    const { from, to } = this.#old;
+    this.#journal.transactionSync(() => {
+      for (let number = from; number < to; number++) this.#journal.removeSync(asBuffer(uint64ToBytes(number)));
+      this.#journal.putSync(asBuffer(uint64ToBytes(this.#next)), encodeWrites(writes));
+    });
+    this.#old = { from: to, to };
+    this.#next += 1n;
+    this.#pending.add(writes);
+  }
+
+  /** One transaction that brings everything to its tables. A reader that began before it still needs the rows. */
+  #settle(writes: readonly Write[], bulk: Iterable<Write> = []): void {
+    const next = this.#next + 1n;
     this.#root.transactionSync(() => {
+      for (const write of this.#pending.changes()) this.#put(write);
       for (const write of bulk) {
         checkRowKey(write.key);
         this.#put(write);
       }
-      for (const write of writes) this.#put(write);
+      for (const write of [...writes, firstWrite(next)]) this.#put(write);
     });
+    this.#old = { from: this.#old.from, to: this.#first };
+    this.#first = next;
+    this.#next = next;
+    this.#pending = this.#nothingPending();
+  }
+
+  #nothingPending(): PendingWrites {
+    return new PendingWrites((name) => lmdbTable(name, this.#open(name)));
   }
 
   #put({ table: name, key, value }: Write): void {
@@ -113,7 +213,8 @@ class LmdbDatabase implements Database {
   }
 
   snapshot(): DatabaseSnapshot {
-    const snapshot = new LmdbSnapshot(this.#tables, this.#root.useReadTransaction(), this.#snapshots);
+    const parts = { tables: this.#tables, pending: this.#pending, transaction: this.#root.useReadTransaction() };
+    const snapshot = new LmdbSnapshot(parts, this.#snapshots);
     this.#snapshots.add(snapshot);
     return snapshot;
   }
@@ -122,7 +223,11 @@ class LmdbDatabase implements Database {
     if (this.#closed) return;
     this.#closed = true;
     for (const snapshot of this.#snapshots) snapshot.close();
-    void this.#root.close();
+    try {
+      // Earlier versions know no journal. Without room for it on the disk the next start does it.
+      if (this.#pending.rows > 0) this.#settle([]);
+    } catch {}
+    for (const each of [this.#root, this.#journal]) void each.close();
     this.#lock.release();
   }
 
@@ -266,13 +371,23 @@ function unlessFaulty<T>(read: () => T): T {
   }
 }
 
+interface SnapshotParts {
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly pending: PendingWrites;
+  readonly transaction: Transaction;
+}
+
 class LmdbSnapshot implements DatabaseSnapshot {
   readonly #tables: ReadonlyMap<string, Table>;
+  readonly #pending: PendingWrites;
+  readonly #rows: number;
   readonly #transaction: Transaction;
   readonly #open: Set<LmdbSnapshot>;
 
-  constructor(tables: ReadonlyMap<string, Table>, transaction: Transaction, open: Set<LmdbSnapshot>) {
+  constructor({ tables, pending, transaction }: SnapshotParts, open: Set<LmdbSnapshot>) {
     this.#tables = new Map(tables);
+    this.#pending = pending;
+    this.#rows = pending.rows;
     this.#transaction = transaction;
     this.#open = open;
   }
@@ -280,7 +395,8 @@ class LmdbSnapshot implements DatabaseSnapshot {
   table(name: string): KVReader {
     if (!this.#open.has(this)) throw new Error("the snapshot is closed");
     const table = this.#tables.get(name);
-    return table === undefined ? emptyReader : lmdbTable(name, table, this.#transaction);
+    if (table === undefined) return emptyReader;
+    return this.#pending.overAt(this.#rows, name, lmdbTable(name, table, this.#transaction));
   }
 
   close(): void {

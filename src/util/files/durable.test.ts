@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createFile, replaceFile } from "./durable.ts";
+import { createFile, overwriteFile, replaceFile } from "./durable.ts";
 
 let root = "";
 let path = "";
@@ -86,4 +86,13 @@ describe("where it cannot be written", () => {
     expect(content()).toBe("old");
     expect(readdirSync(root).sort()).toEqual(["state.json", "write.mjs", "write.ts"]);
   });
+});
+
+test("overwriteFile writes over a file of the same length alone", () => {
+  expect(overwriteFile(path, "one")).toBe(false);
+  replaceFile(path, "one");
+  const { ino } = statSync(path);
+  expect(overwriteFile(path, "longer")).toBe(false);
+  expect(overwriteFile(path, "two")).toBe(true);
+  expect([content(), statSync(path).ino]).toEqual(["two", ino]);
 });
