@@ -2,8 +2,9 @@ import { create, type DescMethod, type MessageInitShape, type MessageShape } fro
 import type { AppQuery, AppQueryResult } from "../abci/index.ts";
 import type { ChainSource } from "../engine/index.ts";
 import { GivenUp, isPanic, queryFailure } from "../runtime/index.ts";
-import { SvcError, sdkErrors } from "../util/index.ts";
+import { SvcError } from "../util/index.ts";
 import {
+  decodeBounded,
   decodeMessage,
   encodeMessage,
   findMethod,
@@ -103,7 +104,7 @@ export class Dispatcher {
     chain: ChainSource,
   ): Promise<Uint8Array> {
     const { nodeInfo, waiters } = this.#options;
-    const request = decodeMessage(method.input, data, sdkErrors.invalidRequest);
+    const request = decodeBounded(method.input, data);
     const namespace = namespaceOf(path);
     const answer = await handle({ chain, nodeInfo: nodeInfo(), waiters, namespace, height }, request);
     return encodeMessage(method.output, create(method.output, answer));

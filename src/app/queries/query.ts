@@ -13,7 +13,7 @@ import {
 } from "../../runtime/index.ts";
 import { CacheMultiStore, MAX_KEY_BYTES, type MultiReader, type ProvenValue } from "../../store/index.ts";
 import { sdkErrors, toUtf8 } from "../../util/index.ts";
-import { decodeMessage, encodeMessage } from "../../wire/index.ts";
+import { decodeBounded, encodeMessage } from "../../wire/index.ts";
 import type { PastState, PastStates } from "./past.ts";
 
 /** The last committed state, as queries read it. */
@@ -82,7 +82,7 @@ function findAnswer(sources: QuerySources, query: AppQuery): Answer {
   if (route === undefined) throw unknownPath();
   const { method, namespace } = route;
   const value = () => {
-    const request = decodeMessage(method.input, query.data, sdkErrors.invalidRequest);
+    const request = decodeBounded(method.input, query.data);
     const stores = new CacheMultiStore(committed);
     const answer = method.handle(new Context({ block, mode: "query", stores, namespace }), request);
     return encode(method.output, answer);

@@ -8,7 +8,7 @@ import {
   type SimulateResponseSchema,
 } from "../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeMessage, encodeMessage, methodPath, toNamespace } from "../../wire/index.ts";
+import { decodeBounded, encodeMessage, methodPath, toNamespace } from "../../wire/index.ts";
 
 /** Gas of one simulation where blocks have no limit of their own. */
 const MAX_GAS = 50_000_000n;
@@ -55,7 +55,7 @@ export function isSimulation({ path }: AppQuery): boolean {
 export function simulatedSigners(query: AppQuery, runner: TxRunner): readonly Uint8Array[] {
   if (!isSimulation(query)) return [];
   try {
-    return runner.signers(simulatedBytes(decodeMessage(Service.method.simulate.input, query.data)));
+    return runner.signers(simulatedBytes(decodeBounded(Service.method.simulate.input, query.data)));
   } catch {
     // The simulation itself reports what is wrong.
     return [];

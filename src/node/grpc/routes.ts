@@ -3,7 +3,7 @@ import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { ChainSource } from "../../engine/index.ts";
 import { Health } from "../../wire/gen/grpc/health/v1/health_pb.js";
-import { methodPath, type Namespace } from "../../wire/index.ts";
+import { MAX_REQUEST_BYTES, maxRequestBytes, methodPath, type Namespace } from "../../wire/index.ts";
 import { addReflection, Reflection } from "../../wire/reflection/index.ts";
 import { answerer, type BytesAnswerer, bytesAnswerer, type CallParts, inNamespace } from "./calls/calls.ts";
 import { blamingClients } from "./calls/malformed.ts";
@@ -31,7 +31,7 @@ export function grpcRoutes(parts: RouteParts): GrpcRoutes {
   const router = createConnectRouter({
     // Compressed messages may expand to a thousand times their size.
     acceptCompression: [],
-    readMaxBytes: parts.maxMessageBytes,
+    readMaxBytes: MAX_REQUEST_BYTES,
     writeMaxBytes: MAX_ANSWER_BYTES,
     shutdownSignal: parts.shutdown,
     jsonOptions: { registry: lazyRegistry },
@@ -43,13 +43,22 @@ export function grpcRoutes(parts: RouteParts): GrpcRoutes {
       const answer = bytesAnswerer(parts, method, namespace);
       plain.set(methodPath(method, namespace), answer);
       const parent = inNamespace(method.parent, namespace);
-      router.rpc({ ...method, parent, methodKind: "unary" }, answerer(method, answer));
+      const readMaxBytes = maxBytesOf(method, parts);
+      router.rpc({ ...method, parent, methodKind: "unary" }, answerer(method, answer), { readMaxBytes });
       names.add(name);
     }
   }
   addHealth(router, new HealthChecks(parts.chain, names));
   addReflection(router, new Reflection({ services: [...names], files: descriptorFiles, fileOf: fileOfSymbol }));
   return { handlers: new Map(router.handlers.map((handler) => [handler.requestPath, blamingClients(handler)])), plain };
+}
+
+/** Largest message of an rpc, in bytes. */
+export function maxBytesOf(
+  { input }: Pick<DescMethod, "input">,
+  { maxMessageBytes }: Pick<RouteParts, "maxMessageBytes">,
+): number {
+  return Math.min(maxMessageBytes, maxRequestBytes(input));
 }
 
 /** The names of the service of an rpc, each with its spelling. */

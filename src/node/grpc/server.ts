@@ -29,7 +29,7 @@ import { answerUnary, isPlain } from "./calls/unary.ts";
 import { countedBody } from "./calls/whole-body.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
-import { type GrpcRoutes, grpcRoutes } from "./routes.ts";
+import { type GrpcRoutes, grpcRoutes, maxBytesOf } from "./routes.ts";
 
 export interface GrpcServerOptions extends ServerOptions {
   readonly maxMessageBytes: number;
@@ -158,9 +158,9 @@ export class GrpcServer {
   async #call(handler: UniversalHandler, request: Request, response: Response): Promise<void> {
     const reader = readerOf(response, this.#limits);
     const answer = this.#routes.plain.get(handler.requestPath);
+    const maxMessageBytes = maxBytesOf(handler.method, this.#options);
     try {
       if (answer !== undefined && isOver2(response) && "stream" in request && isPlain(request)) {
-        const { maxMessageBytes } = this.#options;
         const held = () => heldFor(response, this.#budget.sent);
         return await answerUnary(request, response, { answer, maxMessageBytes, reader, held });
       }
@@ -170,9 +170,8 @@ export class GrpcServer {
       const values = createContextValues().set(readerKey, reader).set(callerKey, caller);
       const asked = universalRequestFromNodeRequest(request, response, undefined, values);
       const held = heldFor(response, this.#budget.sent);
-      const asItComes = isConversation(handler);
-      const { maxMessageBytes } = this.#options;
-      const answered = await handler(countedBody(asked, { held, maxMessageBytes, asItComes }));
+      const input = isConversation(handler) ? undefined : handler.method.input;
+      const answered = await handler(countedBody(asked, { held, maxMessageBytes, input }));
       await universalResponseToNodeResponse(answered, response);
     } catch (error) {
       // The client broke off what it sent.

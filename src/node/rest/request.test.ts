@@ -91,8 +91,9 @@ describe("the body", () => {
     ["tx_bytes: base64", '{"tx_bytes":"A A"}'],
     ['unknown value "BOGUS" for enum sdk.tx.v1beta1.BroadcastMode', '{"mode":"BOGUS"}'],
     ['unknown field "x"', '{"x":1}'],
-    ["nested too deeply", `${"[".repeat(200_000)}`],
-    ["nested too deeply", `{"tx":${'{"body":'.repeat(200)}`],
+    ["values in one another", `${"[".repeat(200_000)}`],
+    ["values in one another", `{"tx":${'{"body":'.repeat(200)}`],
+    ["more than 32768 values", `{"tx":{"signatures":[${'"",'.repeat(40_000)}""]}}`],
   ])("is refused: %s", (text, body) => {
     expect(() => read(broadcastTx, "", { body })).toThrow(text);
   });

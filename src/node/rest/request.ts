@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { sdkErrors } from "../../util/index.ts";
-import { fromJson, isObject, type JsonObject, type JsonValue, readJson } from "../../wire/index.ts";
+import { fromJson, isObject, type JsonObject, type JsonValue, readBoundedJson } from "../../wire/index.ts";
 import { MAX_PARAMETERS } from "./limits.ts";
 import type { PathValues, Route } from "./routes.ts";
 
@@ -38,7 +38,7 @@ export function requestMessage(
 }
 
 function bodyDraft(field: string, text: string): Draft {
-  const value = text.trim() === "" ? {} : readJson(text);
+  const value = text.trim() === "" ? {} : readBoundedJson(text);
   if (field !== "*") return { [field]: value };
   // Anything but an object is refused by the reader of messages, in its words.
   return isObject(value) ? { ...value } : (value as unknown as Draft);

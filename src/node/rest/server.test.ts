@@ -256,6 +256,11 @@ describe("transactions", () => {
     expect(await post(path, body)).toMatchObject({ status: 400, json: { message: expect.stringContaining(text) } });
   });
 
+  it("are not decoded where their amino JSON is too deep", async () => {
+    const deep = await post("/cosmos/tx/v1beta1/encode/amino", { amino_json: "[".repeat(1_000) });
+    expect(deep).toMatchObject({ status: 400, json: { message: expect.stringContaining("values in one another") } });
+  });
+
   it("are not taken where the body is too large or packed", async () => {
     const large = await post("/cosmos/tx/v1beta1/txs", " ".repeat(2001));
     expect(large).toMatchObject({ status: 413, json: { code: 8 } });

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Logger } from "../../util/index.ts";
+import { maxRequestBytes } from "../../wire/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
   type ClientBudget,
@@ -32,6 +33,7 @@ import { HEIGHT_HEADERS, heightHeaders } from "../services/height.ts";
 import { type RestAnswer, refusalAnswer } from "./answer.ts";
 import { RestDispatcher } from "./dispatcher.ts";
 import { type Page, pagesOf } from "./pages.ts";
+import type { Route } from "./routes.ts";
 
 export interface RestServerOptions extends ServerOptions {
   readonly maxBodyBytes: number;
@@ -106,7 +108,7 @@ export class RestServer {
     const verb = method === "HEAD" ? "GET" : method;
     const target = this.#dispatcher.find(VERBS.has(verb) ? verb : "", url, headers);
     if (!("route" in target)) return target;
-    const body = target.route.body === "" ? "" : await this.#body(request, response);
+    const body = target.route.body === "" ? "" : await this.#body(target.route, request, response);
     if (typeof body !== "string") return body;
     try {
       return await this.#dispatcher.answer(target, body, callerOf(request.socket));
@@ -117,10 +119,10 @@ export class RestServer {
   }
 
   /** The body, or the answer that refuses it. */
-  async #body(request: IncomingMessage, response: ServerResponse): Promise<string | RestAnswer> {
+  async #body({ method }: Route, request: IncomingMessage, response: ServerResponse): Promise<string | RestAnswer> {
     const packed = encodingRefusal(request);
     if (packed !== undefined) return refusalAnswer({ word: "InvalidArgument", text: packed }, 415);
-    const { maxBodyBytes } = this.#options;
+    const maxBodyBytes = Math.min(this.#options.maxBodyBytes, maxRequestBytes(method.input));
     const body = await readBody(request, response, { ...this.#limits, maxBodyBytes });
     if (body !== undefined) return body;
     for (const [name, value] of Object.entries(cutOff(request, response))) response.setHeader(name, value);

@@ -19,7 +19,9 @@ import { BroadcastMode, type GetTxsEventRequest, OrderBy, Service } from "../../
 import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   decodeMessage,
+  decodeTx,
   encodeMessage,
+  jsonRefusal,
   makeAny,
   type Namespace,
   stdTxFromJson,
@@ -83,6 +85,8 @@ export const txService = bindNodeService(Service, {
 
   txDecode(_, { txBytes }) {
     if (txBytes.length === 0) throw sdkErrors.invalidRequest("invalid empty tx bytes");
+    // Fields are counted here; the answer has all of them in JSON.
+    decodeTx(txBytes);
     return { tx: decodeTxMessage(txBytes) };
   },
 
@@ -94,6 +98,8 @@ export const txService = bindNodeService(Service, {
 
   txEncodeAmino(_, { aminoJson }) {
     if (aminoJson === "") throw sdkErrors.invalidRequest("invalid empty tx json");
+    const refusal = jsonRefusal(aminoJson);
+    if (refusal !== undefined) throw sdkErrors.invalidRequest(refusal);
     return { aminoBinary: stdTxFromJson(aminoJson) };
   },
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { TokenScope } from "../../crypto/index.ts";
 import { decodeManifest, type Manifest, manifestJson } from "../../sdl/index.ts";
 import { errorText, fromUtf8, SvcError } from "../../util/index.ts";
-import { type LeaseKey, type OrderNumbers, readJson } from "../../wire/index.ts";
+import { type LeaseKey, type OrderNumbers, readBoundedJson } from "../../wire/index.ts";
 import { type LeaseService, leaseErrors } from "../leases/index.ts";
 import type { Access, Grant } from "./access/authorizer.ts";
 import { gatewayErrors } from "./errors.ts";
@@ -173,7 +173,7 @@ function needLease({ lease }: Grant): LeaseKey {
 
 function readManifest(body: Uint8Array): Manifest {
   try {
-    return decodeManifest(readJson(fromUtf8(body)));
+    return decodeManifest(readBoundedJson(fromUtf8(body)));
   } catch (error) {
     if (error instanceof SvcError && error.codespace === "sdl") throw error;
     throw gatewayErrors.body(`the manifest is not readable JSON: ${errorText(error)}`, { cause: error });

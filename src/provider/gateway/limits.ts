@@ -11,6 +11,8 @@ export interface GatewayLimits {
   readonly connectionsPerSecond: number;
   readonly requestsPerConnection: number;
   readonly body: number;
+  /** A body whose sender is not known. */
+  readonly publicBody: number;
   /** All bodies of one network that are on their way. */
   readonly bodiesPerNetwork: number;
   /** Concurrent price calculations: for all callers, and for one. Bids wait for the same price script. */
@@ -64,6 +66,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   connectionsPerSecond: 32,
   requestsPerConnection: 1_000,
   body: 1 << 20,
+  publicBody: 64 << 10,
   bodiesPerNetwork: 4 << 20,
   prices: 4,
   pricesPerCaller: 2,

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fromUtf8 } from "../../util/index.ts";
-import { readJson } from "../../wire/index.ts";
+import { readBoundedJson } from "../../wire/index.ts";
 import { gatewayErrors } from "./errors.ts";
 
 const MAX_TAIL = 1_000_000;
@@ -137,7 +137,7 @@ export function readBody<T extends v.GenericSchema>(schema: T, body: Uint8Array)
 
 function parsed(body: Uint8Array): unknown {
   try {
-    return readJson(fromUtf8(body));
+    return readBoundedJson(fromUtf8(body));
   } catch (cause) {
     throw gatewayErrors.body("the body is not readable JSON", { cause });
   }

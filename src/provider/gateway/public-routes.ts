@@ -1,7 +1,7 @@
 import { errorText, fromUtf8 } from "../../util/index.ts";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { fromJson, readJson } from "../../wire/index.ts";
+import { fromJson, readBoundedJson } from "../../wire/index.ts";
 import type { ClusterDriver } from "../cluster/index.ts";
 import type { LeaseService } from "../leases/index.ts";
 import { gatewayErrors, toFailure } from "./errors.ts";
@@ -95,7 +95,7 @@ export async function screenAnswer(body: Uint8Array, { sources }: PublicOptions)
 
 function readGroup(body: Uint8Array): GroupSpec {
   try {
-    return fromJson(GroupSpecSchema, readJson(fromUtf8(body)));
+    return fromJson(GroupSpecSchema, readBoundedJson(fromUtf8(body)));
   } catch (cause) {
     const hint = 'send the group as the chain prints it: {"name":...,"requirements":...,"resources":[...]}';
     throw gatewayErrors.body(errorText(cause), { hint, cause });

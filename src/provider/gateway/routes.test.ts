@@ -116,6 +116,14 @@ describe("screening", () => {
     expect((await screen(gateway, '{"nam":1}')).status).toBe(422);
   });
 
+  it("reads no more of strangers than a group has", async () => {
+    const gateway = await open();
+    expect((await screen(gateway, " ".repeat(64 << 10))).status).toBe(422);
+    expect((await screen(gateway, " ".repeat((64 << 10) + 1))).status).toBe(413);
+    const { status, answer } = await screen(gateway, `{"name":${"[".repeat(200)}`);
+    expect([status, JSON.stringify(answer)]).toEqual([422, expect.stringContaining("values in one another")]);
+  });
+
   it("keeps from strangers which node did not answer", async () => {
     const gateway = await open();
     gateway.sources.screen = () => Promise.reject(new Error("http://10.0.0.5:26657: connection refused"));

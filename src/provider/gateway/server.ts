@@ -209,8 +209,7 @@ export class Gateway {
           places.run(remoteAddress, () => answer(bodyOf(request), options)),
         );
       };
-      app.get(path, handler);
-      app.post(path, handler);
+      app.route({ method: ["GET", "POST"], url: path, bodyLimit: this.#limits.publicBody, handler });
     }
   }
 

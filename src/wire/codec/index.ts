@@ -17,8 +17,9 @@ export function decodeMessage<D extends DescMessage>(
   schema: D,
   bytes: Uint8Array,
   error: ErrorFactory = wireErrors.malformed,
+  rules: DecodeRules = {},
 ): MessageShape<D> {
-  return readMessage(new WireReader(bytes, { strict: false, error, label: schema.name }), schema);
+  return readMessage(new WireReader(bytes, { strict: false, error, label: schema.name }), schema, rules);
 }
 
 /**

@@ -10,12 +10,23 @@ import { decodeAminoPublicKey, publicKeyToAny } from "../keys/index.ts";
 import { aminoName, olderAminoName } from "../options.ts";
 import { allMessages, typeUrlOf } from "../registry.ts";
 import { type AminoNames, aminoFee, aminoMessage, aminoPublicKey } from "../tx/amino.ts";
+import { fieldCounter } from "../tx/strict.ts";
 import { aminoPrefix, STD_TX_NAME } from "./binary.ts";
+
+/** A value within others. */
+interface Place {
+  readonly depth: number;
+  /** Called for every field that is read; throws at one too many. */
+  readonly onField: () => void;
+}
 
 const PREFIX_LENGTH = 4;
 const MAX_DEPTH = 16;
 /** Prefixes of public keys, which take the place of an `Any`. */
 const KEY_PREFIXES = ["eb5ae987", "1624de64", "22c1f7e2"];
+
+/** Errors that say what is wrong in the words of the chain. */
+const KEPT: ReadonlySet<number> = new Set([sdkErrors.txDecode.code, sdkErrors.txTooLarge.code]);
 
 /** Whether bytes begin like a transaction of the era before protobuf. */
 export function isStdTx(bytes: Uint8Array): boolean {
@@ -31,7 +42,7 @@ export function readStdTx(bytes: Uint8Array, names: AminoNames = "older"): JsonO
   try {
     return readParts(bytes.subarray(PREFIX_LENGTH), names);
   } catch (error) {
-    if (error instanceof SvcError && error.code === sdkErrors.txDecode.code) throw error;
+    if (error instanceof SvcError && KEPT.has(error.code)) throw error;
     throw sdkErrors.txDecode(`malformed StdTx in legacy amino: ${errorText(error)}`, { cause: error });
   }
 }
@@ -42,10 +53,12 @@ function readParts(bytes: Uint8Array, names: AminoNames): JsonObject {
   const signatures: JsonObject[] = [];
   let fee: Fee | undefined;
   let [memo, timeoutHeight] = ["", 0n];
+  const whole: Place = { depth: 0, onField: fieldCounter() };
   while (reader.pos < reader.len) {
+    whole.onField();
     const [number] = reader.tag();
-    if (number === 1) msg.push(aminoMessage(readConcrete(reader.bytes(), 0), names));
-    else if (number === 2) fee = readFee(reader.bytes());
+    if (number === 1) msg.push(aminoMessage(readConcrete(reader.bytes(), whole), names));
+    else if (number === 2) fee = readFee(reader.bytes(), whole);
     else if (number === 3) signatures.push(readSignature(reader.bytes()));
     else if (number === 4) memo = reader.string();
     else if (number === 5) timeoutHeight = BigInt(reader.uint64());
@@ -56,9 +69,9 @@ function readParts(bytes: Uint8Array, names: AminoNames): JsonObject {
 }
 
 /** The numbers of the fee are those of protobuf except for the gas, payer and granter. */
-function readFee(bytes: Uint8Array): Fee {
+function readFee(bytes: Uint8Array, whole: Place): Fee {
   const schema = FeeSchema;
-  return decodeMessage(schema, toProto(schema, bytes, 0), sdkErrors.txDecode);
+  return decodeMessage(schema, toProto(schema, bytes, whole), sdkErrors.txDecode);
 }
 
 function readSignature(bytes: Uint8Array): JsonObject {
@@ -75,11 +88,11 @@ function readSignature(bytes: Uint8Array): JsonObject {
 }
 
 /** A value whose type is given by its prefix. */
-function readConcrete(bytes: Uint8Array, depth: number): Unpacked {
+function readConcrete(bytes: Uint8Array, place: Place): Unpacked {
   const prefix = toHex(bytes.subarray(0, PREFIX_LENGTH));
   const schema = schemas().get(prefix);
   if (schema === undefined) throw sdkErrors.txDecode(`unknown type ${prefix} in legacy amino`);
-  const value = decodeMessage(schema, toProto(schema, bytes.subarray(PREFIX_LENGTH), depth), sdkErrors.txDecode);
+  const value = decodeMessage(schema, toProto(schema, bytes.subarray(PREFIX_LENGTH), place), sdkErrors.txDecode);
   return { typeUrl: typeUrlOf(schema), schema, value };
 }
 
@@ -99,11 +112,12 @@ function schemas(): ReadonlyMap<string, DescMessage> {
 }
 
 /** The protobuf form of a struct: numbers and kinds of fields are the same, except for an `Any` and a duration. */
-function toProto(schema: DescMessage, bytes: Uint8Array, depth: number): Uint8Array {
-  if (depth > MAX_DEPTH) throw sdkErrors.txDecode("values are nested too deeply");
+function toProto(schema: DescMessage, bytes: Uint8Array, place: Place): Uint8Array {
+  if (place.depth > MAX_DEPTH) throw sdkErrors.txDecode("values are nested too deeply");
   const reader = new BinaryReader(bytes);
   const writer = new BinaryWriter();
   while (reader.pos < reader.len) {
+    place.onField();
     const start = reader.pos;
     const [number, wireType] = reader.tag();
     const field = schema.fields.find((each) => each.number === number);
@@ -113,26 +127,27 @@ function toProto(schema: DescMessage, bytes: Uint8Array, depth: number): Uint8Ar
       writer.raw(bytes.subarray(start, reader.pos));
       continue;
     }
-    writer.tag(number, WireType.LengthDelimited).bytes(embedded(field, reader, depth));
+    writer.tag(number, WireType.LengthDelimited).bytes(embedded(field, reader, place));
   }
   return writer.finish();
 }
 
-function embedded(field: DescField, reader: BinaryReader, depth: number): Uint8Array {
+function embedded(field: DescField, reader: BinaryReader, place: Place): Uint8Array {
   const schema = field.message;
   if (schema?.typeName === DurationSchema.typeName) {
     const { seconds, nanos } = fromNanos(BigInt(reader.int64()));
     return encodeMessage(DurationSchema, { $typeName: DurationSchema.typeName, seconds, nanos });
   }
   const bytes = reader.bytes();
+  const inner = { ...place, depth: place.depth + 1 };
   if (schema === undefined) return bytes;
-  if (schema.typeName !== AnySchema.typeName) return toProto(schema, bytes, depth + 1);
-  return encodeMessage(AnySchema, anyOf(bytes, depth + 1));
+  if (schema.typeName !== AnySchema.typeName) return toProto(schema, bytes, inner);
+  return encodeMessage(AnySchema, anyOf(bytes, inner));
 }
 
-function anyOf(bytes: Uint8Array, depth: number) {
+function anyOf(bytes: Uint8Array, place: Place) {
   if (KEY_PREFIXES.includes(toHex(bytes.subarray(0, PREFIX_LENGTH))))
     return publicKeyToAny(decodeAminoPublicKey(bytes));
-  const { typeUrl, schema, value } = readConcrete(bytes, depth);
+  const { typeUrl, schema, value } = readConcrete(bytes, place);
   return makeAny(typeUrl, encodeMessage(schema, value));
 }

@@ -16,7 +16,7 @@ export interface UnaryParts {
 
 const PLAIN_TYPES = new Set(["application/grpc", "application/grpc+proto"]);
 /** The header of a message: whether it is compressed, and its length in four bytes. */
-const FRAME_HEADER = 5;
+export const FRAME_HEADER = 5;
 const BUSY = "too many requests and answers are pending; try again";
 
 /**
@@ -103,7 +103,8 @@ function readMessage(
   return message.finally(() => gathered.release());
 }
 
-function unframed(bytes: Buffer): Uint8Array | ConnectError {
+/** The message of a frame, if the bytes are one frame. */
+export function unframed(bytes: Buffer): Uint8Array | ConnectError {
   if (bytes.length < FRAME_HEADER) return new ConnectError("the call has no complete message", Code.InvalidArgument);
   if (bytes[0] !== 0)
     return new ConnectError("the message is compressed, and compression is not supported", Code.Internal);

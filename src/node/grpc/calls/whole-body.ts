@@ -1,16 +1,17 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { errorText, fromUtf8, sdkErrors } from "../../../util/index.ts";
+import { decodeBounded, fromJson, jsonRefusal, MAX_REQUEST_BYTES, readBoundedJson } from "../../../wire/index.ts";
 import { Gathered, type HeldBytes } from "../../http/index.ts";
-
-/** The header of a message over gRPC. */
-const FRAME_HEADER = 5;
+import { FRAME_HEADER, unframed } from "./unary.ts";
 
 export interface BodyOptions {
   /** Counts its bytes. */
   readonly held: HeldBytes;
   readonly maxMessageBytes: number;
-  /** Whether its messages are answered while others are still to come. */
-  readonly asItComes: boolean;
+  /** The form of its message; undefined where messages are answered while others are still to come. */
+  readonly input: DescMessage | undefined;
 }
 
 /**
@@ -21,7 +22,11 @@ export function countedBody(request: UniversalServerRequest, options: BodyOption
   const { body } = request;
   if (!isParts(body)) return request;
   const parts = heldParts(body, options.held);
-  return { ...request, body: options.asItComes ? parts : inOnePiece(parts, FRAME_HEADER + options.maxMessageBytes) };
+  const { input, maxMessageBytes } = options;
+  if (input === undefined) return { ...request, body: parts };
+  const type = request.header.get("content-type") ?? "";
+  const check = (bytes: Buffer): void => checkMessage(bytes, type, input);
+  return { ...request, body: inOnePiece(parts, { maxBytes: FRAME_HEADER + maxMessageBytes, check }) };
 }
 
 function isParts(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {
@@ -35,16 +40,47 @@ async function* heldParts(body: AsyncIterable<Uint8Array>, held: HeldBytes): Asy
   }
 }
 
-/** What is longer is not read on: the library refuses it. */
-async function* inOnePiece(parts: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+/** A longer body is not read to its end: the library refuses it. */
+async function* inOnePiece(
+  parts: AsyncIterable<Uint8Array>,
+  { maxBytes, check }: { readonly maxBytes: number; readonly check: (bytes: Buffer) => void },
+): AsyncIterable<Uint8Array> {
   const gathered = new Gathered();
   try {
     for await (const part of parts) {
       gathered.add(Buffer.from(part.buffer, part.byteOffset, part.length));
       if (gathered.length > maxBytes) break;
     }
-    yield gathered.bytes();
+    const isWhole = gathered.length <= maxBytes;
+    const bytes = gathered.bytes();
+    if (isWhole) check(bytes);
+    yield bytes;
   } finally {
     gathered.release();
   }
+}
+
+/** Types of bodies that are a frame with the message in it. */
+const FRAMED = /^application\/(?:grpc|connect\+)/;
+const JSON_TYPE = /^application\/(?:grpc\+|grpc-web\+|connect\+)?json\b/;
+
+/**
+ * Refuses a message that would take the library long to decode: it has no limits but one on bytes. JSON is looked through
+ * first; a large message is read by our own decoders, which have limits, before the library reads it.
+ */
+function checkMessage(bytes: Buffer, type: string, input: DescMessage): void {
+  const message = FRAMED.test(type) ? unframed(bytes) : bytes;
+  if (message instanceof ConnectError) throw message;
+  try {
+    if (JSON_TYPE.test(type)) checkJson(fromUtf8(message), input);
+    else if (message.length > MAX_REQUEST_BYTES) decodeBounded(input, message);
+  } catch (error) {
+    throw new ConnectError(errorText(error), Code.InvalidArgument);
+  }
+}
+
+function checkJson(text: string, input: DescMessage): void {
+  const refusal = jsonRefusal(text);
+  if (refusal !== undefined) throw sdkErrors.jsonUnmarshal(refusal);
+  if (text.length > MAX_REQUEST_BYTES) fromJson(input, readBoundedJson(text));
 }

@@ -27,7 +27,7 @@ const batch = (...methods: string[]): string => JSON.stringify(methods.map((meth
 
 interface Answer {
   readonly result?: string;
-  readonly error?: { readonly data: string };
+  readonly error?: { readonly message: string; readonly data: string };
 }
 
 describe("answers of batches that are not complete", () => {
@@ -43,6 +43,32 @@ describe("answers of batches that are not complete", () => {
     expect((await waiting)[0]?.result).toBe(LARGE);
     expect(unfinished.held).toBe(0);
     expect((await answers("large"))[0]?.result).toBe(LARGE);
+  });
+});
+
+describe("long requests", () => {
+  const ask = async (method: string, params: string): Promise<Answer> => {
+    const text = `{"id":1,"method":"${method}","params":${params}}`;
+    return JSON.parse((await answerText(text, { env: NOTHING, options: dispatch().options })) ?? "");
+  };
+  const long = JSON.stringify({ tx: "A".repeat(70_000) });
+
+  it("are taken with a transaction, alone and in a batch", async () => {
+    expect((await ask("check_tx", long)).error?.message).toBe("Method not found");
+    const text = `[{"id":1,"method":"large"},{"id":2,"method":"broadcast_tx_sync","params":${long}}]`;
+    const answers = await answerText(text, { env: NOTHING, options: { ...dispatch().options, maxBatch: 2 } });
+    expect(JSON.parse(answers ?? "")).toMatchObject([{ result: LARGE }, { id: 2 }]);
+  });
+
+  it("are refused without one", async () => {
+    expect((await ask("large", long)).error?.data).toBe("a request without a transaction may have 65536 bytes");
+  });
+
+  it.each([
+    ["many values", `[${"{},".repeat(40_000)}1]`],
+    ["many values in one another", "[".repeat(200) + "]".repeat(200)],
+  ])("are refused for %s, with a transaction too", async (values, params) => {
+    expect((await ask("check_tx", params)).error?.data).toMatch(new RegExp(`has more than \\d+ ${values.slice(5)}`));
   });
 });
 

@@ -1,4 +1,5 @@
 import { errorText } from "../../../util/index.ts";
+import { jsonRefusal, MAX_REQUEST_BYTES } from "../../../wire/index.ts";
 import type { ByteBudget, Caller, Turns } from "../../http/index.ts";
 import {
   ERROR_STATUS,
@@ -139,12 +140,29 @@ function tooLarge(request: unknown): string | undefined {
   return call.id === undefined ? undefined : errorAnswer(call.id, internalError(text));
 }
 
+/** Methods whose requests may be long: they carry a transaction, or a query that carries one. */
+const CARRIERS: ReadonlySet<string> = new Set([
+  "abci_query",
+  "broadcast_tx_async",
+  "broadcast_tx_commit",
+  "broadcast_tx_sync",
+  "check_tx",
+]);
+
 function parseJson(text: string): { value?: unknown; error?: RpcError } {
+  const refusal = jsonRefusal(text);
+  if (refusal !== undefined) return { error: invalidRequest(refusal) };
   try {
-    return { value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    if (text.length <= MAX_REQUEST_BYTES || carriesTx(value)) return { value };
+    return { error: invalidRequest(`a request without a transaction may have ${MAX_REQUEST_BYTES} bytes`) };
   } catch (error) {
     return { error: parseError(`error unmarshaling request: ${errorText(error)}`) };
   }
+}
+
+function carriesTx(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(carriesTx) : CARRIERS.has(methodOf(value) ?? "");
 }
 
 function batchRefusal(batch: readonly unknown[], maximum: number): RpcError | undefined {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
+import { jsonRefusal } from "../../../../wire/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { type ImageReference, isRegistryHost } from "../../shared/index.ts";
 import { MAX_TOKEN } from "./limits.ts";
@@ -194,8 +195,10 @@ export function sha256(bytes: Buffer): string {
 
 /** Undefined where it is none. */
 export function parseJson(bytes: Buffer): unknown {
+  const text = bytes.toString("utf8");
+  if (jsonRefusal(text) !== undefined) return undefined;
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
