@@ -219,6 +219,10 @@ const QUERIES: readonly string[] = [
   "query evidence",
   "query consensus params",
   "query params subspaces",
+  "query upgrade plan",
+  "query upgrade applied v2",
+  "query upgrade module-versions",
+  "query upgrade authority",
 ];
 
 /** Of records that are not on the chain of the test. */
@@ -233,10 +237,6 @@ const ABSENT: readonly string[] = [
 
 /** Queries of modules that other chains have: the answers of a chain without them. */
 const ELSEWHERE: readonly string[] = [
-  "query upgrade plan",
-  "query upgrade applied v2",
-  "query upgrade module-versions",
-  "query upgrade authority",
   "query params subspace baseapp BlockParams",
   "query feegrant grant TENANT PROVIDER",
 ];

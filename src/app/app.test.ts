@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
 import { type AppQueryResult, DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../abci/index.ts";
+import { moduleAddress } from "../crypto/index.ts";
 import { bankModule } from "../modules/bank/index.ts";
 import { defineModule, InvariantBreach } from "../runtime/index.ts";
 import { type Database, memoryDatabase, openLmdb } from "../store/index.ts";
@@ -13,7 +14,8 @@ import { QueryAccountRequestSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.
 import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Service, type SimulateResponse } from "../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type AuthInfo, AuthInfoSchema, TxBodySchema, TxRawSchema } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeMessage, encodeMessage, encodeTx } from "../wire/index.ts";
+import { Query as Upgrade } from "../wire/gen/sdk/upgrade/v1beta1/query_pb.js";
+import { decodeMessage, encodeAddress, encodeMessage, encodeTx, toJson } from "../wire/index.ts";
 import { createApp, moduleSet, type SvcApplication } from "./index.ts";
 
 const temporary: string[] = [];
@@ -234,6 +236,26 @@ describe("queries", () => {
       log: expect.stringMatching(/^rpc error: code = InvalidArgument desc = .*: invalid address: invalid request$/),
       info: "sdk/7",
     });
+  });
+
+  test("of upgrades tell the versions of the modules, and that none is planned", () => {
+    const { app } = newChain();
+    const { currentPlan, appliedPlan, moduleVersions, authority } = Upgrade.method;
+    const query = <M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>) => {
+      const [input, output]: [M["input"], M["output"]] = [method.input, method.output];
+      const data = encodeMessage(input, create(input, request));
+      const { code, value } = ask(app, `/cosmos.upgrade.v1beta1.Query/${method.name}`, { data });
+      return code === 0 ? toJson(output, decodeMessage(output, value)) : code;
+    };
+    expect(query(currentPlan, {})).toEqual({ plan: null });
+    expect(query(appliedPlan, { name: "v2" })).toEqual({ height: "0" });
+    const versions = query(moduleVersions, {}) as { module_versions: { name: string }[] };
+    expect(versions.module_versions.map(({ name }) => name)).toEqual(app.modules.map(({ name }) => name).sort());
+    expect(query(moduleVersions, { moduleName: "bank" })).toEqual({
+      module_versions: [{ name: "bank", version: "1" }],
+    });
+    expect(query(moduleVersions, { moduleName: "nope" })).toBe(22);
+    expect(query(authority, {})).toEqual({ address: encodeAddress(moduleAddress("gov")) });
   });
 
   test("of an account that does not exist fail in the words that clients look for", () => {

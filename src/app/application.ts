@@ -71,6 +71,7 @@ import { pastStates } from "./queries/past.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
 import { type SimulationTurn, simulation } from "./queries/simulate.ts";
+import { upgrades } from "./queries/upgrade.ts";
 import { type SnapshotSource, Snapshots } from "./snapshots/connection.ts";
 import { touchedAccounts } from "./touched.ts";
 
@@ -164,6 +165,7 @@ export class SvcApplication implements Application {
         maxBlockGas,
         turn: options.simulationTurn ?? ((run) => run(() => {})),
       }),
+      upgrades(set.modules),
     ]);
     this.#last = loaded.last;
     this.#due = loaded.due;
@@ -260,7 +262,8 @@ export class SvcApplication implements Application {
     return true;
   }
 
-  finalizeBlock({ txs, height, time, proposer, lastCommit, misbehavior }: FinalizeBlock): FinalizeBlockResult {
+  finalizeBlock(request: FinalizeBlock): FinalizeBlockResult {
+    const { txs, height, time, proposer, lastCommit, misbehavior, nextValidatorsHash } = request;
     const last = this.#requireLast();
     if (this.#finalized !== undefined) throw new Error("the last finalized block was not committed");
     if (height !== last.height + 1n) throw new Error(`block ${height} does not follow height ${last.height}`);
@@ -269,7 +272,9 @@ export class SvcApplication implements Application {
     const stores = genesis ? this.#state.branchOver(genesis.branch, genesis.prepared) : this.#state.branch();
     const events = new EventSink();
     const evidence = { lastCommit, misbehavior };
-    const ctx = new Context({ block, evidence, mode: "block", stores, events, report: this.#report });
+    const { appHash } = genesis?.prepared ?? this.#state;
+    const described = { ...block, appHash, nextValidatorsHash };
+    const ctx = new Context({ block: described, evidence, mode: "block", stores, events, report: this.#report });
     if (this.#due.length > 0) migrate(ctx, this.#due);
     beginBlock(ctx, this.modules);
     const env = { block, stores };

@@ -20,6 +20,10 @@ export interface NodeInfo {
 
 /** The dialect of the RPC: clients choose their decoder by it. */
 export const ENGINE_VERSION = "0.38.17";
+/** The level of the ecosystem's REST and gRPC: clients choose routes and fields by it. */
+export const SDK_VERSION = "v0.53.4";
+/** The channels of CometBFT's reactors; clients of its older dialects refuse a node that lists none. */
+export const CHANNELS = "40202122233038606100";
 export const P2P_PROTOCOL = "8";
 export const BLOCK_PROTOCOL = "11";
 /** The application's name for itself. */

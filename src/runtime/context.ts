@@ -18,6 +18,10 @@ export interface BlockInfo {
   readonly time: bigint;
   /** Consensus address of the proposer, 20 bytes. */
   readonly proposer: Uint8Array;
+  /** Hash of the state before the block; for its begin- and end-block items. */
+  readonly appHash?: Uint8Array;
+  /** Hash of the voters of the next block; for begin- and end-block items. */
+  readonly nextValidatorsHash?: Uint8Array;
 }
 
 /** A begin- or end-block item that failed; for the operator, never part of the state. */

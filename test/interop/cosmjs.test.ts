@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AccountData, coins, DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
 import { GasPrice, QueryClient, SigningStargateClient, StargateClient, setupTxExtension } from "@cosmjs/stargate";
-import { Comet38Client, connectComet, WebsocketClient } from "@cosmjs/tendermint-rpc";
+import { Comet38Client, connectComet, type Tendermint37Client, WebsocketClient } from "@cosmjs/tendermint-rpc";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addGenesisAccounts, initHome, type Node, nodeConfig, startNode } from "../../src/node/index.ts";
 import { silentLogger } from "../../src/util/index.ts";
@@ -50,6 +51,12 @@ async function olderClient(): Promise<Pick<typeof StargateClient, "connect">> {
   return (await import(name)).StargateClient;
 }
 
+/** The client for engines before CometBFT 0.37, which came with that release. */
+function clientOf34(): { connect(url: string): Promise<Tendermint37Client> } {
+  const packages = createRequire(import.meta.resolve("cosmjs-stargate-032"));
+  return packages("@cosmjs/tendermint-rpc").Tendermint34Client;
+}
+
 describe("CosmJS", () => {
   it("reads status, blocks, validators and results", async () => {
     const client = await connectComet(node.rpcUrl);
@@ -69,6 +76,17 @@ describe("CosmJS", () => {
     expect((await client.numUnconfirmedTxs()).total).toBe(0);
     await client.health();
     client.disconnect();
+  });
+
+  it("reads status and state with its client for older engines", async () => {
+    const client = await clientOf34().connect(node.rpcUrl);
+    const { nodeInfo, syncInfo } = await client.status();
+    expect(nodeInfo.network).toBe("svc-interop-1");
+    expect(nodeInfo.channels.length).toBeGreaterThan(0);
+    expect(syncInfo.latestBlockHeight).toBeGreaterThan(1);
+    const stargate = await StargateClient.create(client);
+    expect(await stargate.getBalance(alice.address, "utoken")).toMatchObject({ denom: "utoken" });
+    stargate.disconnect();
   });
 
   it.each([

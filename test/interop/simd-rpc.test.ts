@@ -2,9 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addGenesisValidator } from "../../src/node/index.ts";
 import { signTx, testKey } from "../../src/testing/index.ts";
+import { freePorts } from "../../src/testing/ports.ts";
 import { toBase64 } from "../../src/util/index.ts";
 import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
-import { txHash } from "../../src/wire/index.ts";
+import { encodeAddress, txHash } from "../../src/wire/index.ts";
 import { Fixture, startNode, waitFor } from "../support/index.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
@@ -85,10 +86,9 @@ function textKind(text: string): string {
 /** Intended differences of ours, and what belongs to rounds of votes or to this one chain. */
 const KNOWN = new RegExp(
   [
-    // The program reports its own version; the channels of its network are others.
+    // The program reports its own version.
     "application_version",
     "response.version",
-    "node_info.channels",
     // A single validator has no rounds; theirs changed parameters in its first blocks.
     "round_state",
     "consensus_param_updates",
@@ -163,20 +163,36 @@ const REFUSED: readonly Call[] = [
   ["block", "height=999999", ["2", "3"]],
 ];
 
+/** Paths below `/cosmos` of what is not there, or cannot be asked. */
+const NOT_THERE: readonly string[] = [
+  `auth/v1beta1/accounts/${encodeAddress(new Uint8Array(20).fill(9))}`,
+  `staking/v1beta1/validators/${encodeAddress(new Uint8Array(20).fill(9), "valoper")}`,
+  "staking/v1beta1/historical_info/999999",
+  "tx/v1beta1/txs/AB",
+  "evidence/v1beta1/evidence/AB",
+  "gov/v1/proposals/0",
+  "base/tendermint/v1beta1/blocks/999999",
+  "nothing/at/all",
+];
+
 describe.skipIf(!(built instanceof Peer))("methods of the engine", () => {
   const fixture = new Fixture();
   let chain: SimdChain;
+  let api = "";
   let theirs: Asked;
   let ours: Asked;
 
   beforeAll(async () => {
     if (!(built instanceof Peer)) return;
-    chain = await startSimdChain(built, { accounts: ["alice"] });
+    chain = await startSimdChain(built, { accounts: ["alice"], prefix: "svc" });
+    const [port = 0] = await freePorts(1);
+    api = `http://127.0.0.1:${port}`;
     const { txhash } = await chain.svcTx("bank", "send", "alice", chain.address("alice"), "5stake");
     theirs = await asked(chain.url, txhash);
     const key = testKey("alice");
     const coins = [{ denom: "utoken", amount: 10n ** 12n }];
     const node = await startNode(fixture, {
+      flags: ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`],
       accounts: [{ address: key.address, coins }],
       editHome: (home) =>
         addGenesisValidator(home, { operator: key.address, bonded: { denom: "utoken", amount: 10n ** 11n } }),
@@ -239,6 +255,27 @@ describe.skipIf(!(built instanceof Peer))("methods of the engine", () => {
       expect({ status: mine.status, error: mine.body.error }).toEqual({ status: 200, error: undefined });
       expect(other.status).toBe(200);
       expect(differences(mine, other)).toEqual([]);
+    }
+  });
+
+  test.each(NOT_THERE)("%s is refused by REST with the same words", async (path) => {
+    const [mine, other] = await Promise.all(
+      [api, chain.api].map(async (at) => told(await fetch(`${at}/cosmos/${path}`))),
+    );
+    expect(mine).toEqual(other);
+  });
+
+  test("REST describes the node and remembers blocks with the same fields", async () => {
+    const height = Number(ours.height);
+    await waitFor(async () => (await chain.height()) > height, "as many blocks");
+    const paths = ["base/tendermint/v1beta1/node_info", `staking/v1beta1/historical_info/${height}`];
+    for (const path of paths) {
+      const [mine = [], other = []] = await Promise.all(
+        [api, chain.api].map(async (at) => kinds((await told(await fetch(`${at}/cosmos/${path}`))).body as Json)),
+      );
+      // Their validator has a description, and their build a version of Go and sums.
+      const known = /description|build_deps\[\]\.(?:path|sum)/;
+      expect(other.filter((each) => !mine.includes(each) && !known.test(each))).toEqual([]);
     }
   });
 

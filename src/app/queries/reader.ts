@@ -13,6 +13,7 @@ import type { ModuleSet } from "../module-set.ts";
 import { pastStates } from "./past.ts";
 import { answerQuery } from "./query.ts";
 import { isSimulation, simulatedSigners, simulation } from "./simulate.ts";
+import { upgrades } from "./upgrade.ts";
 
 type Tables = Pick<Database, "table">;
 
@@ -72,7 +73,7 @@ export class AppReader {
       maxBlockGas,
       turn: (run) => run(() => this.#simulated?.work.checkTime()),
     });
-    this.#router = new Router(set.modules, [simulate]);
+    this.#router = new Router(set.modules, [simulate, upgrades(set.modules)]);
   }
 
   /** Paths of the rpcs that `query` answers. */

@@ -11,6 +11,7 @@ import { govQueries } from "./queries.ts";
 import { voterHooks } from "./voting/ballots.ts";
 import { endBlock } from "./voting/ending.ts";
 
+export { GOV_ACCOUNT } from "./account.ts";
 export type { GovDeps, GovHooks, GovStake } from "./keeper.ts";
 export type { LegacyContents, ParameterSet } from "./older/contents.ts";
 

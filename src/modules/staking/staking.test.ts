@@ -14,7 +14,7 @@ import {
   testKey,
   wholeShares,
 } from "../../testing/index.ts";
-import { NATIVE_DENOM, parseDec } from "../../util/index.ts";
+import { NATIVE_DENOM, parseDec, toHex } from "../../util/index.ts";
 import { Query } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
 import { BondStatus, GenesisStateSchema } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 import {
@@ -380,10 +380,13 @@ describe("the voters", () => {
 
   test("of the last blocks are remembered", () => {
     const { chain } = twoValidators();
-    chain.nextBlock(8);
+    chain.nextBlock(7);
+    const hashBefore = chain.app.info().lastBlockAppHash;
+    chain.nextBlock();
     const at = (height: bigint) => chain.query(Query.method.historicalInfo, { height }).hist;
     const info = at(chain.height);
     expect(info?.header).toMatchObject({ chainId: chain.chainId, height: chain.height });
+    expect(toHex(info?.header?.appHash ?? new Uint8Array())).toBe(toHex(hashBefore));
     expect(info?.valset.map(({ description }) => description?.moniker)).toEqual(["alice", "bob"]);
     expect(at(chain.height - 4n)?.header?.height).toBe(chain.height - 4n);
     expect(() => at(chain.height - 5n)).toThrow("not found");

@@ -151,6 +151,9 @@ function coinText(denom: string, amount: bigint): string {
   return amount === 0n ? "" : formatCoin({ denom, amount });
 }
 
+/** Of a chain that runs without an engine. */
+const NO_HASH = new Uint8Array(0);
+
 /** Remembers the block and its voters for as many blocks as the parameters say. */
 export function trackHistory(keeper: StakingKeeper, ctx: Context): void {
   const { history } = keeper.records;
@@ -159,8 +162,9 @@ export function trackHistory(keeper: StakingKeeper, ctx: Context): void {
   if (entries === 0n) return;
   const valset = [...keeper.records.lastPowers.keys(store(ctx))].map((operator) => keeper.validator(ctx, operator));
   valset.sort(byPower);
-  const { chainId, height, time, proposer } = ctx.block;
-  const header = { chainId, height, time: fromNanos(time), proposerAddress: proposer };
+  const { chainId, height, time, proposer, appHash, nextValidatorsHash } = ctx.block;
+  const hashes = { appHash: appHash ?? NO_HASH, nextValidatorsHash: nextValidatorsHash ?? NO_HASH };
+  const header = { chainId, height, time: fromNanos(time), ...hashes, proposerAddress: proposer };
   history.set(store(ctx), height, create(HistoricalInfoSchema, { header, valset }));
 }
 

@@ -111,10 +111,7 @@ describe("calls", () => {
   it("are refused with the codes of the reference, without its wrapping", async () => {
     const tx = createClient(Tx, grpc());
     const { account } = createClient(Auth, grpc());
-    expect(await codeOf(account({ address: NOBODY }))).toEqual([
-      "NotFound",
-      `account ${NOBODY} not found: key not found`,
-    ]);
+    expect(await codeOf(account({ address: NOBODY }))).toEqual(["NotFound", `account ${NOBODY} not found`]);
     expect(await codeOf(tx.getTx({ hash: "A".repeat(64) }))).toEqual([
       "NotFound",
       expect.stringContaining("tx not found"),

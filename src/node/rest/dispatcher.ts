@@ -82,10 +82,8 @@ export class RestDispatcher {
 
 type Refused = Parameters<typeof statusOf>[0];
 
-/** Failed queries use the text of the reference, which repeats the status. */
 function refused(answer: Refused): RestAnswer {
-  const status = statusOf(answer);
-  return refusalAnswer({ ...status, text: answer.log });
+  return refusalAnswer(statusOf(answer));
 }
 
 /** A wrong text in a URL is not an error of JSON. */

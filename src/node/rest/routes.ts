@@ -36,10 +36,10 @@ function routeOf(method: DescMethod, { pattern, body }: HttpRule): Route {
 interface Node {
   readonly words: Map<string, Node>;
   one: Node | undefined;
-  /** Routes that end here, by verb. */
-  readonly ends: Map<string, Route>;
+  /** Routes that end here, by verb. Of several, the first that takes the texts of a request. */
+  readonly ends: Map<string, readonly Route[]>;
   /** Routes that take all remaining segments. */
-  readonly rests: Map<string, Route>;
+  readonly rests: Map<string, readonly Route[]>;
 }
 
 /**
@@ -55,8 +55,12 @@ export class RouteTable {
 
   /** The route of decoded segments and their values; undefined if no route matches. */
   find(verb: string, segments: readonly string[]): { readonly route: Route; readonly values: PathValues } | undefined {
-    const route = findIn(this.#root, verb, { segments, at: 0 });
-    return route === undefined ? undefined : { route, values: valuesOf(route.steps, segments) };
+    const routes = findIn(this.#root, verb, { segments, at: 0 }) ?? [];
+    for (const route of routes) {
+      const values = valuesOf(route.steps, segments);
+      if (routes.length === 1 || takes(values)) return { route, values };
+    }
+    return undefined;
   }
 
   #add(route: Route): void {
@@ -67,9 +71,24 @@ export class RouteTable {
       if (step.kind === "one") node = node.one ??= emptyNode();
     }
     const ends = last?.kind === "rest" ? node.rests : node.ends;
-    assert(!ends.has(route.verb), `${route.verb} ${formatTemplate(route.steps)} is the route of two rpcs`);
-    ends.set(route.verb, route);
+    const routes = [...(ends.get(route.verb) ?? []), route].sort((a, b) => Number(isSpecial(b)) - Number(isSpecial(a)));
+    assert(
+      routes.length - routes.filter(isSpecial).length <= 1,
+      `${route.verb} ${formatTemplate(route.steps)} is the route of two rpcs`,
+    );
+    ends.set(route.verb, routes);
   }
+}
+
+/** Texts by the fields that share their place in a path with another field, which takes all other texts. */
+const SPECIAL: ReadonlyMap<string, RegExp> = new Map([["address_string", /^[a-z]+1[02-9ac-hj-np-z]{6,}$/]]);
+
+function isSpecial({ steps }: Route): boolean {
+  return steps.some((step) => step.kind !== "word" && SPECIAL.has(step.field));
+}
+
+function takes(values: PathValues): boolean {
+  return [...values].every(([field, text]) => SPECIAL.get(field)?.test(text) ?? true);
 }
 
 function emptyNode(): Node {
@@ -88,7 +107,7 @@ interface Rest {
   readonly at: number;
 }
 
-function findIn(node: Node, verb: string, { segments, at }: Rest): Route | undefined {
+function findIn(node: Node, verb: string, { segments, at }: Rest): readonly Route[] | undefined {
   const first = segments[at];
   if (first === undefined) return node.ends.get(verb);
   const rest = { segments, at: at + 1 };

@@ -29,9 +29,12 @@ type Refused = Pick<AppQueryResult, "code" | "codespace" | "log">;
 
 const CARRIED = /^rpc error: code = (\w+) desc = (.*)$/s;
 /** Ends of texts that only carry a status. */
-const CARRIERS = [sdkErrors.invalidRequest, sdkErrors.unauthorized, sdkErrors.unknownRequest].map(
-  ({ description }) => `: ${description}`,
-);
+const CARRIERS = [
+  sdkErrors.invalidRequest,
+  sdkErrors.keyNotFound,
+  sdkErrors.unauthorized,
+  sdkErrors.unknownRequest,
+].map(({ description }) => `: ${description}`);
 
 /** The status of a query that was refused, as `queryFailure` and `plainFailure` of the runtime report it. */
 export function statusOf(refused: Refused): Status {

@@ -1,13 +1,19 @@
 import { type BlockRecord, blockIdMessage, blockMessage, type ChainSource } from "../../engine/index.ts";
-import { assert, sdkErrors } from "../../util/index.ts";
+import { assert, fromHex, sdkErrors } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
 import { encodeAddress } from "../../wire/index.ts";
-import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../node-info.ts";
+import { APP_NAME, BLOCK_PROTOCOL, CHANNELS, ENGINE_VERSION, P2P_PROTOCOL, SDK_VERSION } from "../node-info.ts";
 import { bindNodeService } from "./bind.ts";
 import { validatorSet } from "./validators.ts";
 
 /** Bytes of a block that is told in both forms: twice the largest would be more than an answer may have. */
 const MAX_REPEATED_BYTES = 2 * 1024 * 1024;
+
+/** The libraries whose interfaces this node has; it is built with neither. */
+const SURFACES = [
+  { path: "github.com/cometbft/cometbft", version: `v${ENGINE_VERSION}` },
+  { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION },
+];
 
 /** What a node reports about itself and its blocks to clients without JSON-RPC. */
 export const tendermintService = bindNodeService(Service, {
@@ -20,10 +26,17 @@ export const tendermintService = bindNodeService(Service, {
         listenAddr: rpcAddress,
         network: chain.genesis.chainId,
         version: ENGINE_VERSION,
+        channels: fromHex(CHANNELS),
         moniker,
         other: { txIndex: "on", rpcAddress },
       },
-      applicationVersion: { name: APP_NAME, appName: APP_NAME, version: applicationVersion },
+      applicationVersion: {
+        name: APP_NAME,
+        appName: APP_NAME,
+        version: applicationVersion,
+        cosmosSdkVersion: SDK_VERSION,
+        buildDeps: SURFACES,
+      },
     };
   },
 

@@ -9,7 +9,7 @@ import { MsgSendSchema } from "../gen/sdk/bank/v1beta1/tx_pb.js";
 import { TxResponseSchema } from "../gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { PageResponseSchema } from "../gen/sdk/base/query/v1beta1/pagination_pb.js";
 import { DecCoinSchema } from "../gen/sdk/base/v1beta1/coin_pb.js";
-import { TxBodySchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
+import { AuthInfoSchema, TxBodySchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { ResourceValueSchema } from "../gen/svc/base/v1beta1/base_pb.js";
 import { DeploymentSchema } from "../gen/svc/deployment/v1beta1/deployment_pb.js";
 import { BidSchema } from "../gen/svc/market/v1beta1/market_pb.js";
@@ -229,6 +229,12 @@ describe("JSON text", () => {
     ["01", "something follows"],
   ])("refuses %j", (text, why) => {
     expect(() => readJson(text)).toThrow(why);
+  });
+
+  it("leaves out a field that only other chains have, if it is null", () => {
+    expect(toJson(AuthInfoSchema, fromJson(AuthInfoSchema, { fee: null, tip: null }))).toMatchObject({ fee: null });
+    expect(() => fromJson(AuthInfoSchema, { tip: { tipper: "x" } })).toThrow('unknown field "tip"');
+    expect(() => fromJson(AuthInfoSchema, { tips: null })).toThrow('unknown field "tips"');
   });
 
   it("escapes as the ecosystem does", () => {

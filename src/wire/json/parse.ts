@@ -75,6 +75,7 @@ function parseMessage(schema: DescMessage, json: JsonValue, place: Place): unkno
   const seen: string[] = [];
   for (const [key, value] of Object.entries(json)) {
     const field = fieldNames(schema).get(key);
+    if (field === undefined && value === null && isReserved(schema, key)) continue;
     if (field === undefined) fail(place, `unknown field ${JSON.stringify(key.slice(0, 64))} in ${schema.typeName}`);
     const slot = field.oneof?.name ?? field.name;
     if (value === null) continue;
@@ -84,6 +85,11 @@ function parseMessage(schema: DescMessage, json: JsonValue, place: Place): unkno
     setField(message, field, parseField(field, value, inner));
   }
   return message;
+}
+
+/** Whether other chains have the field; null says that it is not set. */
+function isReserved({ proto }: DescMessage, key: string): boolean {
+  return proto.reservedName.includes(key);
 }
 
 function setField(message: Fields, field: DescField, value: unknown): void {

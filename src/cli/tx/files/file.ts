@@ -6,8 +6,6 @@ import {
   encodeMessage,
   encodeTx,
   fromJson,
-  isObject,
-  type JsonValue,
   MAX_TX_BYTES,
   opaqueTypes,
   readJson,
@@ -65,27 +63,13 @@ async function readInput(path: string, io: Pick<Io, "readAll">): Promise<string>
 
 function parseTx(text: string, source: string): Tx {
   try {
-    const tx = fromJson(TxSchema, withoutNewerFields(readJson(text)), { opaque: true });
+    const tx = fromJson(TxSchema, readJson(text), { opaque: true });
     if (tx.body === undefined || tx.body.messages.length === 0) throw commandError("it has no messages");
     return tx;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     throw commandError(`${source}: ${error.message}`, { hint: HINT, cause: error });
   }
-}
-
-/** Fields that newer tools print in every transaction; they mean nothing while they are empty. */
-const NEWER_FIELDS = [["auth_info", "tip", null]] as const;
-
-function withoutNewerFields(json: JsonValue): JsonValue {
-  if (!isObject(json)) return json;
-  const tx: Record<string, JsonValue> = { ...json };
-  for (const [part, name, empty] of NEWER_FIELDS) {
-    const { [part]: fields } = tx;
-    if (!isObject(fields) || fields[name] !== empty) continue;
-    tx[part] = Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
-  }
-  return tx;
 }
 
 /** The bytes of the two signed parts. */

@@ -7,7 +7,7 @@ import { cliChain } from "../../../../test/cli/chain.ts";
 import { runCli } from "../../../../test/cli/run.ts";
 import keyVectors from "../../../../test/vectors/keys.json" with { type: "json" };
 import { NodeDouble, statusAnswer } from "../../../client/testing/node-double.ts";
-import { fromBase64 } from "../../../util/index.ts";
+import { fromBase64, sdkErrors } from "../../../util/index.ts";
 import { Query as AuthQuery, BaseAccountSchema } from "../../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query } from "../../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { decodeTx, encodePublicKey, packAny, txHash } from "../../../wire/index.ts";
@@ -118,13 +118,19 @@ describe("tx staking", () => {
   });
 
   test("a chain without a module says so", async () => {
-    const chain = await cliChain("alice");
-    const { code, err } = await chain.run(["query", "upgrade", "plan"]);
+    const node = new NodeDouble();
+    node.methods.abci_query = () => {
+      const { code, codespace, message } = sdkErrors.unknownRequest("unknown query path");
+      const nothing = { index: "0", key: null, value: null, height: "0" };
+      return { response: { code, codespace, log: message, info: "sdk/6", ...nothing } };
+    };
+    await node.start();
+    const { code, err } = await runCli(["query", "upgrade", "plan", "--node", node.address]);
     expect(code).toBe(1);
     expect(err).toMatch(/^Error: [^\n]*upgrade[^\n]*\nHint: [^\n]+\n$/);
     expect(err).toContain("Hint: this is a chain of svc, which does not have the module");
     expect(err).not.toContain("--node");
-    await chain.stop();
+    await node.stop();
   });
 });
 

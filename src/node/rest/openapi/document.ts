@@ -29,8 +29,13 @@ const HEIGHT_HEADER: JsonObject = {
 export function openApiDocument(routes: readonly Route[], chainId: string): JsonObject {
   const schemas = new Schemas();
   const paths: Record<string, Record<string, JsonObject>> = {};
+  const shapes = new Map<string, string>();
   for (const route of routes) {
     const path = formatTemplate(route.steps);
+    // The format has no paths that differ only in the name of a variable.
+    const shape = path.replaceAll(/\{[^}]*\}/g, "{}");
+    if (shapes.has(shape) && shapes.get(shape) !== path) continue;
+    shapes.set(shape, path);
     paths[path] = { ...paths[path], [route.verb.toLowerCase()]: operation(route, routes, schemas) };
   }
   return {

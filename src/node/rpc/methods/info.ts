@@ -1,6 +1,6 @@
 import { type BlockRecord, type ChainSource, consensusParamsToJson, formatRfc3339 } from "../../../engine/index.ts";
 import { equalBytes, toBase64, toHexUpper } from "../../../util/index.ts";
-import { APP_NAME, BLOCK_PROTOCOL, ENGINE_VERSION, P2P_PROTOCOL } from "../../node-info.ts";
+import { APP_NAME, BLOCK_PROTOCOL, CHANNELS, ENGINE_VERSION, P2P_PROTOCOL } from "../../node-info.ts";
 import { heightIn, pageOf, perPageOf } from "../calls/heights.ts";
 import { defineMethod, type RpcEnvironment, refuse } from "../calls/method.ts";
 import { int64 } from "../calls/params.ts";
@@ -114,7 +114,7 @@ function nodeInfoJson(env: RpcEnvironment) {
     listen_addr: rpcAddress,
     network: env.chain.genesis.chainId,
     version: ENGINE_VERSION,
-    channels: "",
+    channels: CHANNELS,
     moniker,
     other: { tx_index: "on", rpc_address: rpcAddress },
   };

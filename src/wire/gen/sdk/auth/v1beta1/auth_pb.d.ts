@@ -569,7 +569,7 @@ export declare const Query: GenService<{
     output: typeof Bech32PrefixResponseSchema;
   },
   /**
-   * Other chains give both directions one path, and answer only the other direction there.
+   * Both directions share a path, as on other chains; the text decides.
    *
    * @generated from rpc sdk.auth.v1beta1.Query.AddressBytesToString
    */
