@@ -191,7 +191,7 @@ const QUERIES: readonly string[] = [
   "query staking redelegations-from VALIDATOR",
   "query staking delegator-validators TENANT",
   "query staking delegator-validator TENANT VALIDATOR",
-  "query staking historical-info 12",
+  "query staking historical-info 3",
   "query staking pool",
   "query staking params",
   "query distribution rewards TENANT",

@@ -43,6 +43,19 @@ describe("the settings in the home of a node", () => {
     expect(await svc("config", "node")).toMatchObject({ code: 0 });
   });
 
+  test("have a genesis file by which wallets show amounts in TOKEN", async () => {
+    await svc("init", "mine");
+    const { app_state } = JSON.parse(readFileSync(file("genesis.json"), "utf8"));
+    const [metadata, ...others] = app_state.bank.denom_metadata;
+    expect(others).toEqual([]);
+    expect(metadata).toMatchObject({ base: "utoken", display: "TOKEN", symbol: "TOKEN" });
+    expect(metadata.denom_units).toMatchObject([
+      { denom: "utoken", exponent: 0 },
+      { denom: "TOKEN", exponent: 6 },
+    ]);
+    expect(await svc("validate-genesis")).toMatchObject({ code: 0 });
+  });
+
   test("apply to the node, and a flag overrides them", async () => {
     expect(readSettingsFiles(home).size).toBe(0);
     await svc("init", "mine");

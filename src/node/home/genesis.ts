@@ -12,6 +12,7 @@ import {
   formatCoin,
   type IntCoin,
   MAX_GENESIS_BYTES,
+  NATIVE_DENOM,
   parseDec,
   readFileBytes,
   readFilePart,
@@ -38,6 +39,7 @@ import {
   encodeAddress,
   fromJson,
   fromNanos,
+  isObject,
   type JsonObject,
   type JsonValue,
   packAny,
@@ -49,11 +51,28 @@ import { homePaths, writeWhole } from "./home.ts";
 
 const GENESIS_MODE = 0o644;
 
-/** The `app_state` of a new chain: the defaults of every module. */
+/** Wallets and explorers show amounts by it. */
+const TOKEN = {
+  description: "The token of the network",
+  base: NATIVE_DENOM,
+  display: "TOKEN",
+  name: "Token",
+  symbol: "TOKEN",
+  uri: "",
+  uri_hash: "",
+  denom_units: [
+    { denom: NATIVE_DENOM, exponent: 0, aliases: ["microtoken"] },
+    { denom: "TOKEN", exponent: 6, aliases: [] },
+  ],
+};
+
+/** The `app_state` of a new chain: the defaults of every module, and the units of its token. */
 export function defaultAppState(): Record<string, JsonValue> {
-  return Object.fromEntries(
-    standardModules().modules.map(({ name, genesis }) => [name, toJson(genesis.schema, genesis.defaults())]),
+  const defaults = standardModules().modules.map(
+    ({ name, genesis }) => [name, toJson(genesis.schema, genesis.defaults())] as const,
   );
+  const state = Object.fromEntries(defaults);
+  return isObject(state.bank) ? { ...state, bank: { ...state.bank, denom_metadata: [TOKEN] } } : state;
 }
 
 /** Text of the home's genesis file. */

@@ -2,6 +2,7 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { cliOption, type JsonObject, toNamespace } from "../../../wire/index.ts";
 import type { Route } from "../routes.ts";
 import { formatTemplate } from "../template.ts";
+import { describeParameter } from "./descriptions.ts";
 import { Schemas, textSchema } from "./schemas.ts";
 
 /** Messages within messages whose fields are parameters of a query. */
@@ -97,10 +98,12 @@ export function parametersOf({ method, steps, body }: Route): JsonObject[] {
 function parameter(name: string, field: DescField, isInPath: boolean): JsonObject {
   const schema = field.message === undefined ? textSchema(field) : { type: "string" };
   const isList = field.fieldKind === "list";
+  const description = describeParameter(name, field);
   return {
     name,
     in: isInPath ? "path" : "query",
     ...(isInPath ? { required: true } : {}),
+    ...(description === "" ? {} : { description }),
     schema: isList ? { type: "array", items: schema } : schema,
   };
 }

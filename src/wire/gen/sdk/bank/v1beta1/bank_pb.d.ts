@@ -112,6 +112,16 @@ export declare type Metadata = Message<"sdk.bank.v1beta1.Metadata"> & {
    * @generated from field: string symbol = 6;
    */
   symbol: string;
+
+  /**
+   * @generated from field: string uri = 7;
+   */
+  uri: string;
+
+  /**
+   * @generated from field: string uri_hash = 8;
+   */
+  uriHash: string;
 };
 
 /**
