@@ -44,6 +44,7 @@ describe("the settings of a node", () => {
         cacheSize: 100_000,
       },
       rest: undefined,
+      metrics: undefined,
       grpc: {
         host: "127.0.0.1",
         port: 9090,

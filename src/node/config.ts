@@ -3,6 +3,7 @@ import { PRUNING_STRATEGIES, type Pruning } from "../store/index.ts";
 import { type DecimalCoin, readSetting, type Setting, type SettingSource, SvcError } from "../util/index.ts";
 import type { GrpcServerOptions } from "./grpc/server.ts";
 import type { ServerOptions } from "./http/index.ts";
+import type { MetricsOptions } from "./metrics/index.ts";
 import type { RestServerOptions } from "./rest/server.ts";
 import type { RpcServerOptions } from "./rpc/index.ts";
 import { type NodeSettingName, NODE_SETTINGS as S } from "./settings.ts";
@@ -30,6 +31,8 @@ export interface NodeConfig {
   readonly rest: RestServerOptions | undefined;
   /** Undefined = gRPC is not served. */
   readonly grpc: GrpcServerOptions | undefined;
+  /** Undefined = metrics are not served. */
+  readonly metrics: MetricsOptions | undefined;
   readonly mempool: MempoolLimits;
 }
 
@@ -73,6 +76,7 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
     },
     rest: read(S.apiEnable) ? readRest(read) : undefined,
     grpc: read(S.grpcEnable) ? readGrpc(read) : undefined,
+    metrics: read(S.prometheus) ? { ...read(S.prometheusListenAddr), hosts: read(S.rpcAllowedHosts) } : undefined,
     mempool: {
       maxTxs: read(S.mempoolSize),
       maxBytes: read(S.mempoolMaxTxsBytes),

@@ -3,7 +3,7 @@ import { changes } from "../testing/settings/changes.ts";
 import { nodeConfig } from "./config.ts";
 import { NODE_SETTINGS, type NodeSettingName } from "./settings.ts";
 
-const BASE = { "api.enable": "true", pruning: "custom" };
+const BASE = { "api.enable": "true", "instrumentation.prometheus": "true", pruning: "custom" };
 
 /** A value of each setting that is not the default, and what it changes: a limit that goes to another's place is no limit. */
 const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places: string[]]>> = {
@@ -20,7 +20,7 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
   "check-invariants": ["true", "checkInvariants"],
   "rpc.laddr": ["tcp://127.0.0.7:7", "rpc.host", "rpc.port"],
   "rpc.cors-allowed-origins": ["https://a.example", "rpc.corsOrigins."],
-  "rpc.allowed-hosts": ["a.example", "grpc.hosts.", "rest.hosts.", "rpc.hosts."],
+  "rpc.allowed-hosts": ["a.example", "grpc.hosts.", "metrics.hosts.", "rest.hosts.", "rpc.hosts."],
   "rpc.max-body-bytes": ["7", "rpc.maxBodyBytes"],
   "rpc.max-request-batch-size": ["7", "rpc.maxBatch"],
   "rpc.max-open-connections": ["7", "rpc.maxOpenConnections"],
@@ -36,6 +36,8 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
   "grpc.address": ["tcp://127.0.0.7:7", "grpc.host", "grpc.port"],
   "grpc.max-recv-msg-size": ["7", "grpc.maxMessageBytes"],
   "grpc.max-open-connections": ["7", "grpc.maxOpenConnections"],
+  "instrumentation.prometheus": ["false", "metrics"],
+  "instrumentation.prometheus-listen-addr": ["tcp://127.0.0.7:7", "metrics.host", "metrics.port"],
   "mempool.size": ["7", "mempool.maxTxs"],
   "mempool.max-txs-bytes": ["7", "mempool.maxBytes"],
   "mempool.max-tx-bytes": ["7", "mempool.maxTxBytes"],
@@ -46,7 +48,7 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
 
 it.each(Object.entries(GIVEN))("--%s given other than by default goes to its own place", (name, [text, ...places]) => {
   const found = changes(nodeConfig(BASE), nodeConfig({ ...BASE, [name]: text }));
-  const whole = ["rest", "grpc"].find((each) => places.includes(each));
+  const whole = ["rest", "grpc", "metrics"].find((each) => places.includes(each));
   if (whole === undefined) expect(found).toEqual(places);
   else expect(found.every((path) => path.split(".")[0] === whole) && found.length > 0, found.join()).toBe(true);
 });

@@ -107,7 +107,7 @@ export const NODE_SETTINGS = {
   rpcAllowedHosts: {
     name: "rpc.allowed-hosts",
     value: "<names>",
-    summary: "host names beside localhost under which RPC, REST and gRPC answer over loopback",
+    summary: "host names beside localhost under which RPC, REST, gRPC and metrics answer over loopback",
     parse: parseHostNames,
   },
   rpcMaxBodyBytes: {
@@ -210,6 +210,18 @@ export const NODE_SETTINGS = {
     summary: "maximum connections to gRPC at a time",
     default: "1000",
     parse: parseLimit,
+  },
+  prometheus: {
+    name: "instrumentation.prometheus",
+    summary: "serve metrics for Prometheus at /metrics",
+    parse: asSwitch,
+  },
+  prometheusListenAddr: {
+    name: "instrumentation.prometheus-listen-addr",
+    value: "<address>",
+    summary: "where metrics are served",
+    default: "tcp://localhost:26660",
+    parse: parseListenAddress,
   },
   mempoolSize: {
     name: "mempool.size",

@@ -21,6 +21,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--amino",
   "--api.enable",
   "--api.enabled-unsafe-cors",
+  "--instrumentation.prometheus",
   "--append",
   "--check-invariants",
   "--clean",

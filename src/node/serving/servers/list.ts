@@ -1,5 +1,6 @@
 import type { NodeConfig } from "../../config.ts";
 import { openGrpc } from "./grpc.ts";
+import { openMetrics } from "./metrics.ts";
 import { openRest } from "./rest.ts";
 import { openRpc } from "./rpc.ts";
 import type { ServerKind } from "./server.ts";
@@ -9,6 +10,7 @@ export const SERVERS = {
   rpc: { name: "RPC", scheme: "http://", open: openRpc },
   rest: { name: "REST", scheme: "http://", open: openRest },
   grpc: { name: "gRPC", scheme: "", open: openGrpc },
+  metrics: { name: "metrics", scheme: "http://", open: openMetrics },
 } as const satisfies { readonly [K in keyof NodeConfig]?: ServerKind };
 
 export type ServerName = keyof typeof SERVERS;

@@ -1,0 +1,1 @@
+export { type MetricsOptions, MetricsServer } from "./server.ts";
