@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined)("the trial of a container", () => {
   let port = 0;
 
   beforeAll(async () => {
-    engine = await TestEngine.start({}, { ulimit: "-u 30000", runtime: failingRuntime });
+    engine = await TestEngine.start({}, { processes: 30_000, runtime: failingRuntime });
     driver = await engine.driver("provider", { allowLocalImages: true });
     const { routing } = driver;
     const clients = {

@@ -33,8 +33,8 @@ const LOG = "podman.log";
 const MOST_SAID = 100_000;
 
 export interface EngineOptions {
-  /** Limits of the engine's own process, in the words of a shell. */
-  readonly ulimit?: string;
+  /** Most processes of a user that the engine may allow; it cannot raise the limit. */
+  readonly processes?: number;
   /** Makes a runtime for containers in the engine's folder and returns its path. */
   readonly runtime?: (folder: string) => string;
 }
@@ -44,13 +44,13 @@ export class TestEngine {
   readonly folder = ownedFolder(ENGINE_FOLDER);
   readonly socket = join(this.folder, "podman.sock");
   readonly #env: NodeJS.ProcessEnv;
-  readonly #ulimit: string;
+  readonly #processes: number | undefined;
   readonly #drivers: DockerDriver[] = [];
   #service: ChildProcess | undefined;
   image = "";
 
-  private constructor(env: NodeJS.ProcessEnv, { ulimit = "", runtime }: EngineOptions) {
-    this.#ulimit = ulimit;
+  private constructor(env: NodeJS.ProcessEnv, { processes, runtime }: EngineOptions) {
+    this.#processes = processes;
     writeFileSync(join(this.folder, CONFIG), engineConfig(this.folder, runtime?.(this.folder)));
     mkdirSync(join(this.folder, TEMPORARY));
     this.#env = { ...env, ...podmanOn(this.folder).env };
@@ -82,11 +82,9 @@ export class TestEngine {
     const args = [...podmanOn(this.folder).storage, "system", "service", "--time=0", `unix://${this.socket}`];
     const log = openSync(join(this.folder, LOG), "a");
     // Monitors of containers leave a file where the service was started when memory runs out.
-    const [program, ...words] =
-      this.#ulimit === ""
-        ? ["podman", ...args]
-        : ["sh", "-c", `ulimit ${this.#ulimit}; exec podman "$@"`, "sh", ...args];
-    this.#service = spawn(program ?? "", words, { env: this.#env, cwd: this.folder, stdio: ["ignore", log, log] });
+    const limited = ["setpriv", "--bounding-set", "-sys_resource", "prlimit", `--nproc=${this.#processes}`];
+    const [program = "", ...words] = [...(this.#processes === undefined ? [] : limited), "podman", ...args];
+    this.#service = spawn(program, words, { env: this.#env, cwd: this.folder, stdio: ["ignore", log, log] });
     closeSync(log);
     for (let attempt = 0; ; attempt++) {
       const found = await discoverEngine(this.socket).catch((error) => error as Error);

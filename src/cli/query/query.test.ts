@@ -164,10 +164,12 @@ describe("query tx, txs, block, account", () => {
     const one = await chain.query("bank", "total", "--denom", "utoken", ...then);
     expect(supply.supply).toContainEqual(one);
     expect(await chain.query("bank", "total-supply-of", "utoken", ...then)).toEqual(one);
-    const missing = await chain.run(["query", "bank", "denom-metadata", "utoken"]);
-    expect(missing).toEqual({ code: 1, out: "", err: expect.stringContaining("metadata utoken") });
-    expect(await chain.run(["query", "bank", "denom-metadata", "--denom", "utoken"])).toEqual(missing);
-    expect((await chain.query("bank", "denom-metadata")).metadatas).toEqual([]);
+    const missing = await chain.run(["query", "bank", "denom-metadata", "stake"]);
+    expect(missing).toEqual({ code: 1, out: "", err: expect.stringContaining("metadata stake") });
+    expect(await chain.run(["query", "bank", "denom-metadata", "--denom", "stake"])).toEqual(missing);
+    expect((await chain.query("bank", "denom-metadata")).metadatas).toMatchObject([
+      { base: "utoken", symbol: "TOKEN" },
+    ]);
     expect(await chain.query("bank", "balance", bob, "stake")).toEqual({ denom: "stake", amount: "5000" });
   });
 

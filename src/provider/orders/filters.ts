@@ -33,7 +33,10 @@ export function refusal(spec: GroupSpec, offer: Offer): Refusal | undefined {
   const missing = required.find((each) => !matchAttributes([each], offer.attributes));
   if (missing !== undefined) {
     const asked = `${missing.key}=${missing.value}`;
-    return new Refusal(ATTRIBUTE_REASONS[missing.key] ?? "attribute", `the order requires attribute ${asked}, this provider does not have it`);
+    return new Refusal(
+      ATTRIBUTE_REASONS[missing.key] ?? "attribute",
+      `the order requires attribute ${asked}, this provider does not have it`,
+    );
   }
   if (!meetsRequirements(spec.requirements, offer)) return new Refusal("auditor");
   const unasked = offer.tenantAttributes.find((each) => !matchAttributes([each], required));

@@ -549,7 +549,13 @@ describe("orders", () => {
     service.onEvent(created);
     await expect.poll(() => service.find(id)?.phase).toBe("refused");
     // Tenants wait, and read nothing of the host.
-    expect(service.find(id)).toEqual({ id, phase: "refused", reason: HOST_REASONS.firewall.tenant, code: "firewall" });
+    expect(service.find(id)).toEqual({
+      id,
+      phase: "refused",
+      reason: HOST_REASONS.firewall.tenant,
+      code: "firewall",
+      againAt: expect.any(Number),
+    });
     expect(service.entries()).toMatchObject([{ reason: "network rules cannot be set", obstacle: "cluster" }]);
     why = undefined;
     await expect.poll(() => sent).toEqual([`bid ${text}`]);

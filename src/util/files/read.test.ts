@@ -71,8 +71,7 @@ describe("what is not a file is refused", () => {
 const WITHOUT_LIMIT = [
   "cli/code-cache.ts",
   "cli/provider/run/plane.ts",
-  "cli/localnet/processes/stray.ts",
-  "cli/provider/run/plane.ts",
+  "cli/localnet/processes/left.ts",
   "cli/localnet/processes/container-engine.ts",
 ];
 

@@ -136,7 +136,7 @@ describe("svc provider why", () => {
     await runs({ orders: [entry(7n, { phase: "refused", reason, obstacle: "moment", againAt })] });
     expect(JSON.parse((await provider("why", `${TENANT}/7/1/1`, "-o", "json")).out)).toMatchObject({
       reason,
-      remedy: "the provider will check the order again, and bid if there is room",
+      remedy: "the provider will check the order again",
       again_at: "2023-11-14T22:14:20.000Z",
     });
   });

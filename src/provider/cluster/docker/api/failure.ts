@@ -118,7 +118,7 @@ export function hostReason(error: unknown): HostReason {
 export function engineWords(error: unknown): string {
   const failure = failureIn(error);
   if (failure === undefined) return errorText(error);
-  return failure.detail === failure.message ? failure.message : `${failure.message} ${failure.detail}`;
+  return failure.detail.includes(failure.message) ? failure.message : `${failure.message} ${failure.detail}`;
 }
 
 /** Errors for callers outside the driver have that of the engine as their cause. */
