@@ -83,7 +83,8 @@ export class PendingWrites {
 
   add(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) {
-      const copy = value === null ? null : Uint8Array.from(value);
+      // Tables give buffers.
+      const copy = value === null ? null : Buffer.from(value);
       this.#writes.push({ table, key, value: copy });
       this.#storeOf(table)?.write(keyText(key), copy);
     }

@@ -329,6 +329,18 @@ describe("a reader in another thread", () => {
     again.close();
   });
 
+  it("gives values of one type, from the journal and from tables", () => {
+    const database = openLmdb(join(scratch, "types"));
+    const [first, second] = [1, 2].map((key) => ({ table: "a", key: Uint8Array.of(key), value: Uint8Array.of(9) }));
+    if (first === undefined || second === undefined) throw new Error("two rows");
+    database.write([first], []);
+    database.write([second]);
+    const [stored, pending] = [...database.table("a").iterate()];
+    expect(pending?.[1]).toStrictEqual(stored?.[1]);
+    expect(Buffer.isBuffer(pending?.[0])).toBe(Buffer.isBuffer(stored?.[0]));
+    database.close();
+  });
+
   it("gives the same array for the same key while its bytes are the same, and never one of other bytes", () => {
     const directory = join(scratch, "same");
     const database = openLmdb(directory);
