@@ -17,7 +17,7 @@ import type { RestartState, SvcApplication } from "./application.ts";
 
 const SEED = Number(process.env.SEED ?? 7346);
 const OPERATIONS = 700;
-const BLOCKS = 25n;
+const BLOCKS = 60n;
 const ALL = { pagination: { limit: 1_000n } };
 
 it.each([SEED])("goes on at height 1 as at any other, seed %d", (seed) => {

@@ -134,7 +134,7 @@ describe("one transaction of several people", () => {
 
   it.each<[string, (bidId: ReturnType<typeof parts>["bidId"]) => TestMessage, number]>([
     ["create lease", (bidId) => create(MsgCreateLeaseSchema, { bidId }), 12],
-    ["close bid", (bidId) => create(MsgCloseBidSchema, { bidId }), 12],
+    ["close bid", (bidId) => create(MsgCloseBidSchema, { bidId }), 6],
     ["close deployment", ({ owner, dseq }) => create(MsgCloseDeploymentSchema, { id: { owner, dseq } }), 5],
     ["pause group", ({ owner, dseq }) => create(MsgPauseGroupSchema, { id: { owner, dseq, gseq: 1 } }), 17],
     [

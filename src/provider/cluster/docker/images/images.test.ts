@@ -427,8 +427,8 @@ describe("what a hostile registry sends", () => {
 
   it("too many layers", async () => {
     const [layers, most] = [MAX_LAYERS + 1, MAX_LAYERS].map((count) => Array<Buffer>(count).fill(APP));
-    registry.addImage("team/app", "1", Array<Buffer>(10_000).fill(APP));
-    expect(await refused()).toMatch(/has 10000 layers/);
+    registry.addImage("team/app", "1", Array<Buffer>(5_000).fill(APP));
+    expect(await refused()).toMatch(/has 5000 layers/);
     registry.addImage("team/app", "1", layers ?? []);
     expect(await refused()).toMatch(/has 128 layers, 127 are possible/);
     registry.addImage("team/app", "1", most ?? []);
