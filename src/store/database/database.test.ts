@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { open } from "lmdb";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromUtf8, toHex, toUtf8 } from "../../util/index.ts";
 import {
@@ -245,6 +246,37 @@ describe("LMDB database", () => {
     expect(() => openLmdb(`${directory}/.`)).toThrow("is already open in this process: the database is in use");
     database.close();
     openLmdb(directory).close();
+  });
+
+  test("keeps what follows a transaction without changes, however often its process is killed", () => {
+    const [first, second, third] = [freshDirectory(), freshDirectory(), freshDirectory()];
+    const database = openLmdb(first);
+    database.write([put("t", "a", "1")], []);
+    database.write([]);
+    cpSync(first, second, { recursive: true });
+    database.close();
+    const killed = openLmdb(second);
+    killed.write([put("t", "b", "2")]);
+    const reader = openLmdbReader(second, ["t"]);
+    expect(listing(reader.table("t"))).toHaveLength(2);
+    reader.close();
+    cpSync(second, third, { recursive: true });
+    killed.close();
+    const again = openLmdb(third);
+    expect(listing(again.table("t"))).toHaveLength(2);
+    again.close();
+  });
+
+  test("says so when its journal is damaged", async () => {
+    const [directory, damaged] = [freshDirectory(), freshDirectory()];
+    const database = openLmdb(directory);
+    database.write([put("t", "a", "1")]);
+    cpSync(directory, damaged, { recursive: true });
+    database.close();
+    const journal = open(join(damaged, "journal"), { keyEncoding: "binary", encoding: "binary", noSubdir: false });
+    for (const { key } of journal.getRange()) journal.putSync(key, Buffer.of(0xff));
+    await journal.close();
+    expect(() => openLmdb(damaged)).toThrow(/^row 0 of the journal: .*: the database is damaged$/);
   });
 
   test("survives being closed with a snapshot and an iterator open", () => {

@@ -1,5 +1,6 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";
+import { bytesToUint64, errorText, toUtf8, uint64ToBytes } from "../../util/index.ts";
+import { storeErrors } from "../errors.ts";
 import type { Entry, KVReader, Range } from "../kv.ts";
 import { CacheStore } from "../layers/cache.ts";
 import { keyText } from "../layers/text.ts";
@@ -53,7 +54,12 @@ export function encodeWrites(writes: readonly Write[]): Buffer {
  */
 export function readWrites(journal: KVReader, number: bigint): Write[] | undefined {
   const row = journal.get(uint64ToBytes(number));
-  return row === undefined ? undefined : decodeWrites(inflate(row));
+  if (row === undefined) return undefined;
+  try {
+    return decodeWrites(inflate(row));
+  } catch (cause) {
+    throw storeErrors.damaged(`row ${number} of the journal: ${errorText(cause)}`, { cause });
+  }
 }
 
 function decodeWrites(bytes: Uint8Array): Write[] {

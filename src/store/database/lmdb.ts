@@ -151,7 +151,8 @@ class LmdbDatabase implements Database {
       this.#pending.add(writes);
       this.#next += 1n;
     }
-    if (this.#pending.rows > 0) this.#settle([]);
+    // A transaction without changes counts too: no row may follow one that is no longer there.
+    if (this.#next > this.#first) this.#settle([]);
     this.#old = { from: this.#next, to: this.#next };
     // No reader is there yet.
     if (firstEntry(rows) !== undefined) this.#journal.clearSync();
