@@ -1,7 +1,7 @@
 export { createApp, moduleSet, standardModules } from "./app.ts";
 export { type ApplicationOptions, type RestartState, SvcApplication } from "./application.ts";
 export { genesisProblems, RefusedGenesisTx } from "./genesis.ts";
-export { CONSENSUS, withoutRecords } from "./lastblock.ts";
+export { CONSENSUS, holdsLastBlock, withoutRecords } from "./lastblock.ts";
 export type { BaseKeepers, ModuleSet } from "./module-set.ts";
 export { AppReader, type PendingState, type QueryWork, readTables } from "./queries/reader.ts";
 export type { SimulationTurn } from "./queries/simulate.ts";

@@ -31,6 +31,11 @@ export function readLastBlock(tables: Tables): BlockInfo | undefined {
   return bytes === undefined ? undefined : stored.decode(bytes);
 }
 
+/** Whether a state holds the record itself. Earlier versions kept it beside the state. */
+export function holdsLastBlock(tables: Tables): boolean {
+  return tables.table(stateTable(CONSENSUS)).has(KEY);
+}
+
 export function recordLastBlock(store: KVStore, block: BlockInfo): void {
   store.set(KEY, stored.encode(block));
 }

@@ -411,6 +411,20 @@ describe("a home", () => {
     expect(readdirSync(homePaths(source).snapshots).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
+  it("takes no snapshot of a state that an earlier version wrote, which nobody could restore", async () => {
+    await made;
+    const home = freshHome();
+    const older = open(home, 0n, 2, { unhashedRecords: true, pruning: PRUNING_STRATEGIES.nothing });
+    for (let i = 0; i < 3; i++) older.engine.produceBlock();
+    await older.close();
+    await expect(exportSnapshot(home)).rejects.toThrow("an earlier version wrote height 2");
+    const newer = open(home, 0n, 2, { pruning: PRUNING_STRATEGIES.nothing });
+    for (let i = 0; i < 2; i++) newer.engine.produceBlock();
+    await newer.close();
+    await expect(exportSnapshot(home, 3n)).rejects.toThrow("no snapshot can be taken of this height");
+    expect((await exportSnapshot(home)).height).toBe(4n);
+  });
+
   it("has nothing of a snapshot that its end broke off", async () => {
     const home = freshHome();
     const chain = open(home, 3n);

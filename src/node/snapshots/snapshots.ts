@@ -1,5 +1,12 @@
 import { existsSync, rmSync } from "node:fs";
-import { createApp, restoredBlock, snapshotTables, standardModules, UNHASHED_TABLES } from "../../app/index.ts";
+import {
+  createApp,
+  holdsLastBlock,
+  restoredBlock,
+  snapshotTables,
+  standardModules,
+  UNHASHED_TABLES,
+} from "../../app/index.ts";
 import { sha256 } from "../../crypto/index.ts";
 import {
   AHEAD_TABLE,
@@ -27,6 +34,7 @@ import {
   OLDER_FORMAT,
   openLmdb,
   openLmdbReader,
+  pastTables,
   SNAPSHOT_FORMAT,
   SnapshotDirectory,
   type SnapshotPlace,
@@ -79,6 +87,9 @@ export async function exportSnapshot(home: string, height?: bigint): Promise<Sna
         `the hash of height ${wanted} is in block ${wanted + 1n}, and the last block is ${last}`,
       );
     if (wanted < new BlockReader(database).base) throw nodeErrors.noSnapshot(`block ${wanted} is not kept`);
+    const past = pastTables(database, wanted);
+    if (past !== undefined && !holdsLastBlock(past))
+      throw nodeErrors.noSnapshot(`an earlier version wrote height ${wanted}: let this one make two blocks first`);
     const nothing = async () => {};
     const origin = { app, database, directory: directoryOf(home) };
     return await snapshotOf(origin, wanted, { pause: nothing, blockBehind: nothing });
