@@ -74,7 +74,12 @@ function decodeWrites(bytes: Uint8Array): Write[] {
 
 /** Changes that are in the journal and not in their tables yet. */
 export class PendingWrites {
-  readonly #writes: Write[] = [];
+  #rows = 0;
+  /** By table, in their order, each with its number among those of all tables. */
+  readonly #writes = new Map<
+    string,
+    { readonly row: number; readonly text: string; readonly value: Buffer | null }[]
+  >();
   readonly #stores = new Map<string, CacheStore>();
   readonly #tableOf: (name: string) => KVReader | undefined;
 
@@ -84,15 +89,19 @@ export class PendingWrites {
   }
 
   get rows(): number {
-    return this.#writes.length;
+    return this.#rows;
   }
 
   add(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) {
       // Tables give buffers.
       const copy = value === null ? null : Buffer.from(value);
-      this.#writes.push({ table, key, value: copy });
-      this.#storeOf(table)?.write(keyText(key), copy);
+      const text = keyText(key);
+      const own = this.#writes.get(table) ?? [];
+      if (own.length === 0) this.#writes.set(table, own);
+      own.push({ row: this.#rows, text, value: copy });
+      this.#rows += 1;
+      this.#storeOf(table)?.write(text, copy);
     }
   }
 
@@ -110,8 +119,10 @@ export class PendingWrites {
   /** A table with the first changes, over what it was when there were so many. */
   overAt(rows: number, name: string, table: KVReader): KVReader {
     const store = new CacheStore(table);
-    for (const { table: each, key, value } of this.#writes.slice(0, rows))
-      if (each === name) store.write(keyText(key), value);
+    for (const { row, text, value } of this.#writes.get(name) ?? []) {
+      if (row >= rows) break;
+      store.write(text, value);
+    }
     return store.changeCount === 0 ? table : store;
   }
 
