@@ -2,6 +2,8 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { sampleService, sampleSpec, untilOk } from "../../src/provider/cluster/contract/conformance/index.ts";
+import { EngineApi } from "../../src/provider/cluster/docker/api/api.ts";
+import { ensureImage } from "../../src/provider/cluster/docker/images/made.ts";
 import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import { probeLease } from "../../src/provider/cluster/index.ts";
 import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter, parseNetworks } from "../../src/provider/ingress/index.ts";
@@ -33,6 +35,9 @@ const WAYS: readonly (readonly [HostReason, string])[] = [
   ["apparmor", "apparmor failed to apply profile: write /proc/self/attr/exec: no such file or directory"],
   ["timeout", "sleep"],
 ];
+
+/** Words of an image that an engine repeats when it refuses the image. */
+const POISON = ["catatonit", "error setting rlimit type 6: operation not permitted"];
 
 /** A runtime that says what the file beside it holds, and works without that file. */
 function failingRuntime(folder: string): string {
@@ -132,6 +137,38 @@ describe.skipIf(missing !== undefined)("the trial of a container", () => {
     expect(told.join(" ")).toContain(HOST_REASONS.engine.tenant);
     expect(told.join(" ")).not.toMatch(/hunter2|var\/tmp|10\.3|runc/);
     await driver.teardown(spec.id);
+  });
+
+  /** What a tenant's container is started with. */
+  async function given(): Promise<string> {
+    const spec = sampleSpec([sampleService(engine.image)]);
+    await driver.deploy(spec);
+    await untilOk(driver, spec.id);
+    const format = "{{json .HostConfig.Ulimits}} {{.HostConfig.Init}}";
+    const said = await engine.podman(
+      "inspect",
+      "--format",
+      format,
+      ...(await engine.podman("ps", "-q")).trim().split("\n"),
+    );
+    await driver.teardown(spec.id);
+    return said.trim();
+  }
+
+  it("keeps the init process and limits of all tenants whatever words an image holds", async () => {
+    const api = await EngineApi.open(engine.socket, { call: 60_000, work: 120_000 });
+    const before = await given();
+    expect(before).toMatch(/ true$/);
+    for (const [index, words] of POISON.entries()) {
+      const tag = `localhost/poison:${index}`;
+      const config = { Cmd: ["/probe"], StopSignal: words };
+      await ensureImage(api, { tag, config, tree: async () => Buffer.alloc(1024) });
+      const spec = sampleSpec([sampleService(tag)]);
+      await driver.deploy(spec);
+      await waitFor(async () => (await driver.status(spec.id)).services[0]?.error !== undefined, "the failed start");
+      await driver.teardown(spec.id);
+    }
+    expect(await given()).toBe(before);
   });
 
   it("begins when every lease fails, and when the engine is back", async () => {

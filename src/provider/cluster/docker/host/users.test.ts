@@ -38,10 +38,11 @@ describe("users of leases", () => {
   it("are given up for good when the engine refuses them, and only then", async () => {
     const users = new LeaseUsers(true, silentLogger);
     await users.look("podman", false, async () => {});
-    expect(users.refused("no space left on device")).toBe(false);
-    expect(users.refused("could not find enough available IDs")).toBe(true);
+    expect(users.refused("invalid signal: userns", { isTrial: false })).toBe(false);
+    expect(users.refused("no space left on device", { isTrial: true })).toBe(false);
+    expect(users.refused("could not find enough available IDs", { isTrial: true })).toBe(true);
     expect(users.first(NAMESPACE)).toBe(0);
-    expect(users.refused("could not find enough available IDs")).toBe(false);
+    expect(users.refused("could not find enough available IDs", { isTrial: true })).toBe(false);
   });
 
   it("have ids that nothing else on the host has, the same at every start", async () => {

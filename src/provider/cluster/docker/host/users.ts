@@ -2,6 +2,7 @@ import { chmod, lchown, lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText, type Logger } from "../../../../util/index.ts";
 import { run } from "./command.ts";
+import type { Refused } from "./limits/process-limit.ts";
 
 /** Ids of users on the host that neither distributions nor service managers give out. */
 const FIRST = 0x7000_0000;
@@ -43,9 +44,12 @@ export class LeaseUsers {
     return FIRST + (Number.parseInt(namespace.slice(0, 6), 32) % LEASES) * EACH;
   }
 
-  /** Called when the engine did not make a container; true where it may be tried without users of its own. */
-  refused(text: string): boolean {
-    if (!this.#isOn || !REFUSED.test(text)) return false;
+  /**
+   * Called when the engine did not make a container; true where it may be tried without users of its own. Engines repeat words
+   * of images, so only the trial's container turns users off.
+   */
+  refused(text: string, { isTrial }: Pick<Refused, "isTrial">): boolean {
+    if (!isTrial || !this.#isOn || !REFUSED.test(text)) return false;
     this.#isOn = false;
     this.#log.warn("the engine refuses to give containers their own users: root of a container is root here", {
       err: text,

@@ -41,7 +41,8 @@ export async function createReplica(state: LeaseState, images: LeaseImages, targ
   } catch (error) {
     if (isUnreachable(error)) throw error;
     if (isNotFound(error) && /image/i.test(errorText(error))) return images.forget(plan.name);
-    if (state.context.limits.refused(engineWords(error), Date.now())) return;
+    const isTrial = isProbeLease(state.spec.id);
+    if (state.context.limits.refused(engineWords(error), { createdAt: Date.now(), isTrial })) return;
     startFailed(state, { replica, service: plan.name, history }, error);
   }
 }
@@ -74,8 +75,7 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     // A full layer cannot be mounted again: the replica starts afresh.
     if (isLayerFull(error) && !(await isHostFull(state))) return renewLayer(state, input);
     // The next pass creates it again.
-    if (context.init.isLacking(error) || (await isLimitLowered(state, id, error)))
-      return context.api.remove(id).catch(ignoreNotFound);
+    if (await isOutdated(state, id, error)) return context.api.remove(id).catch(ignoreNotFound);
     startFailed(state, input, error);
     // If another program has taken a published port meanwhile, or a device is gone, a new container gets another.
     if (
@@ -126,10 +126,11 @@ async function isHostFull({ context, spec }: LeaseState): Promise<boolean> {
   return isProbeLease(spec.id) || ((await freeDisk(context)) ?? FULL_DISK) < FULL_DISK;
 }
 
-/** Whether the container asks for more of a limit than the engine can give, and another one will ask for less. */
-async function isLimitLowered({ context }: LeaseState, id: string, error: unknown): Promise<boolean> {
+/** Whether the container asks for an init process or limits that the engine cannot give, and another one will not. */
+async function isOutdated({ context, spec }: LeaseState, id: string, error: unknown): Promise<boolean> {
   const { createdAt } = await context.api.inspect(id);
-  return context.limits.refused(engineWords(error), createdAt);
+  const refused = { createdAt, isTrial: isProbeLease(spec.id) };
+  return context.init.isLacking(error, refused) || context.limits.refused(engineWords(error), refused);
 }
 
 async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {

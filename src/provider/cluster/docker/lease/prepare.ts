@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { replicaName } from "../../contract/index.ts";
+import { isProbeLease, replicaName } from "../../contract/index.ts";
 import { shownBytes } from "../../shared/index.ts";
 import { EngineFailure } from "../api/failure.ts";
 import type { Lack } from "../host/fullness.ts";
@@ -82,14 +82,15 @@ async function createContainer(state: LeaseState, target: NewReplica): Promise<s
     context.gpus.take(owner, target.plan.gpu, (gpus) =>
       context.api.create(containerOptions({ ...input, init: withInit, gpus }, context.settings, context.naming)),
     );
+  const isTrial = isProbeLease(spec.id);
   try {
     return await create(init && context.init.isThere).catch((error) => {
-      if (!init || !context.init.isLacking(error)) throw error;
+      if (!init || !context.init.isLacking(error, { createdAt: Date.now(), isTrial })) throw error;
       return create(false);
     });
   } catch (error) {
     const text = error instanceof EngineFailure ? `${error.message} ${error.detail}` : "";
-    if (!context.users.refused(text)) throw error;
+    if (!context.users.refused(text, { isTrial })) throw error;
     return createContainer(state, target);
   }
 }

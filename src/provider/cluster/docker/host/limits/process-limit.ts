@@ -33,10 +33,18 @@ function hardLimit(name: string, limits: string): number {
 }
 
 /** Fewer of anything would keep programs of an ordinary kind from working. */
-const LEAST = 1024;
+const LEAST = 256;
 
 /** Most of each for one user, over all containers; open files are those of one process. */
 type ProcessLimits = Readonly<Record<"openFiles" | "processes" | "signals", number>>;
+
+/** The container that an engine did not start. */
+export interface Refused {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** It belongs to the provider's own trial: nothing in it comes from a tenant. */
+  readonly isTrial: boolean;
+}
 
 interface Ulimit {
   readonly Name: string;
@@ -79,17 +87,17 @@ export class ContainerLimits {
   }
 
   /**
-   * Takes what the engine says of a container that it did not start, and when that was made; true if the container should be
-   * made anew, with lower limits.
+   * Takes what the engine says of a container that it did not start; true if the container should be made anew, with lower
+   * limits. Engines repeat words of images and manifests, so only the trial's container lowers a limit.
    */
-  refused(text: string, createdAt: number): boolean {
+  refused(text: string, { createdAt, isTrial }: Refused): boolean {
     const [, number = "", name = ""] = REFUSED.exec(text) ?? [];
     const limit = NUMBERS.get(number) ?? name.toLowerCase();
     const before = this.#values.get(limit);
     if (before === undefined) return false;
     // Containers from before the last change prove nothing about the limit of now.
     if (createdAt < (this.#lowered.get(limit) ?? 0)) return true;
-    if (before <= LEAST) return false;
+    if (!isTrial || before <= LEAST) return false;
     const value = Math.max(LEAST, Math.floor(before / 2));
     this.#values.set(limit, value);
     this.#lowered.set(limit, this.#now());
