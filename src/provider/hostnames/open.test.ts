@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { silentLogger } from "../../util/index.ts";
+import { PROBE_HOST } from "../cluster/index.ts";
 import { testCertificate } from "../testing/identities.ts";
 import { PROVIDER } from "../testing/leases.ts";
 import { openHostnames } from "./index.ts";
@@ -23,6 +24,11 @@ it("keeps every name of the gateway's certificate from tenants, those of a wildc
   for (const host of ["gw.example.com", "status.example.net", "a.edge.example.com", "A.Edge.example.com."])
     expect(allows(host), host).toBe(false);
   for (const host of ["example.net", "a.status.example.net", "edge.example.org"]) expect(allows(host), host).toBe(true);
+});
+
+it("keeps the name of the trial at the ingress from tenants: the provider stops bidding where another answers for it", async () => {
+  const allows = await opened([]);
+  for (const host of [PROBE_HOST, `${PROBE_HOST.toUpperCase()}.`]) expect(allows(host), host).toBe(false);
 });
 
 it("reads names with a final dot as DNS does", async () => {

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import type { Clock, Logger } from "../../util/index.ts";
+import { PROBE_HOST } from "../cluster/contract/index.ts";
 import { accountHost } from "./generated.ts";
 import { HostLedger } from "./ledger.ts";
 import { dnsProver, type HostProver, resolverLookups } from "./proof.ts";
@@ -46,7 +47,7 @@ export function openHostnames({ config, certificate, log, clock }: OpenHostnames
 } {
   const { domain, staticHosts, blockedHosts, hostnames } = config.ingress;
   const { isProven, resolvers, quarantineMs } = hostnames;
-  const own = [config.publicHostname, ...namesOf(certificate)].filter((name) => name !== "localhost");
+  const own = [config.publicHostname, PROBE_HOST, ...namesOf(certificate)].filter((name) => name !== "localhost");
   const ledger = new HostLedger(join(config.stateDir, LEDGER), log);
   const rules = { blocked: blockedHosts, domain, own, quarantineMs };
   const aliasOf = (owner: string) => (staticHosts ? accountHost(owner, domain) : undefined);

@@ -7,6 +7,7 @@ import {
   type ClusterProbe,
   type LeaseSpec,
   PROBE_ANSWER,
+  PROBE_HOST,
   PROBE_MOUNT,
   PROBE_PORT,
   probeLease,
@@ -30,8 +31,6 @@ export interface TrialOptions {
 const TIMEOUT_MS = 60_000;
 const BETWEEN_VISITS_MS = 20;
 const VISIT_MS = 5_000;
-/** Never resolved, and never in a certificate: requests for it are not sent on to TLS. */
-const HOST = "svc-probe.invalid";
 const MIB = 1 << 20;
 
 /**
@@ -72,7 +71,7 @@ async function run(options: TrialOptions, lease: LeaseKey, signal: AbortSignal):
     await driver.deploy(specOf(lease, image));
     const { httpOptions } = EXPOSE;
     const target = { lease, service: SERVICE, port: PROBE_PORT, options: httpOptions };
-    await router.route(lease, [{ target, hosts: [HOST] }], {});
+    await router.route(lease, [{ target, hosts: [PROBE_HOST] }], {});
     const late = pause(timeoutMs, undefined, { signal, ref: false }).then(
       () => hostFault(hasStarted ? "ingress" : "timeout", `after ${timeoutMs / 1000} s`),
       () => undefined,
@@ -94,7 +93,7 @@ async function answered({ ingress }: TrialOptions, signal: AbortSignal): Promise
 /** The text of the page; empty if there is none. */
 function visit({ host, port }: ReturnType<TrialOptions["ingress"]>, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    const options = { host, port, headers: { host: HOST }, agent: false, timeout: VISIT_MS, signal };
+    const options = { host, port, headers: { host: PROBE_HOST }, agent: false, timeout: VISIT_MS, signal };
     const call = request(options, (response) => {
       let text = "";
       response.setEncoding("utf8");

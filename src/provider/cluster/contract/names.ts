@@ -15,6 +15,8 @@ export function replicaName(service: string, index: number): string {
 export const PROBE_PORT = 8080;
 export const PROBE_MOUNT = "/data";
 export const PROBE_ANSWER = "runs\n";
+/** Host name of the trial at the ingress: never resolved, never in a certificate, and never a tenant's. */
+export const PROBE_HOST = "svc-probe.invalid";
 
 /** The lease of the trial: no deployment of the chain has this number. */
 export function probeLease(provider: string): LeaseKey {
