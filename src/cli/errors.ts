@@ -31,7 +31,7 @@ export function reportError(error: unknown, options: { trace: boolean; err: (tex
   options.err(`Error: ${shown(errorText(error))}`);
   const hint = error instanceof SvcError || error instanceof UsageError ? error.hint : undefined;
   if (hint !== undefined) options.err(`Hint: ${shown(hint)}`);
-  if (options.trace && error instanceof Error && error.stack !== undefined) options.err(error.stack);
+  if (options.trace && error instanceof Error && error.stack !== undefined) options.err(printable(error.stack));
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
 

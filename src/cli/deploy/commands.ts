@@ -15,7 +15,7 @@ import {
   unlessInterrupted,
 } from "../../tenant/index.ts";
 import { deployRequest, FileJournal } from "../../tenant/node/index.ts";
-import { shellWord } from "../../util/index.ts";
+import { printable, shellWord } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { printWarnings } from "../sdl/sdl.ts";
 import { printAs } from "../terminal/output.ts";
@@ -91,12 +91,12 @@ function runFile<R extends DeployRequest>(
 
 function printDeployed({ flags, io }: CommandInput, result: DeployResult): void {
   if (flags.text("output") === "json") {
-    io.out(`${JSON.stringify(result)}\n`);
+    io.out(`${printable(JSON.stringify(result))}\n`);
     return;
   }
   const total = result.steps.reduce((sum, { ms }) => sum + ms, 0);
   io.err(`deployment ${result.dseq} is running after ${(total / 1000).toFixed(1)} s\n`);
-  io.out(addressLines(result));
+  io.out(printable(addressLines(result)));
 }
 
 /** An interruption, with what the user can do next. */
@@ -133,11 +133,12 @@ export function psCommand(input: CommandInput): Promise<number> {
     asTenant(input, { tx: {}, signal }, async ({ parts }) => {
       const lines = await unlessInterrupted(() => listDeployments({ ...parts, now: Date.now }), signal);
       if (flags.text("output") === "json") {
-        io.out(`${JSON.stringify({ deployments: lines })}\n`);
+        io.out(`${printable(JSON.stringify({ deployments: lines }))}\n`);
         return;
       }
       for (const { dseq, problems, next } of lines) {
-        for (const each of [...problems, ...(next === "" ? [] : [next])]) io.err(`deployment ${dseq}: ${each}\n`);
+        for (const each of [...problems, ...(next === "" ? [] : [next])])
+          io.err(`deployment ${dseq}: ${printable(each)}\n`);
       }
       if (lines.length === 0) io.err("no active deployment; make one: svc deploy FILE\n");
       else io.out(psTable(lines));

@@ -1,5 +1,5 @@
 import { deployErrors } from "../../tenant/index.ts";
-import { EXIT, errorText, isOneOf, SvcError } from "../../util/index.ts";
+import { EXIT, errorText, isOneOf, printable, SvcError } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { ExitError } from "../errors.ts";
 import { interruptible } from "./interrupts.ts";
@@ -19,10 +19,11 @@ function ending({ flags, io }: CommandInput, error: unknown): number {
     io.err("cancelled: nothing was sent (-y asks no questions)\n");
     return EXIT.done;
   }
-  if (flags.text("output") === "json" && !(error instanceof ExitError)) io.out(`${JSON.stringify(errorJson(error))}\n`);
+  if (flags.text("output") === "json" && !(error instanceof ExitError))
+    io.out(`${printable(JSON.stringify(errorJson(error)))}\n`);
   if (!is(error, "interrupted")) throw error;
-  io.err(`\n${error.message}\n`);
-  if (error.hint !== undefined) io.err(`${error.hint}\n`);
+  io.err(`\n${printable(error.message)}\n`);
+  if (error.hint !== undefined) io.err(`${printable(error.hint)}\n`);
   return EXIT.interrupted;
 }
 

@@ -1,10 +1,10 @@
 import type { DeploymentLine } from "../../tenant/index.ts";
-import { formatCoin, textTable } from "../../util/index.ts";
+import { formatCoin, printable, textTable } from "../../util/index.ts";
 
 const HEADINGS = ["DSEQ", "STATE", "SERVICES", "PER BLOCK", "PER MONTH", "BALANCE", "UNTIL", "ADDRESSES"] as const;
 
 export function psTable(lines: readonly DeploymentLine[]): string {
-  return textTable([HEADINGS, ...lines.map(psRow)]);
+  return textTable([HEADINGS, ...lines.map((line) => psRow(line).map(printable))]);
 }
 
 function psRow(line: DeploymentLine): string[] {

@@ -1,5 +1,5 @@
 import { serviceLeases } from "../../tenant/index.ts";
-import { EXIT } from "../../util/index.ts";
+import { EXIT, printable } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import { attachShell, chooseTerminal, type ShellStreams } from "../provider/client/shell.ts";
@@ -29,7 +29,7 @@ export async function shellCommand(input: CommandInput): Promise<number> {
     const gateway = await tenant.gateway(found.provider);
     const shell = await gateway.shell(found.lease.id, { service, replica, command, tty, stdin });
     const { exitCode, message } = await attachShell(shell, streams, { tty, stdin });
-    if (message !== "") io.err(`Error: ${message}\n`);
+    if (message !== "") io.err(`Error: ${printable(message)}\n`);
     return message !== "" && exitCode === 0 ? EXIT.failed : exitCode;
   });
 }

@@ -1,3 +1,4 @@
+import { printable } from "../../util/index.ts";
 import { type JsonValue, printJson } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import type { Io } from "./io.ts";
@@ -33,7 +34,7 @@ export function printResult(value: JsonValue, format: OutputFormat, io: ResultIo
 /** Prints a table, and how to see what it leaves out. */
 export function printTable({ text, isCut, next }: Table, io: ResultIo): void {
   io.out(text);
-  if (next !== undefined) io.err(`more rows follow: --page-key ${next}\n`);
+  if (next !== undefined) io.err(`more rows follow: --page-key ${printable(next)}\n`);
   if (isCut) io.err("lines are cut at the width of the terminal; -o text shows everything\n");
 }
 

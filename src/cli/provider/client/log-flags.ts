@@ -1,5 +1,5 @@
 import type { GatewayLogLine } from "../../../client/index.ts";
-import { parseDurationMs } from "../../../util/index.ts";
+import { parseDurationMs, printable } from "../../../util/index.ts";
 import type { FlagSpec } from "../../command/flag-spec.ts";
 import type { Flags } from "../../command/flags.ts";
 import { usageError } from "../../errors.ts";
@@ -36,7 +36,7 @@ function sinceOf(text: string, now: number): Date {
 
 /** A line as one JSON object, or as text after a prefix that names its source. */
 export function printLine(line: GatewayLogLine, from: string, flags: Flags): string {
-  if (flags.text("output") === "json") return JSON.stringify(line);
+  if (flags.text("output") === "json") return printable(JSON.stringify(line));
   const time = flags.bool("timestamps") && line.time !== undefined ? `${cleanLine(line.time)} ` : "";
   return `${from} ${time}${cleanLine(line.message)}`;
 }

@@ -1,6 +1,6 @@
 import { GatewayRefusal } from "../../../client/index.ts";
 import { type LoadedSdl, loadSdlFile } from "../../../sdl/index.ts";
-import { EXIT, errorText, SvcError, textTable } from "../../../util/index.ts";
+import { EXIT, errorText, printable, SvcError, textTable } from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { printWarnings } from "../../sdl/sdl.ts";
@@ -45,7 +45,7 @@ async function sendTo(session: TenantSession, provider: string, run: () => Promi
     return { provider, status: "PASS", error: "", errorMessage: "" };
   } catch (cause) {
     const hint = cause instanceof SvcError ? cause.hint : undefined;
-    if (hint !== undefined) session.context.io.err(`Hint: ${hint}\n`);
+    if (hint !== undefined) session.context.io.err(`Hint: ${printable(hint)}\n`);
     const error = cause instanceof GatewayRefusal ? cause.reason : "not_sent";
     return { provider, status: "FAIL", error, errorMessage: errorText(cause) };
   }
@@ -54,5 +54,5 @@ async function sendTo(session: TenantSession, provider: string, run: () => Promi
 function print(outcomes: readonly Outcome[], { context: { io, output } }: TenantSession): void {
   const rows = outcomes.map(({ provider, status, errorMessage }) => [provider, status, errorMessage]);
   const table = textTable([["PROVIDER", "STATUS", "ERROR"], ...rows]);
-  io.out(output === "json" ? `${JSON.stringify(outcomes)}\n` : table);
+  io.out(printable(output === "json" ? `${JSON.stringify(outcomes)}\n` : table));
 }

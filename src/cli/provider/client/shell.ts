@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ShellSession } from "../../../client/index.ts";
-import { EXIT } from "../../../util/index.ts";
+import { EXIT, printable } from "../../../util/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
 import { openLease, withSession } from "./session.ts";
@@ -23,7 +23,7 @@ export async function leaseShell(input: CommandInput): Promise<number> {
   return withSession(session.chain, async () => {
     const shell = await gateway.shell(lease, { service, replica, command, tty, stdin });
     const { exitCode, message } = await attachShell(shell, streams, { tty, stdin });
-    if (message !== "") input.io.err(`Error: ${message}\n`);
+    if (message !== "") input.io.err(`Error: ${printable(message)}\n`);
     return message !== "" && exitCode === 0 ? EXIT.failed : exitCode;
   });
 }

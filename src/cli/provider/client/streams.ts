@@ -1,5 +1,5 @@
 import type { GatewayEvent, GatewayLogLine } from "../../../client/index.ts";
-import { EXIT, errorText } from "../../../util/index.ts";
+import { EXIT, errorText, printable } from "../../../util/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
@@ -15,7 +15,7 @@ export async function leaseLogs(input: CommandInput): Promise<number> {
   const { io } = session.context;
   const print = (line: GatewayLogLine): string =>
     printLine(line, `[${formatLeaseId(lease)}][${cleanLine(line.name)}]`, input.flags);
-  const onRetry = (reason: Error) => io.err(`log stream lost (${errorText(reason)}), reconnecting\n`);
+  const onRetry = (reason: Error) => io.err(`log stream lost (${cleanLine(errorText(reason))}), reconnecting\n`);
   return withSession(session.chain, () =>
     stream(input, (signal) => gateway.logs(lease, { ...wanted(input), ...wishes, tail, signal, onRetry }), print),
   );
@@ -25,7 +25,8 @@ export async function leaseLogs(input: CommandInput): Promise<number> {
 export async function leaseEvents(input: CommandInput): Promise<number> {
   const { session, lease, gateway } = await openLease(input);
   const { output } = session.context;
-  const print = (event: GatewayEvent): string => (output === "json" ? JSON.stringify(event) : eventLine(event));
+  const print = (event: GatewayEvent): string =>
+    output === "json" ? printable(JSON.stringify(event)) : eventLine(event);
   return withSession(session.chain, () =>
     stream(input, (signal) => gateway.events(lease, { ...wanted(input), tail: -1, signal }), print),
   );
