@@ -78,6 +78,9 @@ export type StartReason = HostReason | "program";
 
 /** Words of engines, runtimes (runc, crun, containerd) and the kernel by the reason that they tell; the first match counts. */
 const WORDS: readonly (readonly [StartReason, RegExp])[] = [
+  // These repeat words of the image, which must not look like a fault of the host.
+  ["program", /invalid signal|image EXPOSE|env fields from image|unable to find user|no matching entries in/i],
+  ["program", /rootfs at \S+: not a directory/i],
   ["limits", /rlimit/i],
   ["seccomp", /seccomp/i],
   ["apparmor", /apparmor/i],

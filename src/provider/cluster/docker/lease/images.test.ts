@@ -69,10 +69,12 @@ function leaseState({ pull }: { readonly pull: (image: string) => Promise<string
     errors: new Map<string, string>(),
     record: { spec, images: {}, earlier: [] },
     event: () => {},
+    notices: { say: () => {} },
     update: async () => {},
     context: {
       images: { pull, weightOf: () => undefined, heldFor: () => undefined },
       health: { observe: () => {} },
+      news: { failed: () => {} },
       settings: { timing: { backoff: { first: 1, initial: 1, max: 1, resetAfter: 1 } }, limits: {} },
     },
   };
