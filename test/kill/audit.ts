@@ -84,6 +84,7 @@ function replay(blocks: BlockStore, genesis: Genesis): Pick<AuditedChain, "heigh
       height,
       time: header.time,
       proposer: header.proposerAddress,
+      nextValidatorsHash: header.nextValidatorsHash,
       hash: commit.blockId.hash,
     };
     const result = app.finalizeBlock(request);

@@ -37,6 +37,8 @@ const KEYRING = ["--keyring-backend", "test"];
 const START_MS = 180_000;
 /** Node ports of each provider in this process; ranges of parallel test runs start elsewhere. */
 const NODE_PORTS = 100;
+/** Containers by which the provider tries its host. */
+const TRIAL = "0/";
 let nextNodePort = 20_000 + (process.pid % 300) * NODE_PORTS;
 
 /** A provider in its own process, on its own home that survives restarts. */
@@ -83,12 +85,13 @@ export class TestProvider {
     });
   }
 
-  /** Ids of its containers, running or not, by lease and replica. */
+  /** Ids of the containers of tenants, running or not, by lease and replica. */
   async containers(): Promise<Map<string, string>> {
     const format =
       '{{.ID}} {{index .Labels "svc.lease.dseq"}}/{{index .Labels "svc.service"}}/{{index .Labels "svc.replica"}}';
     const text = await this.#podman("ps", "--all", "--no-trunc", ...this.#mine(), "--format", format);
-    return new Map(lines(text).map((line) => [line.split(" ")[1] ?? "", line.split(" ")[0] ?? ""]));
+    const found = lines(text).map((line) => [line.split(" ")[1] ?? "", line.split(" ")[0] ?? ""] as const);
+    return new Map(found.filter(([name]) => !name.startsWith(TRIAL)));
   }
 
   /** Names of its containers and networks on the engine. */
