@@ -35,7 +35,8 @@ let tenant = "";
 
 const type = (line: string, ...answers: Answer[]): Promise<Screen> => atTerminal(line, answers, { env, cwd: user });
 const fetched = async (name: string): Promise<string> => (await (await fetch(`${env.SVC_NET}/${name}`)).text()).trim();
-const lastJson = (text: string) => JSON.parse(text.trim().split("\n").at(-1) ?? "");
+/** The result, before the line that tells how to wait for the block. */
+const lastJson = (text: string) => JSON.parse(text.split("\n").findLast((line) => line.startsWith("{")) ?? "");
 const committed = (hash: string) =>
   waitFor(async () => {
     const { code, text } = await type(`svc query tx ${hash} -o json`);
@@ -104,7 +105,7 @@ describe("the set-up of a provider at a terminal", () => {
     const { code, text } = await type('svc --node "$SVC_NODE" query bank balances "$SVC_ACCOUNT_ADDRESS"');
     expect({ code, text }).toEqual({
       code: 0,
-      text: 'balances:\n- amount: "7"\n  denom: stake\n- amount: "20000000"\n  denom: utoken\npagination:\n  next_key: null\n  total: "0"\n',
+      text: "DENOM   AMOUNT\nstake   7\nutoken  20000000\n",
     });
   });
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import type { Clock, Logger } from "../../util/index.ts";
-import { PROBE_HOST } from "../cluster/contract/index.ts";
+import { PROBE_HOST } from "../cluster/index.ts";
 import { accountHost } from "./generated.ts";
 import { HostLedger } from "./ledger.ts";
 import { dnsProver, type HostProver, resolverLookups } from "./proof.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "../../../../util/index.ts";
-import type { Refused } from "../host/limits/process-limit.ts";
+import type { Refused } from "./failure.ts";
 import { EngineFailure } from "./failure.ts";
 
 /** Whether the engine has a process to put in front of programs. It says so only when it makes a container, or starts one. */

@@ -73,6 +73,14 @@ function cleanText(raw: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT / 4)} ... ${text.slice((-MAX_TEXT * 3) / 4)}`;
 }
 
+/** The container that an engine did not start. */
+export interface Refused {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** It belongs to the provider's own trial: nothing in it comes from a tenant. */
+  readonly isTrial: boolean;
+}
+
 /** Why a container did not start: a fault of the host, or of what the tenant wrote. */
 export type StartReason = HostReason | "program";
 

@@ -1,8 +1,8 @@
 import { chmod, lchown, lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText, type Logger } from "../../../../util/index.ts";
+import type { Refused } from "../api/failure.ts";
 import { run } from "./command.ts";
-import type { Refused } from "./limits/process-limit.ts";
 
 /** Ids of users on the host that neither distributions nor service managers give out. */
 const FIRST = 0x7000_0000;

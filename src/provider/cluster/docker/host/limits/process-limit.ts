@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Logger } from "../../../../../util/index.ts";
+import type { Refused } from "../../api/failure.ts";
 
 const MOST = 1 << 22;
 /** Bit of the capability with which limits may be raised. */
@@ -37,14 +38,6 @@ const LEAST = 256;
 
 /** Most of each for one user, over all containers; open files are those of one process. */
 type ProcessLimits = Readonly<Record<"openFiles" | "processes" | "signals", number>>;
-
-/** The container that an engine did not start. */
-export interface Refused {
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  /** It belongs to the provider's own trial: nothing in it comes from a tenant. */
-  readonly isTrial: boolean;
-}
 
 interface Ulimit {
   readonly Name: string;
