@@ -182,6 +182,8 @@ class ProviderDaemon implements RunningProvider {
 
   /** Ends a start that failed. A provider that serves nothing leaves no process behind. */
   async giveUp(): Promise<void> {
+    // A trial under way needs the data plane to remove its container.
+    await this.#probe.close();
     if (this.#leases.records().length === 0) await this.#request.config.plane?.abandon();
     await this.stop();
   }

@@ -48,7 +48,7 @@ function setUp() {
     changed: () => {},
   });
   const failed = (lease = LEASE): void => tell({ kind: "failed", lease, reason: "cgroup", cause: "no cgroup" });
-  return { room, world, clock, tell, failed };
+  return { room, world, clock, tell, failed, driver };
 }
 
 const state = (room: Probe) => expect.poll(() => room.state.kind);
@@ -125,4 +125,14 @@ it("is passed where the cluster has no trial", () => {
   });
   room.begin();
   expect(room.state.kind).toBe("passed");
+});
+
+it("is closed although the container of its trial cannot be removed", async () => {
+  const { room, clock, driver } = setUp();
+  driver.teardown = () => new Promise(() => {});
+  room.begin();
+  const closed = room.close();
+  await settle();
+  await clock.advance(10_000);
+  await closed;
 });

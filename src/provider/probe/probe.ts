@@ -25,6 +25,8 @@ const RETRY = { first: 15_000, most: 300_000 };
 const WINDOW_MS = 300_000;
 /** Leases that are remembered; older ones are forgotten. */
 const MOST_LEASES = 1_000;
+/** Milliseconds for which a stop waits for the removal of a trial. */
+const CLOSE_MS = 10_000;
 
 /**
  * Tries a container at the start, when the cluster comes back, every hour, and when every lease of the last minutes failed
@@ -41,6 +43,7 @@ export class Probe {
   #isWanted = false;
   #failures = 0;
   #isStopped = false;
+  readonly #stop = new AbortController();
   #cancel: () => void = () => {};
   #unwatch: () => void = () => {};
   /** Time of the last start of a lease's container. */
@@ -80,12 +83,18 @@ export class Probe {
     if (this.#state.kind === "probing") await this.#verdict;
   }
 
-  /** Ends the trials; resolves when nothing of the last one is left. */
+  /** Ends the trials; resolves when nothing of the last one is left, or its removal takes too long: the next start goes on with it. */
   async close(): Promise<void> {
     this.#isStopped = true;
+    this.#stop.abort();
     this.#cancel();
     this.#unwatch();
-    await this.#running;
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      stop = this.#clock.after(CLOSE_MS, resolve);
+    });
+    await Promise.race([this.#running, late]);
+    stop();
   }
 
   #try(): void {
@@ -100,7 +109,9 @@ export class Probe {
         this.#over(fault, this.#clock.now() - began);
         resolve();
       };
-      this.#running = tryContainer({ ...this.#options, probe }, tell).then(() => this.#ended());
+      this.#running = tryContainer({ ...this.#options, probe, signal: this.#stop.signal }, tell).then(() =>
+        this.#ended(),
+      );
     });
   }
 

@@ -25,6 +25,8 @@ export interface TrialOptions {
   readonly provider: string;
   /** Milliseconds that the trial may take. */
   readonly timeoutMs?: number;
+  /** Breaks the trial off. */
+  readonly signal?: AbortSignal;
 }
 
 /** A busy machine starts containers in seconds. */
@@ -41,6 +43,7 @@ export async function tryContainer(options: TrialOptions, tell: (fault?: HostFau
   const { driver, router, probe, provider } = options;
   const lease = probeLease(provider);
   const end = new AbortController();
+  options.signal?.addEventListener("abort", () => end.abort());
   try {
     await driver.teardown(lease);
     tell(await run(options, lease, end.signal));
