@@ -88,6 +88,7 @@ const KNOWN = new RegExp(
   [
     // The program reports its own version.
     "application_version",
+    "engine: text",
     "response.version",
     // A single validator has no rounds; theirs changed parameters in its first blocks.
     "round_state",
