@@ -106,6 +106,8 @@ const PARTS = {
   kubernetes: { project: "e2e", files: ["test/interop/kubernetes"], env: { SVC_TEST_KUBERNETES: 1 } },
   /** A certificate that ends while the provider runs and the ACME server is away; some minutes of real time. */
   acme: { project: "e2e", files: ["test/interop/acme-renewal.test.ts"], env: { SVC_TEST_ACME: 1 } },
+  /** A flooded node behind nginx and HAProxy, which must be installed (Debian: nginx-light, haproxy). */
+  proxies: { project: "e2e", files: ["test/attack/proxies.test.ts"], env: { SVC_TEST_PROXIES: 1 } },
   /** Every attack for two minutes instead of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
 };

@@ -16,6 +16,7 @@ describe("the settings of a node", () => {
 
   it("have defaults", () => {
     expect(nodeConfig({})).toEqual({
+      clients: { trustedProxies: [], requestsPerSecond: 500 },
       moniker: undefined,
       blockInterval: 6000,
       minGasPrices: [{ denom: "utoken", amount: 2_500_000_000_000_000n }],

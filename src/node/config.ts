@@ -2,7 +2,7 @@ import type { MempoolLimits } from "../engine/index.ts";
 import { PRUNING_STRATEGIES, type Pruning } from "../store/index.ts";
 import { type DecimalCoin, readSetting, type Setting, type SettingSource, SvcError } from "../util/index.ts";
 import type { GrpcServerOptions } from "./grpc/server.ts";
-import type { ServerOptions } from "./http/index.ts";
+import type { ClientLimits, ServerOptions } from "./http/index.ts";
 import type { MetricsOptions } from "./metrics/index.ts";
 import type { RestServerOptions } from "./rest/server.ts";
 import type { RpcServerOptions } from "./rpc/index.ts";
@@ -26,6 +26,7 @@ export interface NodeConfig {
     /** Snapshots that are kept; 0 = all. */
     readonly snapshotKeepRecent: number;
   };
+  readonly clients: ClientLimits;
   readonly rpc: RpcServerOptions;
   /** Undefined = REST is not served. */
   readonly rest: RestServerOptions | undefined;
@@ -64,6 +65,7 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
       snapshotInterval: read(S.snapshotInterval),
       snapshotKeepRecent: read(S.snapshotKeepRecent),
     },
+    clients: { trustedProxies: read(S.trustedProxies), requestsPerSecond: read(S.maxRequestsPerSecond) },
     rpc: {
       ...read(S.rpcLaddr),
       corsOrigins: read(S.rpcCorsAllowedOrigins),

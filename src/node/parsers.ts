@@ -1,4 +1,4 @@
-import { asList } from "../util/index.ts";
+import { asList, parseNetworks } from "../util/index.ts";
 
 /** As browsers write them (RFC 6454): in lower case, without path, and without the port that the scheme has anyway. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::\d{1,5})?$/;
@@ -28,4 +28,14 @@ const MAX_HOST_NAME = 253;
 export const parseHostNames = asList("host names such as node.example.com", (word) => {
   const name = word.toLowerCase();
   return name.length <= MAX_HOST_NAME && HOST_NAME.test(name) ? name : undefined;
+});
+
+/** Addresses and networks of proxies, with commas between. */
+export const parseProxies = asList("addresses or networks such as 10.0.0.7 or 10.0.0.0/8", (word) => {
+  try {
+    parseNetworks([word]);
+    return word;
+  } catch {
+    return undefined;
+  }
 });

@@ -21,6 +21,8 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
   "rpc.laddr": ["tcp://127.0.0.7:7", "rpc.host", "rpc.port"],
   "rpc.cors-allowed-origins": ["https://a.example", "rpc.corsOrigins."],
   "rpc.allowed-hosts": ["a.example", "grpc.hosts.", "metrics.hosts.", "rest.hosts.", "rpc.hosts."],
+  "trusted-proxies": ["10.0.0.7", "clients.trustedProxies."],
+  "max-requests-per-second": ["7", "clients.requestsPerSecond"],
   "rpc.max-body-bytes": ["7", "rpc.maxBodyBytes"],
   "rpc.max-request-batch-size": ["7", "rpc.maxBatch"],
   "rpc.max-open-connections": ["7", "rpc.maxOpenConnections"],

@@ -8,7 +8,7 @@ import {
   type SettingTable,
   WrongForm,
 } from "../util/index.ts";
-import { parseHostNames, parseOrigins } from "./parsers.ts";
+import { parseHostNames, parseOrigins, parseProxies } from "./parsers.ts";
 
 const MIN_BLOCK_INTERVAL_MS = 100;
 const MAX_BLOCK_INTERVAL_MS = 3_600_000;
@@ -109,6 +109,19 @@ export const NODE_SETTINGS = {
     value: "<names>",
     summary: "host names beside localhost under which RPC, REST, gRPC and metrics answer over loopback",
     parse: parseHostNames,
+  },
+  trustedProxies: {
+    name: "trusted-proxies",
+    value: "<networks>",
+    summary: "proxies in front of RPC, REST and gRPC whose X-Forwarded-For names the client, separated by commas",
+    parse: parseProxies,
+  },
+  maxRequestsPerSecond: {
+    name: "max-requests-per-second",
+    value: "<n>",
+    summary: "maximum requests of one address a second to RPC, REST and gRPC; programs on this machine are not limited",
+    default: "500",
+    parse: parseLimit,
   },
   rpcMaxBodyBytes: {
     name: "rpc.max-body-bytes",

@@ -35,7 +35,7 @@ export {
   runProvider,
 } from "./daemon/index.ts";
 export { normalHost } from "./hostnames/index.ts";
-export { Certificates, networkTexts, parseNetworks } from "./ingress/index.ts";
+export { Certificates } from "./ingress/index.ts";
 export { endPlane, hasPlane, PLANE_WORD, PlaneLink, type PlaneProgram, type PlaneSettings } from "./plane/index.ts";
 export * from "./pricing/index.ts";
 export { tryHost } from "./probe/index.ts";

@@ -11,4 +11,3 @@ export * from "./recent.ts";
 export * from "./servers/index.ts";
 export * from "./settings/index.ts";
 export * from "./text/index.ts";
-export * from "./v8.ts";

@@ -2,9 +2,9 @@ import { connect as connectHttp2 } from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePorts } from "../../src/testing/ports.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
-import { threadTimeDuring } from "./lib/newcomer.ts";
 import { besiege } from "./lib/siege.ts";
 import { type Door, openSocket } from "./lib/sockets.ts";
+import { threadTimeDuring } from "./lib/thread-time.ts";
 
 /** As much as a call of gRPC may have by the settings of a node. */
 const MANY_BYTES = 9_000_000;

@@ -6,11 +6,11 @@ import { EngineApi } from "../../src/provider/cluster/docker/api/api.ts";
 import { ensureImage } from "../../src/provider/cluster/docker/images/made.ts";
 import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import { probeLease } from "../../src/provider/cluster/index.ts";
-import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter, parseNetworks } from "../../src/provider/ingress/index.ts";
+import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter } from "../../src/provider/ingress/index.ts";
 import { Probe } from "../../src/provider/probe/index.ts";
 import { tryContainer } from "../../src/provider/probe/trial.ts";
 import { HOST_REASONS, type HostFault, type HostReason } from "../../src/provider/reasons.ts";
-import { silentLogger } from "../../src/util/index.ts";
+import { parseNetworks, silentLogger } from "../../src/util/index.ts";
 import { waitFor } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
 

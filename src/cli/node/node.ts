@@ -13,15 +13,7 @@ import {
   validateGenesis,
 } from "../../node/index.ts";
 import type { Restart } from "../../runtime/index.ts";
-import {
-  boundGarbage,
-  createLogger,
-  EXIT,
-  errorText,
-  limitInlining,
-  MAX_GENESIS_BYTES,
-  parseCoins,
-} from "../../util/index.ts";
+import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
 import { decodeAddress, encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
@@ -120,8 +112,6 @@ export const unsafeResetAll: Run = async ({ flags, io }) => {
 export const start: Run = async ({ flags, io }) => {
   const config = readNodeConfig(nodeSettings(flags));
   const logger = createLogger(logOptions(flags));
-  boundGarbage();
-  limitInlining();
   // Its servers answer before all of it has begun: who asks it to end by then means this node, which ends in order.
   const stopped = stopRequested();
   try {

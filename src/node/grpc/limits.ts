@@ -1,7 +1,5 @@
-/** Calls of one connection that may be under way; `further` in a flood, for a client that has many connections already. */
-export const MAX_STREAMS = { first: 100, further: 10 } as const;
-/** Connections of one client that may have as many calls in a flood as in peace. */
-export const FIRST_CONNECTIONS = 8;
+/** Calls of one connection that may be under way. */
+export const MAX_STREAMS = 100;
 /** Bytes of the headers of a call; clients of gRPC send no more unless they are told to. */
 export const MAX_HEADER_BYTES = 8 * 1024;
 /** Bytes of an answer; as much as servers of the ecosystem send. */
@@ -18,8 +16,8 @@ export const MAX_CONVERSATIONS = 100;
 export const MAX_ENDED_CALLS = 10;
 /** Calls of one connection that its client may cancel before they begin, besides as many as it lets finish. */
 export const MAX_TAKEN_BACK = 100;
-/** Parts of bodies that one connection may send in one turn of the event loop. */
-export const MAX_PARTS = 1_000;
+/** Parts in which a message may arrive; clients send parts of 16 KiB. */
+export const MAX_PARTS = 4_096;
 /** Time for which a connection without calls stays open. */
 export const IDLE_MS = 300_000;
 /** Time within which a connection must have shown its protocol. */

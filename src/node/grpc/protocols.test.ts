@@ -3,65 +3,29 @@ import { createServer, type Server } from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import {
-  beginCall,
-  callHeaders,
-  FRAME,
-  frame,
-  openHttp2,
-  resetStream,
-  settings,
-  streams,
-} from "../../../test/attack/lib/http2.ts";
+import { beginCall, callHeaders, openHttp2, resetStream, settings, streams } from "../../../test/attack/lib/http2.ts";
 import { closed } from "../../../test/support/closed.ts";
-import { pause } from "../../../test/support/index.ts";
 import { waitFor } from "../../../test/support/wait.ts";
-import { READING_SLICE_MS } from "../../util/servers/fairness/limits.ts";
-import { limitServer, Reading } from "../http/index.ts";
-import { FIRST_CONNECTIONS, MAX_PARTS, MAX_TAKEN_BACK } from "./limits.ts";
+import { limitServer } from "../http/index.ts";
+import { MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 
-let isFlooded = false;
-/** More than the system takes of an answer that is not read. */
-const MUCH = 32 * 1024 * 1024;
-const LIMIT = FIRST_CONNECTIONS + 2;
-
-const GIBI = Buffer.of(0x40, 0, 0, 0);
-/** A client that lets the server send what it wants. */
-const ANY_WINDOW = Buffer.concat([settings([4, 2 ** 30]), frame(FRAME.window, { payload: GIBI })]);
-const MUCH_ASKED = frame(FRAME.headers, { stream: 1, flags: 5, payload: callHeaders("/much") });
+const LIMIT = 10;
 
 let http1: Server;
-let reading = new Reading();
 let port = 0;
 let close = (): void => {};
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  isFlooded = false;
   http1 = createServer((_request, response) => void response.end("1"));
-  reading = new Reading();
-  const connections = limitServer(http1, { maxOpenConnections: LIMIT, reading });
-  const http2 = (maxConcurrentStreams: number) =>
-    createServer2({ settings: { maxConcurrentStreams } }, (request, response) => {
-      request.resume();
-      if (request.url === "/much") return void response.write(Buffer.alloc(MUCH));
-      // The answer comes when the call is whole, and does not end.
-      request.once("end", () => response.write("2"));
-    });
-  const seen = {
-    worked: () => reading.worked(),
-    handOver: (socket: Socket) => reading.handOver(socket),
-    get isFlooded() {
-      return isFlooded;
-    },
-  };
-  const both = new TwoProtocols({
-    http1,
-    http2: { first: http2(100), further: http2(10) },
-    connections,
-    reading: seen,
+  const connections = limitServer(http1, LIMIT);
+  const http2 = createServer2((request, response) => {
+    request.resume();
+    // The answer comes when the call is whole, and does not end.
+    request.once("end", () => response.write("2"));
   });
+  const both = new TwoProtocols({ http1, http2, connections });
   await new Promise<void>((resolve) => http1.listen(0, "127.0.0.1", resolve));
   port = (http1.address() as AddressInfo).port;
   close = () => both.close();
@@ -132,57 +96,3 @@ it("ends a connection that takes back calls before they begin, and no other", as
   await waitFor(() => many.destroyed, "the end of the connection that takes back many");
   expect(few.destroyed).toBe(false);
 });
-
-it("gives each connection many calls at a time, and in a flood few to further ones of a client", async () => {
-  const open = async (isFlood: boolean): Promise<number | undefined> => {
-    isFlooded = isFlood;
-    return (await session(true)).remoteSettings.maxConcurrentStreams;
-  };
-  const most: (number | undefined)[] = [];
-  for (let i = 0; i < FIRST_CONNECTIONS; i++) most.push(await open(true));
-  most.push(await open(true), await open(false));
-  expect(most).toEqual([...Array(FIRST_CONNECTIONS).fill(100), 10, 100]);
-});
-
-it("ends a connection that sends bodies in very many parts at once, and no other", async () => {
-  const inParts = (count: number): Socket => {
-    const parts = Array.from({ length: count }, () => frame(FRAME.data, { stream: 1, payload: Buffer.of(0) }));
-    const socket = openHttp2({ host: "127.0.0.1", port }, Buffer.concat([settings(), beginCall(1, callHeaders("/"))]));
-    sockets.push(socket);
-    // What comes before the call is looked at comes in one part.
-    socket.once("data", () => void setImmediate(() => socket.write(Buffer.concat(parts))));
-    return socket;
-  };
-  const [few, many] = [inParts(MAX_PARTS), inParts(MAX_PARTS + 1)];
-  await waitFor(() => many.destroyed, "the end of the connection that sends many parts");
-  expect(few.destroyed).toBe(false);
-});
-
-it("reads nothing more of a connection that does not read, also after its turn has come", async () => {
-  const accepted = new Promise<Socket>((resolve) => http1.once("connection", resolve));
-  const deaf = openHttp2({ host: "127.0.0.1", port }, Buffer.concat([ANY_WINDOW, MUCH_ASKED])).pause();
-  sockets.push(deaf);
-  const socket = await accepted;
-  await waitFor(() => writesWait(socket), "an answer that is not read");
-  const part = frame(FRAME.data, { stream: 3, payload: Buffer.of(0) });
-  deaf.write(Buffer.concat([beginCall(3, callHeaders("/")), ...Array.from({ length: MAX_PARTS }, () => part)]));
-  const before = socket.bytesRead;
-  press();
-  for (let i = 0; i < 10; i++) await pause(10);
-  expect(socket.bytesRead).toBe(before);
-  deaf.resume();
-  await waitFor(() => socket.bytesRead > before + MAX_PARTS * part.length, "what it sends, once it reads");
-});
-
-/** All connections stop, and are read again in their turns. */
-function press(): void {
-  reading.worked();
-  const end = performance.now() + READING_SLICE_MS;
-  while (performance.now() < end);
-  reading.worked();
-  expect(reading.isPressed).toBe(true);
-}
-
-function writesWait({ _handle: handle }: Socket & { readonly _handle?: { readonly writeQueueSize: number } }): boolean {
-  return (handle?.writeQueueSize ?? 0) > 0;
-}

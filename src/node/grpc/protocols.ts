@@ -1,19 +1,17 @@
 import type { Server } from "node:http";
-import type { Http2Server, Http2Session, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { callerOf, type LimitedConnections, type Reading } from "../http/index.ts";
-import { FIRST_CONNECTIONS, GREETING_MS, IDLE_MS, MAX_PARTS, MAX_TAKEN_BACK } from "./limits.ts";
+import type { LimitedConnections } from "../http/index.ts";
+import { GREETING_MS, IDLE_MS, MAX_TAKEN_BACK } from "./limits.ts";
 
 /** The first bytes of every HTTP/2 connection; no HTTP/1 request begins with them. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
 
 interface Protocols {
   readonly http1: Server;
-  /** For nearly all connections, and for further ones of a client that has many in a flood. */
-  readonly http2: Readonly<Record<"first" | "further", Http2Server>>;
+  readonly http2: Http2Server;
   /** The connections of both. */
   readonly connections: Pick<LimitedConnections, "busy">;
-  readonly reading: Pick<Reading, "worked" | "handOver" | "isFlooded">;
 }
 
 /**
@@ -24,15 +22,10 @@ export class TwoProtocols {
   readonly #sessions = new Set<ServerHttp2Session>();
   /** Connections that have not shown their protocol yet. */
   readonly #greeting = new Set<Socket>();
-  /** Connections by client. */
-  readonly #counts = new Map<string, number>();
-  readonly #parts = new WeakMap<Http2Session, { readonly turn: number; readonly count: number }>();
   readonly #connections: Protocols["connections"];
-  readonly #reading: Protocols["reading"];
 
-  constructor({ http1, http2, connections, reading }: Protocols) {
+  constructor({ http1, http2, connections }: Protocols) {
     this.#connections = connections;
-    this.#reading = reading;
     // The listener of the server itself is the first one; others count the connections.
     const [own] = http1.listeners("connection");
     if (own !== undefined) http1.removeListener("connection", own as (socket: Socket) => void);
@@ -41,31 +34,12 @@ export class TwoProtocols {
       socket.once("close", () => this.#greeting.delete(socket));
       greeting(socket, (isHttp2) => {
         this.#greeting.delete(socket);
-        reading.worked();
         if (!isHttp2) own?.call(http1, socket);
-        else this.#begin(this.#isFurther(socket) ? http2.further : http2.first, socket);
+        else this.#begin(http2, socket);
       });
     });
     // A broken client must not end the others.
-    for (const server of Object.values(http2)) server.on("sessionError", () => {});
-  }
-
-  /** Whether its client has many connections already, while others have been waiting for a while. */
-  #isFurther(socket: Socket): boolean {
-    return this.#count(socket) > FIRST_CONNECTIONS && this.#reading.isFlooded;
-  }
-
-  /** How many connections of HTTP/2 the client of this one has, with it. */
-  #count(socket: Socket): number {
-    const { client } = callerOf(socket);
-    const count = (this.#counts.get(client) ?? 0) + 1;
-    this.#counts.set(client, count);
-    socket.once("close", () => {
-      const left = (this.#counts.get(client) ?? 1) - 1;
-      if (left === 0) this.#counts.delete(client);
-      else this.#counts.set(client, left);
-    });
-    return count;
+    http2.on("sessionError", () => {});
   }
 
   #begin(http2: Http2Server, socket: Socket): void {
@@ -73,7 +47,6 @@ export class TwoProtocols {
     socket.allowHalfOpen = false;
     http2.once("session", (session) => this.#keep(session, socket));
     http2.emit("connection", socket);
-    this.#reading.handOver(socket);
   }
 
   #keep(session: ServerHttp2Session, socket: Socket): void {
@@ -81,11 +54,9 @@ export class TwoProtocols {
     session.once("close", () => this.#sessions.delete(session));
     session.on("error", () => session.destroy());
     session.setTimeout(IDLE_MS, () => session.close());
-    this.#watch(session);
     let complete = 0;
     let takenBack = 0;
     session.on("stream", (stream) => {
-      this.#countParts(stream);
       takenBack = stream.destroyed ? takenBack + 1 : Math.max(0, takenBack - 1);
       if (takenBack > MAX_TAKEN_BACK) session.destroy();
       if (stream.destroyed) return;
@@ -100,31 +71,6 @@ export class TwoProtocols {
         if (complete === 0) this.#connections.busy(socket, false);
       });
     });
-  }
-
-  /** What Node.js tells of frames, one by one. */
-  #watch(session: ServerHttp2Session): void {
-    for (const frame of ["stream", "ping", "remoteSettings", "localSettings"])
-      session.on(frame, () => void this.#reading.worked());
-  }
-
-  /** A connection may send bodies in parts of one byte; each takes as long to read as a large one. */
-  #countParts(stream: ServerHttp2Stream): void {
-    const { push } = stream;
-    stream.push = (part, encoding) => {
-      const { session } = stream;
-      if (part !== null && session !== undefined && this.#partsOf(session) > MAX_PARTS) session.destroy();
-      return push.call(stream, part, encoding);
-    };
-  }
-
-  /** Parts of bodies that a session has sent in this turn. */
-  #partsOf(session: Http2Session): number {
-    const turn = this.#reading.worked();
-    const before = this.#parts.get(session);
-    const count = before?.turn === turn ? before.count + 1 : 1;
-    this.#parts.set(session, { turn, count });
-    return count;
   }
 
   /** Ends the connections that the server of HTTP/1 does not know of: it would wait for them. */

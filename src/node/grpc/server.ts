@@ -24,7 +24,7 @@ import {
 } from "../http/index.ts";
 import { HEIGHT_HEADERS } from "../services/height.ts";
 import { OpenCalls } from "./calls/open-calls.ts";
-import { callerKey, callerOfCall, endResponse, GONE, heldFor, isGone, readerKey, readerOf } from "./calls/reader.ts";
+import { endResponse, GONE, heldFor, readerKey, readerOf } from "./calls/reader.ts";
 import { answerUnary, isPlain } from "./calls/unary.ts";
 import { countedBody } from "./calls/whole-body.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
@@ -78,30 +78,24 @@ export class GrpcServer {
     // Every call listens for the end of the node.
     setMaxListeners(0, this.#shutdown.signal);
     const budget = parts.budget ?? clientBudget();
-    const { unread, turns } = budget;
+    const { unread } = budget;
     this.#options = options;
     this.#logger = parts.logger;
     this.#guard = { ...options, flags: FLAGS };
     this.#limits = { unread, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
     this.#budget = budget;
     const { maxMessageBytes } = options;
-    this.#routes = grpcRoutes({ ...parts, turns, maxMessageBytes, shutdown: this.#shutdown.signal });
+    this.#routes = grpcRoutes({ ...parts, maxMessageBytes, shutdown: this.#shutdown.signal });
     const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
       this.#answer(request, response),
     );
     this.#server = createServer((request, response) => lines.take(request, response));
-    const { reading } = budget;
-    const connections = limitServer(this.#server, { ...options, reading });
-    const http2 = (maxConcurrentStreams: number) =>
-      createServer2(
-        {
-          maxSessionMemory: MAX_SESSION_MEGABYTES,
-          settings: { maxConcurrentStreams, maxHeaderListSize: MAX_HEADER_BYTES },
-        },
-        (request, response) => this.#take(request, response),
-      );
-    const servers = { first: http2(MAX_STREAMS.first), further: http2(MAX_STREAMS.further) };
-    this.#protocols = new TwoProtocols({ http1: this.#server, http2: servers, connections, reading });
+    const connections = limitServer(this.#server, options.maxOpenConnections);
+    const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES };
+    const http2 = createServer2({ maxSessionMemory: MAX_SESSION_MEGABYTES, settings }, (request, response) =>
+      this.#take(request, response),
+    );
+    this.#protocols = new TwoProtocols({ http1: this.#server, http2, connections });
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -132,6 +126,8 @@ export class GrpcServer {
   async #answer(request: Request, response: Response): Promise<void> {
     const refused = this.#refusal(request);
     if (refused !== undefined) return sendText(response, 403, `${refused}\n`);
+    const { clients } = this.#budget;
+    if (!clients.admits(clients.of(request))) return sendMany(request, response);
     const { origin } = request.headers;
     for (const [name, value] of Object.entries(corsHeaders(origin, this.#guard)))
       response.setHeader(name, String(value));
@@ -164,10 +160,7 @@ export class GrpcServer {
         const held = () => heldFor(response, this.#budget.sent);
         return await answerUnary(request, response, { answer, maxMessageBytes, reader, held });
       }
-      const caller = callerOfCall(response);
-      await this.#budget.turns.next(caller);
-      if (isGone(response)) return;
-      const values = createContextValues().set(readerKey, reader).set(callerKey, caller);
+      const values = createContextValues().set(readerKey, reader);
       const asked = universalRequestFromNodeRequest(request, response, undefined, values);
       const held = heldFor(response, this.#budget.sent);
       const input = isConversation(handler) ? undefined : handler.method.input;
@@ -206,6 +199,11 @@ function isOver2(response: Response): response is Http2ServerResponse {
 function sendUnknown(request: Request, response: Response): void {
   const text = `unknown method ${encodeURI(request.url?.slice(0, 200) ?? "")}`;
   sendRefusal(request, response, { status: 404, plain: "404 there is no such rpc\n", code: Code.Unimplemented, text });
+}
+
+function sendMany(request: Request, response: Response): void {
+  const text = "too many requests from your address; try again in a second";
+  sendRefusal(request, response, { status: 429, plain: `429 ${text}\n`, code: Code.ResourceExhausted, text });
 }
 
 function sendFull(request: Request, response: Response): void {

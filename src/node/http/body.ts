@@ -1,49 +1,50 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Reading } from "../../util/index.ts";
 import type { ByteBudget, HeldBytes } from "./byte-budget.ts";
-import { Gathered } from "./gathered.ts";
-import { forget } from "./lent-memory.ts";
+import { MAX_BODY_PARTS, PART_BYTES } from "./limits.ts";
 
-/** What a body may take. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly sent: ByteBudget;
-  readonly reading: Reading;
 }
 
 /**
- * The body's text; undefined when it is too large or the client has gone. Where a body comes in more than one part, it counts
- * among the requests of all clients, until it is answered.
+ * The body's text; undefined when it is too large or the client has gone. A body that comes in more than one part counts among the
+ * requests of all clients until it is answered.
  */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBodyBytes: limit, sent, reading }: BodyLimits,
+  { maxBodyBytes: limit, sent }: BodyLimits,
 ): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    const gathered = new Gathered();
+    const parts: Buffer[] = [];
     let held: HeldBytes | undefined;
     let size = 0;
     const stop = (): void => {
-      gathered.release();
+      parts.length = 0;
       resolve(undefined);
     };
     request.on("data", (chunk: Buffer) => {
-      reading.worked();
       size += chunk.length;
       // Most bodies come in one part, which does not count.
       if (size > chunk.length) held ??= heldUntilAnswered(response, sent);
-      const isHeld = size > limit || held === undefined || held.add(chunk.length);
-      if (!isHeld) response.destroy();
+      const isHeld = size > limit || held === undefined || held.add(chunk.length + PART_BYTES);
+      if (!isHeld || parts.length >= MAX_BODY_PARTS) response.destroy();
       else if (size > limit) stop();
-      else gathered.add(chunk);
-      // Nobody else has it: Node.js makes one of its own for each part of a body.
-      forget(chunk);
+      else parts.push(ownBytes(chunk));
     });
-    request.on("end", () => resolve(gathered.bytes().toString("utf8")));
+    request.on("end", () => resolve(Buffer.concat(parts, size).toString("utf8")));
     request.on("close", stop);
   });
+}
+
+/** Parts larger than this are kept as they were read. */
+const LARGE_BYTES = 16 * 1024;
+
+/** A small part, copied: it would keep the whole block of memory that the connection was read into. */
+export function ownBytes(part: Buffer): Buffer {
+  return part.length < LARGE_BYTES ? Buffer.from(part) : part;
 }
 
 function heldUntilAnswered(response: ServerResponse, sent: ByteBudget): HeldBytes {

@@ -1,24 +1,20 @@
-import { Reading } from "../../util/index.ts";
 import { ByteBudget } from "./byte-budget.ts";
+import { type ClientLimits, Clients } from "./clients.ts";
 import { MAX_SENT_BYTES, MAX_UNREAD_BYTES } from "./limits.ts";
-import { Turns } from "./turns.ts";
 
-/** What all servers of a node share: the memory for what clients read and send, the turns of calls, and of connections. */
+/** Limits that all servers of a node share. */
 export interface ClientBudget {
   /** Answers that wait to be read. */
   readonly unread: ByteBudget;
   /** Requests that come little by little, until they are answered. */
   readonly sent: ByteBudget;
-  readonly turns: Turns;
-  readonly reading: Reading;
+  readonly clients: Clients;
 }
 
-export function clientBudget(): ClientBudget {
-  const reading = new Reading();
+export function clientBudget(limits?: ClientLimits): ClientBudget {
   return {
     unread: new ByteBudget(MAX_UNREAD_BYTES),
     sent: new ByteBudget(MAX_SENT_BYTES),
-    turns: new Turns({ reading }),
-    reading,
+    clients: new Clients(limits),
   };
 }

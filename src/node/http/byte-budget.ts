@@ -1,11 +1,6 @@
-import { collectGarbage } from "../../util/index.ts";
-
-/** A collection of garbage costs as much time as to receive this. */
-const COLLECT_AFTER_BYTES = 32 * 1024 * 1024;
-
 /** Bytes that are held for one client until it has taken or sent the rest of them. */
 export interface HeldBytes {
-  /** Holds more; false when there is no room, or the client was let go. */
+  /** Holds more; false when there is no room, or the client was disconnected. */
   add(bytes: number): boolean;
   release(): void;
 }
@@ -13,21 +8,12 @@ export interface HeldBytes {
 /** Bytes that are held for clients, of all connections together. */
 export class ByteBudget {
   readonly #limit: number;
-  readonly #collect: () => void;
-  /** Clients that may be disconnected, in order of arrival. */
-  readonly #clients = new Set<Held>();
-  readonly #counter: Counter = {
-    enter: (held, bytes) => this.#enter(held, bytes),
-    leave: (held) => this.#leave(held),
-  };
+  /** Holdings whose client may be disconnected, in order of arrival. */
+  readonly #droppable = new Set<Held>();
   #held = 0;
-  /** Of clients that were let go since the last collection of garbage. */
-  #dropped = 0;
 
-  /** What it lets go of is collected in time: a flood is faster than V8, and what it takes at most, the process keeps for long. */
-  constructor(limit: number, collect: () => void = collectGarbage) {
+  constructor(limit: number) {
     this.#limit = limit;
-    this.#collect = collect;
   }
 
   get held(): number {
@@ -35,32 +21,37 @@ export class ByteBudget {
   }
 
   /**
-   * Counts bytes until the function that it returns is called. Where there is no room, the client that has been reading
-   * or sending longest is disconnected, of those that hold as much as others do: an active client is done soon, and a
-   * stalled one must not keep others out. Undefined when even then there is no room.
+   * Counts bytes until the function that it returns is called. When the budget is full, the oldest holding of at least average size
+   * is dropped: an active client is done soon, and a stalled one must not keep others out. Undefined when there is no room even then.
    */
-  hold(bytes: number, letGo?: () => void): (() => void) | undefined {
-    const held = this.begin(letGo);
+  hold(bytes: number, drop?: () => void): (() => void) | undefined {
+    const held = this.begin(drop);
     return held.add(bytes) ? () => held.release() : undefined;
   }
 
   /** The same for bytes that come little by little. */
-  begin(letGo?: () => void): HeldBytes {
-    return new Held(this.#counter, letGo);
+  begin(drop?: () => void): HeldBytes {
+    return new Held(
+      {
+        enter: (held, bytes) => this.#enter(held, bytes),
+        leave: (held) => this.#leave(held),
+      },
+      drop,
+    );
   }
 
   #enter(held: Held, bytes: number): boolean {
     this.#makeRoom(bytes);
     if (held.isOver || this.#held + bytes > this.#limit) return false;
     this.#held += bytes;
-    // It keeps the place of its first bytes.
-    if (held.canGo) this.#clients.add(held);
+    // A holding keeps the place of its first bytes.
+    if (held.canDrop) this.#droppable.add(held);
     return true;
   }
 
   #leave(held: Held): void {
     this.#held -= held.bytes;
-    this.#clients.delete(held);
+    this.#droppable.delete(held);
   }
 
   #makeRoom(bytes: number): void {
@@ -68,26 +59,14 @@ export class ByteBudget {
     while (this.#held + bytes > this.#limit) {
       const next = this.#nextToGo();
       if (next === undefined) return;
-      this.#collectAfter(next.bytes);
       next.end();
     }
   }
 
-  #collectAfter(bytes: number): void {
-    const before = this.#dropped;
-    this.#dropped += bytes;
-    if (before > COLLECT_AFTER_BYTES || this.#dropped <= COLLECT_AFTER_BYTES) return;
-    // The streams have let go of their bytes by then.
-    setImmediate(() => {
-      this.#dropped = 0;
-      this.#collect();
-    });
-  }
-
   #nextToGo(): Held | undefined {
-    const share = this.#held / this.#clients.size;
-    for (const client of this.#clients) if (client.bytes >= share) return client;
-    const [first] = this.#clients;
+    const average = this.#held / this.#droppable.size;
+    for (const held of this.#droppable) if (held.bytes >= average) return held;
+    const [first] = this.#droppable;
     return first;
   }
 }
@@ -99,14 +78,13 @@ interface Counter {
 
 class Held implements HeldBytes {
   readonly #counter: Counter;
-  /** Forgotten at the end: tables of the budget that V8 has replaced still know who was in them, until a full collection. */
-  #letGo: (() => void) | undefined;
+  #drop: (() => void) | undefined;
   #bytes = 0;
   #isOver = false;
 
-  constructor(counter: Counter, letGo: (() => void) | undefined) {
+  constructor(counter: Counter, drop: (() => void) | undefined) {
     this.#counter = counter;
-    this.#letGo = letGo;
+    this.#drop = drop;
   }
 
   get bytes(): number {
@@ -117,8 +95,8 @@ class Held implements HeldBytes {
     return this.#isOver;
   }
 
-  get canGo(): boolean {
-    return this.#letGo !== undefined;
+  get canDrop(): boolean {
+    return this.#drop !== undefined;
   }
 
   add(bytes: number): boolean {
@@ -130,14 +108,14 @@ class Held implements HeldBytes {
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#letGo = undefined;
+    this.#drop = undefined;
     this.#counter.leave(this);
   }
 
-  /** Disconnects its client. */
+  /** Disconnects the client. */
   end(): void {
-    const letGo = this.#letGo;
+    const drop = this.#drop;
     this.release();
-    letGo?.();
+    drop?.();
   }
 }

@@ -1,13 +1,11 @@
-export { type Caller, callerOf, callerOfSession, Reading, RequestLines } from "../../util/index.ts";
-export { type BodyLimits, cutOff, encodingRefusal, readBody } from "./body.ts";
+export { RequestLines } from "../../util/index.ts";
+export { type BodyLimits, cutOff, encodingRefusal, ownBytes, readBody } from "./body.ts";
 export { type ClientBudget, clientBudget } from "./budget.ts";
 export { ByteBudget, type HeldBytes } from "./byte-budget.ts";
+export { type ClientLimits, Clients } from "./clients.ts";
 export type { LimitedConnections } from "./connections/limit.ts";
 export { closeServer, limitServer, listenAt, urlHost } from "./connections/listen.ts";
-export { Gathered } from "./gathered.ts";
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
-export { isLent, movedPart, returnMemory } from "./lent-memory.ts";
-export { MAX_UNREAD_BYTES, READ_WITHIN_MS } from "./limits.ts";
+export { MAX_UNREAD_BYTES, PART_BYTES, READ_WITHIN_MS } from "./limits.ts";
 export type { ServerOptions } from "./options.ts";
 export { type ReadLimits, sendEmpty, sendHeld, sendText } from "./send.ts";
-export { Turns } from "./turns.ts";

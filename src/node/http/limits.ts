@@ -4,6 +4,10 @@
 export const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 /** Bytes of all requests that have come in part, or wait for their answer, beyond the first part of each. */
 export const MAX_SENT_BYTES = 64 * 1024 * 1024;
+/** Bytes that a part of a request counts beside its contents: the memory of a buffer and its place in a list. */
+export const PART_BYTES = 512;
+/** Parts in which a body may arrive. */
+export const MAX_BODY_PARTS = 4_096;
 /** Time within which a client must have read an answer. */
 export const READ_WITHIN_MS = 30_000;
 /** Time within which the headers of a request must have arrived. */
@@ -12,6 +16,5 @@ export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
 /** Time for which a connection stays open for the next request. */
 export const KEEP_ALIVE_MS = 75_000;
-
-/** Time in which calls begin one after the other before other work of the thread has its turn. */
-export const CALLS_SLICE_MS = 5;
+/** Seconds of a client's rate that it may use at once. */
+export const BURST_SECONDS = 2;

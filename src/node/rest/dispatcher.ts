@@ -10,7 +10,6 @@ import {
   toNamespace,
 } from "../../wire/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
-import type { Caller, Turns } from "../http/index.ts";
 import { heightAsked } from "../services/height.ts";
 import { statusOf } from "../services/status.ts";
 import { NOT_IMPLEMENTED, type RestAnswer, refusalAnswer, restText } from "./answer.ts";
@@ -32,12 +31,10 @@ export interface RestTarget {
 export class RestDispatcher {
   readonly routes: readonly Route[];
   readonly #dispatcher: Dispatcher;
-  readonly #turns: Turns;
   readonly #table: RouteTable;
 
-  constructor(dispatcher: Dispatcher, turns: Turns) {
+  constructor(dispatcher: Dispatcher) {
     this.#dispatcher = dispatcher;
-    this.#turns = turns;
     this.routes = routesOf(dispatcher.methods);
     this.#table = new RouteTable(this.routes);
   }
@@ -52,8 +49,7 @@ export class RestDispatcher {
   }
 
   /** Answers a request; a refusal is an answer too. */
-  async answer(target: RestTarget, body: string, caller?: Caller): Promise<RestAnswer> {
-    await this.#turns.single(caller);
+  async answer(target: RestTarget, body: string): Promise<RestAnswer> {
     try {
       return await this.#answer(target, body);
     } catch (error) {

@@ -10,7 +10,6 @@ import { maxRequestBytes } from "../../wire/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
   type ClientBudget,
-  callerOf,
   clientBudget,
   closeServer,
   corsHeaders,
@@ -70,13 +69,13 @@ export class RestServer {
     this.#options = options;
     this.#guard = { ...options, flags: FLAGS };
     this.#limits = { ...budget, readWithinMs: options.readWithinMs ?? READ_WITHIN_MS };
-    this.#dispatcher = new RestDispatcher(parts.dispatcher, budget.turns);
+    this.#dispatcher = new RestDispatcher(parts.dispatcher);
     this.#pages = pagesOf(this.#dispatcher.routes, parts.chainId);
     const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
       this.#answer(request, response),
     );
     this.#server = createServer((request, response) => lines.take(request, response));
-    limitServer(this.#server, { ...budget, ...options });
+    limitServer(this.#server, options.maxOpenConnections);
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -94,6 +93,8 @@ export class RestServer {
     const isLocal = isLoopback(request.socket.localAddress);
     const refused = refusal({ headers, isLocal }, this.#guard);
     if (refused !== undefined) return this.#send(response, refusalAnswer({ word: "Unknown", text: refused }, 403));
+    const { clients } = this.#limits;
+    if (!clients.admits(clients.of(request))) return this.#refuseMany(response);
     for (const [name, value] of Object.entries(this.#corsHeaders(headers.origin))) {
       if (value !== undefined) response.setHeader(name, value);
     }
@@ -111,7 +112,7 @@ export class RestServer {
     const body = target.route.body === "" ? "" : await this.#body(target.route, request, response);
     if (typeof body !== "string") return body;
     try {
-      return await this.#dispatcher.answer(target, body, callerOf(request.socket));
+      return await this.#dispatcher.answer(target, body);
     } catch (error) {
       this.#parts.logger.error("a REST request failed", { url: url.slice(0, 200), error });
       return refusalAnswer({ word: "Internal", text: "internal error, see the log of the node" });
@@ -128,6 +129,11 @@ export class RestServer {
     for (const [name, value] of Object.entries(cutOff(request, response))) response.setHeader(name, value);
     const text = `the request body is larger than ${maxBodyBytes} bytes`;
     return refusalAnswer({ word: "ResourceExhausted", text }, 413);
+  }
+
+  #refuseMany(response: ServerResponse): void {
+    response.setHeader("Retry-After", "1");
+    this.#send(response, TOO_MANY);
   }
 
   #send(response: ServerResponse, { status, text, height }: RestAnswer): void {
@@ -162,6 +168,10 @@ function sendPage(response: ServerResponse, status: number, { type, text, header
   response.end(text);
 }
 
+const TOO_MANY = refusalAnswer(
+  { word: "ResourceExhausted", text: "too many requests from your address; try again in a second" },
+  429,
+);
 const BUSY = refusalAnswer({ word: "Unavailable", text: "too many answers wait to be read; try again" });
 const PREFLIGHT: OutgoingHttpHeaders = {
   ...PREFLIGHT_HEADERS,

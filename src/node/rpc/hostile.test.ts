@@ -138,27 +138,3 @@ describe("readers that do not read", () => {
     socket.terminate();
   });
 });
-
-describe("many costly calls at once", () => {
-  it("leave room between them for others", async () => {
-    const order: string[] = [];
-    const call = (name: string) => RPC_METHODS.get(name) ?? { call: () => undefined };
-    vi.spyOn(call("tx_search"), "call").mockImplementation(() => {
-      order.push("search");
-      const until = performance.now() + 5;
-      while (performance.now() < until);
-      return {};
-    });
-    vi.spyOn(call("health"), "call").mockImplementation(() => {
-      order.push("health");
-      return {};
-    });
-    const calls = JSON.stringify(Array.from({ length: 20 }, (_, id) => ({ id, method: "tx_search" })));
-    const post = `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${calls.length}\r\n\r\n${calls}`;
-    for (let i = 0; i < 60; i++) deaf(post);
-    await waitFor(() => order.length > 20, "the first calls");
-    const before = order.length;
-    expect(await statusOf("/health")).toBe(200);
-    expect(order.indexOf("health") - before).toBeLessThan(40);
-  });
-});

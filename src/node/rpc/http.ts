@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   type BodyLimits,
-  callerOf,
+  type Clients,
   corsHeaders,
   cutOff,
   encodingRefusal,
@@ -17,11 +17,14 @@ import {
   sendText,
 } from "../http/index.ts";
 import { ERROR_STATUS } from "./calls/errors.ts";
-import { answerPost, callMethod, type DispatchOptions, errorAnswer, HEALTH, resultText } from "./calls/jsonrpc.ts";
+import { answerPost, callMethod, type DispatchOptions, errorAnswer, resultText } from "./calls/jsonrpc.ts";
 import { type RpcEnvironment, rpcErrorOf } from "./calls/method.ts";
 
-export interface HttpOptions extends DispatchOptions, GuardOptions, ReadLimits, BodyLimits {}
+export interface HttpOptions extends DispatchOptions, GuardOptions, ReadLimits, BodyLimits {
+  readonly clients: Clients;
+}
 
+const TOO_MANY = "429 too many requests from your address; try again in a second\n";
 const UNREAD = "503 too many answers wait to be read; try again\n";
 /** The id in answers to GET. */
 const URI_ID = -1;
@@ -49,12 +52,15 @@ export class HttpRpc {
     const isLocal = isLoopback(request.socket.localAddress);
     const refused = refusal({ headers: request.headers, isLocal }, this.#options);
     if (refused !== undefined) return sendText(response, 403, `${refused}\n`);
+    const { clients } = this.#options;
+    const client = clients.of(request);
+    if (!clients.admits(client)) return sendText(response, 429, TOO_MANY, { "Retry-After": "1" });
     for (const [name, value] of Object.entries(corsHeaders(request.headers.origin, this.#options))) {
       if (value !== undefined) response.setHeader(name, value);
     }
     const [path = "/", parameters = ""] = splitUrl(request.url ?? "/");
     if (request.method === "OPTIONS") return sendEmpty(response, 204, PREFLIGHT_HEADERS);
-    if (request.method === "POST" && path === "/") return this.#answerPost(request, response);
+    if (request.method === "POST" && path === "/") return this.#answerPost(request, response, client);
     if (request.method === "GET" || request.method === "HEAD") return this.#answerGet(path, parameters, response);
     const text = "405 use POST / with JSON-RPC, or GET /<method>\n";
     sendText(response, 405, text, { Allow: "GET, HEAD, POST, OPTIONS" });
@@ -64,7 +70,6 @@ export class HttpRpc {
     if (path === "/") return sendText(response, 200, endpointList(this.#options));
     const method = path.slice(1);
     if (!this.#options.methods.has(method)) return sendText(response, 404, "404 page not found\n");
-    if (path !== `/${HEALTH}`) await this.#options.turns.single(callerOf(response.req.socket));
     try {
       const call = { method, params: query, source: "uri" } as const;
       const result = await callMethod(this.#env, call, this.#options.methods);
@@ -75,7 +80,7 @@ export class HttpRpc {
     }
   }
 
-  async #answerPost(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answerPost(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
     const { maxBodyBytes } = this.#options;
     const packed = encodingRefusal(request);
     if (packed !== undefined) return sendText(response, 415, `415 ${packed}\n`);
@@ -84,8 +89,8 @@ export class HttpRpc {
       const text = `413 the request body is larger than ${maxBodyBytes} bytes\n`;
       return sendText(response, 413, text, cutOff(request, response));
     }
-    const caller = callerOf(request.socket);
-    const { status, text } = await answerPost(body, { env: this.#env, options: this.#options, caller });
+    const admits = () => this.#options.clients.admits(client);
+    const { status, text } = await answerPost(body, { env: this.#env, options: this.#options, admits });
     if (text === undefined) sendEmpty(response, status);
     else this.#sendJson(response, status, text);
   }

@@ -63,9 +63,8 @@ export class RpcServer {
     );
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
     this.#server = createServer((request, response) => http.answer(request, response));
-    const connections = limitServer(this.#server, { ...budget, ...options });
+    const connections = limitServer(this.#server, options.maxOpenConnections);
     this.#server.on("upgrade", (request, socket, head) => {
-      budget.reading.worked();
       connections.upgraded(socket);
       // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
       socket.on("error", () => socket.destroy());

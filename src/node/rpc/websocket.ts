@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type ByteBudget, callerOf, type Reading } from "../http/index.ts";
+import type { ByteBudget, Clients } from "../http/index.ts";
 import { answerText, type DispatchOptions, paramReader, type RequestId, type RpcCall } from "./calls/jsonrpc.ts";
 import { type RpcEnvironment, refuse } from "./calls/method.ts";
 import { IncomingBytes } from "./incoming-bytes.ts";
@@ -13,7 +12,7 @@ export interface WebSocketOptions extends DispatchOptions {
   readonly maxClients: number;
   readonly unread: ByteBudget;
   readonly sent: ByteBudget;
-  readonly reading: Reading;
+  readonly clients: Clients;
 }
 
 const PING_EVERY_MS = 27_000;
@@ -53,7 +52,7 @@ export class WebSocketRpc {
 
   /** Takes over a connection that asks to become a websocket. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#server.handleUpgrade(request, socket, head, (websocket) => this.#serve(websocket, request.socket));
+    this.#server.handleUpgrade(request, socket, head, (websocket) => this.#serve(websocket, request));
   }
 
   close(): void {
@@ -62,23 +61,24 @@ export class WebSocketRpc {
     this.#server.close();
   }
 
-  #serve(websocket: WebSocket, socket: Socket): void {
+  #serve(websocket: WebSocket, request: IncomingMessage): void {
     websocket.on("error", () => websocket.terminate());
     if (this.#server.clients.size > this.#options.maxClients) {
       websocket.close(TRY_AGAIN_LATER, `${this.#options.maxClients} clients are connected already`);
       return;
     }
-    const { unread, sent, reading } = this.#options;
-    const incoming = new IncomingBytes(websocket, socket, sent);
+    const { unread, sent, clients } = this.#options;
+    const incoming = new IncomingBytes(websocket, request.socket, sent);
     const sink = sinkOf(websocket, unread);
-    const caller = callerOf(socket);
+    const client = clients.of(request);
+    const admits = () => clients.admits(client);
     let pending = 0;
     this.#alive.add(websocket);
     websocket.on("pong", () => this.#alive.add(websocket));
     websocket.on("close", () => this.#subscriptions.leave(sink));
     // Some clients send the text of a request as bytes.
     websocket.on("message", (data) => {
-      reading.worked();
+      if (!admits()) return websocket.close(TRY_AGAIN_LATER, "too many requests from your address");
       if (pending >= MAX_PENDING) {
         websocket.close(POLICY_VIOLATION, `more than ${MAX_PENDING} requests under way`);
         return;
@@ -94,7 +94,7 @@ export class WebSocketRpc {
         if (websocket.readyState !== websocket.OPEN) throw refuse("the connection is closed");
         return this.#subscribe(sink, call, id);
       };
-      answerText(text, { env: this.#env, options: this.#options, local, caller })
+      answerText(text, { env: this.#env, options: this.#options, local, admits })
         .then((answer) => {
           pending -= 1;
           release();

@@ -5,7 +5,6 @@ import { CHAIN_TABLES, type ChainSource } from "../../engine/index.ts";
 import { type DatabaseReader, openLmdbReader } from "../../store/index.ts";
 import type { LogFields, Logger } from "../../util/index.ts";
 import { homePaths } from "../home/home.ts";
-import { CalmCollector } from "./calm.ts";
 import type { FromServing, ThreadData, ToServing } from "./entry.ts";
 import { SLOW, UNBOUND } from "./limits.ts";
 import { BlockThreadCalls } from "./link/calls.ts";
@@ -37,7 +36,6 @@ export function serve(data: ThreadData, file: URL): void {
   const slow = new SlowThread({ file, data, connect: (link) => send({ link }, [link]), log: (log) => send({ log }) });
   const desk = new Desk({ chain, whole, slow });
   let servers: Servers | undefined;
-  const stopCollecting = new CalmCollector().start();
   const listen = async (): Promise<void> => {
     try {
       servers = await openServers({ ...data, logger, chain: whole, appRpcs: app.rpcs, desk });
@@ -47,7 +45,6 @@ export function serve(data: ThreadData, file: URL): void {
     }
   };
   const close = async (): Promise<void> => {
-    stopCollecting();
     slow.close();
     await servers?.close();
     tables.close();

@@ -1,3 +1,4 @@
+import type { BlockList } from "node:net";
 import type { Dec, IntCoin } from "../../util/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import type { CertificateSources } from "../certificates/index.ts";
@@ -50,6 +51,8 @@ export interface ProviderConfig {
   readonly gateway: {
     readonly host: string;
     readonly port: number;
+    /** Proxies that name their clients in the PROXY protocol. */
+    readonly trustedProxies?: BlockList;
     /** Where the status is served over gRPC; nowhere if absent. */
     readonly grpc?: { readonly host: string; readonly port: number };
   };

@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterEach, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { closed } from "../../../test/support/closed.ts";
-import { Reading } from "../../util/index.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
 import { FRAME } from "./streams/frames.ts";
 import { CLOSE } from "./streams/stream.ts";
@@ -93,16 +92,4 @@ it("makes a client wait while its command is being started", async () => {
   start();
   expect((await ended)[0]).toBe(CLOSE.done);
   expect(taken).toBe(count * size);
-});
-
-it("reads what comes over websockets in turns, as it does requests", async () => {
-  gateway = await GatewayHarness.open();
-  await gateway.run(1n, { job: "sleep 1000" });
-  const socket = await shell();
-  const worked = vi.spyOn(Reading.prototype, "worked");
-  onTestFinished(() => worked.mockRestore());
-  const [messages, pings] = [200, 100];
-  for (let width = 1; width <= messages; width++) socket.send(Buffer.of(FRAME.resize, 0, width, 0, 24));
-  for (let i = 0; i < pings; i++) socket.ping();
-  await expect.poll(() => worked.mock.calls.length).toBeGreaterThanOrEqual(messages + pings);
 });

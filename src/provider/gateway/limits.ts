@@ -47,8 +47,6 @@ export interface GatewayLimits {
   readonly recheckGrace: number;
   /** Bytes that may wait to be sent before the reader is considered gone. */
   readonly sendBuffer: number;
-  /** Once no stream has ended for this long, the memory of those that ended is given back. */
-  readonly giveBack: number;
   /** Facts from the chain are reused for this long. */
   readonly chainAge: number;
   /** What the cluster said about itself is reused for this long: strangers ask, and the engine has other work. */
@@ -88,7 +86,6 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   recheck: 10_000,
   recheckGrace: 30_000,
   sendBuffer: 128 << 10,
-  giveBack: 10_000,
   chainAge: 1_000,
   clusterAge: 1_000,
 };

@@ -1,23 +1,15 @@
 import { constants } from "node:crypto";
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
+import type { BlockList, Server as NetServer } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import {
-  ACCEPT_QUEUE,
-  closeIdle,
-  endFailedHandshakes,
-  errorText,
-  type Logger,
-  listenError,
-  onceRead,
-  type ReadInTurns,
-  Reading,
-  WholeRequests,
-} from "../../util/index.ts";
+import { endFailedHandshakes, errorText, type Logger, parseNetworks, RequestLines } from "../../util/index.ts";
 import type { ChainView } from "../chain.ts";
+import { gatherClientParts } from "../ingress/index.ts";
 import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { Memo } from "./access/memo.ts";
+import { GatewayClients, listenForGateway } from "./clients.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import type { StatusServer } from "./grpc/index.ts";
@@ -29,7 +21,6 @@ import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
 import { BodyRoom } from "./shares/bodies.ts";
 import { limitConnections } from "./shares/connections.ts";
-import { serveInTurns } from "./shares/lines.ts";
 import { PricePlaces } from "./shares/price-places.ts";
 import { StreamServer } from "./streams/upgrade.ts";
 
@@ -44,6 +35,8 @@ export interface GatewayOptions extends PublicOptions {
   readonly certificate: string;
   readonly privateKey: string;
   readonly chain: ChainView;
+  /** Proxies that name their clients in the PROXY protocol; none if absent. */
+  readonly trustedProxies?: BlockList;
   readonly log: Logger;
   readonly limits?: Partial<GatewayLimits>;
   readonly meter?: Meter;
@@ -57,13 +50,12 @@ export class Gateway {
   readonly #limits: GatewayLimits;
   readonly #authorizer: Authorizer;
   readonly #streams: StreamServer;
+  readonly #clients: GatewayClients;
   readonly #app: FastifyInstance<Server>;
+  readonly #listener: NetServer;
   readonly #version: Memo<object>;
   /** The status as it is sent: strangers ask, and the more a provider has the more there is to count. */
   readonly #figures: Memo<string>;
-  /** Of both servers: no client's connections keep those of others waiting. */
-  readonly #reading = new Reading();
-  #turns: ReadInTurns | undefined;
   #status: StatusServer | undefined;
   #statusPort: number | undefined;
 
@@ -72,14 +64,15 @@ export class Gateway {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#options = options;
     this.#limits = limits;
-    this.#authorizer = new Authorizer({ provider, chain, limits, now });
+    this.#clients = new GatewayClients(options.trustedProxies ?? parseNetworks([]));
+    const networkOf = ({ socket }: Pick<IncomingMessage, "socket">) => this.#clients.networkOf(socket);
+    this.#authorizer = new Authorizer({ provider, chain, limits, networkOf, now });
     this.#streams = new StreamServer({
       authorizer: this.#authorizer,
       leases,
       limits,
       now,
       log,
-      reading: this.#reading,
     });
     this.#version = new Memo(() => versionAnswer(options), limits.clusterAge, now);
     this.#figures = new Memo(
@@ -88,16 +81,14 @@ export class Gateway {
       now,
     );
     this.#app = this.#makeApp();
+    this.#listener = this.#clients.front(this.#app.server, limits);
   }
 
   /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
     const { host = "0.0.0.0", port, log } = this.#options;
-    await this.#app.listen({ host, port, backlog: ACCEPT_QUEUE }).catch((error: unknown) => {
-      throw listenError(error, { host, port, option: "--gateway-listen-address" });
-    });
-    const address = this.#app.server.address();
-    const taken = typeof address === "object" && address !== null ? address.port : port;
+    await this.#app.ready();
+    const taken = await listenForGateway(this.#listener, { host, port, option: "--gateway-listen-address" });
     log.info("gateway listens", { host, port: taken });
     await this.#listenForCalls();
     return taken;
@@ -117,8 +108,10 @@ export class Gateway {
   async close(): Promise<void> {
     this.#streams.close();
     await this.#status?.close();
+    const closed = new Promise((resolve) => this.#listener.close(resolve));
     this.#app.server.closeAllConnections();
     await this.#app.close();
+    await closed;
   }
 
   /** The library that this takes is read only where it is served. */
@@ -126,7 +119,7 @@ export class Gateway {
     const { grpc, now = Date.now } = this.#options;
     if (grpc === undefined) return;
     const { StatusServer } = await import("./grpc/index.ts");
-    const parts = { authorizer: this.#authorizer, limits: this.#limits, reading: this.#reading, now };
+    const parts = { authorizer: this.#authorizer, limits: this.#limits, clients: this.#clients, now };
     this.#status = new StatusServer({ ...this.#options, ...grpc, ...parts });
     this.#statusPort = await this.#status.listen();
   }
@@ -139,12 +132,12 @@ export class Gateway {
       exposeHeadRoutes: false,
       logger: false,
       routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
-      clientErrorHandler: (error, socket) => onceRead(error, socket, this.#turns, () => refuseMalformed(error, socket)),
+      clientErrorHandler: refuseMalformed,
     });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     app.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
-    const bodies = new BodyRoom(limits);
+    const bodies = new BodyRoom(limits, this.#clients);
     app.addHook("onRequest", async (request, reply) => {
       allowOrigin(request.headers, reply);
       checkShape(request);
@@ -182,31 +175,26 @@ export class Gateway {
       connectionsCheckingInterval: Math.min(2_000, limits.headersTimeout),
     });
     server.maxRequestsPerSocket = limits.requestsPerConnection;
-    limitConnections(server, limits, this.#reading);
-    closeIdle(server, this.#reading);
-    const requests = new WholeRequests(server);
-    this.#turns = { reading: this.#reading, step: (socket) => requests.of(socket) };
-    endFailedHandshakes(server, this.#reading);
-    serveInTurns(server, handler, this.#reading);
-    server.on("upgrade", (request, socket, head) => {
-      this.#reading.worked();
-      this.#streams.upgrade(request, socket, head);
-    });
+    limitConnections(server, limits, this.#clients);
+    endFailedHandshakes(server);
+    serveInOrder(server, handler);
+    server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
     return server;
   }
 
   #addPublicRoutes(app: FastifyInstance<Server>): void {
     const options = this.#options;
     const places = new PricePlaces(this.#limits);
+    const clients = this.#clients;
     app.get("/status", (_request, reply) => sendJson(reply, this.#figures.get("")));
     app.get("/version", (_request, reply) => sendJson(reply, this.#version.get("")));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
     for (const [path, answer] of PRICE_ROUTES) {
       const handler = (request: FastifyRequest, reply: FastifyReply) => {
-        const { remoteAddress = "" } = request.socket;
+        const network = clients.networkOf(request.socket);
         return sendJson(
           reply,
-          places.run(remoteAddress, () => answer(bodyOf(request), options)),
+          places.run(network, () => answer(bodyOf(request), options)),
         );
       };
       app.route({ method: ["GET", "POST"], url: path, bodyLimit: this.#limits.publicBody, handler });
@@ -285,10 +273,25 @@ export class Gateway {
       route,
       status: reply.statusCode,
       owner: (request.grant ?? request.admission)?.owner ?? "",
-      peer: request.ip,
+      peer: this.#clients.of(request.socket),
       ms: Math.round(reply.elapsedTime),
     });
   }
+}
+
+/** Requests of one connection that may wait, with the one that is being answered. */
+const WAITING_REQUESTS = 16;
+
+/** Answers the requests of a connection one by one: hundreds may come in one piece. */
+function serveInOrder(server: Server, handler: RequestListener): void {
+  const lines = new RequestLines<IncomingMessage, ServerResponse>(
+    async (request, response) => handler(request, response),
+    WAITING_REQUESTS,
+  );
+  server.on("request", (request, response) => {
+    gatherClientParts(request);
+    lines.take(request, response);
+  });
 }
 
 /** Each takes a group and may run the price script. */

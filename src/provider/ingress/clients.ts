@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
-import { BlockList, isIP, type Socket } from "node:net";
-import { clientNetwork } from "../../util/index.ts";
+import type { BlockList, Socket } from "node:net";
+import { clientAddress, clientNetwork, isTrusted } from "../../util/index.ts";
 
 /** Connections that one address may have open at once; a browser opens six for each host name. */
 export const CONNECTIONS_PER_ADDRESS = 256;
@@ -94,38 +94,4 @@ export function limitClients(server: Server, counts: ClientCounts): (socket: Soc
     socket.setTimeout(TOLD_WITHIN, () => socket.destroy());
   });
   return (socket) => refused.has(socket);
-}
-
-/** Reads addresses (`10.0.0.7`, `fd00::7`) and networks (`10.0.0.0/8`). Throws one clear sentence. */
-export function parseNetworks(texts: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const text of texts) addNetwork(list, text);
-  return list;
-}
-
-/** The texts that `parseNetworks` read, in normal form and sorted, because releases of Node.js order rules differently. */
-export function networkTexts(list: BlockList): string[] {
-  return list.rules.map((rule) => rule.replace(/^\w+: IPv[46] /i, "")).sort();
-}
-
-function addNetwork(list: BlockList, text: string): void {
-  const [, address = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const version = isIP(address);
-  const most = version === 6 ? 128 : 32;
-  if (version === 0 || Number(bits ?? most) > most) {
-    throw new Error(`"${text.slice(0, 64)}" is neither an address nor a network: write 10.0.0.7 or 10.0.0.0/8`);
-  }
-  const family = version === 6 ? "ipv6" : "ipv4";
-  if (bits === undefined) list.addAddress(address, family);
-  else list.addSubnet(address, Number(bits), family);
-}
-
-/** An IPv4 address looks the same on a socket for both families. */
-export function clientAddress({ remoteAddress = "" }: Socket): string {
-  return remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
-}
-
-export function isTrusted(address: string, networks: BlockList): boolean {
-  const version = isIP(address);
-  return version !== 0 && networks.check(address, version === 6 ? "ipv6" : "ipv4");
 }

@@ -11,9 +11,10 @@ import { WebSocket, WebSocketServer } from "ws";
 import { longestAcceptQueue, waitingConnections } from "../../../test/support/accept-queue.ts";
 import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { HttpOptions } from "../../sdl/index.ts";
+import { parseNetworks } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { RouteTarget } from "../cluster/index.ts";
-import { type ClientRules, Ingress, parseNetworks } from "./index.ts";
+import { type ClientRules, Ingress } from "./index.ts";
 
 const LEASE: LeaseKey = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
 const OPTIONS: HttpOptions = {

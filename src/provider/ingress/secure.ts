@@ -1,9 +1,9 @@
 import type { Server as NetServer } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Logger, Reading } from "../../util/index.ts";
+import type { Logger } from "../../util/index.ts";
 import { ClientCounts, type ClientRules } from "./clients.ts";
 import type { Decide, Decision } from "./decide.ts";
-import { HTTP2, Http2Session, type StreamRequest, streamExchange, streamTunnel } from "./http2/index.ts";
+import { Http2Session, type StreamRequest, streamExchange, streamTunnel } from "./http2/index.ts";
 import type { Forwarder } from "./proxy/forward.ts";
 import { serveHttp1, watchHandedConnections } from "./proxy/http1.ts";
 import { sendPage, sendRedirect, sendText } from "./proxy/pages.ts";
@@ -23,7 +23,6 @@ export interface SecureOptions {
   readonly forwarder: Forwarder;
   readonly decide: Decide;
   readonly isDraining: () => boolean;
-  readonly reading: Reading;
   readonly log: Logger;
 }
 
@@ -34,8 +33,6 @@ export class SecureIngress {
   readonly #sessions = new Set<Http2Session>();
   /** Requests that an address has open over HTTP/2: as many as it could have over connections of HTTP/1. */
   readonly #requests: ClientCounts;
-  /** Connections of an address that may have many requests at once. */
-  readonly #full: ClientCounts;
   #openRequests = 0;
   readonly #looking: NodeJS.Timeout;
   readonly #endHttp1: () => void;
@@ -44,7 +41,6 @@ export class SecureIngress {
   constructor(options: SecureOptions) {
     this.#options = options;
     this.#requests = new ClientCounts(options.clients);
-    this.#full = new ClientCounts({ ...options.clients, connectionsPerAddress: HTTP2.fullConnections });
     const http1 = serveHttp1({ ...options, isTooMany: () => false });
     this.#endHttp1 = watchHandedConnections(http1);
     this.#front = new TlsFront({
@@ -77,13 +73,9 @@ export class SecureIngress {
   }
 
   #serveHttp2(socket: TLSSocket): void {
-    const leave = this.#full.open(socket);
-    if (leave !== undefined) socket.once("close", leave);
     const session = new Http2Session(socket, {
       room: () => this.#room(socket),
       serve: (request) => this.#answer(request),
-      reading: this.#options.reading,
-      streams: leave === undefined ? HTTP2.fewStreams : HTTP2.streams,
     });
     this.#sessions.add(session);
     socket.once("close", () => this.#sessions.delete(session));

@@ -1,16 +1,9 @@
 import type { Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
-import { ACCEPT_QUEUE, type Logger, listenError, Reading, silentLogger } from "../../util/index.ts";
+import { ACCEPT_QUEUE, type Logger, listenError, parseNetworks, silentLogger } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
-import {
-  ClientCounts,
-  type ClientRules,
-  CONNECTIONS_PER_ADDRESS,
-  limitClients,
-  originOf,
-  parseNetworks,
-} from "./clients.ts";
+import { ClientCounts, type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, originOf } from "./clients.ts";
 import { byCertifiedHost, byHost, type Decide, decideWith, targetOr404, toTls } from "./decide.ts";
 import { ChallengeAnswers } from "./proxy/challenges.ts";
 import { Forwarder } from "./proxy/forward.ts";
@@ -69,8 +62,6 @@ export class Ingress {
   readonly #options: IngressOptions;
   readonly #clients: ClientRules;
   readonly #forwarder: Forwarder;
-  /** Of all listeners: no client's connections keep those of others waiting. */
-  readonly #reading = new Reading();
   readonly #server: Server;
   readonly #secure: SecureIngress | undefined;
   readonly #servicePorts = new Map<string, ServicePort>();
@@ -85,7 +76,6 @@ export class Ingress {
       backends: (target) => options.backends(target.lease, target.service, target.port),
       isProxy: originOf(this.#clients.forwardedFrom),
       openPerLease: options.openPerLease,
-      reading: this.#reading,
     });
     const counts = new ClientCounts(this.#clients);
     const { tls } = options;
@@ -215,14 +205,12 @@ export class Ingress {
       forwarder: this.#forwarder,
       isTooMany: (socket) => isTooMany(socket),
       isDraining: () => this.#draining,
-      reading: this.#reading,
     });
     isTooMany = limitClients(server, counts);
     server.maxConnections = this.#options.maxConnections ?? MAX_CONNECTIONS;
     const sockets = new Set<Socket>();
     this.#sockets.set(server, sockets);
     server.on("connection", (socket) => {
-      this.#reading.add(socket);
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
     });
@@ -238,7 +226,6 @@ export class Ingress {
       forwarder: this.#forwarder,
       decide: decideWith(byCertifiedHost(this.routes, certificates)),
       isDraining: () => this.#draining,
-      reading: this.#reading,
       log: this.#log,
     });
   }

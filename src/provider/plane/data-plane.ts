@@ -1,9 +1,9 @@
 import type { Socket as UdpSocket } from "node:dgram";
 import type { Server } from "node:net";
-import type { Logger } from "../../util/index.ts";
+import { type Logger, parseNetworks } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { type CarriedPort, LocalCarrier } from "../cluster/index.ts";
-import { Ingress, ingressRouter, type LeaseRouter, parseNetworks } from "../ingress/index.ts";
+import { Ingress, ingressRouter, type LeaseRouter } from "../ingress/index.ts";
 import type { PlaneBackends, PlaneRoutes, PlaneSettings, PlaneTable } from "./protocol.ts";
 
 /** Listeners that a plane takes over from the one before it. */

@@ -1,5 +1,6 @@
+import { parseNetworks } from "../../util/index.ts";
 import type { ClusterDriver } from "../cluster/index.ts";
-import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter, parseNetworks } from "../ingress/index.ts";
+import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter } from "../ingress/index.ts";
 import type { HostFault } from "../reasons.ts";
 import { tryContainer } from "./trial.ts";
 

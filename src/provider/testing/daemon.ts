@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { ChainClient, GatewayClient, publishedCertificates, sendTx, type TxSigner } from "../../client/index.ts";
 import type { LoadedSdl } from "../../sdl/index.ts";
-import { type Clock, type LogFields, type Logger, NATIVE_DENOM } from "../../util/index.ts";
+import { type Clock, type LogFields, type Logger, NATIVE_DENOM, parseNetworks } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { Query as EscrowQuery } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
@@ -13,7 +13,7 @@ import type { ClusterDriver, NodeCapacity, PortRange } from "../cluster/index.ts
 import { MemoryCluster } from "../cluster/memory/index.ts";
 import type { ProviderConfig } from "../daemon/config.ts";
 import { type RunningProvider, runProvider } from "../daemon/run.ts";
-import { CONNECTIONS_PER_ADDRESS, parseNetworks } from "../ingress/index.ts";
+import { CONNECTIONS_PER_ADDRESS } from "../ingress/index.ts";
 import { DEFAULT_MONITOR } from "../leases/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
 import { publication, type TestCertificate, testCertificate } from "./identities.ts";

@@ -1,4 +1,5 @@
 import { request as httpsRequest, type RequestOptions } from "node:https";
+import type { BlockList } from "node:net";
 import { GatewayClient, type GatewayCredential } from "../../client/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { untilOk } from "../cluster/contract/conformance/index.ts";
@@ -13,9 +14,11 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-interface GrpcOption {
+interface GatewayOption {
   /** Whether the gateway also speaks gRPC. */
   readonly grpc?: boolean;
+  /** Proxies that send the PROXY protocol. */
+  readonly trustedProxies?: BlockList;
 }
 
 type Method = "lease" | "client" | "request" | "close" | "credential" | "run" | "dropStreams";
@@ -44,7 +47,7 @@ export class GatewayHarness {
 
   static async open(
     limits: Partial<GatewayLimits> = {},
-    options: HarnessOptions & GrpcOption = {},
+    options: HarnessOptions & GatewayOption = {},
   ): Promise<GatewayHarness> {
     const world = new LeaseHarness(options);
     const tenant = testAccount(world.chain);
@@ -59,6 +62,7 @@ export class GatewayHarness {
     const gateway = new Gateway({
       host: "127.0.0.1",
       port: 0,
+      ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
       ...(options.grpc === true ? { grpc: { host: "127.0.0.1", port: 0 } } : {}),
       provider: PROVIDER,
       publicHostname: "cluster.example.com",

@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { networkTexts } from "../../../provider/index.ts";
-import { DEC_ONE, parseDec } from "../../../util/index.ts";
+import { DEC_ONE, networkTexts, parseDec } from "../../../util/index.ts";
 import { type Environment, resolveFlags } from "../../command/flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
@@ -24,7 +23,7 @@ describe("the settings of a provider", () => {
       gasPrice: parseDec("0.0025"),
       bidDeposit: undefined,
     });
-    expect(gateway).toEqual({ host: "0.0.0.0", port: 8443 });
+    expect(gateway).toMatchObject({ host: "0.0.0.0", port: 8443 });
     expect(nodePortQuantity).toBe(1000);
     expect(readClusterSettings(flags({})).nodePorts).toEqual({ first: 30_000, last: 32_767 });
     expect(ingress).toMatchObject({ domain: "localhost", staticHosts: true, host: "0.0.0.0", port: 80 });

@@ -105,7 +105,11 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     leastFreeDisk: read(CLUSTER.providerLeastFreeDisk),
     publicHostname: read(CLUSTER.clusterPublicHostname),
     ingress: readIngress(read),
-    gateway: { ...read(LEASES.gatewayListenAddress), ...optionalGrpc(read(LEASES.gatewayGrpcListenAddress)) },
+    gateway: {
+      ...read(LEASES.gatewayListenAddress),
+      trustedProxies: read(LEASES.gatewayTrustedProxies),
+      ...optionalGrpc(read(LEASES.gatewayGrpcListenAddress)),
+    },
     ...optionalMetrics(read(LEASES.metricsListener)),
   };
 }

@@ -1,18 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import {
-  ingressTls,
-  networkTexts,
-  PLANE_WORD,
-  PlaneLink,
-  type PlaneSettings,
-  type ProviderConfig,
-} from "../../../provider/index.ts";
-import type { Logger } from "../../../util/index.ts";
+import { ingressTls, PLANE_WORD, PlaneLink, type PlaneSettings, type ProviderConfig } from "../../../provider/index.ts";
+import { type Logger, networkTexts } from "../../../util/index.ts";
 import { VERSION } from "../../node/version.ts";
-
-/** What a request needs is garbage at its end: with this room for it, a third of the time of collecting it is saved. */
-const YOUNG_SPACE = "--max-semi-space-size=32";
 
 /** Finds the data plane of the provider's folder, or starts this program as one. */
 export function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, log: Logger): Promise<PlaneLink> {
@@ -33,7 +23,7 @@ export function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, 
   const main = process.argv[1] ?? "";
   const program = {
     command: process.execPath,
-    args: [YOUNG_SPACE, main, PLANE_WORD, stateDir],
+    args: [main, PLANE_WORD, stateDir],
     identity: identityOf(main, settings),
   };
   return PlaneLink.open({ stateDir, settings, program, log: log.child({ module: "data-plane" }) });

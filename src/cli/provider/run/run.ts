@@ -8,7 +8,7 @@ import {
   runProvider,
   WEIGHER_WORD,
 } from "../../../provider/index.ts";
-import { boundGarbage, createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
+import { createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
 import { encodeAddress } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
@@ -31,7 +31,6 @@ export async function providerRun(input: CommandInput): Promise<number> {
   const chosen = chosenKind(flags);
   const clusterSettings = readClusterSettings(flags);
   const log = createLogger(logOptions(flags));
-  boundGarbage();
   const context = createContext(input);
   const key = await findKey(await context.keyring(), await signingKeyName(context), context.keys);
   const signer = await keyringSigner(context, { address: encodeAddress(key.address), key });

@@ -74,6 +74,7 @@ const GIVEN: Readonly<Record<string, readonly [text: string | true, places: read
   "ingress-connections-per-address": ["7", ["ingress.clients.connectionsPerAddress"]],
   "ingress-trusted-proxies": ["192.0.2.7", ["ingress.clients.trustedProxies."]],
   "ingress-forwarded-from": ["192.0.2.7", ["ingress.clients.forwardedFrom."]],
+  "gateway-trusted-proxies": ["192.0.2.7", ["gateway.trustedProxies."]],
   "ingress-loopback-ports": [true, ["ingress.loopbackPorts"]],
   "gateway-listen-address": ["127.0.0.7:7", ["gateway.host", "gateway.port"]],
   "gateway-grpc-listen-address": ["127.0.0.7:7", ["gateway.grpc.host", "gateway.grpc.port"]],

@@ -1,4 +1,4 @@
-import { INGRESSES, parseNetworks } from "../../../provider/index.ts";
+import { INGRESSES } from "../../../provider/index.ts";
 import {
   asCount,
   asDuration,
@@ -9,6 +9,7 @@ import {
   asWords,
   optional,
   parseCoin,
+  parseNetworks,
   type SettingTable,
 } from "../../../util/index.ts";
 import {
@@ -475,6 +476,13 @@ export const LEASES = {
     summary: "where the gateway listens",
     default: "0.0.0.0:8443",
     parse: parseListenAddress,
+  },
+  gatewayTrustedProxies: {
+    name: "gateway-trusted-proxies",
+    value: "<networks>",
+    summary: "addresses and networks of proxies in front of the gateway that send the PROXY protocol (default: none)",
+    default: "",
+    parse: (text: string) => parseNetworks(asWords(text)),
   },
   gatewayGrpcListenAddress: {
     name: "gateway-grpc-listen-address",

@@ -3,24 +3,21 @@ import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { type Logger, SvcError } from "../../../util/index.ts";
 import { decodeMessage, encodeMessage, methodPath, type Namespace, toNamespace } from "../../../wire/index.ts";
 import type { Dispatcher } from "../../dispatch.ts";
-import type { Caller, Turns } from "../../http/index.ts";
 import { heightAsked, heightHeaders } from "../../services/height.ts";
 import { STATUS_CODE, statusOf } from "../../services/status.ts";
 import { MAX_ANSWER_BYTES } from "../limits.ts";
-import { callerKey, GONE, type Reader, readerKey } from "./reader.ts";
+import { GONE, type Reader, readerKey } from "./reader.ts";
 
 /** What calls are answered with. */
 export interface CallParts {
   readonly dispatcher: Dispatcher;
-  readonly turns: Turns;
   readonly logger: Logger;
 }
 
-/** The headers of a call, the reader of its answer, and whose turn it takes. */
+/** The headers of a call, and the reader of its answer. */
 export interface Asker {
   readonly headerOf: (name: string) => string | null | undefined;
   readonly reader: Reader;
-  readonly caller: Caller;
 }
 
 /** Answers the bytes of a request with those of its answer. Throws a `ConnectError`. */
@@ -31,13 +28,12 @@ export type BytesAnswerer = (
 
 /** The calls of an rpc in a spelling, answered by the dispatcher. */
 export function bytesAnswerer(
-  { dispatcher, turns, logger }: CallParts,
+  { dispatcher, logger }: CallParts,
   method: DescMethod,
   namespace: Namespace,
 ): BytesAnswerer {
   const path = methodPath(method, namespace);
-  return async (request, { headerOf, reader, caller }) => {
-    await turns.next(caller);
+  return async (request, { headerOf, reader }) => {
     try {
       const answer = await dispatcher.query({ path, data: request(), height: heightAsked(headerOf), prove: false });
       if (answer.code !== 0) throw refusal(answer);
@@ -55,11 +51,7 @@ export function answerer<M extends DescMethod>(method: M, answer: BytesAnswerer)
     const headerOf = (name: string) => context.requestHeader.get(name);
     const encode = () => encodeMessage<M["input"]>(method.input, request);
     const { values } = context;
-    const { value, height } = await answer(encode, {
-      headerOf,
-      reader: values.get(readerKey),
-      caller: values.get(callerKey),
-    });
+    const { value, height } = await answer(encode, { headerOf, reader: values.get(readerKey) });
     for (const [name, text] of Object.entries(heightHeaders(height))) context.responseHeader.set(name, text);
     return decodeMessage<M["output"]>(method.output, value);
   };

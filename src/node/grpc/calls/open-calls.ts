@@ -1,6 +1,6 @@
 import type { Http2Session } from "node:http2";
 import { CALL_TIMEOUT_MS, MAX_ENDED_CALLS, MAX_OPEN_CALLS, SWEEP_EVERY_MS } from "../limits.ts";
-import { type AnyResponse, callerOfCall, endResponse } from "./reader.ts";
+import { type AnyResponse, endResponse, networkOf } from "./reader.ts";
 
 /** The calls of one client in order of arrival, with the time at which each is ended. */
 type Calls = Map<AnyResponse, number>;
@@ -18,7 +18,7 @@ export class OpenCalls {
 
   /** Counts a call until it is answered. One that `lasts` may take as long as its client wants. */
   begin(response: AnyResponse, lasts: boolean): void {
-    const { client } = callerOfCall(response);
+    const client = networkOf(response);
     if (this.#count >= MAX_OPEN_CALLS) this.#makeRoom(client);
     const calls = this.#clients.get(client) ?? new Map();
     this.#clients.set(client, calls);

@@ -1,14 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerResponse } from "node:http2";
 import { createContextKey } from "@connectrpc/connect";
-import {
-  type ByteBudget,
-  type Caller,
-  callerOf,
-  callerOfSession,
-  type HeldBytes,
-  type ReadLimits,
-} from "../../http/index.ts";
+import { clientNetwork } from "../../../util/index.ts";
+import type { ByteBudget, HeldBytes, ReadLimits } from "../../http/index.ts";
 
 /** A response over either protocol. */
 export type AnyResponse = ServerResponse | Http2ServerResponse;
@@ -18,11 +12,10 @@ export type Reader = (bytes: number) => boolean;
 
 export const readerKey = createContextKey<Reader>(() => true, { description: "who reads the answer" });
 
-export const callerKey = createContextKey<Caller>({ client: "", connection: {} }, { description: "whose turn it is" });
-
-/** Whose a call is. */
-export function callerOfCall(response: AnyResponse): Caller {
-  return "stream" in response ? callerOfSession(response.stream?.session ?? {}) : callerOf(response.req.socket);
+/** The network from which a call came. */
+export function networkOf(response: AnyResponse): string {
+  const socket = "stream" in response ? response.stream?.session?.socket : response.req.socket;
+  return clientNetwork(socket?.remoteAddress ?? "");
 }
 
 /** The reader of a response. */

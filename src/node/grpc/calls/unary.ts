@@ -1,9 +1,10 @@
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { Gathered, type HeldBytes } from "../../http/index.ts";
+import { type HeldBytes, ownBytes, PART_BYTES } from "../../http/index.ts";
 import { heightHeaders } from "../../services/height.ts";
+import { MAX_PARTS } from "../limits.ts";
 import type { BytesAnswerer } from "./calls.ts";
-import { callerOfCall, GONE, isGone, type Reader } from "./reader.ts";
+import { GONE, isGone, type Reader } from "./reader.ts";
 
 /** What plain calls are answered with. */
 export interface UnaryParts {
@@ -42,7 +43,7 @@ export async function answerUnary(
       return data;
     };
     const headerOf = (name: string) => textOf(request.headers[name]);
-    const { value, height } = await answer(whole, { headerOf, reader, caller: callerOfCall(response) });
+    const { value, height } = await answer(whole, { headerOf, reader });
     send(response, framed(value), { "grpc-status": "0" }, heightHeaders(height));
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
@@ -76,31 +77,33 @@ function readMessage(
   request: Http2ServerRequest,
   { maxMessageBytes: maxBytes, held }: Pick<UnaryParts, "maxMessageBytes" | "held">,
 ): Promise<Uint8Array> {
-  const gathered = new Gathered();
+  const parts: Buffer[] = [];
   const message = new Promise<Uint8Array>((resolve, reject) => {
     let size = 0;
     let more: HeldBytes | undefined;
     request.on("data", (part: Buffer) => {
       size += part.length;
       if (size > part.length) more ??= held();
-      if (more?.add(part.length) === false) reject(new ConnectError(BUSY, Code.Unavailable));
-      else if (size <= FRAME_HEADER + maxBytes) gathered.add(part);
-      else reject(new ConnectError(`the message is larger than ${maxBytes} bytes`, Code.ResourceExhausted));
+      if (more?.add(part.length + PART_BYTES) === false) reject(new ConnectError(BUSY, Code.Unavailable));
+      else if (size > FRAME_HEADER + maxBytes)
+        reject(new ConnectError(`the message is larger than ${maxBytes} bytes`, Code.ResourceExhausted));
+      else if (parts.length >= MAX_PARTS)
+        reject(new ConnectError(`the message came in more than ${MAX_PARTS} parts`, Code.ResourceExhausted));
+      else parts.push(ownBytes(part));
     });
     const gone = () => reject(GONE);
     request.once("end", () => {
       request.off("close", gone);
       // What is reset ends as well.
       if (request.stream.closed) return gone();
-      const message = unframed(gathered.bytes());
+      const message = unframed(Buffer.concat(parts));
       if (message instanceof ConnectError) reject(message);
       else resolve(message);
     });
     request.once("error", reject);
     request.once("close", gone);
   });
-  // Nothing is left of a whole message; what comes after a refusal is not kept.
-  return message.finally(() => gathered.release());
+  return message.finally(() => parts.splice(0));
 }
 
 /** The message of a frame, if the bytes are one frame. */

@@ -29,7 +29,7 @@ async function received(asked: UniversalServerRequest): Promise<number[]> {
 
 const INPUT = QueryParamsRequestSchema;
 
-function options(limit = 10_000, input: BodyOptions["input"] = INPUT) {
+function options(limit = 10_000_000, input: BodyOptions["input"] = INPUT) {
   return { held: new ByteBudget(limit).begin(() => {}), maxMessageBytes: MAX_BYTES, input };
 }
 

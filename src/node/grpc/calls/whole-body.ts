@@ -3,7 +3,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { errorText, fromUtf8, sdkErrors } from "../../../util/index.ts";
 import { decodeBounded, fromJson, jsonRefusal, MAX_REQUEST_BYTES, readBoundedJson } from "../../../wire/index.ts";
-import { Gathered, type HeldBytes } from "../../http/index.ts";
+import { type HeldBytes, ownBytes, PART_BYTES } from "../../http/index.ts";
+import { MAX_PARTS } from "../limits.ts";
 import { FRAME_HEADER, unframed } from "./unary.ts";
 
 export interface BodyOptions {
@@ -35,7 +36,7 @@ function isParts(body: UniversalServerRequest["body"]): body is AsyncIterable<Ui
 
 async function* heldParts(body: AsyncIterable<Uint8Array>, held: HeldBytes): AsyncIterable<Uint8Array> {
   for await (const part of body) {
-    if (!held.add(part.length)) throw new ConnectError("too many requests are pending", Code.Unavailable);
+    if (!held.add(part.length + PART_BYTES)) throw new ConnectError("too many requests are pending", Code.Unavailable);
     yield part;
   }
 }
@@ -45,19 +46,18 @@ async function* inOnePiece(
   parts: AsyncIterable<Uint8Array>,
   { maxBytes, check }: { readonly maxBytes: number; readonly check: (bytes: Buffer) => void },
 ): AsyncIterable<Uint8Array> {
-  const gathered = new Gathered();
-  try {
-    for await (const part of parts) {
-      gathered.add(Buffer.from(part.buffer, part.byteOffset, part.length));
-      if (gathered.length > maxBytes) break;
-    }
-    const isWhole = gathered.length <= maxBytes;
-    const bytes = gathered.bytes();
-    if (isWhole) check(bytes);
-    yield bytes;
-  } finally {
-    gathered.release();
+  const gathered: Buffer[] = [];
+  let size = 0;
+  for await (const part of parts) {
+    if (gathered.length >= MAX_PARTS)
+      throw new ConnectError(`the message came in more than ${MAX_PARTS} parts`, Code.ResourceExhausted);
+    gathered.push(ownBytes(Buffer.from(part.buffer, part.byteOffset, part.length)));
+    size += part.length;
+    if (size > maxBytes) break;
   }
+  const bytes = Buffer.concat(gathered);
+  if (size <= maxBytes) check(bytes);
+  yield bytes;
 }
 
 /** Types of bodies that are a frame with the message in it. */

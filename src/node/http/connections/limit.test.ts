@@ -4,7 +4,6 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { closed } from "../../../../test/support/closed.ts";
 import { waitFor } from "../../../../test/support/wait.ts";
-import { Reading } from "../../../util/index.ts";
 import { limitServer } from "./listen.ts";
 
 const LIMIT = 4;
@@ -20,7 +19,7 @@ beforeEach(async () => {
     if (request.url === "/early") response.end();
     else asked += 1;
   });
-  limitServer(server, { maxOpenConnections: LIMIT, reading: new Reading() });
+  limitServer(server, LIMIT);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { callerOf, hasBody } from "../../../util/index.ts";
+import { clientNetwork } from "../../../util/index.ts";
 
 /** The state of a connection: no complete request yet, being answered, idle until the next request, or a websocket. */
 type State = "new" | "answered" | "waiting" | "upgraded";
@@ -27,7 +27,6 @@ export function limitConnections(server: Server, limit: number): LimitedConnecti
   return {
     upgraded: (socket) => connections.set(socket, "upgraded"),
     busy: (socket, isBusy) => connections.set(socket, isBusy ? "answered" : "waiting"),
-    step: (socket) => connections.step(socket),
   };
 }
 
@@ -37,8 +36,6 @@ export interface LimitedConnections {
   upgraded(socket: Duplex): void;
   /** Whether a complete request of the connection is being answered, where the server of HTTP/1 does not see its requests. */
   busy(socket: Duplex, isBusy: boolean): void;
-  /** Another number whenever a complete request of the connection has come or was answered; undefined once it is over. */
-  step(socket: Duplex): number | undefined;
 }
 
 /** A client, and how many connections it has. */
@@ -71,7 +68,7 @@ class Connections {
   }
 
   add(socket: Socket): void {
-    const { client: name } = callerOf(socket);
+    const name = clientNetwork(socket.remoteAddress ?? "");
     const client = this.#clients.get(name) ?? { name, open: 0 };
     socket.once("close", () => this.#remove(socket));
     if (this.#places.size >= this.#limit) this.#letGo(this.#least(client) ?? socket);
@@ -108,10 +105,6 @@ class Connections {
     this.set(socket, place.asked > 0 ? "answered" : "waiting");
   }
 
-  step(socket: Duplex): number | undefined {
-    return this.#places.get(socket)?.since;
-  }
-
   set(socket: Duplex, state: State): void {
     const place = this.#places.get(socket);
     if (place === undefined) return;
@@ -142,6 +135,10 @@ class Connections {
     const isSpared = state === "answered" && client.open <= newcomer.open + 1;
     return isSpared ? undefined : socket;
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 /** Whether a connection is let go before another. */

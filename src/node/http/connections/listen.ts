@@ -1,30 +1,13 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
-import {
-  ACCEPT_QUEUE,
-  answerMalformed,
-  closeIdle,
-  type ListenPlace,
-  listenError,
-  type Reading,
-} from "../../../util/index.ts";
+import { ACCEPT_QUEUE, answerMalformed, type ListenPlace, listenError } from "../../../util/index.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
 import { type LimitedConnections, limitConnections } from "./limit.ts";
 
-/** What a server does with connections. */
-interface ConnectionOptions {
-  readonly maxOpenConnections: number;
-  /** Reads them in their turns. */
-  readonly reading: Reading;
-}
-
 /** Bounds the connections of a server and the time that a request may take to arrive, and answers what is not a request. */
-export function limitServer(server: Server, { maxOpenConnections, reading }: ConnectionOptions): LimitedConnections {
+export function limitServer(server: Server, maxOpenConnections: number): LimitedConnections {
   const connections = limitConnections(server, maxOpenConnections);
-  server.on("connection", (socket) => reading.add(socket));
-  server.on("request", () => reading.worked());
-  closeIdle(server, reading);
-  answerMalformed(server, { reading, step: connections.step });
+  answerMalformed(server);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

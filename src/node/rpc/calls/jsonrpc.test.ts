@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ByteBudget, Turns } from "../../http/index.ts";
+import { ByteBudget } from "../../http/index.ts";
 import { answerText } from "./jsonrpc.ts";
 import { defineMethod, type RpcEnvironment } from "./method.ts";
 
@@ -20,7 +20,7 @@ function dispatch() {
     ["slow", defineMethod({}, () => until.then(() => "done"))],
   ]);
   const unfinished = new ByteBudget(LIMIT);
-  return { finish, unfinished, options: { methods, maxBatch: 20, turns: new Turns(), unfinished } };
+  return { finish, unfinished, options: { methods, maxBatch: 20, unfinished } };
 }
 
 const batch = (...methods: string[]): string => JSON.stringify(methods.map((method, id) => ({ id, method })));

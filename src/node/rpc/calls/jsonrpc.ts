@@ -1,6 +1,6 @@
 import { errorText } from "../../../util/index.ts";
 import { jsonRefusal, MAX_REQUEST_BYTES } from "../../../wire/index.ts";
-import type { ByteBudget, Caller, Turns } from "../../http/index.ts";
+import type { ByteBudget } from "../../http/index.ts";
 import {
   ERROR_STATUS,
   internalError,
@@ -30,7 +30,6 @@ type Methods = ReadonlyMap<string, RpcMethod>;
 export interface DispatchOptions {
   readonly methods: Methods;
   readonly maxBatch: number;
-  readonly turns: Turns;
   /** Answers of batches that are not complete yet. */
   readonly unfinished: ByteBudget;
 }
@@ -39,8 +38,8 @@ export interface DispatchOptions {
 export interface Dispatch {
   readonly env: RpcEnvironment;
   readonly options: DispatchOptions;
-  /** Whose turn it is. */
-  readonly caller?: Caller;
+  /** Counts one more call of the client, after the first of a batch; false when it has sent too many. */
+  readonly admits?: () => boolean;
   /** Methods of the connection itself, with the id of the call; undefined when it has no such method. */
   readonly local?: (call: RpcCall, id: RequestId) => unknown;
 }
@@ -54,7 +53,7 @@ export function errorAnswer(id: RequestId, { code, message, data }: RpcError): s
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
 }
 
-export const HEALTH = "health";
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The id of answers to requests that were not understood. */
 const UNKNOWN_ID = -1;
@@ -76,11 +75,8 @@ export async function answerPost(
 }
 
 async function answerValue(value: unknown, dispatch: Dispatch): Promise<string | undefined> {
-  const { options, caller } = dispatch;
-  if (!Array.isArray(value)) {
-    if (!isHealth(value)) await options.turns.single(caller);
-    return await answerOne(value, dispatch);
-  }
+  const { options } = dispatch;
+  if (!Array.isArray(value)) return await answerOne(value, dispatch);
   const batch: readonly unknown[] = value;
   const refusal = batchRefusal(batch, options.maxBatch);
   if (refusal !== undefined) return errorAnswer(UNKNOWN_ID, refusal);
@@ -89,11 +85,11 @@ async function answerValue(value: unknown, dispatch: Dispatch): Promise<string |
 }
 
 /**
- * Answers the calls one after the other, giving other clients a turn in between, and stops running them once the
- * answers have reached their limit. Calls that wait for a block do so in parallel.
+ * Answers the calls one after the other, and stops running them once the answers have reached their limit. Calls that wait for a
+ * block do so in parallel.
  */
 async function answerBatch(batch: readonly unknown[], dispatch: Dispatch): Promise<(string | undefined)[]> {
-  const { options, caller } = dispatch;
+  const { options, admits = () => true } = dispatch;
   const answers: Promise<string | undefined>[] = [];
   const held: (() => void)[] = [];
   let bytes = 0;
@@ -107,8 +103,10 @@ async function answerBatch(batch: readonly unknown[], dispatch: Dispatch): Promi
   };
   try {
     for (const one of batch) {
-      await options.turns.next(caller);
-      const answer = bytes >= MAX_BATCH_BYTES ? Promise.resolve(tooLarge(one)) : answerOne(one, dispatch);
+      // Requests of other clients are read between two calls.
+      await nextTurn();
+      const isAdmitted = answers.length === 0 || admits();
+      const answer = isAdmitted && bytes < MAX_BATCH_BYTES ? answerOne(one, dispatch) : refused(one, isAdmitted);
       const text = answer.then((each) => kept(one, each));
       answers.push(text);
       if (!isBroadcast(one)) await text;
@@ -128,15 +126,19 @@ function methodOf(request: unknown): string | undefined {
   return typeof request.method === "string" ? request.method : undefined;
 }
 
-/** A health check is answered at once, however many other calls wait for their turn. */
-function isHealth(request: unknown): boolean {
-  return methodOf(request) === HEALTH;
+async function refused(request: unknown, isAdmitted: boolean): Promise<string | undefined> {
+  return isAdmitted
+    ? tooLarge(request)
+    : refusal(request, "too many requests from your address; try again in a second");
 }
 
 function tooLarge(request: unknown): string | undefined {
+  return refusal(request, `the answers of a batch may have ${MAX_BATCH_BYTES} bytes: ask for less at a time`);
+}
+
+function refusal(request: unknown, text: string): string | undefined {
   const call = readCall(request);
   if ("error" in call) return errorAnswer(call.id, call.error);
-  const text = `the answers of a batch may have ${MAX_BATCH_BYTES} bytes: ask for less at a time`;
   return call.id === undefined ? undefined : errorAnswer(call.id, internalError(text));
 }
 

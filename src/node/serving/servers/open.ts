@@ -68,7 +68,7 @@ function contextOf(parts: ServingParts, nodeInfo: () => NodeInfo): ServerContext
   const report = (error: unknown): void => logger.child({ module: "services" }).error("a service failed", { error });
   const options = { nodeInfo, report, waiters, appRpcs };
   const dispatcher = desk?.dispatcher(options) ?? new Dispatcher({ chain, ...options });
-  const shared = { dispatcher, waiters, budget: clientBudget() };
+  const shared = { dispatcher, waiters, budget: clientBudget(config.clients) };
   return { chain, home, config, logger, nodeInfo, ...shared, ...(desk === undefined ? {} : { run: desk.run }) };
 }
 

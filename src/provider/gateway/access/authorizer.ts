@@ -3,7 +3,6 @@ import type { TokenScope } from "../../../crypto/index.ts";
 import { isOneOf, RateLimit } from "../../../util/index.ts";
 import type { LeaseKey, OrderNumbers } from "../../../wire/index.ts";
 import type { ChainView } from "../../chain.ts";
-import { networkOf } from "../../ingress/index.ts";
 import { leaseErrors } from "../../leases/index.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
@@ -52,6 +51,8 @@ export interface AuthorizerOptions {
   readonly provider: string;
   readonly chain: ChainView;
   readonly limits: GatewayLimits;
+  /** The network from which a request came. */
+  readonly networkOf: (request: CredentialCarrier) => string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -119,8 +120,8 @@ export class Authorizer {
   /** Needs no credential, but one that is shown must be good. */
   async identify(request: CredentialCarrier): Promise<Caller> {
     const credential = findCredential(request);
-    const { now } = this.#options;
-    const name = credential === undefined ? networkOfCaller(request) : (await this.#examine(credential, request)).owner;
+    const { now, networkOf } = this.#options;
+    const name = credential === undefined ? networkOf(request) : (await this.#examine(credential, request)).owner;
     if (!this.#rate.take(name, now())) throw gatewayErrors.tooMany();
     if (credential === undefined) return { name, recheck: async () => {} };
     return { name, recheck: async () => void (await this.#authenticate(credential)) };
@@ -131,7 +132,7 @@ export class Authorizer {
    * cannot be judged because the node is away, is given back.
    */
   async #examine(credential: Credential, request: CredentialCarrier): Promise<Principal> {
-    const network = networkOfCaller(request);
+    const network = this.#options.networkOf(request);
     if (!this.#failures.take(network, this.#options.now()))
       throw gatewayErrors.tooMany("too many credentials from your network were refused");
     try {
@@ -162,9 +163,4 @@ export class Authorizer {
     if (gseq === undefined || oseq === undefined) return undefined;
     return { owner, dseq, gseq, oseq, provider: this.#options.provider };
   }
-}
-
-/** A home has more IPv6 addresses than there are limits. */
-function networkOfCaller({ socket }: CredentialCarrier): string {
-  return networkOf(`${socket.remoteAddress}`.replace(/^::ffff:(?=\d+\.)/i, ""));
 }

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import { parseNetworks } from "../../../util/index.ts";
 import { FakeChain } from "../../testing/chain.ts";
 import { PROVIDER } from "../../testing/leases.ts";
+import { GatewayClients } from "../clients.ts";
 import { DEFAULT_LIMITS } from "../limits.ts";
 import { Authorizer } from "./authorizer.ts";
 import type { CredentialCarrier } from "./credential.ts";
@@ -10,9 +12,12 @@ function from(remoteAddress: string): CredentialCarrier {
   return { headers: {}, rawHeaders: [], url: "/", socket: { remoteAddress } as CredentialCarrier["socket"] };
 }
 
+const clients = new GatewayClients(parseNetworks([]));
+const networkOf = ({ socket }: CredentialCarrier) => clients.networkOf(socket);
+
 it("counts callers without a credential by their network: a home has more addresses than there are limits", async () => {
   const limits = { ...DEFAULT_LIMITS, burst: 3, perSecond: 0.001 };
-  const authorizer = new Authorizer({ provider: PROVIDER, chain: new FakeChain(), limits, now: () => 0 });
+  const authorizer = new Authorizer({ provider: PROVIDER, chain: new FakeChain(), limits, networkOf, now: () => 0 });
   const names = new Set<string>();
   for (const end of ["1", "2", "ffff:1"]) names.add((await authorizer.identify(from(`2001:db8:0:7::${end}`))).name);
   expect(names.size).toBe(1);

@@ -7,12 +7,14 @@ import {
   constants as http2,
   type ServerHttp2Session,
 } from "node:http2";
+import type { Server as NetServer } from "node:net";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { ACCEPT_QUEUE, endFailedHandshakes, type Logger, listenError, type Reading } from "../../../util/index.ts";
+import { endFailedHandshakes, type Logger } from "../../../util/index.ts";
 import { ProviderRPC } from "../../../wire/gen/svc/provider/v1/status_pb.js";
-import { gatherParts } from "../../ingress/index.ts";
+import { gatherClientParts } from "../../ingress/index.ts";
 import type { Authorizer, Caller } from "../access/authorizer.ts";
+import { type GatewayClients, listenForGateway } from "../clients.ts";
 import type { GatewayLimits } from "../limits.ts";
 import type { PublicOptions } from "../public-routes.ts";
 import { limitConnections } from "../shares/connections.ts";
@@ -31,8 +33,7 @@ export interface StatusServerOptions extends PublicOptions {
   readonly privateKey: string;
   readonly authorizer: Authorizer;
   readonly limits: GatewayLimits;
-  /** Reads connections in their turns. */
-  readonly reading: Reading;
+  readonly clients: GatewayClients;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -56,8 +57,10 @@ const STREAMS = [`/${ProviderRPC.typeName}/${ProviderRPC.method.streamStatus.nam
 export class StatusServer {
   readonly #options: StatusServerOptions;
   readonly #server: Http2SecureServer;
+  readonly #listener: NetServer;
   readonly #streams: OpenStreams;
   readonly #sessions = new Set<ServerHttp2Session>();
+  #isClosing = false;
   readonly #answer: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
   readonly #calls = new WeakMap<Http2ServerRequest, Call>();
 
@@ -77,19 +80,13 @@ export class StatusServer {
       grpcWeb: false,
     });
     this.#server = this.#makeServer();
+    this.#listener = options.clients.front(this.#server, limits);
   }
 
   /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
     const { host, port, log } = this.#options;
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", (error) => {
-        reject(listenError(error, { host, port, option: "--gateway-grpc-listen-address" }));
-      });
-      this.#server.listen({ host, port, backlog: ACCEPT_QUEUE }, resolve);
-    });
-    const address = this.#server.address();
-    const taken = typeof address === "object" && address !== null ? address.port : port;
+    const taken = await listenForGateway(this.#listener, { host, port, option: "--gateway-grpc-listen-address" });
     log.info("gateway listens for gRPC", { host, port: taken });
     return taken;
   }
@@ -100,16 +97,16 @@ export class StatusServer {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.drop();
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    const closed = new Promise((resolve) => this.#listener.close(resolve));
     for (const each of this.#sessions) each.destroy();
     await closed;
   }
 
   /** As the gateway's: TLS 1.3 alone, every client is asked for a certificate, and no ticket replaces it. */
   #makeServer(): Http2SecureServer {
-    const { certificate, privateKey, limits, reading } = this.#options;
-    const worked = () => reading.worked();
+    const { certificate, privateKey, limits, clients } = this.#options;
     const server = createSecureServer(
       {
         cert: certificate,
@@ -124,14 +121,10 @@ export class StatusServer {
       },
       (request, response) => this.#take(request, response),
     );
-    limitConnections(server, limits, reading);
-    endFailedHandshakes(server, reading);
-    server.on("secureConnection", (socket) => reading.handOver(socket));
+    limitConnections(server, limits, clients);
+    endFailedHandshakes(server);
     // Before the library takes the stream, and the parts of its body.
-    server.prependListener("stream", (stream) => {
-      worked();
-      gatherParts(stream, worked);
-    });
+    server.prependListener("stream", gatherClientParts);
     server.on("session", (session) => this.#keep(session));
     // The errors of a connection end that connection alone.
     server.on("sessionError", () => {});
@@ -140,9 +133,13 @@ export class StatusServer {
 
   /** A connection whose client is gone, or which nobody has used for a while, ends. */
   #keep(session: ServerHttp2Session): void {
+    // A handshake may end while the server closes.
+    if (this.#isClosing) {
+      session.destroy();
+      return;
+    }
     const { limits } = this.#options;
     this.#sessions.add(session);
-    for (const frame of ["ping", "remoteSettings"]) session.on(frame, () => void this.#options.reading.worked());
     let isAlive = true;
     const ping = setInterval(() => {
       if (!isAlive) return session.destroy();

@@ -1,6 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, it } from "vitest";
+import { parseNetworks } from "../../../util/index.ts";
+import { GatewayClients } from "../clients.ts";
 import { BodyRoom } from "./bodies.ts";
 
 /** A request with its answer, which ends when told. */
@@ -9,7 +11,7 @@ function sending(remoteAddress: string, headers: object): [IncomingMessage, Serv
 }
 
 it("has room for so much of the bodies of one network, and for those of others", () => {
-  const room = new BodyRoom({ body: 1_000, bodiesPerNetwork: 2_000 });
+  const room = new BodyRoom({ body: 1_000, bodiesPerNetwork: 2_000 }, new GatewayClients(parseNetworks([])));
   const long = { "content-length": "1000" };
   const first = sending("192.0.2.1", long);
   room.enter(...first);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clientNetwork } from "../../../util/index.ts";
+import type { GatewayClients } from "../clients.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
 
@@ -11,17 +11,19 @@ type BodyLimits = Pick<GatewayLimits, "body" | "bodiesPerNetwork">;
  */
 export class BodyRoom {
   readonly #limits: BodyLimits;
+  readonly #clients: GatewayClients;
   readonly #taken = new Map<string, number>();
 
-  constructor(limits: BodyLimits) {
+  constructor(limits: BodyLimits, clients: GatewayClients) {
     this.#limits = limits;
+    this.#clients = clients;
   }
 
   /** Takes room for the body of a request; throws where its network has none left. */
   enter(request: IncomingMessage, response: ServerResponse): void {
     const bytes = this.#announced(request);
     if (bytes === 0) return;
-    const network = clientNetwork(request.socket.remoteAddress ?? "");
+    const network = this.#clients.networkOf(request.socket);
     const taken = (this.#taken.get(network) ?? 0) + bytes;
     if (taken > this.#limits.bodiesPerNetwork) {
       throw gatewayErrors.tooMany("too much is being sent from your network at the moment");

@@ -1,5 +1,6 @@
 import type { Server, Socket } from "node:net";
-import { clientNetwork, FRESH_TLS_BYTES, RateLimit, type Reading } from "../../../util/index.ts";
+import { RateLimit } from "../../../util/index.ts";
+import type { GatewayClients } from "../clients.ts";
 import type { GatewayLimits } from "../limits.ts";
 
 type ConnectionLimits = Pick<
@@ -7,26 +8,20 @@ type ConnectionLimits = Pick<
   "connections" | "connectionsPerAddress" | "connectionsBurst" | "connectionsPerSecond"
 >;
 
-/** Connections that may be open beyond the limit until those that gave way have closed. */
-const CLOSING = 64;
-
 /**
  * Keeps one network from taking all connections, and all time for handshakes: connections above the limits are closed before their
- * handshake begins. The others are read in turns by client.
+ * handshake begins.
  */
-export function limitConnections(server: Server, limits: ConnectionLimits, reading: Reading): void {
+export function limitConnections(server: Server, limits: ConnectionLimits, clients: GatewayClients): void {
   const shares = new Shares();
   const rate = new RateLimit(limits.connectionsBurst, limits.connectionsPerSecond);
-  server.maxConnections = limits.connections + CLOSING;
   server.on("connection", (socket: Socket) => {
-    const network = clientNetwork(socket.remoteAddress ?? "");
+    const network = clients.networkOf(socket);
     shares.add(network, socket);
     const isMany = shares.count(network) > limits.connectionsPerAddress;
     if (isMany || !rate.take(network, performance.now())) socket.destroy();
     else if (shares.all > limits.connections) shares.giveWay(network);
-    if (!socket.destroyed) reading.add(socket, FRESH_TLS_BYTES);
   });
-  server.on("secureConnection", () => void reading.worked());
 }
 
 /** Connections of each network, in the order in which they came. */

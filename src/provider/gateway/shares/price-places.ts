@@ -1,4 +1,3 @@
-import { clientNetwork } from "../../../util/index.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
 
@@ -12,9 +11,8 @@ export class PricePlaces {
     this.#limits = limits;
   }
 
-  /** Runs the task in a place of the caller at that address; throws where there is none. */
-  async run<T>(address: string, task: () => Promise<T>): Promise<T> {
-    const caller = clientNetwork(address);
+  /** Runs the task in a place of the caller; throws where there is none. */
+  async run<T>(caller: string, task: () => Promise<T>): Promise<T> {
     const own = this.#taken.get(caller) ?? 0;
     if (this.#all >= this.#limits.prices || own >= this.#limits.pricesPerCaller) {
       throw gatewayErrors.tooMany("too many requests for prices at the moment");

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import type { Logger, Reading } from "../../../util/index.ts";
+import type { Logger } from "../../../util/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import type { LeaseService } from "../../leases/index.ts";
 import type { Authorizer, Grant } from "../access/authorizer.ts";
@@ -10,7 +10,6 @@ import { gatewayErrors, toFailure } from "../errors.ts";
 import { findStream } from "../lease-routes.ts";
 import type { GatewayLimits } from "../limits.ts";
 import { readPath } from "../paths.ts";
-import { GiveBack } from "./give-back.ts";
 import { GatewayStream } from "./stream.ts";
 
 export interface UpgradeOptions {
@@ -19,8 +18,6 @@ export interface UpgradeOptions {
   readonly limits: GatewayLimits;
   readonly now: () => number;
   readonly log: Logger;
-  /** Told of every message: a flood of them is read in turns, like requests. */
-  readonly reading: Pick<Reading, "worked">;
 }
 
 /** Opens websockets: everything is decided before the upgrade, and refused as plain HTTP. */
@@ -28,11 +25,9 @@ export class StreamServer {
   readonly #options: UpgradeOptions;
   readonly #server: WebSocketServer;
   readonly #open = new Map<string, number>();
-  readonly #giveBack: GiveBack;
 
   constructor(options: UpgradeOptions) {
     this.#options = options;
-    this.#giveBack = new GiveBack(options.limits.giveBack);
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: options.limits.message,
@@ -59,13 +54,12 @@ export class StreamServer {
   /** Ends all streams, and takes no more. */
   close(): void {
     this.drop();
-    this.#giveBack.close();
     this.#server.close();
   }
 
   async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const url = request.url ?? "";
-    const { authorizer, leases, limits, now, log, reading } = this.#options;
+    const { authorizer, leases, limits, now, log } = this.#options;
     const found = findStream(readPath(url), url);
     if (found === undefined) throw gatewayErrors.notFound();
     const grant = await authorizer.authorize(request, found.access);
@@ -78,7 +72,6 @@ export class StreamServer {
     socket.once("close", () => this.#leave(grant));
     this.#server.handleUpgrade(request, socket, head, (websocket) => {
       const stream = new GatewayStream(websocket, { grant, limits, now });
-      for (const kind of ["message", "ping", "pong"]) websocket.on(kind, () => void reading.worked());
       log.info("gateway stream", { kind: found.access.scope, lease: formatLeaseId(lease) });
       found.run(stream, lease, leases).catch((error) => stream.fail(error));
     });
@@ -91,7 +84,6 @@ export class StreamServer {
   }
 
   #leave({ owner }: Grant): void {
-    this.#giveBack.later();
     const left = (this.#open.get(owner) ?? 1) - 1;
     if (left === 0) this.#open.delete(owner);
     else this.#open.set(owner, left);

@@ -5,10 +5,6 @@ import type { Rate } from "../allowance.ts";
 export const HTTP2 = {
   /** Requests at once over one connection; those of an address together are limited as its connections are. */
   streams: 100,
-  /** Connections of an address that may have as many. */
-  fullConnections: 8,
-  /** Requests at once over each further connection; the library refuses more by itself, for next to nothing. */
-  fewStreams: 10,
   /** Requests over one connection, as over one of HTTP/1; then the client connects again. */
   requests: 1_000,
   headerBytes: 16 << 10,
@@ -33,8 +29,8 @@ const SESSION_MEMORY = 2;
 /** Frames against the protocol, and requests over the limit, after which the library ends a connection. */
 const MAX_FAULTS = 100;
 
-/** `websockets`: over streams (RFC 8441). */
-export const sessionOptions = (streams: number): ServerSessionOptions => ({
+/** `enableConnectProtocol`: websockets over streams (RFC 8441). */
+export const SESSION_OPTIONS: ServerSessionOptions = {
   maxSessionMemory: SESSION_MEMORY,
   maxSessionInvalidFrames: MAX_FAULTS,
   maxSessionRejectedStreams: MAX_FAULTS,
@@ -43,8 +39,8 @@ export const sessionOptions = (streams: number): ServerSessionOptions => ({
   maxSettings: 16,
   settings: {
     enablePush: false,
-    maxConcurrentStreams: streams,
+    maxConcurrentStreams: HTTP2.streams,
     maxHeaderListSize: HTTP2.headerBytes,
     enableConnectProtocol: true,
   },
-});
+};

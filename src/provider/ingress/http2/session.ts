@@ -6,13 +6,12 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { Reading } from "../../../util/index.ts";
 import { Allowance } from "../allowance.ts";
 import type { RequestHead } from "../proxy/exchange.ts";
-import { gatherParts } from "../proxy/gather.ts";
+import { gatherClientParts } from "../proxy/gather.ts";
 import { sendPage } from "../proxy/pages.ts";
 import { readHead, StreamAnswer } from "./exchange.ts";
-import { HTTP2, sessionOptions } from "./limits.ts";
+import { HTTP2, SESSION_OPTIONS } from "./limits.ts";
 
 /** One request of a connection. */
 export interface StreamRequest {
@@ -26,10 +25,6 @@ export interface SessionOptions {
   /** Room for one more request; undefined if there is none, else what gives it back. */
   readonly room: () => (() => void) | undefined;
   readonly serve: (request: StreamRequest) => void;
-  /** Reads the connection in its turns. */
-  readonly reading: Reading;
-  /** Requests at once. */
-  readonly streams: number;
 }
 
 /** One connection of HTTP/2, with limits of its own on top of those of the library. */
@@ -45,9 +40,8 @@ export class Http2Session {
   constructor(socket: TLSSocket, options: SessionOptions) {
     this.#socket = socket;
     this.#options = options;
-    const session = performServerHandshake(socket, sessionOptions(options.streams));
+    const session = performServerHandshake(socket, SESSION_OPTIONS);
     this.#session = session;
-    options.reading.handOver(socket);
     session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) =>
       this.#take(stream, headers, raw),
     );
@@ -67,9 +61,8 @@ export class Http2Session {
   }
 
   #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
-    this.#options.reading.worked();
     stream.on("error", () => {});
-    if (!stream.endAfterHeaders) gatherParts(stream, () => this.#options.reading.worked());
+    if (!stream.endAfterHeaders) gatherClientParts(stream);
     this.#watch(stream);
     if (this.#session.destroyed || stream.destroyed || stream.closed) return;
     this.#requests++;
@@ -124,7 +117,6 @@ export class Http2Session {
   }
 
   #noteNuisance(): void {
-    this.#options.reading.worked();
     if (this.#session.destroyed || this.#nuisances.take(performance.now())) return;
     this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     this.#end();

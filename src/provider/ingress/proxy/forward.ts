@@ -1,7 +1,6 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { Reading } from "../../../util/index.ts";
 import type { RouteTarget } from "../../cluster/index.ts";
 import { Balancer } from "./balance.ts";
 import { type ClientAnswer, type Exchange, protoOf, type RequestHead } from "./exchange.ts";
@@ -12,8 +11,6 @@ import { type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
 import { LeaseShares } from "./shares.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Work that answers may make in one turn: two hundred at once are usual, and to stop and begin again costs some of their time. */
-const REPLICAS_SLICE_MS = 20;
 /** Informational answers (RFC 9110 section 15.2) that may come before the answer. */
 const MAX_INFORMATIONS = 100;
 
@@ -35,8 +32,6 @@ export interface ForwarderOptions {
   /** Whose headers about the client are passed on. */
   readonly isProxy?: (socket: Socket) => boolean;
   readonly openPerLease?: number | undefined;
-  /** Of clients. */
-  readonly reading: Reading;
 }
 
 interface Attempt {
@@ -57,24 +52,10 @@ export class Forwarder {
   readonly #balancer = new Balancer();
   readonly #shares: LeaseShares;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: 4_000 });
-  /** Of replicas, by lease: what one lease answers keeps nobody waiting for the answers of another. */
-  readonly #replicas: Reading;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#shares = new LeaseShares(options.openPerLease);
-    this.#replicas = new Reading(options.reading, REPLICAS_SLICE_MS);
-  }
-
-  /** Told of all that comes of clients, and gives the number of the turn. */
-  readonly clientWorked = (): number => this.#options.reading.worked();
-
-  /** The same for replicas. */
-  readonly replicaWorked = (): number => this.#replicas.worked();
-
-  /** Reads a connection to a replica in the turns of its lease. */
-  follow(connection: Socket, target: RouteTarget): void {
-    this.#replicas.follow(connection, this.#shares.leaseOf(target));
   }
 
   /** Headers for the replica. */
@@ -108,7 +89,7 @@ export class Forwarder {
     const length = Number(head.headers["content-length"] ?? 0);
     if (length > target.options.maxBodySize) return sendPage(answer, 413);
     const nature = { method: head.method ?? "GET", hasBody };
-    const body = new BodyGuard(source, target.options.maxBodySize, this.clientWorked);
+    const body = new BodyGuard(source, target.options.maxBodySize);
     const headers = this.headers(head);
     // HTTP/2 delimits a body of unknown length by itself; towards the replica it is sent in chunks.
     if (hasBody && head.headers["content-length"] === undefined && head.headers["transfer-encoding"] === undefined)
@@ -188,17 +169,13 @@ export class Forwarder {
       client.onGone(abandon);
       upstream.on("error", () => fail("error"));
       upstream.on("information", () => {
-        this.replicaWorked();
         if (--informations < 0) fail("error");
       });
       upstream.on("response", (answer) => {
-        this.replicaWorked();
-        if (answer.headers["content-length"] === undefined) gatherParts(answer, this.replicaWorked);
+        if (answer.headers["content-length"] === undefined) gatherParts(answer);
         settle({ answer });
       });
-      onConnected(upstream, (connection) => {
-        this.follow(connection, target);
-        upstream.once("close", () => this.#replicas.release(connection));
+      onConnected(upstream, () => {
         sent = true;
         const { sendTimeout, readTimeout } = target.options;
         allow(nature.hasBody ? sendTimeout : readTimeout);
@@ -208,16 +185,15 @@ export class Forwarder {
   }
 
   #finish({ answer: client, target }: Attempt, result: Result): void {
-    if ("answer" in result)
-      passOn(client, result.answer, { readTimeout: target.options.readTimeout, worked: this.replicaWorked });
+    if ("answer" in result) passOn(client, result.answer, target.options.readTimeout);
     else sendPage(client, pageOf(result));
   }
 }
 
-function onConnected(upstream: ClientRequest, ready: (connection: Socket) => void): void {
+function onConnected(upstream: ClientRequest, ready: () => void): void {
   upstream.once("socket", (socket) => {
-    if (socket.connecting) socket.once("connect", () => ready(socket));
-    else ready(socket);
+    if (socket.connecting) socket.once("connect", ready);
+    else ready();
   });
 }
 
@@ -225,15 +201,13 @@ function onConnected(upstream: ClientRequest, ready: (connection: Socket) => voi
 class BodyGuard {
   readonly #source: Readable;
   readonly #limit: number;
-  readonly #worked: () => number;
   #started = false;
   #size = 0;
   exceeded = false;
 
-  constructor(source: Readable, limit: number, worked: () => number) {
+  constructor(source: Readable, limit: number) {
     this.#source = source;
     this.#limit = limit;
-    this.#worked = worked;
   }
 
   /** `progress` is called for every piece, so that a long upload does not count as a slow answer. */
@@ -244,7 +218,6 @@ class BodyGuard {
     }
     this.#started = true;
     this.#source.on("data", (chunk: Buffer) => {
-      this.#worked();
       callbacks.progress();
       this.#size += chunk.length;
       if (this.#size > this.#limit) {
@@ -271,11 +244,7 @@ function pageOf(result: Result): PageStatus {
 }
 
 /** Streams the answer; a replica that falls silent or breaks off cuts the client's connection too. */
-function passOn(
-  client: ClientAnswer,
-  answer: IncomingMessage,
-  { readTimeout, worked }: { readonly readTimeout: number; readonly worked: () => number },
-): void {
+function passOn(client: ClientAnswer, answer: IncomingMessage, readTimeout: number): void {
   const { statusCode = 0, statusMessage = "" } = answer;
   if (statusCode < 200) {
     answer.destroy();
@@ -295,5 +264,5 @@ function passOn(
     if (!answer.complete) client.cut();
   });
   client.onGone(() => answer.destroy());
-  answer.on("data", worked).pipe(client.body);
+  answer.pipe(client.body);
 }

@@ -3,34 +3,56 @@ import type { Readable } from "node:stream";
 /** Parts that are smaller are gathered, up to as many bytes. */
 const SMALL_BYTES = 4 << 10;
 const GATHERED_BYTES = 64 << 10;
+/** Parts of a request's body that may arrive together; programs that send small parts do so over time. */
+const MAX_PARTS_OF_CLIENT = 1_000;
+
+/** The same as `gatherParts` for the body of a request. A request whose parts are far too many and small is broken off. */
+export function gatherClientParts(source: Readable): void {
+  gatherParts(source, MAX_PARTS_OF_CLIENT);
+}
 
 /**
- * Gathers the small parts of a body that come within one turn of the event loop, all but the first: each by itself would take as much
- * time and memory as a large one. `worked` is told of every part and gives the number of the turn.
+ * Gathers small parts of a body that arrive together, all but the first: each by itself would take as much time and memory as a large
+ * part.
  */
-export function gatherParts(source: Readable, worked: () => number): void {
+export function gatherParts(source: Readable, maxParts = Number.POSITIVE_INFINITY): void {
   const { push } = source;
-  const gathered: Buffer[] = [];
+  let gathered: Buffer | undefined;
   let size = 0;
-  let turn = -1;
+  let parts = 0;
+  let isGathering = false;
+  let isBroken = false;
   const flush = (): void => {
-    if (gathered.length === 0) return;
-    const whole = Buffer.concat(gathered.splice(0));
+    const whole = gathered?.subarray(0, size);
+    gathered = undefined;
     size = 0;
-    if (!source.destroyed) push.call(source, whole);
+    if (whole !== undefined && !source.destroyed) push.call(source, whole);
   };
   const gather = (part: Buffer): boolean => {
-    if (gathered.length === 0) setImmediate(flush);
-    gathered.push(part);
-    size += part.length;
-    if (size >= GATHERED_BYTES) flush();
+    parts += 1;
+    if (parts > maxParts) {
+      // A stream of HTTP/2 must not end within its own callback.
+      if (!isBroken) setImmediate(() => source.destroy());
+      isBroken = true;
+      return false;
+    }
+    if (size + part.length > GATHERED_BYTES) flush();
+    gathered ??= Buffer.allocUnsafe(GATHERED_BYTES);
+    size += part.copy(gathered, size);
     return source.readableLength + size < source.readableHighWaterMark;
   };
+  const begin = (): void => {
+    isGathering = true;
+    parts = 0;
+    setImmediate(() => {
+      isGathering = false;
+      flush();
+    });
+  };
   source.push = (part: Buffer | null): boolean => {
-    const before = turn;
-    turn = worked();
-    if (part === null || turn !== before) flush();
-    const isWhole = part === null || turn !== before || (gathered.length === 0 && part.length >= SMALL_BYTES);
-    return isWhole ? push.call(source, part) : gather(part);
+    if (part !== null && isGathering && part.length < SMALL_BYTES) return gather(part);
+    flush();
+    if (part !== null && !isGathering) begin();
+    return push.call(source, part);
   };
 }

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { answerMalformed, closeIdle, type Reading, RequestLines, WholeRequests } from "../../../util/index.ts";
+import { answerMalformed, RequestLines } from "../../../util/index.ts";
 import type { Decide } from "../decide.ts";
 import { exchangeOf } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
-import { gatherParts } from "./gather.ts";
+import { gatherClientParts } from "./gather.ts";
 import { sendPage, sendRedirect, sendText, writePage, writeRedirect } from "./pages.ts";
 import { forwardUpgrade, socketTunnel } from "./upgrade.ts";
 
@@ -29,14 +29,13 @@ export interface Http1Options {
   /** Whether the connection is only to be told that there are too many. */
   readonly isTooMany: (socket: Socket) => boolean;
   readonly isDraining: () => boolean;
-  readonly reading: Reading;
 }
 
 /**
  * Answers requests of HTTP/1 on the connections that the server gets: those on which it listens itself, or those that
  * are handed to it (`connection`).
  */
-export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }: Http1Options): Server {
+export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Options): Server {
   const lines = new RequestLines<IncomingMessage, ServerResponse>(async (request, response) => {
     if (isDraining()) response.shouldKeepAlive = false;
     const exchange = exchangeOf(request, response);
@@ -48,17 +47,13 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining, reading }
     return forwarder.forward(exchange, decision.target);
   }, WAITING_REQUESTS);
   const server = createServer(LIMITS, (request, response) => {
-    reading.worked();
-    if (request.headers["transfer-encoding"] !== undefined) gatherParts(request, () => reading.worked());
+    if (request.headers["transfer-encoding"] !== undefined) gatherClientParts(request);
     lines.take(request, response);
   });
   server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
   server.timeout = LIMITS.idle;
-  closeIdle(server, reading);
-  const requests = new WholeRequests(server);
-  answerMalformed(server, { reading, step: (socket) => requests.of(socket) }, 0);
+  answerMalformed(server, 0);
   server.on("upgrade", (request, socket, head) => {
-    reading.worked();
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
     socket.on("error", () => socket.destroy());
     if (!(socket instanceof Socket)) return socket.destroy();

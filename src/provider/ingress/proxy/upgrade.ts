@@ -85,7 +85,6 @@ function tryNext(search: Search): void {
   upstream.once("socket", (connection) =>
     connection.once("connect", () => {
       connected = true;
-      forwarder.follow(connection, target);
       clearTimeout(timer);
       upstream.setTimeout(target.options.readTimeout, () => upstream.destroy(new Error("timeout")));
     }),
@@ -93,7 +92,7 @@ function tryNext(search: Search): void {
   upstream.once("upgrade", (answer, connection, rest) => {
     upstream.setTimeout(0);
     if (client.destroyed) return connection.destroy();
-    if (tunnel.isWebsocket) return join(tunnel, { answer, connection, rest }, forwarder);
+    if (tunnel.isWebsocket) return join(tunnel, { answer, connection, rest });
     connection.destroy();
     tunnel.page(502);
   });
@@ -101,7 +100,7 @@ function tryNext(search: Search): void {
     if (client.destroyed) return answer.destroy();
     tunnel.refuse(answer);
     answer.on("error", () => client.destroy());
-    gatherParts(answer, forwarder.replicaWorked);
+    gatherParts(answer);
     answer.pipe(client);
   });
   upstream.once("error", () => {
@@ -146,20 +145,20 @@ interface Upgraded {
   readonly rest: Buffer;
 }
 
-function join(tunnel: Tunnel, upgraded: Upgraded, { clientWorked, replicaWorked }: Forwarder): void {
+function join(tunnel: Tunnel, upgraded: Upgraded): void {
   const { client } = tunnel;
   const { answer, connection, rest } = upgraded;
   tunnel.accept(answer);
   if (rest.length > 0) client.write(rest);
   if (tunnel.rest.length > 0) connection.write(tunnel.rest);
-  for (const [one, other, worked] of [
-    [client, connection, clientWorked],
-    [connection, client, replicaWorked],
+  for (const [one, other] of [
+    [client, connection],
+    [connection, client],
   ] as const) {
     one.setTimeout(IDLE_MS, () => one.destroy());
     one.on("error", () => one.destroy());
     one.once("close", () => other.destroy());
-    one.on("data", worked).pipe(other);
+    one.pipe(other);
   }
 }
 

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, BlockList, connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { Reading } from "../../../util/index.ts";
 import { ClientCounts, type ClientRules } from "../clients.ts";
 import { Certificates } from "./certificates.ts";
 import { TlsFront } from "./front.ts";
@@ -24,7 +23,7 @@ async function listen(): Promise<number> {
   };
   const serve = (): void => expect.unreachable("no handshake is finished");
   const counts = new ClientCounts(clients);
-  const parts = { certificates: new Certificates([]), clients, counts, reading: new Reading(), serve };
+  const parts = { certificates: new Certificates([]), clients, counts, serve };
   const front = new TlsFront({ ...parts, handshakeMs: HANDSHAKE_MS });
   front.listener.listen(0, "127.0.0.1");
   await once(front.listener, "listening");

@@ -1,0 +1,45 @@
+import type { BlockList } from "node:net";
+import { clientAddress, clientNetwork, forwardedClient, parseNetworks, RateLimit } from "../../util/index.ts";
+import { isLoopback } from "./guard.ts";
+import { BURST_SECONDS } from "./limits.ts";
+
+export interface ClientLimits {
+  /** Addresses and networks of proxies whose `X-Forwarded-For` names the client. */
+  readonly trustedProxies: readonly string[];
+  /** Requests of one client a second, over all servers of the node. */
+  readonly requestsPerSecond: number;
+}
+
+/** The parts of a request that tell whose it is, in either version of HTTP. */
+export interface ClientRequest {
+  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+}
+
+const NO_LIMITS: ClientLimits = { trustedProxies: [], requestsPerSecond: Number.POSITIVE_INFINITY };
+
+/** Limits the requests of each client; programs on the same machine are not limited. */
+export class Clients {
+  readonly #proxies: BlockList;
+  readonly #rate: RateLimit;
+
+  constructor({ trustedProxies, requestsPerSecond }: ClientLimits = NO_LIMITS) {
+    this.#proxies = parseNetworks(trustedProxies);
+    this.#rate = new RateLimit(BURST_SECONDS * requestsPerSecond, requestsPerSecond);
+  }
+
+  /** The network that sent a request. */
+  of({ socket, headers }: ClientRequest): string {
+    const forwardedFor = headers["x-forwarded-for"];
+    const hops = Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor;
+    return clientNetwork(forwardedClient(clientAddress(socket), hops, this.#proxies));
+  }
+
+  /** Counts a request of a client; false when the client has sent too many. */
+  admits(client: string): boolean {
+    return isLoopback(client) || client === LOOPBACK6 || this.#rate.take(client, performance.now());
+  }
+}
+
+/** The network of `::1`. */
+const LOOPBACK6 = clientNetwork("::1");

@@ -1,0 +1,103 @@
+import { type BlockList, createServer, type Server, type Socket } from "node:net";
+import {
+  ACCEPT_QUEUE,
+  clientAddress,
+  clientNetwork,
+  isTrusted,
+  type ListenPlace,
+  listenError,
+  readProxyHeader,
+} from "../../util/index.ts";
+import type { GatewayLimits } from "./limits.ts";
+
+/** Time in which a proxy must have said for whom it connects. */
+const HEADER_MS = 5_000;
+/** Connections that may be open beyond the limit until those that gave way have closed. */
+const CLOSING = 64;
+
+/** The ends of a connection, as every kind of socket shows them. */
+interface Ends {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+}
+
+/** Who connects: the other end of a connection, or the client that a trusted proxy names in the PROXY protocol. */
+export class GatewayClients {
+  readonly #proxies: BlockList;
+  /** Addresses of clients by the proxy's end of their connections, which a TLS socket shows too. */
+  readonly #named = new Map<string, string>();
+
+  constructor(proxies: BlockList) {
+    this.#proxies = proxies;
+  }
+
+  /** The client's address. */
+  of(socket: Ends): string {
+    return this.#named.get(endOf(socket)) ?? clientAddress(socket);
+  }
+
+  /** The network that counts as one client. */
+  networkOf(socket: Ends): string {
+    return clientNetwork(this.of(socket));
+  }
+
+  /** Listens in place of a server, which gets each connection once its client is known. */
+  front(server: Server, { connections }: Pick<GatewayLimits, "connections">): Server {
+    const give = (socket: Socket) => server.emit("connection", socket);
+    const listener = createServer((socket) => {
+      if (isTrusted(clientAddress(socket), this.#proxies)) this.#readHeader(socket, give);
+      else give(socket);
+    });
+    listener.maxConnections = connections + CLOSING;
+    // A server of Node.js begins to look for late requests when it listens.
+    listener.once("listening", () => server.emit("listening"));
+    return listener;
+  }
+
+  #readHeader(socket: Socket, give: (socket: Socket) => void): void {
+    const fail = (): void => void socket.destroy();
+    const late = setTimeout(fail, HEADER_MS);
+    socket.on("error", fail);
+    let before = Buffer.alloc(0);
+    const look = (chunk: Buffer): void => {
+      before = Buffer.concat([before, chunk]);
+      const header = readProxyHeader(before);
+      if (header === "more") return;
+      socket.off("data", look).off("error", fail).pause();
+      clearTimeout(late);
+      if (header === undefined) {
+        socket.destroy();
+        return;
+      }
+      if (header.address !== undefined) this.#name(socket, header.address);
+      const rest = before.subarray(header.bytes);
+      if (rest.length > 0) socket.unshift(rest);
+      // TLS takes over the handle, which is reading just now.
+      setImmediate(() => give(socket));
+    };
+    socket.on("data", look).once("close", () => clearTimeout(late));
+  }
+
+  #name(socket: Socket, address: string): void {
+    const end = endOf(socket);
+    this.#named.set(end, address);
+    socket.once("close", () => this.#named.delete(end));
+  }
+}
+
+function endOf({ remoteAddress = "", remotePort = 0 }: Ends): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** Resolves with the port; rejects with one sentence if the port is taken. */
+export async function listenForGateway(server: Server, place: ListenPlace): Promise<number> {
+  const { host, port } = place;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(error, place)));
+    server.listen({ host, port, backlog: ACCEPT_QUEUE }, resolve);
+  });
+  // A connection that could not be accepted, for example for lack of descriptors, must not end the others.
+  server.on("error", () => {});
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
+}
