@@ -27,7 +27,7 @@ const YEARS = 11n * 365n * 86_400n * 1_000_000_000n;
 const coins = (amount: bigint) => [{ denom: NATIVE_DENOM, amount: `${amount}` }];
 const MAX_GAS = 30_000_000n;
 
-/** What the chain begins with beside the defaults: an export leaves history out, and voters are jailed soon. */
+/** Genesis settings beside the defaults: an export leaves history out, and voters are jailed soon. */
 const DIFFERENT: Readonly<Record<string, JsonObject>> = {
   staking: { historical_entries: 0 },
   slashing: { signed_blocks_window: "4" },
@@ -93,7 +93,7 @@ function blocks({ block, evidence }: Changes): Message {
 }
 
 const PASSED = { status: ProposalStatus.PASSED, failedReason: "" };
-/** What is refused when the proposal has passed, by what the state has. */
+/** Values that are refused when the proposal has passed, because they depend on the state. */
 const REFUSED = ["staking.bond_denom"];
 
 describe("a chain with parameters at an end of what they may be", () => {

@@ -3,7 +3,7 @@ import { printable } from "../util/index.ts";
 import type { NetworkProfile } from "./command/profile.ts";
 import type { Io } from "./terminal/io.ts";
 
-/** What a command knows about its chain. */
+/** The chain of a command, as far as the command knows it. */
 interface ChainAtHand {
   /** The node is asked where it is not given. */
   readonly chainId: string | undefined;

@@ -46,7 +46,7 @@ export function recordedCluster(runDir: string): ClusterRecord | undefined {
   return typeof record === "object" && record !== null ? record : {};
 }
 
-/** What of a localnet is there: names for people, in the order in which it is removed. */
+/** Remains of a localnet: names for people, in the order of their removal. */
 export function remainsOf({ home, runDir }: LocalnetFolders): readonly string[] {
   const processes = leftProcesses(runDir).map(({ name, pid }) => `${name} (process ${pid})`);
   const plane = hasPlane(providerDir(home)) ? ["data plane"] : [];

@@ -21,7 +21,7 @@ export interface SdlFlags {
   readonly chain?: ChainTerms;
 }
 
-/** What the chain of `--node` takes. */
+/** Terms of the chain of `--node`. */
 export async function termsOfNode(input: Pick<CommandInput, "flags" | "io">): Promise<ChainTerms> {
   const chain = await createContext(input).chain();
   try {

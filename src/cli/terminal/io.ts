@@ -45,7 +45,7 @@ const PROCESS_STREAMS: IoStreams = {
   },
 };
 
-/** Of a terminal that does not know its size. */
+/** Columns of a terminal that does not know its size. */
 const DEFAULT_COLUMNS = 80;
 const PIPE_ANSWERS = "run it in a terminal, or pipe one answer per line";
 

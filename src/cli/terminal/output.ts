@@ -8,7 +8,7 @@ import { printYaml } from "./yaml.ts";
 /** `table` prints lists as tables, and everything else as text. */
 export type OutputFormat = "text" | "json" | "table";
 
-/** What is read of the flags here. */
+/** The part of the flags that is read here. */
 interface OutputFlags {
   text(name: string): string;
   source(name: string): string;
@@ -21,7 +21,7 @@ export function outputFormat(flags: OutputFlags, { columns }: Pick<Io, "columns"
   return isChosen || columns === undefined ? "text" : "table";
 }
 
-/** What a result is printed to. */
+/** The streams to which a result is printed. */
 export type ResultIo = Pick<Io, "out" | "err" | "columns">;
 
 /** Prints a result to standard output: one line of JSON, YAML, or the table of a list. */

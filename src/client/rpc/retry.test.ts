@@ -4,7 +4,7 @@ import { ChainClient } from "../chain/chain.ts";
 import { BusyError } from "../errors.ts";
 import { broadcastTx } from "../tx/broadcast.ts";
 
-/** What the node answers, call after call: a result, the data of an error, or a status. */
+/** Answers of the node, call after call: a result, the data of an error, or a status. */
 type Answer = { readonly result: unknown } | { readonly data: string } | BusyError;
 
 const BUSY_CODE = { code: sdkErrors.mempoolFull.code, codespace: "sdk" };

@@ -84,7 +84,7 @@ export function containerChecks(chosen: ChosenKind, flags: Flags, running: Runni
   return [{ name: "container", fix, look: async () => (await tried(running)) ?? tryNow(chosen, flags) }];
 }
 
-/** What the running provider has found; undefined if none runs. */
+/** Findings of the running provider; undefined if none runs. */
 async function tried(running: Running): Promise<string | undefined> {
   const state = await running();
   if (state === undefined) return undefined;

@@ -141,7 +141,7 @@ async function openDriver({ cluster, address, plane, log, signal }: DriverWish):
   }
 }
 
-/** What comes after the signal is undone. */
+/** Rejects when the signal is aborted; a result that arrives later is undone. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, undo: (result: T) => Promise<void>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {

@@ -69,7 +69,7 @@ export async function createValidator(input: CommandInput): Promise<number> {
   });
 }
 
-/** Nobody signs blocks for another validator on a chain that one node makes alone. */
+/** Warns that a chain of one node signs blocks for its own validator alone. */
 async function warnOfAbsence({ settings, context, chain }: TxSession, key: PublicKey): Promise<void> {
   if (settings.purpose !== "send") return;
   const { onlySigner } = await (await chain()).node.status();
