@@ -26,6 +26,7 @@ import {
   type LeaseSpec,
   leaseNamespace,
 } from "../../src/provider/cluster/index.ts";
+import { HOST_REASONS } from "../../src/provider/reasons.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { freePort } from "../../src/testing/ports.ts";
 import { createLogger } from "../../src/util/index.ts";
@@ -449,10 +450,10 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const other = await engine.driver("other");
       const refusal = await other.deploy(sampleSpec([service])).catch((error) => String(error));
       rmSync(join(engine.folder, "other", "volumes"));
-      for (const told of [health, await eventsOf(id), refusal].map((each) => JSON.stringify(each))) {
-        expect(told).toMatch(/the provider(?:'s|\b)/);
-        expect(told).not.toContain(engine.folder);
-      }
+      const [state, events, refused] = [health, await eventsOf(id), refusal].map((each) => JSON.stringify(each));
+      for (const told of [state, events]) expect(told).toContain(HOST_REASONS.engine.tenant);
+      expect(refused).toMatch(/\(on the provider's host\)/);
+      for (const told of [state, events, refused]) expect(told).not.toContain(engine.folder);
     });
 
     it("in memory are gone with the replica and have their size", async () => {
