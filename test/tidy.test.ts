@@ -45,10 +45,10 @@ const BANNED_IN_CONSENSUS = [
 ];
 
 /**
- * Second doors: for those that run on Node.js, where what stands behind the first also runs in browsers, and for servers of
- * gRPC, whose library nobody else should load.
+ * Second doors: for code that runs on Node.js, where the first door's code also runs in browsers, and for servers, whose
+ * libraries short commands should not load.
  */
-const SECOND_DOORS = ["src/tenant/node/index.ts", "src/wire/reflection/index.ts"];
+const SECOND_DOORS = ["src/tenant/node/index.ts", "src/util/servers/index.ts", "src/wire/reflection/index.ts"];
 
 /**
  * Folders that run in browsers as they are; what they need of Node.js stands in `util` and `crypto` behind variants.

@@ -8,6 +8,5 @@ export * from "./mutex.ts";
 export * from "./names.ts";
 export * from "./numbers/index.ts";
 export * from "./recent.ts";
-export * from "./servers/index.ts";
 export * from "./settings/index.ts";
 export * from "./text/index.ts";

@@ -10,7 +10,8 @@ import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter } from "../../src/provi
 import { Probe } from "../../src/provider/probe/index.ts";
 import { tryContainer } from "../../src/provider/probe/trial.ts";
 import { HOST_REASONS, type HostFault, type HostReason } from "../../src/provider/reasons.ts";
-import { parseNetworks, silentLogger } from "../../src/util/index.ts";
+import { silentLogger } from "../../src/util/index.ts";
+import { parseNetworks } from "../../src/util/servers/index.ts";
 import { waitFor } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
 

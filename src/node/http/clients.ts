@@ -1,5 +1,6 @@
 import type { BlockList } from "node:net";
-import { clientAddress, clientNetwork, forwardedClient, parseNetworks, RateLimit } from "../../util/index.ts";
+import { clientNetwork } from "../../util/index.ts";
+import { clientAddress, forwardedClient, parseNetworks, RateLimit } from "../../util/servers/index.ts";
 import { isLoopback } from "./guard.ts";
 import { BURST_SECONDS } from "./limits.ts";
 

@@ -1,4 +1,4 @@
-export { RequestLines } from "../../util/index.ts";
+export { RequestLines } from "../../util/servers/index.ts";
 export { type BodyLimits, cutOff, encodingRefusal, ownBytes, readBody } from "./body.ts";
 export { type ClientBudget, clientBudget } from "./budget.ts";
 export { ByteBudget, type HeldBytes } from "./byte-budget.ts";

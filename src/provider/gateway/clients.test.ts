@@ -4,7 +4,7 @@ import { connect as connectPlain, type Socket } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
-import { parseNetworks } from "../../util/index.ts";
+import { parseNetworks } from "../../util/servers/index.ts";
 import { GatewayHarness } from "../testing/gateway.ts";
 
 const PROXY = "127.0.0.9";

@@ -1,13 +1,13 @@
 import { type BlockList, createServer, type Server, type Socket } from "node:net";
+import { clientNetwork } from "../../util/index.ts";
 import {
   ACCEPT_QUEUE,
   clientAddress,
-  clientNetwork,
   isTrusted,
   type ListenPlace,
   listenError,
   readProxyHeader,
-} from "../../util/index.ts";
+} from "../../util/servers/index.ts";
 import type { GatewayLimits } from "./limits.ts";
 
 /** Time in which a proxy must have said for whom it connects. */

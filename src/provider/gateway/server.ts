@@ -3,7 +3,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { createServer, type Server } from "node:https";
 import type { BlockList, Server as NetServer } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { endFailedHandshakes, errorText, type Logger, parseNetworks, RequestLines } from "../../util/index.ts";
+import { errorText, type Logger } from "../../util/index.ts";
+import { endFailedHandshakes, parseNetworks, RequestLines } from "../../util/servers/index.ts";
 import type { ChainView } from "../chain.ts";
 import { gatherClientParts } from "../ingress/index.ts";
 import type { Meter } from "../metrics/index.ts";

@@ -1,4 +1,5 @@
-import { type Clock, RateLimit, systemClock } from "../../util/index.ts";
+import { type Clock, systemClock } from "../../util/index.ts";
+import { RateLimit } from "../../util/servers/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { ingressErrors } from "./errors.ts";
 import { HOST_LIMITS } from "./limits.ts";

@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { BlockList, Socket } from "node:net";
-import { clientAddress, clientNetwork, isTrusted } from "../../util/index.ts";
+import { clientNetwork } from "../../util/index.ts";
+import { clientAddress, isTrusted } from "../../util/servers/index.ts";
 
 /** Connections that one address may have open at once; a browser opens six for each host name. */
 export const CONNECTIONS_PER_ADDRESS = 256;

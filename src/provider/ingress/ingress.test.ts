@@ -11,7 +11,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { longestAcceptQueue, waitingConnections } from "../../../test/support/accept-queue.ts";
 import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
 import type { HttpOptions } from "../../sdl/index.ts";
-import { parseNetworks } from "../../util/index.ts";
+import { parseNetworks } from "../../util/servers/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { RouteTarget } from "../cluster/index.ts";
 import { type ClientRules, Ingress } from "./index.ts";

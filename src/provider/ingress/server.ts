@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
-import { ACCEPT_QUEUE, type Logger, listenError, parseNetworks, silentLogger } from "../../util/index.ts";
+import { type Logger, silentLogger } from "../../util/index.ts";
+import { ACCEPT_QUEUE, listenError, parseNetworks } from "../../util/servers/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
 import { ClientCounts, type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, originOf } from "./clients.ts";

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { errorText, type Logger, listenError } from "../../util/index.ts";
+import { errorText, type Logger } from "../../util/index.ts";
+import { listenError } from "../../util/servers/index.ts";
 
 /** Bounds of the server of metrics; times in milliseconds. */
 export const METRICS_LIMITS = {

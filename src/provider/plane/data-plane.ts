@@ -1,6 +1,7 @@
 import type { Socket as UdpSocket } from "node:dgram";
 import type { Server } from "node:net";
-import { type Logger, parseNetworks } from "../../util/index.ts";
+import type { Logger } from "../../util/index.ts";
+import { parseNetworks } from "../../util/servers/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { type CarriedPort, LocalCarrier } from "../cluster/index.ts";
 import { Ingress, ingressRouter, type LeaseRouter } from "../ingress/index.ts";

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { errorText, type Logger, listenError, makePrivateDirectory } from "../../util/index.ts";
+import { errorText, type Logger, makePrivateDirectory } from "../../util/index.ts";
+import { listenError } from "../../util/servers/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, CarriedPort, PortCarrier } from "../cluster/index.ts";
 import { type Challenges, httpOrigin, type LeaseRouter } from "../ingress/index.ts";

@@ -1,4 +1,4 @@
-import { parseNetworks } from "../../util/index.ts";
+import { parseNetworks } from "../../util/servers/index.ts";
 import type { ClusterDriver } from "../cluster/index.ts";
 import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter } from "../ingress/index.ts";
 import type { HostFault } from "../reasons.ts";

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import { ChainClient, GatewayClient, publishedCertificates, sendTx, type TxSigner } from "../../client/index.ts";
 import type { LoadedSdl } from "../../sdl/index.ts";
-import { type Clock, type LogFields, type Logger, NATIVE_DENOM, parseNetworks } from "../../util/index.ts";
+import { type Clock, type LogFields, type Logger, NATIVE_DENOM } from "../../util/index.ts";
+import { parseNetworks } from "../../util/servers/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgCloseDeploymentSchema, MsgCreateDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { Query as EscrowQuery } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";

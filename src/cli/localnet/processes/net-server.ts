@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { listenError } from "../../../util/index.ts";
+import { listenError } from "../../../util/servers/index.ts";
 
 /** The published files of a network: version, chain id and RPC nodes. */
 export interface NetFiles {

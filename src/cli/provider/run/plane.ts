@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ingressTls, PLANE_WORD, PlaneLink, type PlaneSettings, type ProviderConfig } from "../../../provider/index.ts";
-import { type Logger, networkTexts } from "../../../util/index.ts";
+import type { Logger } from "../../../util/index.ts";
+import { networkTexts } from "../../../util/servers/index.ts";
 import { VERSION } from "../../node/version.ts";
 
 /** Finds the data plane of the provider's folder, or starts this program as one. */

@@ -9,9 +9,9 @@ import {
   asWords,
   optional,
   parseCoin,
-  parseNetworks,
   type SettingTable,
 } from "../../../util/index.ts";
+import { parseNetworks } from "../../../util/servers/index.ts";
 import {
   parseAddress,
   parseAddressPool,

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
-import { ACCEPT_QUEUE, answerMalformed, type ListenPlace, listenError } from "../../../util/index.ts";
+import { ACCEPT_QUEUE, answerMalformed, type ListenPlace, listenError } from "../../../util/servers/index.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
 import { type LimitedConnections, limitConnections } from "./limit.ts";
 

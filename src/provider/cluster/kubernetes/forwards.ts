@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { ACCEPT_QUEUE, errorText } from "../../../util/index.ts";
+import { errorText } from "../../../util/index.ts";
+import { ACCEPT_QUEUE } from "../../../util/servers/index.ts";
 import { ConnectionGuard, DEFAULT_PORT_LIMITS } from "../shared/index.ts";
 import type { DriverContext } from "./context.ts";
 import type { Lease } from "./lease/lease.ts";

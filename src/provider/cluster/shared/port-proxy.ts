@@ -1,6 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { ACCEPT_QUEUE } from "../../../util/index.ts";
+import { ACCEPT_QUEUE } from "../../../util/servers/index.ts";
 import { ConnectionGuard, DEFAULT_PORT_LIMITS } from "./connection-guard.ts";
 
 /** Returns the address (`host:port`) of the next replica, or undefined while none is ready. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { TokenScope } from "../../../crypto/index.ts";
-import { isOneOf, RateLimit } from "../../../util/index.ts";
+import { isOneOf } from "../../../util/index.ts";
+import { RateLimit } from "../../../util/servers/index.ts";
 import type { LeaseKey, OrderNumbers } from "../../../wire/index.ts";
 import type { ChainView } from "../../chain.ts";
 import { leaseErrors } from "../../leases/index.ts";

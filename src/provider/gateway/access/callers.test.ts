@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseNetworks } from "../../../util/index.ts";
+import { parseNetworks } from "../../../util/servers/index.ts";
 import { FakeChain } from "../../testing/chain.ts";
 import { PROVIDER } from "../../testing/leases.ts";
 import { GatewayClients } from "../clients.ts";

@@ -10,7 +10,8 @@ import {
 import type { Server as NetServer } from "node:net";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { endFailedHandshakes, type Logger } from "../../../util/index.ts";
+import type { Logger } from "../../../util/index.ts";
+import { endFailedHandshakes } from "../../../util/servers/index.ts";
 import { ProviderRPC } from "../../../wire/gen/svc/provider/v1/status_pb.js";
 import { gatherClientParts } from "../../ingress/index.ts";
 import type { Authorizer, Caller } from "../access/authorizer.ts";

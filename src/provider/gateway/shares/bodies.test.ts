@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { parseNetworks } from "../../../util/index.ts";
+import { parseNetworks } from "../../../util/servers/index.ts";
 import { GatewayClients } from "../clients.ts";
 import { BodyRoom } from "./bodies.ts";
 

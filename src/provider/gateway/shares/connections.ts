@@ -1,5 +1,5 @@
 import type { Server, Socket } from "node:net";
-import { RateLimit } from "../../../util/index.ts";
+import { RateLimit } from "../../../util/servers/index.ts";
 import type { GatewayClients } from "../clients.ts";
 import type { GatewayLimits } from "../limits.ts";
 

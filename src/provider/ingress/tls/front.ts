@@ -1,6 +1,7 @@
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { createServer, type TLSSocket, type Server as TlsServer } from "node:tls";
-import { clientAddress, clientNetwork, endFailedHandshakes, isTrusted, RateLimit } from "../../../util/index.ts";
+import { clientNetwork } from "../../../util/index.ts";
+import { clientAddress, endFailedHandshakes, isTrusted, RateLimit } from "../../../util/servers/index.ts";
 import { normalHost } from "../../hostnames/index.ts";
 import type { ClientCounts, ClientRules } from "../clients.ts";
 import type { Certificates } from "./certificates.ts";
