@@ -8,6 +8,7 @@ import {
   type ServerHttp2Session,
 } from "node:http2";
 import type { Server as NetServer } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { Logger } from "../../../util/index.ts";
@@ -60,7 +61,7 @@ export class StatusServer {
   readonly #server: Http2SecureServer;
   readonly #listener: NetServer;
   readonly #streams: OpenStreams;
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sessions = new Map<ServerHttp2Session, TLSSocket>();
   #isClosing = false;
   readonly #answer: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
   readonly #calls = new WeakMap<Http2ServerRequest, Call>();
@@ -101,7 +102,7 @@ export class StatusServer {
     this.#isClosing = true;
     this.drop();
     const closed = new Promise((resolve) => this.#listener.close(resolve));
-    for (const each of this.#sessions) each.destroy();
+    for (const [session, socket] of this.#sessions) end(session, socket);
     await closed;
   }
 
@@ -126,24 +127,29 @@ export class StatusServer {
     endFailedHandshakes(server);
     // Before the library takes the stream, and the parts of its body.
     server.prependListener("stream", gatherClientParts);
-    server.on("session", (session) => this.#keep(session));
+    // Sessions are made while their connections are announced, and do not tell which is theirs.
+    let announced: TLSSocket;
+    server.prependListener("secureConnection", (socket) => {
+      announced = socket;
+    });
+    server.on("session", (session) => this.#keep(session, announced));
     // The errors of a connection end that connection alone.
     server.on("sessionError", () => {});
     return server;
   }
 
   /** A connection whose client is gone, or which nobody has used for a while, ends. */
-  #keep(session: ServerHttp2Session): void {
+  #keep(session: ServerHttp2Session, socket: TLSSocket): void {
     // A handshake may end while the server closes.
     if (this.#isClosing) {
-      session.destroy();
+      end(session, socket);
       return;
     }
     const { limits } = this.#options;
-    this.#sessions.add(session);
+    this.#sessions.set(session, socket);
     let isAlive = true;
     const ping = setInterval(() => {
-      if (!isAlive) return session.destroy();
+      if (!isAlive) return end(session, socket);
       isAlive = false;
       if (!session.destroyed) session.ping(() => (isAlive = true));
     }, limits.ping + limits.pongWait);
@@ -195,6 +201,12 @@ export class StatusServer {
       },
     };
   }
+}
+
+/** A session alone waits for ever for a connection that it writes to and whose client is gone. */
+function end(session: ServerHttp2Session, socket: TLSSocket): void {
+  session.destroy();
+  socket.destroy();
 }
 
 /** Connections of clients that ask now and then stay open for some of their questions. */
