@@ -10,14 +10,14 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { sendTx } from "../src/client/index.ts";
 import { chainView } from "../src/provider/chain.ts";
-import { quietConfig, TestDaemon, testMarketplace } from "../src/provider/testing/daemon.ts";
-import { sampleDeployment } from "../src/provider/testing/deployment.ts";
-import { orderBurst } from "../src/provider/testing/orders/burst.ts";
 import { testKey } from "../src/testing/index.ts";
 import { NATIVE_DENOM } from "../src/util/index.ts";
 import { MsgCreateLeaseSchema } from "../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 import { packAny } from "../src/wire/index.ts";
 import { Fixture, pause, startNode, waitFor } from "../test/support/index.ts";
+import { quietConfig, TestDaemon, testMarketplace } from "../test/support/provider/daemon.ts";
+import { sampleDeployment } from "../test/support/provider/deployment.ts";
+import { orderBurst } from "../test/support/provider/orders/burst.ts";
 import { Report } from "./lib/report.ts";
 
 const BLOCK_MS = 2_000;

@@ -11,8 +11,8 @@ import { Agent, get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quietConfig, TestDaemon, testMarketplace } from "../src/provider/testing/daemon.ts";
 import { testNode } from "../src/testing/index.ts";
+import { quietConfig, TestDaemon, testMarketplace } from "../test/support/provider/daemon.ts";
 import { Report } from "./lib/report.ts";
 
 const CONNECTIONS = 32;

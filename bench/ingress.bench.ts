@@ -12,10 +12,10 @@ import { join } from "node:path";
 import { openAuthority } from "../src/provider/certificates/index.ts";
 import { endPlane, PlaneLink } from "../src/provider/index.ts";
 import type { IngressTls } from "../src/provider/ingress/index.ts";
-import { freePorts } from "../src/testing/ports.ts";
 import { silentLogger } from "../src/util/index.ts";
 import type { LeaseKey } from "../src/wire/index.ts";
 import { Fixture, ROOT } from "../test/support/index.ts";
+import { freePorts } from "../test/support/ports.ts";
 import { Report } from "./lib/report.ts";
 
 const [rounds = 5, seconds = 4] = process.argv.slice(2).map(Number);

@@ -6,7 +6,6 @@
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sampleLease, sampleService, sampleSpec } from "../src/provider/cluster/contract/conformance/index.ts";
 import type { ClusterDriver, LeaseSpec } from "../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../src/provider/cluster/kubernetes/api/api.ts";
@@ -15,6 +14,7 @@ import { installOn } from "../src/provider/cluster/kubernetes/install/index.ts";
 import { Inventory } from "../src/provider/inventory/index.ts";
 import { Semaphore } from "../src/util/index.ts";
 import { buildPeer, Peer, type PeerName } from "../test/interop/peers.ts";
+import { sampleLease, sampleService, sampleSpec } from "../test/support/conformance/index.ts";
 import { Fixture, waitFor } from "../test/support/index.ts";
 import { TestKubernetes } from "../test/support/kubernetes.ts";
 import { SETTINGS } from "../test/support/kubernetes-leases.ts";

@@ -3,8 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { NO_VOTERS } from "../src/abci/index.ts";
 import { standardModules } from "../src/app/index.ts";
 import { moduleAddress } from "../src/crypto/index.ts";
-import { KvNetwork, kvTx } from "../src/engine/testing/network.ts";
-import { createValidatorMessage, operatorAddress, type TestChain, testChain } from "../src/testing/index.ts";
+import { type TestChain, testChain } from "../src/testing/index.ts";
 import { formatDec, NATIVE_DENOM, parseDec, toHex } from "../src/util/index.ts";
 import { GenericAuthorizationSchema } from "../src/wire/gen/sdk/authz/v1beta1/authz_pb.js";
 import { MsgExecSchema, MsgGrantSchema } from "../src/wire/gen/sdk/authz/v1beta1/tx_pb.js";
@@ -21,6 +20,8 @@ import {
   MsgCreateVestingAccountSchema,
 } from "../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
 import { encodeAddress, fromNanos, packAny } from "../src/wire/index.ts";
+import { KvNetwork, kvTx } from "./support/block-engine/network.ts";
+import { createValidatorMessage, operatorAddress } from "./support/chain/index.ts";
 
 /** What went wrong on other chains of the ecosystem, tried on ours; docs/specification/advisories.md has the whole list. */
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CommandSpec } from "../src/cli/command/spec.ts";
 import { ROOT } from "../src/cli/root.ts";
-import { NodeDouble, statusAnswer } from "../src/client/testing/node-double.ts";
 import { consensusAddress } from "../src/crypto/index.ts";
 import { decodeAddress, encodeAddress } from "../src/wire/index.ts";
 import { type FixedChain, fixedChain } from "./cli/fixed-chain.ts";
 import { runCli } from "./cli/run.ts";
+import { NodeDouble, statusAnswer } from "./support/node-double.ts";
 import cliVectors from "./vectors/cli-live-sdk042.json" with { type: "json" };
 import stakingVectors from "./vectors/staking-live-sdk053.json" with { type: "json" };
 

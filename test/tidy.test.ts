@@ -58,8 +58,8 @@ const FOR_PAGES = ["wire", "sdl"];
 /** Folders that read what the chain answers. */
 const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];
 
-/** Rooms of doubles for tests, and of generated files. */
-const UNNAMED_ROOMS = ["testing", "gen"];
+/** Rooms of generated files. */
+const UNNAMED_ROOMS = ["gen"];
 
 /** Files in a folder beside its rooms. */
 const MAX_LOOSE_FILES = 12;
@@ -202,7 +202,6 @@ describe("the source tree", () => {
   it("reads the marketplace in one place", () => {
     const faults = files
       .filter(({ folder, isTest }) => !isTest && ["tenant", "provider", "certs"].includes(folder))
-      .filter(({ path }) => !path.includes("/testing/"))
       .filter(({ text }) => /\bQuery\b[^}]*\} from "[^"]*\/gen\/svc\/|\bNOT_FOUND_ERRORS\b|\bqueryFault\b/.test(text));
     expect(faults.map(({ path }) => `${path}: asks through marketReader of client`)).toEqual([]);
   });
@@ -233,10 +232,7 @@ describe("the source tree", () => {
   it("names the engine inside only where a node is put together", () => {
     const composition = ["src/engine/index.ts", "src/node/node.ts"];
     const faults = files
-      .filter(
-        ({ path, isTest }) =>
-          !isTest && !/^src\/engine\/(embedded|testing)\//.test(path) && !composition.includes(path),
-      )
+      .filter(({ path, isTest }) => !isTest && !path.startsWith("src/engine/embedded/") && !composition.includes(path))
       .filter(({ text }) => /\bEmbeddedEngine\b/.test(text))
       .map(({ path }) => `${path}: servers take a ChainSource`);
     expect(faults).toEqual([]);
@@ -385,11 +381,8 @@ describe("the tests", () => {
 });
 
 describe("the provider", () => {
-  // Test doubles stand in for what is behind the doors.
-  const guests = provider.filter(({ path }) => !path.startsWith(`${PROVIDER}/testing/`));
-
   it("has rooms that are entered by their doors", () => {
-    const faults = guests.flatMap((file) =>
+    const faults = provider.flatMap((file) =>
       imports(file).flatMap((target) => {
         const room = roomBetween(file.path, target);
         return room === undefined || target === `${room}/index.ts`
@@ -418,7 +411,7 @@ describe("the provider", () => {
     expect(drivers).toContain("memory");
     const suites = ["src", "test"]
       .flatMap((folder) => walk(join(ROOT, folder)))
-      .filter((path) => path.endsWith(".test.ts") && !path.includes("/contract/"))
+      .filter((path) => path.endsWith(".test.ts"))
       .map((path) => readFileSync(path, "utf8"))
       .filter((text) => text.includes("clusterConformance"));
     const untried = drivers.filter((name) => !suites.some((text) => new RegExp(`\\b${name}\\b`, "i").test(text)));
@@ -438,7 +431,7 @@ describe("the provider", () => {
     expect(cycles(new Map(provider.map((file) => [file.path, own(file)])))).toEqual([]);
     const roomOf = (path: string): string => path.split("/").slice(0, 3).join("/");
     const rooms = new Map<string, string[]>();
-    for (const file of guests) {
+    for (const file of provider) {
       const room = roomOf(file.path);
       const others = own(file).map(roomOf);
       rooms.set(room, [...(rooms.get(room) ?? []), ...others.filter((other) => other !== room)]);

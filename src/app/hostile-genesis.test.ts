@@ -1,14 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it } from "vitest";
+import { consensusKey, createValidatorMessage, operatorAddress } from "../../test/support/chain/index.ts";
 import { memoryDatabase } from "../store/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  testChain,
-  testKey,
-} from "../testing/index.ts";
+import { type TestChain, testChain, testKey } from "../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../util/index.ts";
 import { CoinSchema } from "../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import {

@@ -1,18 +1,11 @@
 import { create, type Message } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { consensusKey, createValidatorMessage, operatorAddress } from "../../test/support/chain/index.ts";
 import { ENDS, updated } from "../../test/support/parameter-ends.ts";
 import { type ConsensusParams, consensusParamsFields, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 import { moduleAddress } from "../crypto/index.ts";
 import { LEAST_BLOCK_BYTES, LEAST_BLOCK_GAS } from "../runtime/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  type TestMessage,
-  testChain,
-  toAny,
-} from "../testing/index.ts";
+import { type TestChain, type TestMessage, testChain, toAny } from "../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../util/index.ts";
 import { MsgUpdateParamsSchema as ConsensusUpdateSchema } from "../wire/gen/sdk/consensus/v1/tx_pb.js";
 import { ProposalStatus, VoteOption } from "../wire/gen/sdk/gov/v1/gov_pb.js";

@@ -1,9 +1,10 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { operatorAddress, orderOf, TestMarket } from "../../test/support/chain/index.ts";
 import { simulateWhole } from "../../test/support/simulation/whole.ts";
 import { NO_VOTERS } from "../abci/index.ts";
 import { memoryDatabase } from "../store/index.ts";
-import { operatorAddress, orderOf, type TestChain, TestMarket, testChain } from "../testing/index.ts";
+import { type TestChain, testChain } from "../testing/index.ts";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { Query as DistributionQuery } from "../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { Query as SlashingQuery } from "../wire/gen/sdk/slashing/v1beta1/query_pb.js";

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { NodeDouble, Refusal, statusAnswer } from "../../test/support/node-double.ts";
 import proof from "../../test/vectors/ics23-proof-sdk042.json" with { type: "json" };
 import { fromHex, SvcError, sdkErrors, toBase64 } from "../util/index.ts";
 import { Query as Auth, BaseAccountSchema, ModuleAccountSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
@@ -15,7 +16,6 @@ import {
 } from "../wire/gen/sdk/vesting/v1beta1/vesting_pb.js";
 import { decodeMessage, encodeMessage, makeAny, packAny, publicKeyToAny } from "../wire/index.ts";
 import { accountInfo, ChainClient, parseNodeAddress, provenValue, queryFault, RpcError } from "./index.ts";
-import { NodeDouble, Refusal, statusAnswer } from "./testing/node-double.ts";
 
 const node = new NodeDouble();
 let chain: ChainClient;

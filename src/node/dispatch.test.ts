@@ -1,8 +1,8 @@
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { later } from "../../test/support/block-engine/later.ts";
+import { KvNetwork, kvTx } from "../../test/support/block-engine/network.ts";
 import { type EmbeddedEngine, embeddedSource, txHash } from "../engine/index.ts";
-import { later } from "../engine/testing/later.ts";
-import { KvNetwork, kvTx } from "../engine/testing/network.ts";
 import { fromUtf8, parseDecCoins, toHex, toHexUpper, toUtf8 } from "../util/index.ts";
 import { Service as Node } from "../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import { ReflectionService as Reflection } from "../wire/gen/sdk/base/reflection/v1beta1/reflection_pb.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changes } from "../testing/settings/changes.ts";
+import { changes } from "../../test/support/changes.ts";
 import { nodeConfig } from "./config.ts";
 import { NODE_SETTINGS, type NodeSettingName } from "./settings.ts";
 

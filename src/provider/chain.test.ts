@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { orderOf, TestMarket } from "../../test/support/chain/index.ts";
+import { testCertificate } from "../../test/support/provider/identities.ts";
 import type { ChainQuery } from "../client/market/reader.ts";
-import { orderOf, type TestKey, TestMarket, testChain } from "../testing/index.ts";
+import { type TestKey, testChain } from "../testing/index.ts";
 import { DEC_ONE, SvcError } from "../util/index.ts";
 import { type BidKey, encodeAddress, formatBidId } from "../wire/index.ts";
 import { type ChainView, chainView } from "./chain.ts";
-import { testCertificate } from "./testing/identities.ts";
 
 let market: TestMarket;
 let view: ChainView;

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { untilOk } from "../../test/support/conformance/index.ts";
+import { onChain, sampleDeployment } from "../../test/support/provider/deployment.ts";
+import { LeaseHarness, leaseOf, STRANGER, TENANT } from "../../test/support/provider/leases.ts";
+import { edited, oddFile } from "../../test/support/provider/odd-files.ts";
 import { type Rng, seedFrom } from "../../test/support/rng.ts";
 import { decodeManifest, type LoadedSdl, loadSdl, manifestJson, SdlError } from "../sdl/index.ts";
 import { SvcError, silentLogger } from "../util/index.ts";
 import type { GroupSpec } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { formatLeaseId, formatOrderId } from "../wire/index.ts";
-import { untilOk } from "./cluster/contract/conformance/index.ts";
 import { groupNeeds, openInventory } from "./inventory/index.ts";
 import { OrderService } from "./orders/index.ts";
 import { parseScales, scalePricing } from "./pricing/index.ts";
-import { onChain, sampleDeployment } from "./testing/deployment.ts";
-import { LeaseHarness, leaseOf, STRANGER, TENANT } from "./testing/leases.ts";
-import { edited, oddFile } from "./testing/odd-files.ts";
 
 /** `npm run lab files` takes 10^5. */
 const FILES = Number(process.env.SVC_TEST_FILES ?? 500);

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { amount } from "../testing/index.ts";
+import { amount } from "../../test/support/chain/index.ts";
 import { parseDec } from "../util/index.ts";
 import { type GroupSpec, GroupSpecSchema } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { groupDifferences } from "./groups.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePorts } from "../../src/testing/ports.ts";
 import { pause } from "../support/index.ts";
+import { freePorts } from "../support/ports.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText, type Door, openSocket } from "./lib/sockets.ts";

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { coin } from "../../src/testing/index.ts";
 import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { GroupSpecSchema } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { MsgCreateDeploymentSchema } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { coin } from "../support/chain/index.ts";
 import { AttackedNode, FUNDS } from "./lib/attacked-node.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText } from "./lib/sockets.ts";

@@ -1,6 +1,6 @@
 import { connect as connectHttp2 } from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePorts } from "../../src/testing/ports.ts";
+import { freePorts } from "../support/ports.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { besiege } from "./lib/siege.ts";
 import { type Door, openSocket } from "./lib/sockets.ts";

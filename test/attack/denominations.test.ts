@@ -3,11 +3,11 @@ import { type Client, Code, ConnectError, createClient } from "@connectrpc/conne
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testKey } from "../../src/testing/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import { Query as Bank } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgMultiSendSchema, MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { txHash } from "../../src/wire/index.ts";
+import { freePorts } from "../support/ports.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { strangerAddress } from "./lib/large.ts";
 import { besiege } from "./lib/siege.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { coin, TestMarket, testChain } from "../../src/testing/index.ts";
+import { testChain } from "../../src/testing/index.ts";
+import { coin, TestMarket } from "../support/chain/index.ts";
 
 const DEPOSITS = 100;
 const LEAST = 1_000_000n;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from "vitest";
-import { GatewayHarness } from "../../src/provider/testing/gateway.ts";
+import { GatewayHarness } from "../support/provider/gateway.ts";
 import { Flooder } from "./lib/flood.ts";
 import type { FloodKind } from "./lib/flood-process.ts";
 import { outlast } from "./lib/outlast.ts";

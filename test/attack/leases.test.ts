@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { groupSpec, MIN_DEPOSIT, orderOf, TestMarket, testChain } from "../../src/testing/index.ts";
+import { testChain } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import { Lease_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import { MsgCreateLeaseSchema } from "../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
+import { groupSpec, MIN_DEPOSIT, orderOf, TestMarket } from "../support/chain/index.ts";
 
 const LEASES = 20;
 /** Blocks for which a lease must have funds at its start. */

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { coin, type TestKey, testKey, toAny } from "../../src/testing/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
+import { type TestKey, testKey, toAny } from "../../src/testing/index.ts";
 import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { LegacyAminoPubKeySchema } from "../../src/wire/gen/sdk/crypto/multisig/keys_pb.js";
 import { PubKeySchema } from "../../src/wire/gen/sdk/crypto/secp256k1/keys_pb.js";
@@ -20,6 +19,8 @@ import {
   SignMode,
   signBytes,
 } from "../../src/wire/index.ts";
+import { coin } from "../support/chain/index.ts";
+import { freePorts } from "../support/ports.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { addHolders } from "./lib/genesis.ts";
 import { besiege } from "./lib/siege.ts";

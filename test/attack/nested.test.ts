@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { coin, type TestMessage } from "../../src/testing/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
+import type { TestMessage } from "../../src/testing/index.ts";
 import { MsgExecSchema } from "../../src/wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { packAny } from "../../src/wire/index.ts";
+import { coin } from "../support/chain/index.ts";
+import { freePorts } from "../support/ports.ts";
 import { AttackedNode, FUNDS } from "./lib/attacked-node.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText, type Door } from "./lib/sockets.ts";

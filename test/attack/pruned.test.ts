@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { defaultParams } from "../../src/modules/deployment/params.ts";
 import { MAX_FAR_NUMBERS } from "../../src/modules/deployment/pruning.ts";
 import { firstEntry } from "../../src/store/index.ts";
-import { coin, MIN_DEPOSIT, price, type TestKey, type TestMessage } from "../../src/testing/index.ts";
+import type { TestKey, TestMessage } from "../../src/testing/index.ts";
 import { ParamsSchema } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import {
   MsgCloseDeploymentSchema,
@@ -17,6 +17,7 @@ import { newChain } from "../gas/cases/index.ts";
 import type { GasChain } from "../gas/chain.ts";
 import { plainGroup } from "../gas/content.ts";
 import { stateBytes } from "../gas/worst-block.ts";
+import { coin, MIN_DEPOSIT, price } from "../support/chain/index.ts";
 
 /** Opened and closed in all; `npm run lab` makes a million. */
 const DEPLOYMENTS = Number(process.env.SVC_TEST_PRUNED_DEPLOYMENTS ?? 1000);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePorts } from "../../src/testing/ports.ts";
+import { freePorts } from "../support/ports.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { ask, callText, type Door } from "./lib/sockets.ts";
 

@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signTx } from "../../src/testing/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import { Query as AuthQuery } from "../../src/wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Service } from "../../src/wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { type GenesisFile, waitFor } from "../support/index.ts";
+import { freePorts } from "../support/ports.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { strangerAddress } from "./lib/large.ts";
 import { besiege } from "./lib/siege.ts";

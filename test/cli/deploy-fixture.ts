@@ -18,22 +18,14 @@ import type { BidPolicy } from "../../src/tenant/session/policy.ts";
 import type { Probe } from "../../src/tenant/session/probe.ts";
 import type { DeployReporter } from "../../src/tenant/session/progress.ts";
 import type { DeployParts, DeployRequest } from "../../src/tenant/session/session.ts";
-import {
-  coin,
-  MIN_DEPOSIT,
-  price as priceOf,
-  type TestChain,
-  type TestKey,
-  TestMarket,
-  testChain,
-  testKey,
-} from "../../src/testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../src/testing/index.ts";
 import { type Clock, type IntCoin, toHex, toUtf8 } from "../../src/util/index.ts";
 import { Query as CertQuery, MsgCreateCertificateSchema } from "../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
 import type { Order } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../src/wire/gen/svc/market/v1beta1/query_pb.js";
 import { MsgCreateBidSchema } from "../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 import { type Any, type LeaseKey, type OrderKey, packAny } from "../../src/wire/index.ts";
+import { coin, MIN_DEPOSIT, price as priceOf, TestMarket } from "../support/chain/index.ts";
 
 export const BLOCK_MS = 6000;
 

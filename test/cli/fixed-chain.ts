@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { createApp } from "../../src/app/index.ts";
 import { sha256 } from "../../src/crypto/index.ts";
 import { EmbeddedEngine, embeddedSource, memorySignState, parseGenesis, Signer } from "../../src/engine/index.ts";
-import { ManualClock } from "../../src/engine/testing/manual-clock.ts";
 import { nodeId, writeNodeKey, writeValidatorKey } from "../../src/node/home/keys.ts";
 import {
   Dispatcher,
@@ -17,6 +16,7 @@ import {
 } from "../../src/node/index.ts";
 import { memoryDatabase } from "../../src/store/index.ts";
 import { DISPLAY_DENOM, DISPLAY_EXPONENT, NATIVE_DENOM, toUtf8 } from "../../src/util/index.ts";
+import { ManualClock } from "../support/block-engine/manual-clock.ts";
 import { type Ran, type RunOptions, runCli } from "./run.ts";
 
 /** A chain that is the same in every run: keys, times and heights, and so every byte of its answers. */

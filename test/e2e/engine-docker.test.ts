@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  clusterConformance,
-  execute,
-  sampleSpec,
-  scriptService,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import { execFileSync } from "../support/bounded.ts";
+import { clusterConformance, execute, sampleSpec, scriptService, untilOk } from "../support/conformance/index.ts";
 import { DockerEngine } from "./docker-engine.ts";
 
 const missing = DockerEngine.missing();

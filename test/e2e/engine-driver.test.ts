@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clusterConformance } from "../../src/provider/cluster/contract/conformance/index.ts";
+import { clusterConformance } from "../support/conformance/index.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();

@@ -3,6 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { LeaseHealth } from "../../src/provider/cluster/contract/index.ts";
+import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
+import type { ManifestService } from "../../src/sdl/index.ts";
+import type { LeaseKey } from "../../src/wire/index.ts";
 import {
   collect,
   sampleService,
@@ -12,11 +16,7 @@ import {
   untilHealth,
   untilOk,
   untilUpdated,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
-import type { LeaseHealth } from "../../src/provider/cluster/contract/index.ts";
-import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
-import type { ManifestService } from "../../src/sdl/index.ts";
-import type { LeaseKey } from "../../src/wire/index.ts";
+} from "../support/conformance/index.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();

@@ -5,18 +5,6 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  execute,
-  httpOver,
-  sampleExpose,
-  sampleLease,
-  sampleService,
-  sampleSpec,
-  scriptService,
-  untilHealth,
-  untilOk,
-  untilUpdated,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
@@ -28,11 +16,23 @@ import {
 } from "../../src/provider/cluster/index.ts";
 import { HOST_REASONS } from "../../src/provider/reasons.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
-import { freePort } from "../../src/testing/ports.ts";
 import { createLogger } from "../../src/util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../src/wire/index.ts";
 import { execFileSync } from "../support/bounded.ts";
+import {
+  execute,
+  httpOver,
+  sampleExpose,
+  sampleLease,
+  sampleService,
+  sampleSpec,
+  scriptService,
+  untilHealth,
+  untilOk,
+  untilUpdated,
+} from "../support/conformance/index.ts";
 import { waitFor } from "../support/index.ts";
+import { freePort } from "../support/ports.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();

@@ -1,18 +1,13 @@
 /** Redirects of published ports that the engine sometimes leaves: they lead nobody to another tenant, and go. */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  sampleSpec,
-  scriptService,
-  untilHealth,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
-import { sampleExpose } from "../../src/provider/cluster/contract/conformance/samples.ts";
 import { leaseNamespace } from "../../src/provider/cluster/contract/names.ts";
 import { run } from "../../src/provider/cluster/docker/host/command.ts";
 import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
+import { sampleSpec, scriptService, untilHealth, untilOk } from "../support/conformance/index.ts";
+import { sampleExpose } from "../support/conformance/samples.ts";
 import { fetchPage, waitFor } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
 

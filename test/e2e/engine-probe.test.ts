@@ -1,7 +1,6 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { sampleService, sampleSpec, untilOk } from "../../src/provider/cluster/contract/conformance/index.ts";
 import { EngineApi } from "../../src/provider/cluster/docker/api/api.ts";
 import { ensureImage } from "../../src/provider/cluster/docker/images/made.ts";
 import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
@@ -12,6 +11,7 @@ import { tryContainer } from "../../src/provider/probe/trial.ts";
 import { HOST_REASONS, type HostFault, type HostReason } from "../../src/provider/reasons.ts";
 import { silentLogger } from "../../src/util/index.ts";
 import { parseNetworks } from "../../src/util/servers/index.ts";
+import { sampleService, sampleSpec, untilOk } from "../support/conformance/index.ts";
 import { waitFor } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
 

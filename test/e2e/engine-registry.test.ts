@@ -4,19 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bcrypt from "bcryptjs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  sampleService,
-  sampleSpec,
-  untilHealth,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { LeaseHealth, LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
 import type { DockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
 import type { ManifestCredentials } from "../../src/sdl/index.ts";
-import { freePort } from "../../src/testing/ports.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
 import { execFileSync } from "../support/bounded.ts";
+import { sampleService, sampleSpec, untilHealth, untilOk } from "../support/conformance/index.ts";
+import { freePort } from "../support/ports.ts";
 import { TestEngine } from "./engine.ts";
 
 const OPEN = { allowLocalImages: false, timing: { pullTimeout: 120_000 } } as const;

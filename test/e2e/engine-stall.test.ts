@@ -6,19 +6,12 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  collect,
-  sampleLease,
-  sampleSpec,
-  scriptService,
-  stream,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import { leaseNamespace } from "../../src/provider/cluster/contract/names.ts";
 import { Volumes } from "../../src/provider/cluster/docker/host/volumes.ts";
 import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
 import { ownedFolder } from "../support/abandoned.ts";
+import { collect, sampleLease, sampleSpec, scriptService, stream, untilOk } from "../support/conformance/index.ts";
 import { pause } from "../support/index.ts";
 import { TestEngine } from "./engine.ts";
 

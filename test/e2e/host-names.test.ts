@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { TestNameServer } from "../../src/provider/testing/dns.ts";
 import type { DeployResult } from "../../src/tenant/result.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { mustSend, runSvc, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
+import { TestNameServer } from "../support/provider/dns.ts";
 
 const run = promisify(execFile);
 const HOST = "shop.example.org";

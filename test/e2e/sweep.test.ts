@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { run } from "../../src/provider/cluster/docker/host/command.ts";
-import { freePort } from "../../src/testing/ports.ts";
 import { processesOn } from "../support/abandoned.ts";
 import { describeWithEngine } from "../support/containers.ts";
 import { removeDeadPorts } from "../support/dead-ports.ts";
 import { waitFor } from "../support/index.ts";
+import { freePort } from "../support/ports.ts";
 import { sweep } from "../support/sweep.ts";
 import { TestEngine } from "./engine.ts";
 

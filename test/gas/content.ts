@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { amount, type GroupInit, groupSpec, type Init, price } from "../../src/testing/index.ts";
 import { GroupSpecSchema, type ResourceSchema } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { encodeMessage } from "../../src/wire/index.ts";
+import { amount, type GroupInit, groupSpec, type Init, price } from "../support/chain/index.ts";
 import { LIMITS } from "./limits.ts";
 
 type Row = Init<typeof ResourceSchema>;

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { coin } from "../../src/testing/index.ts";
 import { MsgCreateDeploymentSchema } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { coin } from "../support/chain/index.ts";
 import { newChain, TENANT } from "./cases/index.ts";
 import type { GasChain, GasChainOptions } from "./chain.ts";
 import { plainGroup } from "./content.ts";

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { TestNameServer } from "../../src/provider/testing/dns.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { freePorts, waitFor, webFile } from "../support/index.ts";
+import { TestNameServer } from "../support/provider/dns.ts";
 import { type AcmeServer, acmeAuthority, startAcmeServer } from "./acme-server.ts";
 import { buildPeer, Peer } from "./peers.ts";
 

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { TestNameServer } from "../../src/provider/testing/dns.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { freePorts, waitFor, webFile } from "../support/index.ts";
+import { TestNameServer } from "../support/provider/dns.ts";
 import { type AcmeServer, acmeAuthority, startAcmeServer } from "./acme-server.ts";
 import { buildPeer, Peer } from "./peers.ts";
 

@@ -1,10 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  sampleExpose,
-  sampleLease,
-  sampleService,
-  sampleSpec,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import { type ClusterDriver, endpointNames, leaseNamespace } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
@@ -13,6 +7,7 @@ import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driv
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import { KIND, LEASES_SPACE } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
+import { sampleExpose, sampleLease, sampleService, sampleSpec } from "../support/conformance/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

@@ -1,19 +1,19 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  clusterConformance,
-  sampleExpose,
-  sampleLease,
-  sampleSpec,
-  scriptService,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import { type ClusterDriver, endpointNames } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
+import {
+  clusterConformance,
+  sampleExpose,
+  sampleLease,
+  sampleSpec,
+  scriptService,
+} from "../support/conformance/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { TestBalancer } from "../support/kubernetes-balancer.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sampleExpose, sampleService, sampleSpec } from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { ClusterDriver } from "../../src/provider/cluster/contract/index.ts";
 import { leaseNamespace } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
@@ -8,6 +7,7 @@ import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/object
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import { KIND, LEASES_SPACE } from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import { sampleExpose, sampleService, sampleSpec } from "../support/conformance/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

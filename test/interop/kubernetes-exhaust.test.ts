@@ -3,13 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  execute,
-  sampleExpose,
-  sampleService,
-  sampleSpec,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { ClusterDriver, LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
@@ -17,6 +10,7 @@ import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driv
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import { seenMeanwhile } from "../e2e/escape/neighbour.ts";
 import { programArchive } from "../e2e/program-archive.ts";
+import { execute, sampleExpose, sampleService, sampleSpec, untilOk } from "../support/conformance/index.ts";
 import { writeImage } from "../support/image-archive.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

@@ -3,13 +3,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AUTHORITY, openAuthority } from "../../src/provider/certificates/index.ts";
 import {
-  collect,
-  sampleExpose,
-  sampleSpec,
-  stream,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
-import {
   type ClusterDriver,
   type ClusterIngress,
   type LeaseSpec,
@@ -25,6 +18,7 @@ import type { HttpOptions } from "../../src/sdl/index.ts";
 import type { DeployResult } from "../../src/tenant/result.ts";
 import { testKey } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
+import { collect, sampleExpose, sampleSpec, stream, untilOk } from "../support/conformance/index.ts";
 import { Fixture, mustSend, startNode, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
 import { CLOSED_GATEWAY, GATEWAY, INGRESS_CLASS, startController } from "../support/kubernetes-controller.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

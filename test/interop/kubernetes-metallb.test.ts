@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  sampleExpose,
-  sampleLease,
-  sampleService,
-  sampleSpec,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import { type ClusterDriver, endpointNames } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
+import { sampleExpose, sampleLease, sampleService, sampleSpec } from "../support/conformance/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

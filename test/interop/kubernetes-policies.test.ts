@@ -1,12 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  sampleExpose,
-  sampleService,
-  sampleSpec,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import { type ClusterDriver, type LeaseSpec, leaseNamespace } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
@@ -14,6 +8,7 @@ import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/object
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import { CONTAINER, KIND } from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import { sampleExpose, sampleService, sampleSpec, untilOk } from "../support/conformance/index.ts";
 import { Elsewhere } from "../support/elsewhere.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

@@ -1,17 +1,11 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  sampleExpose,
-  sampleService,
-  sampleSpec,
-  untilHealth,
-  untilOk,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { ClusterDriver, LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import { openKubernetesDriver } from "../../src/provider/cluster/kubernetes/driver.ts";
 import { installOn } from "../../src/provider/cluster/kubernetes/install/index.ts";
+import { sampleExpose, sampleService, sampleSpec, untilHealth, untilOk } from "../support/conformance/index.ts";
 import { writeImage } from "../support/image-archive.ts";
 import { Fixture } from "../support/index.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

@@ -2,15 +2,6 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  execute,
-  sampleExpose,
-  sampleService,
-  sampleSpec,
-  untilHealth,
-  untilOk,
-  untilUpdated,
-} from "../../src/provider/cluster/contract/conformance/index.ts";
-import {
   type ClusterDriver,
   type LeaseHealth,
   type LeaseSpec,
@@ -23,6 +14,15 @@ import { installOn } from "../../src/provider/cluster/kubernetes/install/index.t
 import { kubernetesCluster } from "../../src/provider/cluster/kubernetes/kind.ts";
 import { KIND, type ObjectSettings } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
+import {
+  execute,
+  sampleExpose,
+  sampleService,
+  sampleSpec,
+  untilHealth,
+  untilOk,
+  untilUpdated,
+} from "../support/conformance/index.ts";
 import { writeImage } from "../support/image-archive.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";

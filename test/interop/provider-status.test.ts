@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { GatewayHarness } from "../../src/provider/testing/gateway.ts";
-import { PROVIDER } from "../../src/provider/testing/leases.ts";
+import { GatewayHarness } from "../support/provider/gateway.ts";
+import { PROVIDER } from "../support/provider/leases.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
 /** A client of gRPC that knows no descriptor reads the status of a provider. */

@@ -1,7 +1,7 @@
 import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publicKeyOf, signSecp256k1 } from "../../src/crypto/index.ts";
-import { operatorAddress, type TestKey, testKey } from "../../src/testing/index.ts";
+import { type TestKey, testKey } from "../../src/testing/index.ts";
 import { fromHex } from "../../src/util/index.ts";
 import { Query as Authz } from "../../src/wire/gen/sdk/authz/v1beta1/query_pb.js";
 import { Query as Bank } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
@@ -13,6 +13,7 @@ import { Query as Slashing } from "../../src/wire/gen/sdk/slashing/v1beta1/query
 import { Query as Staking } from "../../src/wire/gen/sdk/staking/v1beta1/query_pb.js";
 import { MsgDelegateSchema } from "../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { encodeAddress, type PublicKey, publicKeyAddress } from "../../src/wire/index.ts";
+import { operatorAddress } from "../support/chain/index.ts";
 import { simRandom } from "../support/simulation/operation.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Any, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { moduleAddress } from "../../src/crypto/index.ts";
-import { consensusKey, operatorAddress, type TestKey } from "../../src/testing/index.ts";
+import type { TestKey } from "../../src/testing/index.ts";
 import { GenericAuthorizationSchema } from "../../src/wire/gen/sdk/authz/v1beta1/authz_pb.js";
 import { MsgExecSchema, MsgGrantSchema, MsgRevokeSchema } from "../../src/wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { SendAuthorizationSchema } from "../../src/wire/gen/sdk/bank/v1beta1/authz_pb.js";
@@ -52,6 +52,7 @@ import {
   MsgCreateVestingAccountSchema,
 } from "../../src/wire/gen/sdk/vesting/v1beta1/tx_pb.js";
 import { encodeAddress, fromNanos } from "../../src/wire/index.ts";
+import { consensusKey, operatorAddress } from "../support/chain/index.ts";
 import type { SimRandom } from "../support/simulation/operation.ts";
 import { theirs } from "./simd-replay.ts";
 

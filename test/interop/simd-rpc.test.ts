@@ -2,11 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addGenesisValidator } from "../../src/node/index.ts";
 import { signTx, testKey } from "../../src/testing/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
 import { toBase64 } from "../../src/util/index.ts";
 import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { encodeAddress, txHash } from "../../src/wire/index.ts";
 import { Fixture, startNode, waitFor } from "../support/index.ts";
+import { freePorts } from "../support/ports.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 

@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { isRunning } from "../../src/testing/ports.ts";
 import { execFileSync } from "./bounded.ts";
 import { memoryFolder } from "./memory-folder.ts";
+import { isRunning } from "./ports.ts";
 
 const OWNER = "owner.pid";
 

@@ -1,13 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { moduleAddress } from "../../src/crypto/index.ts";
-import {
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-} from "../../src/testing/index.ts";
+import { type TestChain, type TestKey, testChain } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import {
   MsgCommunityPoolSpendSchema,
@@ -18,6 +12,7 @@ import { Query } from "../../src/wire/gen/sdk/gov/v1/query_pb.js";
 import { MsgSubmitProposalSchema, MsgVoteSchema } from "../../src/wire/gen/sdk/gov/v1/tx_pb.js";
 import { MsgDelegateSchema } from "../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { encodeAddress, packAny } from "../../src/wire/index.ts";
+import { createValidatorMessage, operatorAddress } from "./chain/index.ts";
 
 export const GOV = encodeAddress(moduleAddress("gov"));
 export const M = 1_000_000n;

@@ -4,9 +4,10 @@ import { EmbeddedEngine, fileSignState, parseGenesis, Signer } from "../../src/e
 import { readKeyFile } from "../../src/node/home/keys.ts";
 import { addGenesisAccounts, homePaths, initHome, readGenesisText } from "../../src/node/index.ts";
 import { openLmdb, PRUNING_STRATEGIES } from "../../src/store/index.ts";
-import { createValidatorMessage, signTx, testKey } from "../../src/testing/index.ts";
+import { signTx, testKey } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import { publicKeyToAny } from "../../src/wire/index.ts";
+import { createValidatorMessage } from "./chain/index.ts";
 
 const CHAIN_ID = "idle-1";
 

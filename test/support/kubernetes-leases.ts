@@ -1,7 +1,7 @@
-import { sampleExpose, sampleService, sampleSpec } from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { LeaseSpec } from "../../src/provider/cluster/contract/index.ts";
 import type { ObjectSettings } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
+import { sampleExpose, sampleService, sampleSpec } from "./conformance/index.ts";
 
 export const SETTINGS: ObjectSettings = {
   provider: "svc1provider",

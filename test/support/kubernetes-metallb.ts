@@ -6,8 +6,8 @@ import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts"
 import type { ApiObject, Resource } from "../../src/provider/cluster/kubernetes/api/objects.ts";
 import { INSTALL } from "../../src/provider/cluster/kubernetes/install/kinds.ts";
 import { KIND } from "../../src/provider/cluster/kubernetes/objects/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
 import type { TestKubernetes } from "./kubernetes.ts";
+import { freePorts } from "./ports.ts";
 import { waitFor } from "./wait.ts";
 
 const NAMESPACE = "metallb-system";

@@ -1,5 +1,5 @@
-import { sampleExpose, sampleService } from "../../src/provider/cluster/contract/conformance/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
+import { sampleExpose, sampleService } from "./conformance/index.ts";
 
 /** Ports of a shop: pages, a websocket, and one that takes everything in and says nothing. */
 export const SHOP_PORT = { pages: 80, socket: 81, stuck: 82 } as const;

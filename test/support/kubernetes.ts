@@ -3,9 +3,9 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { appendFileSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
-import { freePorts } from "../../src/testing/ports.ts";
 import type { Fixture } from "./fixture.ts";
 import { childrenOf } from "./machine-room.ts";
+import { freePorts } from "./ports.ts";
 import { waitFor } from "./wait.ts";
 
 /** What the API server answers to somebody other than the client under test. */

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { ChainClient } from "../../src/client/index.ts";
 import { addGenesisAccounts, type GenesisAccount, homePaths } from "../../src/node/index.ts";
-import { freePorts } from "../../src/testing/ports.ts";
 import type { Fixture } from "./fixture.ts";
+import { freePorts } from "./ports.ts";
 import { svcOk } from "./run-svc.ts";
 import type { SvcProcess } from "./svc-process.ts";
 import { waitFor } from "./wait.ts";

@@ -2,9 +2,10 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { standardModules } from "../../src/app/index.ts";
 import { type BoundMethod, MAX_GAS_PRICE } from "../../src/runtime/index.ts";
 import { MOST_ATTRIBUTES, SIZE_LIMITS } from "../../src/sdl/index.ts";
-import { operatorAddress, testKey } from "../../src/testing/index.ts";
+import { testKey } from "../../src/testing/index.ts";
 import { LimitsSchema } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { fromJson, type JsonObject, type JsonValue, toJson } from "../../src/wire/index.ts";
+import { operatorAddress } from "./chain/index.ts";
 
 const { modules } = standardModules();
 

@@ -1,9 +1,10 @@
 import { create, type Message } from "@bufbuild/protobuf";
-import { createValidatorMessage, type TestChain, type TestKey, toAny } from "../../src/testing/index.ts";
+import { type TestChain, type TestKey, toAny } from "../../src/testing/index.ts";
 import { assert, NATIVE_DENOM } from "../../src/util/index.ts";
 import { ProposalStatus, VoteOption } from "../../src/wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query } from "../../src/wire/gen/sdk/gov/v1/query_pb.js";
 import { MsgSubmitProposalSchema, MsgVoteSchema } from "../../src/wire/gen/sdk/gov/v1/tx_pb.js";
+import { createValidatorMessage } from "./chain/index.ts";
 
 const MIN_DEPOSIT = 10_000_000n;
 const coins = (amount: bigint) => [{ denom: NATIVE_DENOM, amount: `${amount}` }];

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { claim } from "../../src/testing/ports.ts";
+import { claim } from "./ports.ts";
 
 const TRIES = 10_000;
 

@@ -5,6 +5,7 @@ import {
   openDeployFixture,
   type ProviderPlan,
 } from "../../../test/cli/deploy-fixture.ts";
+import { MIN_DEPOSIT } from "../../../test/support/chain/index.ts";
 import type { ProviderRecord } from "../../client/market/types.ts";
 import { closeAndSettle } from "../../tenant/manage/close.ts";
 import { listDeployments } from "../../tenant/manage/deployments.ts";
@@ -13,7 +14,6 @@ import { FileJournal } from "../../tenant/node/journal.ts";
 import { runDeploy } from "../../tenant/run.ts";
 import type { ServiceState } from "../../tenant/session/gateway.ts";
 import { runUpdate, type UpdateRequest } from "../../tenant/update.ts";
-import { MIN_DEPOSIT } from "../../testing/index.ts";
 import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";

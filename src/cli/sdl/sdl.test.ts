@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../../test/cli/run.ts";
-import { NodeDouble } from "../../client/testing/node-double.ts";
+import { NodeDouble } from "../../../test/support/node-double.ts";
 import { loadSdlFile, SdlError } from "../../sdl/index.ts";
 import { EXIT } from "../../util/index.ts";
 import { Query } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";

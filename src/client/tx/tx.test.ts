@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { NodeDouble, Refusal, serveBlocks, statusAnswer } from "../../../test/support/node-double.ts";
 import { publicKeyOf, signSecp256k1, verifySecp256k1 } from "../../crypto/index.ts";
 import {
   DEC_ONE,
@@ -55,7 +56,6 @@ import {
   type TxSigner,
   waitForTx,
 } from "../index.ts";
-import { NodeDouble, Refusal, serveBlocks, statusAnswer } from "../testing/node-double.ts";
 
 const PRIVATE_KEY = new Uint8Array(32).fill(5);
 const publicKey = { type: "secp256k1", key: publicKeyOf(PRIVATE_KEY) } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { KvApplication } from "../../../test/support/block-engine/kv-app.ts";
+import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
 import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock } from "../../abci/index.ts";
 import { type Clock, equalBytes, fromUtf8, toHexUpper } from "../../util/index.ts";
-import { KvApplication } from "../testing/kv-app.ts";
-import { KvNetwork, kvTx } from "../testing/network.ts";
 import { votersWrite } from "./blocks/block-store.ts";
 import { encodeBlock } from "./blocks/codec.ts";
 import {

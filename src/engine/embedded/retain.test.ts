@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
 import { DEFAULT_CONSENSUS_PARAMS } from "../../abci/index.ts";
 import { toHex } from "../../util/index.ts";
-import { KvNetwork, kvTx } from "../testing/network.ts";
 import { encodeBlock } from "./blocks/codec.ts";
 import { blockIdFor, txHash } from "./blocks/hashes.ts";
 import type { EmbeddedEngine } from "./engine.ts";

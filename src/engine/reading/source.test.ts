@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
 import { toHex } from "../../util/index.ts";
 import { parseQuery } from "../embedded/index/query.ts";
 import { embeddedSource } from "../embedded/source.ts";
-import { KvNetwork, kvTx } from "../testing/network.ts";
 import { CHAIN_TABLES, chainReader, StatusMemo } from "./source.ts";
 
 it("reads from a chain's tables what its engine reports, before and after every block", () => {

@@ -1,18 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { emptyContext, type Init, marketEvents, TestMarket, walkPages } from "../../../test/support/chain/index.ts";
 import { genesisProblems, standardModules } from "../../app/index.ts";
 import { brokenInvariants } from "../../runtime/index.ts";
-import {
-  emptyContext,
-  type Init,
-  marketEvents,
-  type TestChain,
-  type TestKey,
-  TestMarket,
-  testChain,
-  testKey,
-  walkPages,
-} from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import type { PageRequestSchema } from "../../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
 import {
   type AuditedAttributes,

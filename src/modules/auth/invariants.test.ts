@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { emptyContext } from "../../../test/support/chain/index.ts";
 import { brokenInvariants, type Context } from "../../runtime/index.ts";
-import { emptyContext, testKey } from "../../testing/index.ts";
+import { testKey } from "../../testing/index.ts";
 import { type AuthKeeper, authModule } from "./index.ts";
 
 const [ALICE, BOB] = [testKey("alice"), testKey("bob")];

@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { emptyContext } from "../../../test/support/chain/index.ts";
 import { genesisProblems, moduleSet } from "../../app/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
 import { brokenInvariants } from "../../runtime/index.ts";
 import type { PageRequest } from "../../store/index.ts";
-import { emptyContext, type TestChain, type TestChainOptions, testChain, testKey } from "../../testing/index.ts";
+import { type TestChain, type TestChainOptions, testChain, testKey } from "../../testing/index.ts";
 import { Query } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgMultiSendSchema, MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { encodeAddress } from "../../wire/index.ts";

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { emptyContext, testKey } from "../../testing/index.ts";
+import { emptyContext } from "../../../test/support/chain/index.ts";
+import { testKey } from "../../testing/index.ts";
 import { authModule } from "../auth/index.ts";
 import { BankKeeper } from "./index.ts";
 

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { emptyContext, testKey } from "../../testing/index.ts";
+import { emptyContext } from "../../../test/support/chain/index.ts";
+import { testKey } from "../../testing/index.ts";
 import {
   QueryDenomOwnersRequestSchema,
   QueryDenomOwnersResponseSchema,

@@ -1,7 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { emptyContext } from "../../../test/support/chain/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import { emptyContext, testChain } from "../../testing/index.ts";
+import { testChain } from "../../testing/index.ts";
 import { ParamsSchema } from "../../wire/gen/sdk/bank/v1beta1/bank_pb.js";
 import { MsgSetSendEnabledSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { encodeAddress } from "../../wire/index.ts";

@@ -1,18 +1,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { emptyContext, forgeCertificate, newP256Key, walkPages } from "../../../test/support/chain/index.ts";
 import { genesisProblems, standardModules } from "../../app/index.ts";
 import { createCertificate, decodePem, encodePem } from "../../crypto/index.ts";
 import { brokenInvariants } from "../../runtime/index.ts";
-import {
-  emptyContext,
-  forgeCertificate,
-  newP256Key,
-  type TestChain,
-  testChain,
-  testKey,
-  walkPages,
-} from "../../testing/index.ts";
+import { type TestChain, testChain, testKey } from "../../testing/index.ts";
 import { concatBytes, fromHex, fromUtf8, toBase64, toHex, toUtf8 } from "../../util/index.ts";
 import {
   type Certificate,

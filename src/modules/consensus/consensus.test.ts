@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import { consensusKey, createValidatorMessage } from "../../../test/support/chain/index.ts";
 import { type ConsensusParams, consensusParamsFields, DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../../abci/index.ts";
 import { consensusAddress, moduleAddress } from "../../crypto/index.ts";
 import { LEAST_BLOCK_BYTES, LEAST_BLOCK_GAS } from "../../runtime/index.ts";
-import { consensusKey, createValidatorMessage, type TestChain, testChain } from "../../testing/index.ts";
+import { type TestChain, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Query } from "../../wire/gen/sdk/consensus/v1/query_pb.js";

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LIMITS, SIZE_LIMITS } from "../../sdl/index.ts";
 import {
   actionsOf,
   amount,
@@ -13,12 +12,11 @@ import {
   orderOf,
   price,
   resourceRow,
-  type TestKey,
   TestMarket,
-  testChain,
-  testKey,
   walkPages,
-} from "../../testing/index.ts";
+} from "../../../test/support/chain/index.ts";
+import { DEFAULT_LIMITS, SIZE_LIMITS } from "../../sdl/index.ts";
+import { type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { toHex } from "../../util/index.ts";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { GenesisStateSchema, Group_State, LimitsSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";

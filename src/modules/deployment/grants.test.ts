@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
-import { coin, groupSpec, MIN_DEPOSIT, type SentTx, type TestKey, TestMarket, testChain } from "../../testing/index.ts";
+import { coin, groupSpec, MIN_DEPOSIT, TestMarket } from "../../../test/support/chain/index.ts";
+import { type SentTx, type TestKey, testChain } from "../../testing/index.ts";
 import { Query } from "../../wire/gen/sdk/authz/v1beta1/query_pb.js";
 import { MsgExecSchema, MsgGrantSchema, MsgRevokeSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { DepositDeploymentAuthorizationSchema } from "../../wire/gen/svc/deployment/v1beta1/authz_pb.js";

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { coin, groupSpec } from "../../../test/support/chain/index.ts";
 import {
   type ModelRun,
   type ModelStep,
@@ -7,7 +8,7 @@ import {
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
 import type { SimRandom } from "../../../test/support/simulation/operation.ts";
-import { coin, groupSpec, type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { CoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import {

@@ -1,15 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { consensusKey, createValidatorMessage, operatorAddress } from "../../../test/support/chain/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type SentTx,
-  type TestChain,
-  type TestKey,
-  testChain,
-} from "../../testing/index.ts";
+import { type SentTx, type TestChain, type TestKey, testChain } from "../../testing/index.ts";
 import { formatDec, NATIVE_DENOM, parseDec } from "../../util/index.ts";
 import { Query } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { consensusKey } from "../../../test/support/chain/index.ts";
 import { pickOperation, type SimRandom, simRandom } from "../../../test/support/simulation/operation.ts";
 import { stakeOperations } from "../../../test/support/simulation/stake.ts";
 import type { Misbehavior } from "../../abci/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
-import { consensusKey, type TestChain, testChain, testKey } from "../../testing/index.ts";
+import { type TestChain, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../util/index.ts";
 
 /** A run with a given seed repeats with `STAKE_SIM_SEED`; further runs take the seeds behind it. */

@@ -1,7 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { becomeOperator, passProposal, SHORT_VOTES } from "../../../test/support/proposals.ts";
-import { moduleAddress } from "../../crypto/index.ts";
 import {
   coin,
   groupSpec,
@@ -9,10 +7,11 @@ import {
   marketEvents,
   orderOf,
   price,
-  type TestChain,
   TestMarket,
-  testChain,
-} from "../../testing/index.ts";
+} from "../../../test/support/chain/index.ts";
+import { becomeOperator, passProposal, SHORT_VOTES } from "../../../test/support/proposals.ts";
+import { moduleAddress } from "../../crypto/index.ts";
+import { type TestChain, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { CoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";

@@ -1,14 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { consensusKey, createValidatorMessage, operatorAddress } from "../../../test/support/chain/index.ts";
 import { DEFAULT_CONSENSUS_PARAMS, type Misbehavior } from "../../abci/index.ts";
 import { consensusAddress, sha256 } from "../../crypto/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  testChain,
-} from "../../testing/index.ts";
+import { type TestChain, testChain } from "../../testing/index.ts";
 import { toHexUpper } from "../../util/index.ts";
 import { type Equivocation, EquivocationSchema } from "../../wire/gen/sdk/evidence/v1beta1/evidence_pb.js";
 import { Query } from "../../wire/gen/sdk/evidence/v1beta1/query_pb.js";

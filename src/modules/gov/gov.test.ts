@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import { genesisValidator } from "../../../test/support/chain/index.ts";
 import {
   coins,
   fund,
@@ -16,7 +17,7 @@ import {
 } from "../../../test/support/gov-chain.ts";
 import { thorough } from "../../../test/support/runs.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import { genesisValidator, type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { parseDec } from "../../util/index.ts";
 import { Query as AuthQuery } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { MsgUpdateParamsSchema as AuthUpdateSchema } from "../../wire/gen/sdk/auth/v1beta1/tx_pb.js";

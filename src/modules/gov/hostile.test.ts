@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { createValidatorMessage } from "../../../test/support/chain/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import { createValidatorMessage, type TestChain, type TestKey, testChain } from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { MsgExecSchema } from "../../wire/gen/sdk/authz/v1beta1/tx_pb.js";
 import { MsgMultiSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { coin, MIN_DEPOSIT, orderOf, price, TestMarket, testChain } from "../../testing/index.ts";
+import { coin, MIN_DEPOSIT, orderOf, price, TestMarket } from "../../../test/support/chain/index.ts";
+import { testChain } from "../../testing/index.ts";
 import { MsgPauseGroupSchema, MsgStartGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { Bid_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";

@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { coin, MIN_DEPOSIT, orderOf, price, TestMarket } from "../../../test/support/chain/index.ts";
 import { becomeOperator, passProposal, SHORT_VOTES } from "../../../test/support/proposals.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import { coin, MIN_DEPOSIT, orderOf, price, TestMarket, testChain } from "../../testing/index.ts";
+import { testChain } from "../../testing/index.ts";
 import { Query } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { MsgCreateBidSchema, MsgUpdateParamsSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { encodeAddress } from "../../wire/index.ts";

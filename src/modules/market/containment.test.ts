@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { groupSpec, MIN_DEPOSIT, orderOf, TestMarket } from "../../../test/support/chain/index.ts";
 import { type BaseKeepers, createApp, moduleSet } from "../../app/index.ts";
 import type { Module } from "../../runtime/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
-import { groupSpec, MIN_DEPOSIT, orderOf, TestMarket, testChain } from "../../testing/index.ts";
+import { testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import {
   GenesisStateSchema as DeploymentGenesis,

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { moduleAddress } from "../../crypto/index.ts";
 import {
   coin,
   groupSpec,
@@ -9,9 +8,9 @@ import {
   price,
   resourceRow,
   TestMarket,
-  type TestMessage,
-  testChain,
-} from "../../testing/index.ts";
+} from "../../../test/support/chain/index.ts";
+import { moduleAddress } from "../../crypto/index.ts";
+import { type TestMessage, testChain } from "../../testing/index.ts";
 import {
   MsgCloseDeploymentSchema,
   MsgCreateDeploymentSchema,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { groupSpec, orderOf, TestMarket } from "../../../test/support/chain/index.ts";
 import { DEFAULT_CONSENSUS_PARAMS } from "../../abci/index.ts";
 import { createApp } from "../../app/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
-import { groupSpec, orderOf, TestMarket, testChain } from "../../testing/index.ts";
+import { testChain } from "../../testing/index.ts";
 import { errorText } from "../../util/index.ts";
 import type { JsonObject } from "../../wire/index.ts";
 

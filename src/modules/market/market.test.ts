@@ -11,11 +11,10 @@ import {
   orderOf,
   price,
   resourceRow,
-  type TestKey,
   TestMarket,
-  testChain,
   walkPages,
-} from "../../testing/index.ts";
+} from "../../../test/support/chain/index.ts";
+import { type TestKey, testChain } from "../../testing/index.ts";
 import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";

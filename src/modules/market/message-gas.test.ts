@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { coin, MIN_DEPOSIT, orderOf, price, TestMarket, testChain } from "../../testing/index.ts";
+import { coin, MIN_DEPOSIT, orderOf, price, TestMarket } from "../../../test/support/chain/index.ts";
+import { testChain } from "../../testing/index.ts";
 import { Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import {
   MsgCloseBidSchema,

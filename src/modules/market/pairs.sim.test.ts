@@ -1,17 +1,8 @@
 import { create, type Message } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { coin, groupSpec, MIN_DEPOSIT, orderOf, price, TestMarket } from "../../../test/support/chain/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import {
-  coin,
-  groupSpec,
-  MIN_DEPOSIT,
-  orderOf,
-  price,
-  signTx,
-  type TestKey,
-  TestMarket,
-  testChain,
-} from "../../testing/index.ts";
+import { signTx, type TestKey, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { GenesisStateSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import {

@@ -1,17 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { coin, groupSpec, MIN_DEPOSIT, marketEvents, orderOf, TestMarket } from "../../../test/support/chain/index.ts";
 import { runs } from "../../../test/support/runs.ts";
-import {
-  coin,
-  groupSpec,
-  MIN_DEPOSIT,
-  marketEvents,
-  orderOf,
-  type TestChain,
-  type TestKey,
-  TestMarket,
-  testChain,
-} from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain } from "../../testing/index.ts";
 import {
   GenesisStateSchema as DeploymentGenesis,
   type Params as DeploymentParams,

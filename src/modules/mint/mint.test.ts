@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { createValidatorMessage } from "../../../test/support/chain/index.ts";
 import { MOST_SUPPLY } from "../../runtime/index.ts";
-import { createValidatorMessage, type TestChain, testChain } from "../../testing/index.ts";
+import { type TestChain, testChain } from "../../testing/index.ts";
 import { formatDec, parseDec } from "../../util/index.ts";
 import { Query as Bank } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { Query as Distribution } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";

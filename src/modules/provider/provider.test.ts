@@ -1,7 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { genesisProblems, standardModules } from "../../app/index.ts";
-import { brokenInvariants } from "../../runtime/index.ts";
 import {
   actionsOf,
   coin,
@@ -13,12 +11,12 @@ import {
   marketEvents,
   orderOf,
   price,
-  type TestChain,
   TestMarket,
-  testChain,
-  testKey,
   walkPages,
-} from "../../testing/index.ts";
+} from "../../../test/support/chain/index.ts";
+import { genesisProblems, standardModules } from "../../app/index.ts";
+import { brokenInvariants } from "../../runtime/index.ts";
+import { type TestChain, testChain, testKey } from "../../testing/index.ts";
 import { MsgCreateBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import {
   MsgCreateProviderSchema,

@@ -1,18 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { consensusKey, genesisValidator, operatorAddress } from "../../../test/support/chain/index.ts";
 import { type ModelRun, type ModelStep, modelSimulation } from "../../../test/support/simulation/model.ts";
 import type { SimRandom } from "../../../test/support/simulation/operation.ts";
 import type { Misbehavior } from "../../abci/index.ts";
 import { consensusAddress, moduleAddress } from "../../crypto/index.ts";
-import {
-  consensusKey,
-  genesisValidator,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-  testKey,
-} from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../util/index.ts";
 import { Query } from "../../wire/gen/sdk/slashing/v1beta1/query_pb.js";
 import { MsgUnjailSchema } from "../../wire/gen/sdk/slashing/v1beta1/tx_pb.js";

@@ -1,14 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { consensusKey, createValidatorMessage, operatorAddress } from "../../../test/support/chain/index.ts";
 import { consensusAddress } from "../../crypto/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-} from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex, toUtf8 } from "../../util/index.ts";
 import { Query as Rewards } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { Query } from "../../wire/gen/sdk/slashing/v1beta1/query_pb.js";

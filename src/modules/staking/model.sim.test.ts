@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { createValidatorMessage, operatorAddress } from "../../../test/support/chain/index.ts";
 import {
   type ModelRun,
   type ModelStep,
@@ -7,14 +8,7 @@ import {
   type Outcome,
 } from "../../../test/support/simulation/model.ts";
 import type { SimRandom } from "../../../test/support/simulation/operation.ts";
-import {
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-  testKey,
-} from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { MsgUnjailSchema } from "../../wire/gen/sdk/slashing/v1beta1/tx_pb.js";
 import { Query } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";

@@ -1,19 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { moduleAddress } from "../../crypto/index.ts";
 import {
   consensusKey,
   createValidatorMessage,
   genesisValidator,
   operatorAddress,
-  type SentTx,
-  type TestChain,
-  type TestKey,
   type TestValidator,
-  testChain,
-  testKey,
   wholeShares,
-} from "../../testing/index.ts";
+} from "../../../test/support/chain/index.ts";
+import { moduleAddress } from "../../crypto/index.ts";
+import { type SentTx, type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM, parseDec, toHex } from "../../util/index.ts";
 import { Query } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
 import { BondStatus, GenesisStateSchema } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";

@@ -1,17 +1,19 @@
 import { create, type Message } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { consensusAddress } from "../../crypto/index.ts";
 import {
   consensusKey,
   createValidatorMessage,
   groupSpec,
   operatorAddress,
   orderOf,
+  TestMarket,
+} from "../../../test/support/chain/index.ts";
+import { consensusAddress } from "../../crypto/index.ts";
+import {
   type SendSettings,
   type SentTx,
   type TestChain,
   type TestKey,
-  TestMarket,
   testChain,
   testKey,
   toAny,

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { genesisValidator, operatorAddress } from "../../../test/support/chain/index.ts";
 import {
   type ModelRun,
   type ModelStep,
@@ -8,14 +9,7 @@ import {
 } from "../../../test/support/simulation/model.ts";
 import type { SimRandom } from "../../../test/support/simulation/operation.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import {
-  genesisValidator,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-  testKey,
-} from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { Query as AuthQuery } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";

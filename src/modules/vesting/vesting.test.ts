@@ -1,16 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { consensusKey, createValidatorMessage, operatorAddress } from "../../../test/support/chain/index.ts";
 import { genesisProblems, standardModules } from "../../app/index.ts";
 import { consensusAddress, moduleAddress } from "../../crypto/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-  testKey,
-} from "../../testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { Query as Auth } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as Bank } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";

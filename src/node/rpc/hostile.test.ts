@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
+import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
 import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
+import { TEST_NODE_INFO } from "../../../test/support/node-info.ts";
 import { pause, waitFor } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import { type EmbeddedEngine, embeddedSource } from "../../engine/index.ts";
-import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { nodeConfig } from "../config.ts";
 import { ByteBudget } from "../http/index.ts";
-import { TEST_NODE_INFO } from "../testing/node-info.ts";
 import { RPC_METHODS } from "./methods/index.ts";
 import { RpcServer } from "./server.ts";
 

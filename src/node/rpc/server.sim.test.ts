@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from "vitest";
+import { KvNetwork } from "../../../test/support/block-engine/network.ts";
 import { brokenClients } from "../../../test/support/broken-clients.ts";
 import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
+import { TEST_NODE_INFO } from "../../../test/support/node-info.ts";
 import { seedFrom } from "../../../test/support/rng.ts";
 import { embeddedSource } from "../../engine/index.ts";
-import { KvNetwork } from "../../engine/testing/network.ts";
 import { nodeConfig } from "../config.ts";
-import { TEST_NODE_INFO } from "../testing/node-info.ts";
 import { RpcServer } from "./server.ts";
 
 let server: RpcServer | undefined;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KvApplication } from "../../../test/support/block-engine/kv-app.ts";
+import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
 import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
 import { type AppQuery, type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../../abci/index.ts";
 import { type EmbeddedEngine, embeddedSource } from "../../engine/index.ts";
-import { KvApplication } from "../../engine/testing/kv-app.ts";
-import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { toBase64, toHexUpper } from "../../util/index.ts";
 import { nodeConfig } from "../config.ts";
 import { RPC_METHODS } from "./methods/index.ts";

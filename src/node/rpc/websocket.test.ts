@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
 import { breakOff, upgradeRequest } from "../../../test/support/break-off.ts";
+import { TEST_NODE_INFO } from "../../../test/support/node-info.ts";
 import type { EmbeddedEngine } from "../../engine/index.ts";
 import { embeddedSource } from "../../engine/index.ts";
-import { KvNetwork, kvTx } from "../../engine/testing/network.ts";
 import { nodeConfig } from "../config.ts";
-import { TEST_NODE_INFO } from "../testing/node-info.ts";
 import { RpcServer } from "./server.ts";
 import { type Sink, Subscriptions } from "./subscriptions.ts";
 

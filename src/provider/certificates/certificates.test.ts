@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { ManualClock } from "../../../test/support/provider/clock.ts";
 import { readFileText, silentLogger } from "../../util/index.ts";
-import { ManualClock } from "../testing/clock.ts";
 import { acmeIssuer } from "./acme.ts";
 import {
   AUTHORITY,

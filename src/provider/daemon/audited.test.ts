@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
+import { quietConfig, TestDaemon, testMarketplace } from "../../../test/support/provider/daemon.ts";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { ChainClient, sendTx } from "../../client/index.ts";
 import type { LoadedSdl } from "../../sdl/index.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
@@ -10,8 +12,6 @@ import { MsgSignProviderAttributesSchema } from "../../wire/gen/svc/audit/v1beta
 import { AttributeSchema, PlacementRequirementsSchema } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { MsgUpdateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { type Any, packAny } from "../../wire/index.ts";
-import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
 
 const WAIT = { timeout: 60_000, interval: 100 };
 const ATTRIBUTES = [create(AttributeSchema, { key: "region", value: "eu-west" })];

@@ -2,9 +2,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { quietConfig, TestDaemon, testMarketplace } from "../../../test/support/provider/daemon.ts";
+import { orderBurst } from "../../../test/support/provider/orders/burst.ts";
 import { testNode } from "../../testing/index.ts";
-import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
-import { orderBurst } from "../testing/orders/burst.ts";
 
 const ORDERS = 40;
 /** Forty bids fit into a block, so two blocks would do. A busy machine misses some. */

@@ -3,15 +3,20 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { freePort } from "../../../test/support/ports.ts";
+import {
+  quietConfig,
+  TestDaemon,
+  type TestMarketplace,
+  testMarketplace,
+} from "../../../test/support/provider/daemon.ts";
+import { damageFile } from "../../../test/support/provider/damage.ts";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { Rng } from "../../../test/support/rng.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
-import { freePort } from "../../testing/ports.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { encodeJson } from "../durable.ts";
 import { generatedHost } from "../hostnames/index.ts";
-import { quietConfig, TestDaemon, type TestMarketplace, testMarketplace } from "../testing/daemon.ts";
-import { damageFile } from "../testing/damage.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
 
 const FAULTS = Number(process.env.SVC_TEST_FAULTS ?? "8");
 const LEASES = Number(process.env.SVC_TEST_LEASES ?? "4");

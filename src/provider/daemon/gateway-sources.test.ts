@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { DEFAULT_LIMITS } from "../../sdl/index.ts";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { HostData } from "../cluster/index.ts";
 import type { OrderStatus } from "../orders/index.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
 import { countReasons, gatewaySources, type SourceParts } from "./gateway-sources.ts";
 
 function refused(reason: string, count: number): OrderStatus[] {

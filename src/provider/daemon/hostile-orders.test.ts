@@ -2,12 +2,12 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { quietConfig, TestDaemon, testMarketplace } from "../../../test/support/provider/daemon.ts";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { ChainClient } from "../../client/index.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
 import { formatOrderId, type LeaseKey } from "../../wire/index.ts";
 import type { Patience } from "../orders/index.ts";
-import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
 
 /** Tenants who make orders for the price of gas alone, so that the provider's bids keep others out. */
 

@@ -3,13 +3,13 @@ import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { freePort } from "../../../test/support/ports.ts";
+import { quietConfig, TestDaemon, testMarketplace } from "../../../test/support/provider/daemon.ts";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
+import { TestNameServer } from "../../../test/support/provider/dns.ts";
 import { type TestNode, testNode } from "../../testing/index.ts";
-import { freePort } from "../../testing/ports.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { accountHost, type HostnameConfig } from "../hostnames/index.ts";
-import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
-import { TestNameServer } from "../testing/dns.ts";
 
 const HOST = "shop.example.org";
 const PATIENCE = { timeout: 30_000, interval: 20 };

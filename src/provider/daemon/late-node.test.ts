@@ -3,11 +3,16 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../../../test/support/ports.ts";
+import {
+  quietConfig,
+  TestDaemon,
+  type TestMarketplace,
+  testMarketplace,
+} from "../../../test/support/provider/daemon.ts";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { type ChainClient, clientErrors } from "../../client/index.ts";
 import { testNode } from "../../testing/index.ts";
-import { freePort } from "../../testing/ports.ts";
-import { quietConfig, TestDaemon, type TestMarketplace, testMarketplace } from "../testing/daemon.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
 import type { ProviderConfig } from "./config.ts";
 
 /** A provider that starts before its node answers. */

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clone, create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
+import { quietConfig, TestDaemon, testMarketplace } from "../../../test/support/provider/daemon.ts";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { testNode } from "../../testing/index.ts";
 import { DecCoinSchema } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { PlacementRequirementsSchema } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
@@ -11,8 +13,6 @@ import { type GroupSpec, GroupSpecSchema, type Resource } from "../../wire/gen/s
 import { printJson, toJson } from "../../wire/index.ts";
 import { askProvider, DRAINING, setDraining } from "../control/index.ts";
 import { COUNTERS, DURATIONS, GAUGES } from "../metrics/table.ts";
-import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
 import { BLOCKS_MISSED_MS, whyNotReady } from "./monitoring.ts";
 
 test("a provider shows the life of an order in its metrics, without naming the tenant", async () => {

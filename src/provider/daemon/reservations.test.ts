@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { expect, onTestFinished, test } from "vitest";
+import { quietConfig, TestDaemon, testMarketplace } from "../../../test/support/provider/daemon.ts";
+import { sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { ChainClient, sendTx } from "../../client/index.ts";
 import { testNode } from "../../testing/index.ts";
 import { NATIVE_DENOM } from "../../util/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
 import { bidMessage } from "../outbox/index.ts";
 import { parseScales, scalePricing } from "../pricing/index.ts";
-import { quietConfig, TestDaemon, testMarketplace } from "../testing/daemon.ts";
-import { sampleDeployment } from "../testing/deployment.ts";
 
 const WAIT = { timeout: 60_000, interval: 100 };
 

@@ -4,8 +4,8 @@ import { connect as connectPlain, type Socket } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
+import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
 import { parseNetworks } from "../../util/servers/index.ts";
-import { GatewayHarness } from "../testing/gateway.ts";
 
 const PROXY = "127.0.0.9";
 const ASK = "GET /address HTTP/1.1\r\nhost: gateway\r\n\r\n";

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { closed } from "../../../test/support/closed.ts";
+import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
+import { PROVIDER } from "../../../test/support/provider/leases.ts";
 import { signToken } from "../../crypto/index.ts";
-import { GatewayHarness } from "../testing/gateway.ts";
-import { PROVIDER } from "../testing/leases.ts";
 import { PROTOCOL_PREFIX, STREAM_PROTOCOL } from "./access/bearer.ts";
 
 const ORIGIN = "https://console.example";

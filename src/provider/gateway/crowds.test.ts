@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { afterEach, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { closed } from "../../../test/support/closed.ts";
-import { GatewayHarness } from "../testing/gateway.ts";
+import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
 import { FRAME } from "./streams/frames.ts";
 import { CLOSE } from "./streams/stream.ts";
 

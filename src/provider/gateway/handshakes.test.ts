@@ -2,7 +2,7 @@ import { connect as connectPlain } from "node:net";
 import { connect } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
-import { GatewayHarness } from "../testing/gateway.ts";
+import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
 import type { GatewayLimits } from "./limits.ts";
 
 const HANDSHAKE_MS = 50;

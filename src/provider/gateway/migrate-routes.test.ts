@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
+import { testAccount } from "../../../test/support/provider/identities.ts";
+import { PROVIDER } from "../../../test/support/provider/leases.ts";
 import { signToken, type TokenLeases, type TokenScope } from "../../crypto/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { GatewayHarness } from "../testing/gateway.ts";
-import { testAccount } from "../testing/identities.ts";
-import { PROVIDER } from "../testing/leases.ts";
 
 const HOST = "www.example.org";
 let harness: GatewayHarness;

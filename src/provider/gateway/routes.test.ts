@@ -1,9 +1,9 @@
 import { connect } from "node:tls";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { onChain, sampleDeployment } from "../../../test/support/provider/deployment.ts";
+import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
+import { PROVIDER } from "../../../test/support/provider/leases.ts";
 import { manifestJson } from "../../sdl/index.ts";
-import { onChain, sampleDeployment } from "../testing/deployment.ts";
-import { GatewayHarness } from "../testing/gateway.ts";
-import { PROVIDER } from "../testing/leases.ts";
 
 let harness: GatewayHarness | undefined;
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
+import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
+import { PROVIDER } from "../../../test/support/provider/leases.ts";
 import { GatewayClient } from "../../client/index.ts";
-import { GatewayHarness } from "../testing/gateway.ts";
-import { PROVIDER } from "../testing/leases.ts";
 
 const HEADERS_MS = 50;
 

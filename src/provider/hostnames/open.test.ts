@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { testCertificate } from "../../../test/support/provider/identities.ts";
+import { PROVIDER } from "../../../test/support/provider/leases.ts";
 import { silentLogger } from "../../util/index.ts";
 import { PROBE_HOST } from "../cluster/index.ts";
-import { testCertificate } from "../testing/identities.ts";
-import { PROVIDER } from "../testing/leases.ts";
 import { openHostnames } from "./index.ts";
 
 /** The registry of a provider whose certificate has these names. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { ManualClock } from "../../../test/support/provider/clock.ts";
 import type { Clock } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { ManualClock } from "../testing/clock.ts";
 import {
   accountHost,
   dnsProver,

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/support/provider/clock.ts";
 import { silentLogger } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { ManualClock } from "../testing/clock.ts";
 import { uuidV5 } from "./generated.ts";
 import { generatedHost, HOST_LIMITS, HostLedger, HostRegistry, normalHost } from "./index.ts";
 

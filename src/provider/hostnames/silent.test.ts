@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { ManualClock, settle } from "../../../test/support/provider/clock.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { ManualClock, settle } from "../testing/clock.ts";
 import { HOST_LIMITS, HostOwnership, type HostProver, HostRegistry } from "./index.ts";
 
 /** Many accounts whose name servers never answer, and one whose do. */

@@ -3,10 +3,10 @@ import { open as openFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { flipBits } from "../../../test/support/provider/damage.ts";
 import { Rng } from "../../../test/support/rng.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import { encodeJson } from "../durable.ts";
-import { flipBits } from "../testing/damage.ts";
 import type { Reservation } from "./inventory.ts";
 import { Ledger } from "./ledger.ts";
 

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
-import { groupSpec } from "../../testing/index.ts";
+import { groupSpec } from "../../../test/support/chain/index.ts";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { groupNeeds } from "./resources.ts";
 

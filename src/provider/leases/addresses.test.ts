@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { untilOk } from "../../../test/support/conformance/index.ts";
+import { onChain, sampleDeployment, sampleFile } from "../../../test/support/provider/deployment.ts";
+import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../../../test/support/provider/leases.ts";
 import { type LoadedSdl, loadSdl } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
-import { untilOk } from "../cluster/contract/conformance/index.ts";
 import { clusterErrors } from "../cluster/index.ts";
-import { onChain, sampleDeployment, sampleFile } from "../testing/deployment.ts";
-import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
 
 const POOL = ["203.0.113.1", "203.0.113.2"];
 let harness: LeaseHarness | undefined;

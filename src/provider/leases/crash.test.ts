@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { settle } from "../../../test/support/provider/clock.ts";
+import { onChain, type SampleOptions, sampleDeployment } from "../../../test/support/provider/deployment.ts";
+import { LeaseHarness, leaseOf, TENANT } from "../../../test/support/provider/leases.ts";
+import { Mortal } from "../../../test/support/provider/mortal.ts";
 import { formatLeaseId } from "../../wire/index.ts";
-import { settle } from "../testing/clock.ts";
-import { onChain, type SampleOptions, sampleDeployment } from "../testing/deployment.ts";
-import { LeaseHarness, leaseOf, TENANT } from "../testing/leases.ts";
-import { Mortal } from "../testing/mortal.ts";
 
 const ID = leaseOf(1n);
 const HOSTS = ["shop.example.com"];

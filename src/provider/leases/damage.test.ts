@@ -1,12 +1,12 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { untilOk } from "../../../test/support/conformance/index.ts";
+import { damageFile } from "../../../test/support/provider/damage.ts";
+import { onChain, sampleDeployment } from "../../../test/support/provider/deployment.ts";
+import { LeaseHarness, leaseOf } from "../../../test/support/provider/leases.ts";
 import { Rng } from "../../../test/support/rng.ts";
 import { runs } from "../../../test/support/runs.ts";
-import { untilOk } from "../cluster/contract/conformance/index.ts";
-import { damageFile } from "../testing/damage.ts";
-import { onChain, sampleDeployment } from "../testing/deployment.ts";
-import { LeaseHarness, leaseOf } from "../testing/leases.ts";
 
 const LEASES = [1n, 2n, 3n];
 const ROUNDS = 15;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { sampleFile } from "../../../test/support/provider/deployment.ts";
+import { leaseOf } from "../../../test/support/provider/leases.ts";
 import { loadSdl } from "../../sdl/index.ts";
 import { HostRegistry } from "../hostnames/index.ts";
-import { sampleFile } from "../testing/deployment.ts";
-import { leaseOf } from "../testing/leases.ts";
 import { claimHosts, serviceRoutes } from "./hosts.ts";
 
 const OPTIONS = { domain: "apps.example", staticHosts: true };

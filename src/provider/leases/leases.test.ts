@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { statusOf, untilHealth, untilOk } from "../../../test/support/conformance/index.ts";
+import { onChain, sampleDeployment, sampleFile } from "../../../test/support/provider/deployment.ts";
+import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../../../test/support/provider/leases.ts";
 import { loadSdl } from "../../sdl/index.ts";
 import { evenClock } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
-import { statusOf, untilHealth, untilOk } from "../cluster/contract/conformance/index.ts";
 import { clusterErrors, leaseNamespace } from "../cluster/index.ts";
 import { HOST_REASONS } from "../reasons.ts";
-import { onChain, sampleDeployment, sampleFile } from "../testing/deployment.ts";
-import { type HarnessOptions, LeaseHarness, leaseOf, STRANGER, TENANT } from "../testing/leases.ts";
 
 let harness: LeaseHarness | undefined;
 

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { PLAIN_OFFER, sampleDeployment } from "../../../test/support/provider/deployment.ts";
+import { TENANT, PROVIDER as US } from "../../../test/support/provider/leases.ts";
+import { Mortal } from "../../../test/support/provider/mortal.ts";
 import { DEC_ONE, silentLogger } from "../../util/index.ts";
 import { MsgCloseBidSchema, MsgCreateBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { decodeMessage, formatOrderId, type OrderKey } from "../../wire/index.ts";
 import { openInventory, reconcileReservations } from "../inventory/index.ts";
 import { Outbox, type OutboxChain, type OutMessage, type SignRequest, type TxVerdict } from "../outbox/index.ts";
-import { PLAIN_OFFER, sampleDeployment } from "../testing/deployment.ts";
-import { TENANT, PROVIDER as US } from "../testing/leases.ts";
-import { Mortal } from "../testing/mortal.ts";
 import type { OrderChain } from "./options.ts";
 import { OrderService } from "./service.ts";
 

@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { PLAIN_OFFER } from "../../../test/support/provider/deployment.ts";
 import { DEC_ONE, silentLogger, toUtf8 } from "../../util/index.ts";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { MsgCloseBidSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { decodeMessage, encodeAddress, formatOrderId, type LeaseKey, type OrderKey } from "../../wire/index.ts";
 import { Inventory, reconcileReservations } from "../inventory/index.ts";
 import { type OutMessage, Rejected, type SendOptions, Withdrawn } from "../outbox/index.ts";
-import { PLAIN_OFFER } from "../testing/deployment.ts";
 import { OrderService } from "./service.ts";
 
 const US = encodeAddress(new Uint8Array(20).fill(1));

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { freePort } from "../../testing/ports.ts";
+import { freePort } from "../../../test/support/ports.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { openAuthority } from "../certificates/index.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { ManualClock, settle } from "../../../test/support/provider/clock.ts";
 import { silentLogger } from "../../util/index.ts";
 import { type ClusterNews, type ClusterProbe, probeLease } from "../cluster/index.ts";
 import { type HostFault, hostFault } from "../reasons.ts";
-import { ManualClock, settle } from "../testing/clock.ts";
 import { Probe } from "./probe.ts";
 
 const LEASE = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };

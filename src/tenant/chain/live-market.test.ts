@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
+import { groupSpec, resourceRow } from "../../../test/support/chain/index.ts";
 import { ChainClient, sendTx } from "../../client/index.ts";
-import { groupSpec, resourceRow, testNode } from "../../testing/index.ts";
+import { testNode } from "../../testing/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { packAny } from "../../wire/index.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AUTHORITY, openAuthority } from "../../../src/provider/certificates/index.ts";
 import { endPlane, PlaneLink, type PlaneSettings } from "../../../src/provider/plane/index.ts";
-import { freePorts } from "../../../src/testing/ports.ts";
 import { silentLogger } from "../../../src/util/index.ts";
+import { freePorts } from "../../support/ports.ts";
 import { bundle, Flooder, programFolder } from "./flood.ts";
 import type { FloodOrder } from "./flood-process.ts";
 

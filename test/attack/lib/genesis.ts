@@ -1,4 +1,4 @@
-import { coin } from "../../../src/testing/index.ts";
+import { coin } from "../../support/chain/index.ts";
 import type { GenesisFile } from "../../support/index.ts";
 import { strangerAddress } from "./large.ts";
 

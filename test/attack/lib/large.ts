@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import { coin, type TestMessage } from "../../../src/testing/index.ts";
+import type { TestMessage } from "../../../src/testing/index.ts";
 import { MsgMultiSendSchema, MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { encodeAddress } from "../../../src/wire/index.ts";
+import { coin } from "../../support/chain/index.ts";
 import type { GenesisFile } from "../../support/index.ts";
 
 /** Most outputs that a message may have. */

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { coin, groupSpec, MIN_DEPOSIT, signTx, type TestKey, type TestMessage } from "../../../src/testing/index.ts";
+import { signTx, type TestKey, type TestMessage } from "../../../src/testing/index.ts";
 import { toHex } from "../../../src/util/index.ts";
 import { SimulateRequestSchema } from "../../../src/wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { EndpointSchema } from "../../../src/wire/gen/svc/base/v1beta1/base_pb.js";
@@ -10,6 +10,7 @@ import {
   MsgStartGroupSchema,
 } from "../../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { encodeMessage } from "../../../src/wire/index.ts";
+import { coin, groupSpec, MIN_DEPOSIT } from "../../support/chain/index.ts";
 import { callText } from "./sockets.ts";
 
 /** Bytes of an endpoint of a group in its encoding. */

@@ -1,5 +1,8 @@
 import { constants } from "node:os";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
+import type { LeaseKey } from "../../../src/wire/index.ts";
+import { execFileSync } from "../../support/bounded.ts";
 import {
   execute,
   sampleExpose,
@@ -7,12 +10,9 @@ import {
   sampleSpec,
   scriptService,
   untilOk,
-} from "../../../src/provider/cluster/contract/conformance/index.ts";
-import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
-import { freePorts } from "../../../src/testing/ports.ts";
-import type { LeaseKey } from "../../../src/wire/index.ts";
-import { execFileSync } from "../../support/bounded.ts";
+} from "../../support/conformance/index.ts";
 import { waitFor } from "../../support/index.ts";
+import { freePorts } from "../../support/ports.ts";
 import { ENGINES, type HostileEngine } from "./engines.ts";
 import { CONTROLS, PROBES, type Probe, probeProgram } from "./probes.ts";
 import { HOST, PRIVATE, PUBLIC, World } from "./world.ts";

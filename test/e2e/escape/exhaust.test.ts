@@ -4,6 +4,15 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { LeaseHealth } from "../../../src/provider/cluster/contract/index.ts";
+import { signalsOfUser } from "../../../src/provider/cluster/docker/host/limits/process-limit.ts";
+import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
+import { endPlane, PLANE_WORD, PlaneLink, type PlaneSettings } from "../../../src/provider/index.ts";
+import { silentLogger } from "../../../src/util/index.ts";
+import type { LeaseKey } from "../../../src/wire/index.ts";
+import { longestAcceptQueue } from "../../support/accept-queue.ts";
+import { buildOnce, MAIN } from "../../support/build.ts";
+import { closed } from "../../support/closed.ts";
 import {
   execute,
   sampleExpose,
@@ -12,17 +21,8 @@ import {
   scriptService,
   untilHealth,
   untilOk,
-} from "../../../src/provider/cluster/contract/conformance/index.ts";
-import type { LeaseHealth } from "../../../src/provider/cluster/contract/index.ts";
-import { signalsOfUser } from "../../../src/provider/cluster/docker/host/limits/process-limit.ts";
-import type { DockerDriver } from "../../../src/provider/cluster/docker/index.ts";
-import { endPlane, PLANE_WORD, PlaneLink, type PlaneSettings } from "../../../src/provider/index.ts";
-import { freePorts } from "../../../src/testing/ports.ts";
-import { silentLogger } from "../../../src/util/index.ts";
-import type { LeaseKey } from "../../../src/wire/index.ts";
-import { longestAcceptQueue } from "../../support/accept-queue.ts";
-import { buildOnce, MAIN } from "../../support/build.ts";
-import { closed } from "../../support/closed.ts";
+} from "../../support/conformance/index.ts";
+import { freePorts } from "../../support/ports.ts";
 import { ENGINES, type HostileEngine } from "./engines.ts";
 import { hostileRegistry } from "./hostile-registry.ts";
 import { seenMeanwhile } from "./neighbour.ts";

@@ -1,14 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import {
-  type Answer,
-  digestOf,
-  TestRegistry,
-  TYPES,
-  tarOf,
-} from "../../../src/provider/cluster/docker/images/testing/registry.ts";
 import { execFileSync } from "../../support/bounded.ts";
+import { type Answer, digestOf, TestRegistry, TYPES, tarOf } from "../../support/images/registry.ts";
 
 const MEBIBYTE = 1 << 20;
 const MANY = 10_000;

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRunning } from "../../../src/testing/ports.ts";
 import { execFileSync } from "../../support/bounded.ts";
 import { waitFor } from "../../support/index.ts";
+import { isRunning } from "../../support/ports.ts";
 
 /** Of the names of the network; what follows is the process that made it. */
 const PREFIX = "svcw";

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { forgeCertificate, type TestKey } from "../../../src/testing/index.ts";
+import type { TestKey } from "../../../src/testing/index.ts";
 import {
   type MsgCreateCertificate,
   MsgCreateCertificateSchema,
   MsgRevokeCertificateSchema,
 } from "../../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { forgeCertificate } from "../../support/chain/index.ts";
 import { type Cases, type GasCase, newChain, one, TENANT } from "./prepare.ts";
 
 /** Beside the rest, this fills a block of 8,192 bytes of text almost to its end. */

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { coin, type GroupInit, type TestKey } from "../../../src/testing/index.ts";
+import type { TestKey } from "../../../src/testing/index.ts";
 import {
   MsgCloseDeploymentSchema,
   MsgCloseGroupSchema,
@@ -8,6 +8,7 @@ import {
   MsgStartGroupSchema,
   MsgUpdateDeploymentSchema,
 } from "../../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import { coin, type GroupInit } from "../../support/chain/index.ts";
 import { fullGroup, plainGroup } from "../content.ts";
 import { LIMITS } from "../limits.ts";
 import {

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { defaultParams as escrowDefaults } from "../../../src/modules/escrow/genesis.ts";
 import { MAX_METADATA } from "../../../src/modules/gov/limits.ts";
 import { type Database, memoryDatabase } from "../../../src/store/index.ts";
-import { coin, type GroupInit, MIN_DEPOSIT, price, type TestKey } from "../../../src/testing/index.ts";
+import type { TestKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
 import { VoteOption } from "../../../src/wire/gen/sdk/gov/v1/gov_pb.js";
 import { MsgSubmitProposalSchema, MsgVoteWeightedSchema } from "../../../src/wire/gen/sdk/gov/v1/tx_pb.js";
@@ -15,6 +15,7 @@ import { ParamsSchema as EscrowParamsSchema } from "../../../src/wire/gen/svc/es
 import { MsgCreateBidSchema, MsgCreateLeaseSchema } from "../../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 import { MsgCreateProviderSchema } from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { toJson } from "../../../src/wire/index.ts";
+import { coin, type GroupInit, MIN_DEPOSIT, price } from "../../support/chain/index.ts";
 import { GasChain, type GasChainOptions, type GasTx } from "../chain.ts";
 import { type Pair, plainGroup } from "../content.ts";
 import { LIMITS } from "../limits.ts";

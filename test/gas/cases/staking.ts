@@ -1,11 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  createValidatorMessage,
-  operatorAddress,
-  type TestKey,
-  type TestMessage,
-  testKey,
-} from "../../../src/testing/index.ts";
+import { type TestKey, type TestMessage, testKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
 import {
   MsgDepositValidatorRewardsPoolSchema,
@@ -22,6 +16,7 @@ import {
   MsgEditValidatorSchema,
   MsgUndelegateSchema,
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
+import { createValidatorMessage, operatorAddress } from "../../support/chain/index.ts";
 import { OTHER_DENOMS } from "../chain.ts";
 import {
   type Cases,

@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { damageFile } from "../../../src/provider/testing/damage.ts";
 import { errorText } from "../../../src/util/index.ts";
 import { Bid_State } from "../../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import type { LeaseKey } from "../../../src/wire/index.ts";
@@ -10,6 +9,7 @@ import { commandLine, processesOn } from "../../support/abandoned.ts";
 import type { Ordered, TestLocalnet, TestProvider } from "../../support/containers.ts";
 import { fillDisk, freeDisk } from "../../support/disk.ts";
 import { fetchPage, pause, type Rng, waitFor, webFile } from "../../support/index.ts";
+import { damageFile } from "../../support/provider/damage.ts";
 import { type Asked, Clients } from "./clients.ts";
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { operatorAddress, type TestKey, toAny } from "../../../src/testing/index.ts";
+import { type TestKey, toAny } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
 import { GenericAuthorizationSchema } from "../../../src/wire/gen/sdk/authz/v1beta1/authz_pb.js";
 import { Query as AuthzQuery } from "../../../src/wire/gen/sdk/authz/v1beta1/query_pb.js";
@@ -22,6 +22,7 @@ import { MsgVoteSchema } from "../../../src/wire/gen/sdk/gov/v1/tx_pb.js";
 import { AuthorizationType, StakeAuthorizationSchema } from "../../../src/wire/gen/sdk/staking/v1beta1/authz_pb.js";
 import { MsgDelegateSchema, MsgUndelegateSchema } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { type Any, fromNanos, packAny, typeUrlOf } from "../../../src/wire/index.ts";
+import { operatorAddress } from "../chain/index.ts";
 import { govOperations } from "./gov.ts";
 import { pickOperation, type SimAction, type SimOperation } from "./operation.ts";
 import { type StakeSimulation, stakeOperations } from "./stake.ts";

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { sha256 } from "../../../src/crypto/index.ts";
-import { forgeCertificate } from "../../../src/testing/index.ts";
 import { toUtf8 } from "../../../src/util/index.ts";
 import {
   MsgDeleteProviderAttributesSchema,
@@ -10,6 +9,7 @@ import {
   MsgCreateCertificateSchema,
   MsgRevokeCertificateSchema,
 } from "../../../src/wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { forgeCertificate } from "../chain/index.ts";
 import type { MarketSimulation } from "./market.ts";
 import type { SimAction, SimOperation } from "./operation.ts";
 

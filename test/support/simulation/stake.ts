@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import type { TestKey } from "../../../src/testing/index.ts";
-import { createValidatorMessage, operatorAddress } from "../../../src/testing/staking.ts";
 import { NATIVE_DENOM } from "../../../src/util/index.ts";
 import { MsgMultiSendSchema, MsgSendSchema } from "../../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import type { Coin } from "../../../src/wire/gen/sdk/base/v1beta1/coin_pb.js";
@@ -20,6 +19,7 @@ import {
   MsgEditValidatorSchema,
   MsgUndelegateSchema,
 } from "../../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
+import { createValidatorMessage, operatorAddress } from "../chain/staking.ts";
 import type { SimAction, SimOperation, Simulation } from "./operation.ts";
 
 /** The accounts that operate validators and those that hold coins. */

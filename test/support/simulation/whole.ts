@@ -2,11 +2,12 @@ import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/proto
 import type { Misbehavior, TxResult } from "../../../src/abci/index.ts";
 import { consensusAddress } from "../../../src/crypto/index.ts";
 import { InvariantBreach } from "../../../src/runtime/index.ts";
-import { consensusKey, type TestChain, type TestKey, testChain, testKey } from "../../../src/testing/index.ts";
+import { type TestChain, type TestKey, testChain, testKey } from "../../../src/testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../../src/util/index.ts";
 import { Query as GovQuery } from "../../../src/wire/gen/sdk/gov/v1/query_pb.js";
 import { Query as SlashingQuery } from "../../../src/wire/gen/sdk/slashing/v1beta1/query_pb.js";
 import { encodeAddress } from "../../../src/wire/index.ts";
+import { consensusKey } from "../chain/index.ts";
 import { govOperations } from "./gov.ts";
 import { grantOperations, payerFor } from "./grants.ts";
 import { type MarketSimulation, marketOperations } from "./market.ts";

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { runCli } from "../../../../test/cli/run.ts";
-import { NodeDouble } from "../../../client/testing/node-double.ts";
+import { NodeDouble } from "../../../../test/support/node-double.ts";
+import { onChain, sampleDeployment, sampleFile } from "../../../../test/support/provider/deployment.ts";
+import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
+import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import { openKeyring } from "../../../keyring/index.ts";
-import { onChain, sampleDeployment, sampleFile } from "../../../provider/testing/deployment.ts";
-import { GatewayHarness } from "../../../provider/testing/gateway.ts";
-import { PROVIDER } from "../../../provider/testing/leases.ts";
 import { SvcError } from "../../../util/index.ts";
 import { Closed_Reason } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
 import {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../../test/cli/run.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
+import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import type { ApiObject } from "../../../provider/cluster/kubernetes/api/objects.ts";
-import { PROVIDER } from "../../../provider/testing/leases.ts";
 import { examine, type Finding } from "./finding.ts";
 import { storageChecks } from "./parts.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runCli } from "../../../../test/cli/run.ts";
-import { leaseOf } from "../../../provider/testing/leases.ts";
+import { leaseOf } from "../../../../test/support/provider/leases.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import { lockHome } from "../../config/home-lock.ts";
 

@@ -7,16 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { runCli } from "../../../../test/cli/run.ts";
-import { ManualClock } from "../../../provider/testing/clock.ts";
+import { freePort } from "../../../../test/support/ports.ts";
+import { ManualClock } from "../../../../test/support/provider/clock.ts";
 import {
   type DaemonOptions,
   TestDaemon,
   type TestMarketplace,
   testMarketplace,
-} from "../../../provider/testing/daemon.ts";
-import { type SampleOptions, sampleDeployment } from "../../../provider/testing/deployment.ts";
+} from "../../../../test/support/provider/daemon.ts";
+import { type SampleOptions, sampleDeployment } from "../../../../test/support/provider/deployment.ts";
 import { type TestNode, testNode } from "../../../testing/index.ts";
-import { freePort } from "../../../testing/ports.ts";
 import { parseDec, toHex } from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import { resolveFlags } from "../../command/flags.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changes } from "../../../testing/settings/changes.ts";
+import { changes } from "../../../../test/support/changes.ts";
 import { resolveFlags } from "../../command/flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";

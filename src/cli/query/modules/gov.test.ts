@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { runCli } from "../../../../test/cli/run.ts";
-import { NodeDouble } from "../../../client/testing/node-double.ts";
+import { NodeDouble } from "../../../../test/support/node-double.ts";
 import { sdkErrors, toBase64 } from "../../../util/index.ts";
 import { Query as NewQuery } from "../../../wire/gen/sdk/gov/v1/query_pb.js";
 import { TextProposalSchema } from "../../../wire/gen/sdk/gov/v1beta1/gov_pb.js";

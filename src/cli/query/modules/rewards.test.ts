@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../../../test/cli/run.ts";
-import { NodeDouble } from "../../../client/testing/node-double.ts";
+import { NodeDouble } from "../../../../test/support/node-double.ts";
 import { parseDec } from "../../../util/index.ts";
 import { Query } from "../../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { encodeAddress } from "../../../wire/index.ts";

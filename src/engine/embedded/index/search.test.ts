@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { KvNetwork, kvTx } from "../../../../test/support/block-engine/network.ts";
 import { memoryDatabase } from "../../../store/index.ts";
 import { toHexUpper } from "../../../util/index.ts";
-import { KvNetwork, kvTx } from "../../testing/network.ts";
 import { txHash } from "../blocks/hashes.ts";
 import type { EmbeddedEngine } from "../engine.ts";
 import { Postings, termText } from "./postings.ts";

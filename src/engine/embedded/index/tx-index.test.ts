@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { KvNetwork, kvTx } from "../../../../test/support/block-engine/network.ts";
 import { memoryDatabase } from "../../../store/index.ts";
-import { KvNetwork, kvTx } from "../../testing/network.ts";
 import { BlockStore, type ExecutedBlock } from "../blocks/block-store.ts";
 import { TxIndex } from "./tx-index.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { KvApplication } from "../../../../test/support/block-engine/kv-app.ts";
+import { KvNetwork, kvTx } from "../../../../test/support/block-engine/network.ts";
 import type { TouchedAccounts } from "../../../abci/index.ts";
 import { memoryDatabase } from "../../../store/index.ts";
-import { KvApplication } from "../../testing/kv-app.ts";
-import { KvNetwork, kvTx } from "../../testing/network.ts";
 import { MAX_LISTED_BYTES, type MempoolLimits } from "./limits.ts";
 import { type CheckedTx, Mempool } from "./mempool.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { KvApplication } from "../../../../test/support/block-engine/kv-app.ts";
+import { kvTx } from "../../../../test/support/block-engine/network.ts";
 import { NO_VOTERS } from "../../../abci/index.ts";
 import { memoryDatabase } from "../../../store/index.ts";
-import { KvApplication } from "../../testing/kv-app.ts";
-import { kvTx } from "../../testing/network.ts";
 import { Mempool } from "./mempool.ts";
 
 /** The mempool compared with a model: a plain list, sorted and searched anew for every question. */

@@ -1,17 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { consensusKey, createValidatorMessage, operatorAddress } from "../../../../test/support/chain/index.ts";
 import { pickOperation, type SimRandom, simRandom } from "../../../../test/support/simulation/operation.ts";
 import { type StakeSimulation, stakeOperations } from "../../../../test/support/simulation/stake.ts";
 import type { Misbehavior } from "../../../abci/index.ts";
 import { consensusAddress } from "../../../crypto/index.ts";
-import {
-  consensusKey,
-  createValidatorMessage,
-  operatorAddress,
-  type TestChain,
-  type TestKey,
-  testChain,
-} from "../../../testing/index.ts";
+import { type TestChain, type TestKey, testChain } from "../../../testing/index.ts";
 import { type Dec, decMul, decQuo, decTruncate, NATIVE_DENOM, parseDec, toHex } from "../../../util/index.ts";
 import { type TallyResult, VoteOption } from "../../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query } from "../../../wire/gen/sdk/gov/v1/query_pb.js";

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { createValidatorMessage, genesisValidator, operatorAddress } from "../../../../test/support/chain/index.ts";
 import {
   coins,
   GOV,
@@ -18,14 +19,7 @@ import { createApp, standardModules } from "../../../app/index.ts";
 import { moduleAddress } from "../../../crypto/index.ts";
 import { Context } from "../../../runtime/index.ts";
 import { CacheMultiStore, type KVStore, memoryDatabase } from "../../../store/index.ts";
-import {
-  createValidatorMessage,
-  genesisValidator,
-  operatorAddress,
-  type TestChain,
-  testChain,
-  testKey,
-} from "../../../testing/index.ts";
+import { type TestChain, testChain, testKey } from "../../../testing/index.ts";
 import { toHex } from "../../../util/index.ts";
 import { OpenTallySchema, ProposalStatus, VoteOption, VoteSchema } from "../../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query } from "../../../wire/gen/sdk/gov/v1/query_pb.js";

@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { KvNetwork } from "../../../../test/support/block-engine/network.ts";
 import { bytesAsFile } from "../../../../test/support/bytes-as-file.ts";
+import { TEST_NODE_INFO } from "../../../../test/support/node-info.ts";
 import { embeddedSource } from "../../../engine/index.ts";
-import { KvNetwork } from "../../../engine/testing/network.ts";
 import { GivenUp } from "../../../runtime/index.ts";
 import { sdkErrors } from "../../../util/index.ts";
 import { Service } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
 import { encodeMessage, methodPath } from "../../../wire/index.ts";
 import type { RpcEnvironment } from "../../rpc/calls/method.ts";
-import { TEST_NODE_INFO } from "../../testing/node-info.ts";
 import { QUICK, QUICK_REQUEST_BYTES, TRIES } from "../limits.ts";
 import { Desk } from "./desk.ts";
 

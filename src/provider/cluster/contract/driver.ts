@@ -136,7 +136,7 @@ export interface ClusterProbe {
 
 /**
  * The contract of a cluster. Every call is idempotent; a call that could not reach the cluster rejects and changes
- * nothing. Drivers pass the same conformance suite (`conformance/`).
+ * nothing. Drivers pass the same conformance suite (`test/support/conformance/`).
  */
 export interface ClusterDriver {
   readonly name: string;

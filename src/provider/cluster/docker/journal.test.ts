@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleService, sampleSpec } from "../../../../test/support/conformance/index.ts";
+import { flipBits } from "../../../../test/support/provider/damage.ts";
 import { Rng } from "../../../../test/support/rng.ts";
 import { silentLogger } from "../../../util/index.ts";
-import { flipBits } from "../../testing/damage.ts";
-import { sampleService, sampleSpec } from "../contract/conformance/index.ts";
 import { leaseNamespace } from "../contract/names.ts";
 import { Journal, type LeaseRecord } from "./journal.ts";
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { clusterConformance } from "../../../../test/support/conformance/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
-import { clusterConformance } from "../contract/conformance/index.ts";
 import { openKubernetesDriver } from "./driver.ts";
 import { CLUSTER_RULES, LEASES_RULES } from "./install/index.ts";
 

@@ -2,11 +2,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  collect,
+  sampleService,
+  sampleSpec,
+  stream,
+  untilHealth,
+  untilOk,
+} from "../../../../test/support/conformance/index.ts";
 import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
 import type { ManifestService } from "../../../sdl/index.ts";
-import { collect, sampleService, sampleSpec, stream, untilHealth, untilOk } from "../contract/conformance/index.ts";
 import { type ClusterDriver, type LeaseHealth, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { openKubernetesDriver } from "./driver.ts";

@@ -2,10 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { waitFor } from "../../../../test/support/index.ts";
-import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
-import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
-import type { HttpOptions } from "../../../sdl/index.ts";
 import {
   collect,
   sampleExpose,
@@ -14,11 +10,15 @@ import {
   stream,
   untilHealth,
   untilOk,
-} from "../contract/conformance/index.ts";
+} from "../../../../test/support/conformance/index.ts";
+import { waitFor } from "../../../../test/support/index.ts";
+import { sendStatus } from "../../../../test/support/kubernetes/api-server.ts";
+import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
+import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
+import type { HttpOptions } from "../../../sdl/index.ts";
 import { type ClusterDriver, type LeaseHealth, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { openKubernetesDriver } from "./driver.ts";
-import { sendStatus } from "./testing/api-server.ts";
 
 const IMAGE = "docker.io/library/web:1";
 const NAMESPACES = "/api/v1/namespaces";

@@ -3,10 +3,17 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  httpOver,
+  sampleExpose,
+  sampleService,
+  sampleSpec,
+  statusOf,
+  untilOk,
+} from "../../../../test/support/conformance/index.ts";
 import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { SETTINGS } from "../../../../test/support/kubernetes-leases.ts";
-import { httpOver, sampleExpose, sampleService, sampleSpec, statusOf, untilOk } from "../contract/conformance/index.ts";
 import type { ClusterDriver } from "../contract/index.ts";
 import { openKubernetesDriver } from "./driver.ts";
 

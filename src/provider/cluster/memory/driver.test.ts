@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "../contract/conformance/index.ts";
+import {
+  clusterConformance,
+  sampleService,
+  sampleSpec,
+  untilHealth,
+  untilOk,
+} from "../../../../test/support/conformance/index.ts";
 import { MemoryCluster } from "./index.ts";
 
 const POOL = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { sampleDeployment } from "../../testing/deployment.ts";
-import { leaseOf } from "../../testing/leases.ts";
+import { sampleDeployment } from "../../../../test/support/provider/deployment.ts";
+import { leaseOf } from "../../../../test/support/provider/leases.ts";
 import { isPortFree, PortAllocator } from "./port-allocator.ts";
 
 function groupWith(...nodePorts: number[]) {

@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket as TcpSocket } from "no
 import { afterEach, expect, it, vi } from "vitest";
 import { longestAcceptQueue, waitingConnections } from "../../../../test/support/accept-queue.ts";
 import { closed } from "../../../../test/support/closed.ts";
-import { freePort } from "../../../testing/ports.ts";
+import { freePort } from "../../../../test/support/ports.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type PortProxy, tcpProxy, udpProxy } from "./port-proxy.ts";
 

@@ -2,17 +2,17 @@ import { createHmac, randomUUID, sign as signWith } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { signToken, type TokenClaims } from "../../../crypto/index.ts";
-import type { LeaseKey } from "../../../wire/index.ts";
-import { GatewayHarness } from "../../testing/gateway.ts";
+import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
 import {
   publish,
   type TestAccount,
   type TestCertificate,
   testAccount,
   testCertificate,
-} from "../../testing/identities.ts";
-import { PROVIDER } from "../../testing/leases.ts";
+} from "../../../../test/support/provider/identities.ts";
+import { PROVIDER } from "../../../../test/support/provider/leases.ts";
+import { signToken, type TokenClaims } from "../../../crypto/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
 import { TENANT_ROUTES } from "../lease-routes.ts";
 import { MIGRATE_ROUTES } from "../migrate-routes.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { FakeChain } from "../../../../test/support/provider/chain.ts";
+import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import { parseNetworks } from "../../../util/servers/index.ts";
-import { FakeChain } from "../../testing/chain.ts";
-import { PROVIDER } from "../../testing/leases.ts";
 import { GatewayClients } from "../clients.ts";
 import { DEFAULT_LIMITS } from "../limits.ts";
 import { Authorizer } from "./authorizer.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { FakeChain } from "../../../../test/support/provider/chain.ts";
+import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
+import { type TestAccount, testAccount, testCertificate } from "../../../../test/support/provider/identities.ts";
+import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import { signToken } from "../../../crypto/index.ts";
-import { FakeChain } from "../../testing/chain.ts";
-import { GatewayHarness } from "../../testing/gateway.ts";
-import { type TestAccount, testAccount, testCertificate } from "../../testing/identities.ts";
-import { PROVIDER } from "../../testing/leases.ts";
 
 /** Each invalid credential costs a signature check or a question to the node. */
 

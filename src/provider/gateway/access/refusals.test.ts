@@ -3,10 +3,10 @@ import { Agent } from "node:https";
 import type { TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
+import { publish, testAccount, testCertificate } from "../../../../test/support/provider/identities.ts";
+import { PROVIDER, STRANGER } from "../../../../test/support/provider/leases.ts";
 import { signToken, type TokenClaims } from "../../../crypto/index.ts";
-import { GatewayHarness } from "../../testing/gateway.ts";
-import { publish, testAccount, testCertificate } from "../../testing/identities.ts";
-import { PROVIDER, STRANGER } from "../../testing/leases.ts";
 
 /** Each credential that must not open a lease, on a new connection, on one that is open, and on a stream that runs. */
 

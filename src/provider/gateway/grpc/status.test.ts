@@ -3,12 +3,12 @@ import { connect as connectTls } from "node:tls";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
+import { publish, type TestCertificate, testCertificate } from "../../../../test/support/provider/identities.ts";
+import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import { Health } from "../../../wire/gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../../../wire/gen/grpc/reflection/v1/reflection_pb.js";
 import { ProviderRPC, type Status } from "../../../wire/gen/svc/provider/v1/status_pb.js";
-import { GatewayHarness } from "../../testing/gateway.ts";
-import { publish, type TestCertificate, testCertificate } from "../../testing/identities.ts";
-import { PROVIDER } from "../../testing/leases.ts";
 import type { GatewayLimits } from "../index.ts";
 
 let harness: GatewayHarness | undefined;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
+import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
+import { publish, testCertificate } from "../../../../test/support/provider/identities.ts";
+import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import type { GatewayClient, ShellRequest, StreamEnd } from "../../../client/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
-import { GatewayHarness } from "../../testing/gateway.ts";
-import { publish, testCertificate } from "../../testing/identities.ts";
-import { PROVIDER } from "../../testing/leases.ts";
 import { FRAME } from "./frames.ts";
 import { CLOSE } from "./stream.ts";
 

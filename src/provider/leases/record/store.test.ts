@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { flipBits } from "../../../../test/support/provider/damage.ts";
+import { leaseOf } from "../../../../test/support/provider/leases.ts";
 import { Rng } from "../../../../test/support/rng.ts";
 import { silentLogger } from "../../../util/index.ts";
 import { leaseNamespace } from "../../cluster/index.ts";
-import { flipBits } from "../../testing/damage.ts";
-import { leaseOf } from "../../testing/leases.ts";
 import { newRecord } from "./record.ts";
 import { LeaseStore } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DEPOSIT, OrderMarket } from "../../testing/orders/market.ts";
+import { DEPOSIT, OrderMarket } from "../../../../test/support/provider/orders/market.ts";
 import { MAX_LOOKS } from "./backlog.ts";
 import { CHECKS_A_LOT } from "./room-pass.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DEPOSIT, GAS, OrderMarket } from "../../testing/orders/market.ts";
+import { DEPOSIT, GAS, OrderMarket } from "../../../../test/support/provider/orders/market.ts";
 
 /** Tenants whose waiting orders are to have the provider withdraw bids of others for nothing, or keep it from doing so. */
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { DEPOSIT, OrderMarket } from "../../../../test/support/provider/orders/market.ts";
 import { formatOrderId } from "../../../wire/index.ts";
-import { DEPOSIT, OrderMarket } from "../../testing/orders/market.ts";
 
 /** Many accounts with one order each, whose bids nobody takes: all of them are the only order of their owner. */
 

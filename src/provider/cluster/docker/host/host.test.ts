@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleLease } from "../../contract/conformance/index.ts";
+import { sampleLease } from "../../../../../test/support/conformance/index.ts";
 import { leaseNamespace } from "../../contract/names.ts";
 import { discoverEngine, remedy } from "../api/discover.ts";
 import { LABEL, leaseOfLabels, Naming } from "../labels.ts";

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ImageEngine } from "../../../../../test/support/images/engine.ts";
+import { TestRegistry, tarOf } from "../../../../../test/support/images/registry.ts";
+import { damageFile } from "../../../../../test/support/provider/damage.ts";
 import { Rng } from "../../../../../test/support/rng.ts";
 import { silentLogger } from "../../../../util/index.ts";
-import { damageFile } from "../../../testing/damage.ts";
 import { EngineApi } from "../api/api.ts";
 import { settingsOf } from "../options.ts";
 import { Images } from "./images.ts";
-import { ImageEngine } from "./testing/engine.ts";
-import { TestRegistry, tarOf } from "./testing/registry.ts";
 
 const HOUR = 3_600_000;
 const [APP, OTHER] = [await tarOf({ app: "1" }), await tarOf({ app: "2" })];

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ImageEngine } from "../../../../../test/support/images/engine.ts";
+import { type Answer, digestOf, TestRegistry, TYPES, tarOf } from "../../../../../test/support/images/registry.ts";
 import { createCertificate } from "../../../../crypto/index.ts";
 import { silentLogger } from "../../../../util/index.ts";
 import { EngineApi } from "../api/api.ts";
@@ -13,8 +15,6 @@ import { type DockerOptions, settingsOf } from "../options.ts";
 import { imageArchive } from "./archive.ts";
 import { Images, type PullOptions, type WeighedImage } from "./images.ts";
 import { MAX_CONFIG, MAX_LAYERS, MAX_MANIFEST, MAX_REDIRECTS, MAX_VOLUMES, PULLS } from "./limits.ts";
-import { ImageEngine } from "./testing/engine.ts";
-import { type Answer, digestOf, TestRegistry, TYPES, tarOf } from "./testing/registry.ts";
 
 const BASE = await tarOf({ "bin/run": "base", "etc/passwd": "root" });
 const APP = await tarOf({ "app/page": "hello" });

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ImageEngine } from "../../../../../test/support/images/engine.ts";
+import { digestOf, TestRegistry, tarOf } from "../../../../../test/support/images/registry.ts";
 import { silentLogger } from "../../../../util/index.ts";
 import { EngineApi } from "../api/api.ts";
 import { type DockerOptions, settingsOf } from "../options.ts";
 import { Images, type PullOptions } from "./images.ts";
-import { ImageEngine } from "./testing/engine.ts";
-import { digestOf, TestRegistry, tarOf } from "./testing/registry.ts";
 
 const APP = await tarOf({ "app/page": "hello" });
 

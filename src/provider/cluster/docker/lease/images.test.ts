@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleService, sampleSpec } from "../../contract/conformance/index.ts";
+import { sampleService, sampleSpec } from "../../../../../test/support/conformance/index.ts";
 import { LEASE_VOLUMES, MAX_VOLUMES } from "../images/limits.ts";
 import { planService } from "../replica/plan.ts";
 import { checkImageVolumes, LeaseImages, largestImage } from "./images.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleService, sampleSpec } from "../../contract/conformance/index.ts";
+import { sampleService, sampleSpec } from "../../../../../test/support/conformance/index.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
 import { withoutGone, withPin, withSpec } from "./pins.ts";
 

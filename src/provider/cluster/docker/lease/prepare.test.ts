@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { sampleService, sampleSpec } from "../../../../../test/support/conformance/index.ts";
 import { silentLogger } from "../../../../util/index.ts";
-import { sampleService, sampleSpec } from "../../contract/conformance/index.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lack } from "../host/fullness.ts";
 import type { VolumeKey } from "../host/volumes.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { sampleExpose, sampleService, sampleSpec } from "../../../../../test/support/conformance/index.ts";
 import { silentLogger } from "../../../../util/index.ts";
-import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
 import type { PortCarrier } from "../../contract/index.ts";
 import type { DriverContext } from "../context.ts";
 import type { Observed } from "../replica/observe.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
+import { sampleExpose, sampleService, sampleSpec } from "../../../../../test/support/conformance/index.ts";
 import { checkSpec } from "../check.ts";
 import { Naming } from "../labels.ts";
 import { settingsOf } from "../options.ts";

@@ -2,11 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  sampleExpose,
+  sampleLease,
+  sampleService,
+  sampleSpec,
+  untilHealth,
+} from "../../../../../test/support/conformance/index.ts";
 import { KubernetesDouble } from "../../../../../test/support/kubernetes-double.ts";
 import { SETTINGS } from "../../../../../test/support/kubernetes-leases.ts";
 import { type Rng, seedFrom } from "../../../../../test/support/rng.ts";
 import type { LeaseKey } from "../../../../wire/index.ts";
-import { sampleExpose, sampleLease, sampleService, sampleSpec, untilHealth } from "../../contract/conformance/index.ts";
 import { type ClusterDriver, endpointNames, type LeaseHealth, leaseNamespace } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 import { openKubernetesDriver } from "../driver.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { testCertificate } from "../../../testing/identities.ts";
+import { send, sendStatus, TestApiServer } from "../../../../../test/support/kubernetes/api-server.ts";
+import { testCertificate } from "../../../../../test/support/provider/identities.ts";
 import type { Credentials } from "../access/access.ts";
-import { send, sendStatus, TestApiServer } from "../testing/api-server.ts";
 import { KubernetesApi } from "./api.ts";
 import { ApiFailure } from "./failure.ts";
 import { type Place, pathOf, type Resource } from "./objects.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { WebSocket } from "ws";
-import { TestApiServer } from "../testing/api-server.ts";
+import { TestApiServer } from "../../../../../test/support/kubernetes/api-server.ts";
 import type { KubernetesApi } from "./api.ts";
 import type { Channels } from "./channels.ts";
 

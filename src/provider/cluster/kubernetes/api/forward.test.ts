@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WebSocket } from "ws";
-import { TestApiServer } from "../testing/api-server.ts";
+import { TestApiServer } from "../../../../../test/support/kubernetes/api-server.ts";
 import type { KubernetesApi } from "./api.ts";
 
 const PLACE = { namespace: "a", name: "web-1" };

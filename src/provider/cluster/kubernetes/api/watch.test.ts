@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { TestApiServer } from "../testing/api-server.ts";
+import { TestApiServer } from "../../../../../test/support/kubernetes/api-server.ts";
 import type { KubernetesApi } from "./api.ts";
 import type { ApiLimits } from "./limits.ts";
 import type { ApiObject, Resource } from "./objects.ts";

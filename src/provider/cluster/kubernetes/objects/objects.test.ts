@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { stringify } from "yaml";
+import { sampleExpose, sampleService, sampleSpec } from "../../../../../test/support/conformance/index.ts";
 import { hostileNames, SETTINGS, shop } from "../../../../../test/support/kubernetes-leases.ts";
 import type { ManifestService } from "../../../../sdl/index.ts";
-import { sampleExpose, sampleService, sampleSpec } from "../../contract/conformance/index.ts";
 import type { Holding } from "../../shared/index.ts";
 import {
   addressName,
@@ -36,7 +36,9 @@ describe("the objects of a lease", () => {
   it("are those of the golden file", async () => {
     const spec = shop();
     const objects = [namespaceObject(spec, SETTINGS), ...leaseObjects(spec, SETTINGS, RUN)];
-    await expect(yamlOf(objects)).toMatchFileSnapshot(join(import.meta.dirname, "testing", "shop.yaml"));
+    await expect(yamlOf(objects)).toMatchFileSnapshot(
+      join(import.meta.dirname, "../../../../../test/vectors/kubernetes/shop.yaml"),
+    );
   });
 
   it("reach several HTTP ports of a service, which host names tell apart, each under a number of its own", () => {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Headers, pack } from "tar-stream";
 import { expect, it, onTestFinished } from "vitest";
+import { tarOf } from "../../../../../../test/support/images/registry.ts";
 import { BYTES_PER_ENTRY, MAX_EXTENSION } from "../limits.ts";
-import { tarOf } from "../testing/registry.ts";
 import { TarWeigher } from "./tar-weigher.ts";
 
 const END = Buffer.alloc(1024);

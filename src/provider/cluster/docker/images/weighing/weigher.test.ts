@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tarOf } from "../testing/registry.ts";
+import { tarOf } from "../../../../../../test/support/images/registry.ts";
 import { Weigher } from "./weigher.ts";
 
 const MEMBER = 16 << 20;

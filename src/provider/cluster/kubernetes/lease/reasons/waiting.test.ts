@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleService } from "../../../contract/conformance/index.ts";
+import { sampleService } from "../../../../../../test/support/conformance/index.ts";
 import { type Hindrance, hindranceOf } from "../../view/hindrances.ts";
 import type { ObservedPod } from "../../view/pods.ts";
 import { waitError } from "./waiting.ts";
