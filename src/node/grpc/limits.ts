@@ -20,6 +20,8 @@ export const MAX_TAKEN_BACK = 100;
 export const MAX_PARTS = 4_096;
 /** Time for which a connection without calls stays open. */
 export const IDLE_MS = 300_000;
+/** Time within which the client of an idle connection must close it when the node has. */
+export const CLOSE_MS = 5_000;
 /** Time within which a connection must have shown its protocol. */
 export const GREETING_MS = 10_000;
 /** Memory that one connection may take for headers and frames that wait, in megabytes. */

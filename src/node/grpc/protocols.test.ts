@@ -1,16 +1,18 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { type ClientHttp2Session, connect as connectHttp2, createServer as createServer2 } from "node:http2";
+import { connect as connectHttp2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { beginCall, callHeaders, openHttp2, resetStream, settings, streams } from "../../../test/attack/lib/http2.ts";
 import { closed } from "../../../test/support/closed.ts";
 import { waitFor } from "../../../test/support/wait.ts";
-import { limitServer } from "../http/index.ts";
+import { Clients, limitServer } from "../http/index.ts";
+import { CONNECTION_SHARES } from "../http/limits.ts";
 import { MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
 
-const LIMIT = 10;
+/** Two for each client. */
+const LIMIT = 2 * CONNECTION_SHARES;
 
 let http1: Server;
 let port = 0;
@@ -19,13 +21,13 @@ const sockets: Socket[] = [];
 
 beforeEach(async () => {
   http1 = createServer((_request, response) => void response.end("1"));
-  const connections = limitServer(http1, LIMIT);
+  limitServer(http1, LIMIT, new Clients());
   const http2 = createServer2((request, response) => {
     request.resume();
     // The answer comes when the call is whole, and does not end.
     request.once("end", () => response.write("2"));
   });
-  const both = new TwoProtocols({ http1, http2, connections });
+  const both = new TwoProtocols({ http1, http2 });
   await new Promise<void>((resolve) => http1.listen(0, "127.0.0.1", resolve));
   port = (http1.address() as AddressInfo).port;
   close = () => both.close();
@@ -44,28 +46,13 @@ function open(): Socket {
   return socket;
 }
 
-/** A session whose calls are under way; `isWhole` if their bodies have come. */
-async function session(isWhole: boolean): Promise<ClientHttp2Session> {
-  const client = connectHttp2(`http://127.0.0.1:${port}`, { createConnection: open });
-  client.on("error", () => {});
-  const call = client.request({ ":method": "POST" });
-  call.on("error", () => {});
-  if (isWhole) call.end();
-  else call.write("x");
-  await new Promise((resolve) => (isWhole ? call.once("data", resolve) : client.once("remoteSettings", resolve)));
-  return client;
-}
-
-it("drops connections in both protocols that have no whole call, the oldest first", async () => {
-  const asked = await session(true);
-  const slow = await session(false);
-  const silent = Array.from({ length: LIMIT - 2 }, open);
-  await Promise.all(silent.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
-  open();
-  await waitFor(() => slow.destroyed, "the end of the session without a whole call");
-  for (let i = 0; i < LIMIT; i++) open();
-  await waitFor(() => silent.every(({ destroyed }) => destroyed), "the end of those that say nothing");
-  expect(asked.destroyed).toBe(false);
+it("limits the connections of one client in both protocols together", async () => {
+  const session = connectHttp2(`http://127.0.0.1:${port}`, { createConnection: open });
+  await once(session, "remoteSettings");
+  const plain = open();
+  await once(plain, "connect");
+  await closed(open());
+  expect([session.destroyed, plain.destroyed]).toEqual([false, false]);
 });
 
 it("closes connections that have said nothing, with the others", async () => {

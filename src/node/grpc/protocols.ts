@@ -1,8 +1,7 @@
 import type { Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
-import type { LimitedConnections } from "../http/index.ts";
-import { GREETING_MS, IDLE_MS, MAX_TAKEN_BACK } from "./limits.ts";
+import { CLOSE_MS, GREETING_MS, IDLE_MS, MAX_TAKEN_BACK } from "./limits.ts";
 
 /** The first bytes of every HTTP/2 connection; no HTTP/1 request begins with them. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
@@ -10,8 +9,6 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0");
 interface Protocols {
   readonly http1: Server;
   readonly http2: Http2Server;
-  /** The connections of both. */
-  readonly connections: Pick<LimitedConnections, "busy">;
 }
 
 /**
@@ -22,10 +19,8 @@ export class TwoProtocols {
   readonly #sessions = new Set<ServerHttp2Session>();
   /** Connections that have not shown their protocol yet. */
   readonly #greeting = new Set<Socket>();
-  readonly #connections: Protocols["connections"];
 
-  constructor({ http1, http2, connections }: Protocols) {
-    this.#connections = connections;
+  constructor({ http1, http2 }: Protocols) {
     // The listener of the server itself is the first one; others count the connections.
     const [own] = http1.listeners("connection");
     if (own !== undefined) http1.removeListener("connection", own as (socket: Socket) => void);
@@ -53,23 +48,19 @@ export class TwoProtocols {
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
     session.on("error", () => session.destroy());
-    session.setTimeout(IDLE_MS, () => session.close());
-    let complete = 0;
+    let calls = 0;
     let takenBack = 0;
+    session.setTimeout(IDLE_MS, () => {
+      session.close();
+      // A client that does not close its side would keep its place.
+      setTimeout(() => calls === 0 && socket.destroy(), CLOSE_MS).unref();
+    });
     session.on("stream", (stream) => {
       takenBack = stream.destroyed ? takenBack + 1 : Math.max(0, takenBack - 1);
       if (takenBack > MAX_TAKEN_BACK) session.destroy();
       if (stream.destroyed) return;
-      // Until its body is complete, a call keeps its connection from nobody else.
-      stream.once("end", () => {
-        complete += 1;
-        if (complete === 1) this.#connections.busy(socket, true);
-      });
-      stream.once("close", () => {
-        if (!stream.readableEnded) return;
-        complete -= 1;
-        if (complete === 0) this.#connections.busy(socket, false);
-      });
+      calls += 1;
+      stream.once("close", () => (calls -= 1));
     });
   }
 

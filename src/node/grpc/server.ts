@@ -90,12 +90,12 @@ export class GrpcServer {
       this.#answer(request, response),
     );
     this.#server = createServer((request, response) => lines.take(request, response));
-    const connections = limitServer(this.#server, options.maxOpenConnections);
+    limitServer(this.#server, options.maxOpenConnections, budget.clients);
     const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES };
     const http2 = createServer2({ maxSessionMemory: MAX_SESSION_MEGABYTES, settings }, (request, response) =>
       this.#take(request, response),
     );
-    this.#protocols = new TwoProtocols({ http1: this.#server, http2, connections });
+    this.#protocols = new TwoProtocols({ http1: this.#server, http2 });
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */

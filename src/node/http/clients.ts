@@ -1,6 +1,6 @@
 import type { BlockList } from "node:net";
 import { clientNetwork } from "../../util/index.ts";
-import { clientAddress, forwardedClient, parseNetworks, RateLimit } from "../../util/servers/index.ts";
+import { clientAddress, forwardedClient, isTrusted, parseNetworks, RateLimit } from "../../util/servers/index.ts";
 import { isLoopback } from "./guard.ts";
 import { BURST_SECONDS } from "./limits.ts";
 
@@ -34,6 +34,10 @@ export class Clients {
     const forwardedFor = headers["x-forwarded-for"];
     const hops = Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor;
     return clientNetwork(forwardedClient(clientAddress(socket), hops, this.#proxies));
+  }
+
+  isProxy(address: string): boolean {
+    return isTrusted(address, this.#proxies);
   }
 
   /** Counts a request of a client; false when the client has sent too many. */

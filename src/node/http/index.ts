@@ -3,7 +3,6 @@ export { type BodyLimits, cutOff, encodingRefusal, ownBytes, readBody } from "./
 export { type ClientBudget, clientBudget } from "./budget.ts";
 export { ByteBudget, type HeldBytes } from "./byte-budget.ts";
 export { type ClientLimits, Clients } from "./clients.ts";
-export type { LimitedConnections } from "./connections/limit.ts";
 export { closeServer, limitServer, listenAt, urlHost } from "./connections/listen.ts";
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
 export { MAX_UNREAD_BYTES, PART_BYTES, READ_WITHIN_MS } from "./limits.ts";

@@ -1,5 +1,7 @@
 /** Limits on what the servers of a node hold for one client, and for all clients together. */
 
+/** A client may have one of so many parts of all connections. */
+export const CONNECTION_SHARES = 8;
 /** Bytes of all answers and events that clients have not read yet. */
 export const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 /** Bytes of all requests that have come in part, or wait for their answer, beyond the first part of each. */

@@ -75,7 +75,7 @@ export class RestServer {
       this.#answer(request, response),
     );
     this.#server = createServer((request, response) => lines.take(request, response));
-    limitServer(this.#server, options.maxOpenConnections);
+    limitServer(this.#server, options.maxOpenConnections, budget.clients);
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */

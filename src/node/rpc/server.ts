@@ -63,9 +63,8 @@ export class RpcServer {
     );
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
     this.#server = createServer((request, response) => http.answer(request, response));
-    const connections = limitServer(this.#server, options.maxOpenConnections);
+    limitServer(this.#server, options.maxOpenConnections, budget.clients);
     this.#server.on("upgrade", (request, socket, head) => {
-      connections.upgraded(socket);
       // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
       socket.on("error", () => socket.destroy());
       const isLocal = isLoopback(request.socket.localAddress);

@@ -22,9 +22,16 @@ export function getText(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
 }
 
-/** A connection that sends something; its errors do not matter, because the node may close it at any time. */
+/** Addresses of attackers: each has a share of a server's connections. */
+const STRANGERS = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
+let opened = 0;
+
+/**
+ * A connection of one attacker after the other that sends something; its errors do not matter, because the node may close it at
+ * any time.
+ */
 export function openSocket(door: Door, text: string | Uint8Array = ""): Socket {
-  const socket = connect(door);
+  const socket = connect({ ...door, localAddress: STRANGERS[opened++ % STRANGERS.length] ?? "" });
   socket.on("error", () => {});
   if (text.length > 0) socket.write(text);
   return socket;

@@ -1,17 +1,17 @@
 import type { Server } from "node:http";
 import type { Server as NetServer } from "node:net";
 import { ACCEPT_QUEUE, answerMalformed, type ListenPlace, listenError } from "../../../util/servers/index.ts";
+import type { Clients } from "../clients.ts";
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
-import { type LimitedConnections, limitConnections } from "./limit.ts";
+import { limitConnections } from "./limit.ts";
 
 /** Bounds the connections of a server and the time that a request may take to arrive, and answers what is not a request. */
-export function limitServer(server: Server, maxOpenConnections: number): LimitedConnections {
-  const connections = limitConnections(server, maxOpenConnections);
+export function limitServer(server: Server, maxOpenConnections: number, clients: Clients): void {
+  limitConnections(server, maxOpenConnections, clients);
   answerMalformed(server);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  return connections;
 }
 
 /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
