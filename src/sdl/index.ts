@@ -15,7 +15,12 @@ export { type AttributeLimits, attributeFault, MOST_ATTRIBUTES, matchAttributes 
 export { DEFAULT_HTTP_OPTIONS } from "./read/expose.ts";
 export { Report } from "./report.ts";
 export { requireOrderable, type SdlSource } from "./require-orderable.ts";
-export { attributeLimits, attributeParamProblems, DEFAULT_ATTRIBUTE_PARAMS } from "./rules/attribute-params.ts";
+export {
+  type AttributeParams,
+  attributeLimits,
+  attributeParamProblems,
+  DEFAULT_ATTRIBUTE_PARAMS,
+} from "./rules/attribute-params.ts";
 export { type GroupFault, groupsFault } from "./rules/chain-rules.ts";
 export { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./rules/check.ts";
 export { decodeManifest } from "./rules/decode.ts";

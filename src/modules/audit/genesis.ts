@@ -1,13 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  defineGenesis,
-  entryProblems,
-  type GenesisPart,
-  gasTable,
-  gasTableProblems,
-  movedHeight,
-} from "../../runtime/index.ts";
-import { attributeParamProblems, DEFAULT_ATTRIBUTE_PARAMS } from "../../sdl/index.ts";
+import { defineGenesis, entryProblems, type GenesisPart, movedHeight } from "../../runtime/index.ts";
 import {
   type AuditedAttributes,
   GenesisStateSchema,
@@ -15,17 +7,20 @@ import {
   type Params,
   ParamsSchema,
 } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { attributeModuleParams } from "../provider/index.ts";
 import { checkAttributes, checkParties } from "./check.ts";
 import { type AuditKeeper, STORE } from "./keeper.ts";
 
 const DEFAULT_GAS = { MsgSignProviderAttributes: 60_000n, MsgDeleteProviderAttributes: 100_000n };
+
+export const PARAMS = attributeModuleParams(Msg, DEFAULT_GAS);
 
 export function auditGenesis(keeper: AuditKeeper): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), attributes }) => [
-      ...paramsProblems(params),
+      ...PARAMS.problems(params),
       ...entryProblems("attributes", attributes, identify),
     ],
     init(ctx, { params, attributes }) {
@@ -49,13 +44,8 @@ export function auditGenesis(keeper: AuditKeeper): GenesisPart {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
-export function paramsProblems(params: Params): string[] {
-  return [...attributeParamProblems(params), ...gasTableProblems(Msg, params.messageGas)];
-}
-
 function defaultParams(): Params {
-  return create(ParamsSchema, { ...DEFAULT_ATTRIBUTE_PARAMS, messageGas: gasTable(DEFAULT_GAS) });
+  return create(ParamsSchema, PARAMS.defaults);
 }
 
 /** The provider need not exist: signatures outlive it. */

@@ -1,14 +1,14 @@
 import { type BoundService, bindService, updateParams } from "../../runtime/index.ts";
-import { Msg } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import { Msg, type Params } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { auditErrors as errors } from "../../wire/index.ts";
 import { checkAttributes, checkParties } from "./check.ts";
-import { paramsProblems } from "./genesis.ts";
+import { PARAMS } from "./genesis.ts";
 import { type AuditKeeper, STORE } from "./keeper.ts";
 
 export function auditMsgs(keeper: AuditKeeper): BoundService {
-  const update = updateParams({
+  const update = updateParams<Params>({
     set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
-    problems: paramsProblems,
+    problems: PARAMS.problems,
     refuse: errors.invalidParams,
   });
   return bindService(

@@ -1,13 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  defineGenesis,
-  entryProblems,
-  type GenesisPart,
-  gasTable,
-  gasTableProblems,
-  movedHeight,
-} from "../../runtime/index.ts";
-import { attributeParamProblems, DEFAULT_ATTRIBUTE_PARAMS } from "../../sdl/index.ts";
+import { defineGenesis, entryProblems, type GenesisPart, movedHeight } from "../../runtime/index.ts";
 import {
   GenesisStateSchema,
   Msg,
@@ -15,17 +7,20 @@ import {
   ParamsSchema,
   type Provider,
 } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { attributeModuleParams } from "./attribute-params.ts";
 import { checkProvider } from "./check.ts";
 import { type ProviderKeeper, STORE } from "./keeper.ts";
 
 const DEFAULT_GAS = { MsgCreateProvider: 60_000n, MsgUpdateProvider: 60_000n, MsgDeleteProvider: 60_000n };
+
+export const PARAMS = attributeModuleParams(Msg, DEFAULT_GAS);
 
 export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
   return defineGenesis({
     schema: GenesisStateSchema,
     defaults: () => create(GenesisStateSchema, { params: defaultParams() }),
     validate: ({ params = defaultParams(), providers }) => [
-      ...paramsProblems(params),
+      ...PARAMS.problems(params),
       ...entryProblems("providers", providers, identify),
     ],
     init(ctx, { params, providers }) {
@@ -50,13 +45,8 @@ export function providerGenesis(keeper: ProviderKeeper): GenesisPart {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
-export function paramsProblems(params: Params): string[] {
-  return [...attributeParamProblems(params), ...gasTableProblems(Msg, params.messageGas)];
-}
-
 function defaultParams(): Params {
-  return create(ParamsSchema, { ...DEFAULT_ATTRIBUTE_PARAMS, messageGas: gasTable(DEFAULT_GAS) });
+  return create(ParamsSchema, PARAMS.defaults);
 }
 
 function identify(provider: Provider): string {

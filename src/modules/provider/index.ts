@@ -5,6 +5,7 @@ import { type LeaseBook, ProviderKeeper, STORE } from "./keeper.ts";
 import { providerMsgs } from "./msgs.ts";
 import { providerQueries } from "./queries.ts";
 
+export { attributeModuleParams } from "./attribute-params.ts";
 export { isEmail, isHostUri, isWebsite } from "./check.ts";
 export { type LeaseBook, ProviderKeeper } from "./keeper.ts";
 

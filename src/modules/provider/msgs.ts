@@ -4,19 +4,20 @@ import {
   Msg,
   type MsgCreateProvider,
   type MsgUpdateProvider,
+  type Params,
   type Provider,
   ProviderInfoSchema,
   ProviderSchema,
 } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { providerErrors as errors } from "../../wire/index.ts";
 import { checkProvider } from "./check.ts";
-import { paramsProblems } from "./genesis.ts";
+import { PARAMS } from "./genesis.ts";
 import { type ProviderKeeper, STORE } from "./keeper.ts";
 
 export function providerMsgs(keeper: ProviderKeeper): BoundService {
-  const update = updateParams({
+  const update = updateParams<Params>({
     set: (ctx, params) => keeper.params.set(ctx.store(STORE), params),
-    problems: paramsProblems,
+    problems: PARAMS.problems,
     refuse: errors.invalidParams,
   });
   return bindService(
