@@ -27,7 +27,12 @@ const PROPERTIES = [
 const LONG_PROPERTIES = ["src/modules/market/pruning.test.ts"];
 
 /** The unit tests have a part of these, the slow ones all: `part` and `thorough` of test/support. */
-const IN_PART = ["src/cli/bad-inputs.test.ts", "src/modules/gov/gov.test.ts", "src/modules/gov/voting/voting.test.ts"];
+const IN_PART = [
+  "src/cli/bad-inputs.test.ts",
+  "src/cli/completion/answer.test.ts",
+  "src/modules/gov/gov.test.ts",
+  "src/modules/gov/voting/voting.test.ts",
+];
 
 /**
  * What takes long because it is real or thorough: derivations of keys at their full cost, servers under clients that stall,

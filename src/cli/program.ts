@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { EXIT, printable, SvcError } from "../util/index.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "./command/command-line.ts";
-import { type Environment, envName, type Flags, isTrue, resolveFlags } from "./command/flags.ts";
+import { type Environment, envName, type Flags, isTrue, type Parsed, resolveFlags } from "./command/flags.ts";
 import { configPath, homeOf, mendHome } from "./command/home.ts";
 import type { CommandSpec } from "./command/spec.ts";
 import { lowerAddresses } from "./command/words/bech32-case.ts";
@@ -20,11 +20,22 @@ export interface ProgramOptions {
 export async function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<number> {
   const { io = createIo(), env = process.env } = options;
   try {
+    if (argv[0] === COMPLETE) return await complete(argv.slice(1), { io, env });
     checkText(argv);
     return await runCommand(await resolveCommand(ROOT, asOurs(argv)), { io, env });
   } catch (error) {
     return reportError(error, { trace: wantsTrace(argv, env), err: (text) => io.err(`${text}\n`) });
   }
+}
+
+/** The word with which completion scripts ask; no group lists it. */
+const COMPLETE = "__complete";
+
+async function complete(words: readonly string[], { io, env }: Required<ProgramOptions>): Promise<number> {
+  const { completionLines } = await import("./completion/answer.ts");
+  const flagsOf = (spec: CommandSpec, flags: Parsed): Promise<Flags> => readFlags(spec, { args: [], flags }, env);
+  io.out(await completionLines(words, { root: ROOT, flagsOf }));
+  return EXIT.done;
 }
 
 /**

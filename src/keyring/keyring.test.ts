@@ -50,6 +50,15 @@ const fileOf = (name: string): string => join(home, "keyring-file", name);
 const PASSPHRASE = "keyring-pass-9";
 const FIRST_ADDRESS = keyVectors.keys[0]?.address ?? "";
 
+test("names and addresses of a file directory are known without its passphrase", async () => {
+  const keyring = open("file", fixedPassphrase(PASSPHRASE));
+  const keys = [];
+  for (const name of ["b", "a"]) keys.push(await keyring.addLocal(name, generatePrivateKey()));
+  const { names, addresses } = await open("file", user()).outline();
+  expect(names).toEqual(["a", "b"]);
+  expect(addresses.map(toHex).toSorted()).toEqual(keys.map(({ address }) => toHex(address)).toSorted());
+});
+
 describe("directories of other tools", () => {
   test.each(["amino", "proto"] as const)("a recorded file directory with %s records opens", async (kind) => {
     await writeDirectory("keyring-file", vectors[kind].file.files);

@@ -1,10 +1,20 @@
 import { isPrivateKey, publicKeyOf, signSecp256k1 } from "../crypto/index.ts";
-import { BECH32_PREFIX, compareBytes, errorText, fromUtf8, SvcError, sdkErrors, toHex, toUtf8 } from "../util/index.ts";
+import {
+  BECH32_PREFIX,
+  compareBytes,
+  errorText,
+  fromHex,
+  fromUtf8,
+  SvcError,
+  sdkErrors,
+  toHex,
+  toUtf8,
+} from "../util/index.ts";
 import { decodeAddress, isAddress, type PublicKey, publicKeyAddress } from "../wire/index.ts";
 import { keyringErrors } from "./errors.ts";
 import { checkKeyName } from "./names.ts";
 import { decodeAminoRecord, decodeRecord, encodeAminoRecord, encodeRecord } from "./record/index.ts";
-import type { DevicePath, ItemStore, KeyInfo, KeyRecord, Keyring, RecordForm } from "./types.ts";
+import type { DevicePath, ItemStore, KeyInfo, KeyOutline, KeyRecord, Keyring, RecordForm } from "./types.ts";
 
 const INFO = ".info";
 const ADDRESS = ".address";
@@ -40,8 +50,7 @@ export class ItemKeyring implements Keyring {
   }
 
   async list(onUnreadable?: (fault: SvcError) => void): Promise<KeyInfo[]> {
-    const keys = (await this.#items.keys()).filter((key) => key.endsWith(INFO));
-    keys.sort((a, b) => compareBytes(toUtf8(a), toUtf8(b)));
+    const keys = (await this.outline()).names.map((name) => name + INFO);
     // The first read asks for the passphrase; the others then run side by side.
     const [first, ...others] = keys;
     if (first === undefined) return [];
@@ -64,6 +73,16 @@ export class ItemKeyring implements Keyring {
     if (items.includes(nameOrAddress + INFO)) return true;
     if (!isAddress(nameOrAddress, "account", this.#prefix)) return false;
     return items.includes(toHex(decodeAddress(nameOrAddress, "account", this.#prefix)) + ADDRESS);
+  }
+
+  async outline(): Promise<KeyOutline> {
+    const items = await this.#items.keys();
+    const stems = (end: string): string[] =>
+      items.filter((key) => key.endsWith(end)).map((key) => key.slice(0, -end.length));
+    return {
+      names: stems(INFO).sort((a, b) => compareBytes(toUtf8(a), toUtf8(b))),
+      addresses: stems(ADDRESS).map(fromHex),
+    };
   }
 
   async addLocal(name: string, privateKey: Uint8Array): Promise<KeyInfo> {

@@ -15,6 +15,14 @@ export interface KeyInfo {
   readonly path?: DevicePath;
 }
 
+/** What is known of keys without reading them. */
+export interface KeyOutline {
+  /** In byte order. */
+  readonly names: readonly string[];
+  /** 20 bytes each; not in the order of the names. */
+  readonly addresses: readonly Uint8Array[];
+}
+
 /** Derivation path of a key on a hardware device: `m/purpose'/coinType'/account'/change/index`. */
 export interface DevicePath {
   readonly purpose: number;
@@ -53,6 +61,8 @@ export interface Keyring {
   find(nameOrAddress: string): Promise<KeyInfo | undefined>;
   /** Whether there is an item of that name or address; asks for no passphrase and opens nothing. */
   has(nameOrAddress: string): Promise<boolean>;
+  /** Names and addresses of the keys as the names of items tell them; asks for no passphrase and opens nothing. */
+  outline(): Promise<KeyOutline>;
   /** Adds a secp256k1 private key. */
   addLocal(name: string, privateKey: Uint8Array): Promise<KeyInfo>;
   /** Adds only a public key. */

@@ -43,7 +43,8 @@ export function readFlagWords(
   return { words, switches };
 }
 
-function isFlag(word: string): boolean {
+/** Whether a word is a flag, and not standard input. */
+export function isFlag(word: string): boolean {
   return word.startsWith("-") && word !== "-";
 }
 
@@ -55,8 +56,9 @@ function nameOf(word: string): string {
   return word.split("=", 1)[0] ?? "";
 }
 
-function spellings({ name, short, alias }: FlagSpec): string[] {
-  return [`--${name}`, `-${short}`, `--${alias}`];
+/** A flag as it may be written. */
+export function spellings({ name, short, alias }: FlagSpec): string[] {
+  return [`--${name}`, ...(short === undefined ? [] : [`-${short}`]), ...(alias === undefined ? [] : [`--${alias}`])];
 }
 
 function switchValue(name: string, value: string): boolean {
