@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { standardModules } from "../src/app/index.ts";
 import { CLUSTER_KINDS, clusterKind } from "../src/provider/cluster/kinds.ts";
 import { allServices, CHAIN_ERRORS, findService } from "../src/wire/index.ts";
+import { measure, overBounds } from "../tools/measures/tree.ts";
+import bounds from "./measures.json" with { type: "json" };
 import { cycles, foldersOf, type ImportGraph, rooms } from "./support/import-graph.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -267,6 +269,17 @@ describe("the source tree", () => {
     const long = files.filter((file) => file.text.split("\n").length > MAX_FILE_LINES).map((file) => file.path);
     const loose = files.filter((file) => /\b(TODO|FIXME|XXX)\b/.test(file.text)).map((file) => file.path);
     expect([...long, ...loose]).toEqual([]);
+  });
+
+  it("has no more lines, casts, small and long files than its bounds in test/measures.json", () => {
+    const measures = measure(ROOT);
+    expect(overBounds(measures, bounds)).toEqual([]);
+    const casts = measures.places.casts.length - 1;
+    const faults = overBounds(measures, { counts: { ...bounds.counts, casts }, lines: { "src/util": 1 } });
+    expect(faults).toEqual([
+      `\`as\` casts, without \`as const\`: ${casts + 1}, at most ${casts} (npm run measures -- --places)`,
+      expect.stringMatching(/^src\/util has \d+ lines, at most 1: make it smaller, or raise its bound and say why$/),
+    ]);
   });
 
   it("exports nothing that nobody names", () => {
