@@ -41,7 +41,7 @@ afterEach(() => {
 });
 
 function open(): Socket {
-  const socket = connect(port, "127.0.0.1");
+  const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" });
   sockets.push(socket.on("error", () => {}));
   return socket;
 }

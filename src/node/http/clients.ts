@@ -1,7 +1,6 @@
 import type { BlockList } from "node:net";
 import { clientNetwork } from "../../util/index.ts";
 import { clientAddress, forwardedClient, isTrusted, parseNetworks, RateLimit } from "../../util/servers/index.ts";
-import { isLoopback } from "./guard.ts";
 import { BURST_SECONDS } from "./limits.ts";
 
 export interface ClientLimits {
@@ -36,15 +35,16 @@ export class Clients {
     return clientNetwork(forwardedClient(clientAddress(socket), hops, this.#proxies));
   }
 
-  isProxy(address: string): boolean {
-    return isTrusted(address, this.#proxies);
+  /** Whether connections of an address are not one client's: a trusted proxy's, and those of programs on this machine. */
+  isShared(address: string): boolean {
+    return THIS_MACHINE.has(clientNetwork(address)) || isTrusted(address, this.#proxies);
   }
 
   /** Counts a request of a client; false when the client has sent too many. */
   admits(client: string): boolean {
-    return isLoopback(client) || client === LOOPBACK6 || this.#rate.take(client, performance.now());
+    return THIS_MACHINE.has(client) || this.#rate.take(client, performance.now());
   }
 }
 
-/** The network of `::1`. */
-const LOOPBACK6 = clientNetwork("::1");
+/** Networks of programs on the same machine, which are not limited. */
+const THIS_MACHINE: ReadonlySet<string> = new Set(["127.0.0.1", "::1"].map(clientNetwork));

@@ -7,7 +7,7 @@ import { CONNECTION_SHARES } from "../limits.ts";
 
 /**
  * Limits the connections of a server, and those of one client to a share of them; a connection above a limit is closed at
- * once. Trusted proxies have no share: the connections that they hold are many clients'.
+ * once. Trusted proxies and programs on the same machine have no share.
  */
 export function limitConnections(server: Server, most: number, clients: Clients): void {
   const open = new Map<string, number>();
@@ -15,7 +15,7 @@ export function limitConnections(server: Server, most: number, clients: Clients)
   server.maxConnections = most;
   server.on("connection", (socket: Socket) => {
     const address = clientAddress(socket);
-    if (clients.isProxy(address)) return;
+    if (clients.isShared(address)) return;
     const client = clientNetwork(address);
     const count = (open.get(client) ?? 0) + 1;
     if (count > share) {
