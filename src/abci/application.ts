@@ -14,8 +14,8 @@ export interface Application extends SnapshotConnection {
   initChain(request: InitChain): InitChainResult;
   checkTx(request: CheckTx): CheckTxResult;
   /**
-   * From now on the caller releases every claim by itself. Otherwise all of them end with each commit, and the caller
-   * checks again what still waits.
+   * From now on the caller releases every claim itself. Otherwise all claims end with each commit, and the caller
+   * checks waiting transactions again.
    */
   holdClaims(): void;
   /** The transaction of this claim no longer waits. */
@@ -24,8 +24,8 @@ export interface Application extends SnapshotConnection {
   processProposal(request: ProcessProposal): boolean;
   finalizeBlock(request: FinalizeBlock): FinalizeBlockResult;
   /**
-   * Makes the finalized block durable, in one atomic write with what an engine in this process stores alongside.
-   * Returns the accounts whose transactions may have become invalid.
+   * Makes the finalized block durable, in one atomic write with an in-process engine's own writes. Returns the accounts
+   * whose transactions may have become invalid.
    */
   commit(alongside?: readonly Write[]): TouchedAccounts;
   query(request: AppQuery): AppQueryResult;
@@ -50,9 +50,9 @@ export interface InitChain {
 }
 
 export interface InitChainResult {
-  /** Empty = those of the request. */
+  /** Empty = the validators of the request. */
   readonly validators: readonly ValidatorUpdate[];
-  /** Undefined = those of the request. */
+  /** Undefined = the parameters of the request. */
   readonly consensusParams: ConsensusParams | undefined;
   readonly appHash: Uint8Array;
 }
@@ -62,8 +62,8 @@ export interface CheckTx {
   /** Whether the transaction is to wait if it passes, already waits, or is only tried, which changes nothing. */
   readonly kind: "new" | "recheck" | "trial";
   /**
-   * The claim that the transaction's claim replaces: its own earlier one, or that of the transaction with the same
-   * signers that it replaces.
+   * The claim that the transaction's claim replaces: its own earlier one, or that of the replaced transaction with the
+   * same signers.
    */
   readonly place?: Claim;
 }

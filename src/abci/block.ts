@@ -11,7 +11,7 @@ export interface VoteInfo {
   readonly flag: 1 | 2 | 3;
 }
 
-/** The votes on the block before this one, in the order of its voters; nobody voted before the first. */
+/** The votes on the block before this one, in the order of its voters; empty for the first block. */
 export interface CommitInfo {
   readonly round: number;
   readonly votes: readonly VoteInfo[];
@@ -27,16 +27,16 @@ export interface Misbehavior {
   readonly totalVotingPower: bigint;
 }
 
-/** What the engine knows about the voters when it makes, checks or decides a block. */
+/** The engine's facts about voters when it makes, checks or decides a block. */
 export interface BlockEvidence {
   readonly lastCommit: CommitInfo;
   readonly misbehavior: readonly Misbehavior[];
 }
 
-/** For a block before which nobody voted and nobody misbehaved. */
+/** For a block without votes and misbehaviour. */
 export const NO_EVIDENCE: BlockEvidence = { lastCommit: { round: 0, votes: [] }, misbehavior: [] };
 
-/** The same, for whoever drives an application without voters: replays, benchmarks, tests. */
+/** The same, for applications that run without voters: replays, benchmarks, tests. */
 export const NO_VOTERS: BlockEvidence & { readonly nextValidatorsHash: Uint8Array } = {
   ...NO_EVIDENCE,
   nextValidatorsHash: new Uint8Array(0),

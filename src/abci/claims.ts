@@ -10,7 +10,7 @@ export interface ClaimingSigner {
   readonly publicKey?: PublicKey | undefined;
 }
 
-/** What a transaction takes from accounts as long as it waits for a block. */
+/** Coins and sequences that a transaction reserves while it waits for a block. */
 export interface Claim {
   /** Each account once; the first is the sender. */
   readonly signers: readonly ClaimingSigner[];
@@ -25,19 +25,19 @@ export interface Claim {
   readonly timeoutHeight: bigint;
 }
 
-/** What all waiting transactions together take from one account. */
+/** Total reservations of all waiting transactions on one account. */
 export interface Claimed {
   /** Number of transactions that it signs. */
   readonly txs: bigint;
-  /** What it pays, by denomination. */
+  /** Reserved fees by denomination. */
   readonly spent: ReadonlyMap<string, bigint>;
   /** Its key, from the first transaction that brought it. */
   readonly publicKey: PublicKey | undefined;
 }
 
 /**
- * What waiting transactions take from accounts. The next one is checked as if those before it were in a block, without
- * writing any state: the claim of a transaction that leaves is subtracted, whatever its position.
+ * Reservations of waiting transactions on accounts. The next transaction is checked as if the earlier ones were in a
+ * block, without writing state; when a transaction leaves, its claim is subtracted, whatever its position.
  */
 export class Claims {
   readonly #accounts = new Map<string, Sums>();

@@ -5,7 +5,7 @@ export interface ValidatorUpdate {
   readonly power: bigint;
 }
 
-/** What all nodes of a chain must agree on beside the application. */
+/** Parameters of the engine that all nodes of a chain must agree on. */
 export interface ConsensusParams {
   /** `maxBytes` of -1 is the engine's own limit, `maxGas` of -1 none. */
   readonly block: { readonly maxBytes: bigint; readonly maxGas: bigint };
@@ -17,10 +17,10 @@ export interface ConsensusParams {
 /** Upper bound of a block's size in bytes, whatever the parameters say. */
 export const MAX_BLOCK_BYTES = 104_857_600n;
 
-/** Keys that validators of chains of the ecosystem can have; those of our own chains have the first. */
+/** Validator keys on chains of the ecosystem; our own chains use the first. */
 const KEY_TYPES = ["ed25519", "secp256k1"];
 
-/** What is wrong with parameters, one sentence each: the rules of the reference engine. */
+/** Faults of parameters, one sentence each, by the rules of the reference engine. */
 export function consensusParamsProblems({ block, evidence, validator }: ConsensusParams): string[] {
   const mostBytes = block.maxBytes === -1n ? MAX_BLOCK_BYTES : block.maxBytes;
   const { pubKeyTypes } = validator;
@@ -72,7 +72,7 @@ export function consensusParamsFields({ block, evidence, validator }: ConsensusP
   };
 }
 
-/** What such a message holds; a part that it lacks is undefined. */
+/** Fields of the message; a missing part is undefined. */
 interface ConsensusParamsMessage {
   readonly block?: ConsensusParams["block"] | undefined;
   readonly evidence?:

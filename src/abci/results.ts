@@ -19,11 +19,11 @@ export interface AppEvent {
 }
 
 export interface CheckTxResult extends TxResult {
-  /** What the transaction takes from accounts as long as it waits; undefined when it could not be read. */
+  /** The transaction's claim while it waits; undefined if it could not be read. */
   readonly claim: Claim | undefined;
 }
 
-/** What a block changes about consensus itself. */
+/** Changes of a block to consensus itself. */
 export interface ConsensusUpdates {
   /** Voters from the block after the next on; each validator at most once. */
   readonly validatorUpdates: readonly ValidatorUpdate[];

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 
-/** The hashes of `hash.ts` in JavaScript: those of browsers cannot be called synchronously. */
+/** The hashes of `hash.ts` in JavaScript: the browser's own hashes cannot be called synchronously. */
 export { ripemd160 } from "@noble/hashes/legacy.js";
 export { sha256 };
 

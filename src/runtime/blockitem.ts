@@ -2,10 +2,9 @@ import type { Context } from "./context.ts";
 import { BlockItemFailure, failureOf, isFatal } from "./failure.ts";
 
 /**
- * Runs one begin- or end-block item in its own sub-transaction. An error drops the item's changes, is reported as an
- * event and to the operator, and goes no further: an error in one item must never stop the chain. Only what is no fault
- * of the item stops it: a database that cannot be read, and an item inside that has to succeed. Returns whether the item
- * was done.
+ * Runs one begin- or end-block item in its own sub-transaction. An error drops the item's changes and is reported as an
+ * event and to the operator; it must never stop the chain. Only a database that cannot be read, or the failure of a
+ * vital inner item, stops it. Returns whether the item was done.
  */
 export function runBlockItem(ctx: Context, name: string, work: (ctx: Context) => void): boolean {
   try {

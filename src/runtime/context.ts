@@ -6,7 +6,7 @@ import { type GasMeter, infiniteGas } from "./gas/gas.ts";
 import { type GasCosts, meteredStore } from "./gas/metered.ts";
 
 /**
- * What is being executed. `check`/`recheck` see the mempool's state, `simulate` runs messages without signatures,
+ * The kind of execution. `check`/`recheck` see the mempool's state, `simulate` runs messages without signatures,
  * `deliver` is a transaction of a block, `block` a begin- or end-block item.
  */
 export type Mode = "genesis" | "check" | "recheck" | "simulate" | "deliver" | "block" | "query";
@@ -33,7 +33,7 @@ export interface BlockProblem {
 
 interface ContextParts {
   readonly block: BlockInfo;
-  /** Of the block being executed; in all other modes there are no votes and no misbehaviour. */
+  /** Votes and misbehaviour of the block being executed; none in other modes. */
   readonly evidence?: BlockEvidence;
   readonly mode: Mode;
   readonly stores: MultiStore;

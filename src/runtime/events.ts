@@ -33,7 +33,7 @@ export class EventSink {
     return this.#events.length;
   }
 
-  /** Forgets what was emitted after a mark: events of a failed message never reach the result. */
+  /** Removes the events after a mark: events of a failed message never reach the result. */
   dropAfter(mark: number): void {
     this.#events.length = mark;
   }

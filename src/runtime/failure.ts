@@ -8,7 +8,9 @@ export interface Failure {
   readonly log: string;
 }
 
-/** What the network sees of a programming error; the text thrown may differ between machines and stays local. */
+/**
+ * The text of a programming error that the network sees; the actual text may differ between machines and stays local.
+ */
 const PANIC_TEXT = "internal error while executing, see the log of the node: panic";
 
 /** Whether everything must stop after an error, because it concerns this machine and not others. */

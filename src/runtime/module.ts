@@ -64,12 +64,12 @@ export function bindSome<S extends DescService>(
 export interface GenesisPart {
   readonly schema: DescMessage;
   defaults(): MessageShape<DescMessage>;
-  /** What is wrong with a state, one sentence each; asked before anything is imported. */
+  /** Faults of a state, one sentence each; called before anything is imported. */
   validate?(state: MessageShape<DescMessage>): readonly string[];
   init(ctx: Context, state: MessageShape<DescMessage>): void;
-  /** What is wrong with the imported state beside those of the other modules; asked when every module has its own. */
+  /** Checks the imported state against other modules', after all modules are imported. */
   check?(ctx: Context): string | undefined;
-  /** A list of the state that is not in what the others get. */
+  /** A list of the state that the other functions do not receive. */
   readonly long?: LongList<MessageShape<DescMessage>>;
   /** Transactions that the state brings; they run when every module has its state. */
   txs?(state: MessageShape<DescMessage>): readonly Uint8Array[];
@@ -86,16 +86,16 @@ export interface LongList<S> {
 }
 
 export interface LongListWalk {
-  /** Takes the next item, and tells what is wrong with it, one sentence each; throws if it cannot be read. */
+  /** Takes the next item and returns its faults, one sentence each; throws if it cannot be read. */
   take(item: JsonValue, index: number): readonly string[];
   /**
-   * Finishes the import when all of the state was right so far, and tells what is wrong with the items together and with
-   * what comes behind them.
+   * Finishes the import if the state is right so far, and returns the faults of the items together and of the parts
+   * behind them.
    */
   end(isRight: boolean): readonly string[];
 }
 
-/** What is needed to begin another chain at its first block with the state of this one. */
+/** Prepares this state for the first block of another chain. */
 export interface RestartPart<S> {
   /** Ends what belongs to this chain alone, before the export, on a copy of the state that is thrown away. */
   prepare?(ctx: Context, restart: Restart): void;
@@ -106,7 +106,7 @@ export interface RestartPart<S> {
 /** How another chain begins. */
 export interface Restart {
   /**
-   * Operators (20 bytes) whose validators stay as they are; all others are jailed. Nobody is jailed if it is left out.
+   * Operators (20 bytes) whose validators keep their status; all others are jailed. Undefined = no validator is jailed.
    */
   readonly unjailed?: readonly Uint8Array[];
 }
@@ -142,12 +142,12 @@ export interface BlockUpdates {
 
 export type BlockPhase = "beginBlock" | "endBlock";
 
-/** What every module's `index.ts` makes. */
+/** The interface of a module, made by its `index.ts`. */
 export interface Module {
   readonly name: string;
   /** Version of the form of the module's state; 1 unless given. A change of the form needs the next one and a migration. */
   readonly version?: number;
-  /** The migrations from the state of version n to that of n + 1, by n. */
+  /** Migrations by version n, from the state of n to n + 1. */
   readonly migrations?: Readonly<Record<number, (ctx: Context) => void>>;
   readonly msg?: BoundService;
   readonly query?: BoundService;
@@ -160,7 +160,7 @@ export interface Module {
   /** Begin- and end-block items: each runs in its own sub-transaction; an error is reported, and the block continues. */
   readonly beginBlock?: (ctx: Context) => void;
   readonly endBlock?: (ctx: Context) => BlockUpdates | undefined;
-  /** Those of them that have to succeed: after an error in one, the node stops and keeps nothing of the block. */
+  /** End-block items whose failure halts the node, which keeps nothing of the block. */
   readonly vital?: readonly BlockPhase[];
   readonly invariants?: Readonly<Record<string, Invariant>>;
   /**

@@ -3,8 +3,8 @@ import { type Item, item, protoValue, type ValueCodec } from "../store/index.ts"
 import { equalBytes } from "../util/index.ts";
 
 /**
- * Declares the parameters of a module: one message in the module's store. They are read with every transaction and
- * hardly ever change, so the decoded value is kept while the stored bytes stay the same; nobody may write to it.
+ * Declares the parameters of a module: one message in the module's store. Every transaction reads them and they hardly
+ * ever change, so the decoded value is kept while the stored bytes stay the same; it is read-only.
  */
 export function paramsItem<D extends DescMessage>(spec: {
   readonly prefix: number;

@@ -11,7 +11,7 @@ export function movedEnd(height: bigint, last: bigint): bigint {
   return height === last ? -1n : height - last;
 }
 
-/** The same for a height at which something is due: what is late is due at once. */
+/** The same for a height at which something is due; overdue heights become due at once. */
 export function movedDue(height: bigint, last: bigint): bigint {
   return height > last ? height - last : 0n;
 }

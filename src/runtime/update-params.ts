@@ -9,8 +9,8 @@ interface UpdateParams<P> {
 }
 
 /**
- * Handler and stateless check of `MsgUpdateParams`. `problems` is what genesis asks as well: a proposal with parameters
- * that genesis would refuse is refused when it is submitted.
+ * Handler and stateless check of `MsgUpdateParams`. `problems` is the check of genesis too, so a proposal with
+ * parameters that genesis would refuse is refused when it is submitted.
  */
 export function updateParams<P>(spec: {
   readonly set: (ctx: Context, params: P) => void;

@@ -21,7 +21,7 @@ export const SDL_CODES = {
 /** Name of the kind of a fault. */
 export type SdlErrorKind = keyof typeof SDL_CODES;
 
-/** One fault or warning: where it is, what is wrong with which value, and what to write instead. */
+/** One fault or warning: its place, the faulty value, and the remedy. */
 export interface SdlIssue {
   readonly kind: SdlErrorKind;
   readonly file: string;
@@ -46,8 +46,8 @@ function locate(issue: SdlIssue): string {
 }
 
 /**
- * A refused deployment file with all its faults in the order of the file. Message, code and hint are those of the
- * first one, with the number of the others and the command that shows them.
+ * A refused deployment file with all its faults in the order of the file. Message, code and hint are the first fault's,
+ * followed by the number of the others and the command that lists them.
  */
 export class SdlError extends SvcError {
   readonly issues: readonly SdlIssue[];

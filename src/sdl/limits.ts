@@ -1,14 +1,14 @@
 /**
- * Bounds of one replica and totals of one group; quantities in thousandths of a core and bytes, prices in whole units
- * of the denomination per block. The field names are those of the chain's parameters. `group_bytes_max` and those after
- * it bound what a group may be written with: the work that its spec makes for everybody who reads it.
+ * Limits of one replica and of one group in total: quantities in thousandths of a core and bytes, prices in whole units
+ * of the denomination per block. Field names equal the chain's parameters. `group_bytes_max` and the fields after it
+ * limit the text of a group, and thereby the work of everyone who reads it.
  */
 export interface SdlLimits {
   readonly unitCpuMin: bigint;
   readonly unitCpuMax: bigint;
   readonly unitMemoryMin: bigint;
   readonly unitMemoryMax: bigint;
-  /** Of each volume. */
+  /** Minimum size of each volume. */
   readonly unitStorageMin: bigint;
   readonly unitStorageMax: bigint;
   readonly unitGpuMax: bigint;
@@ -20,12 +20,12 @@ export interface SdlLimits {
   readonly groupMemoryMax: bigint;
   readonly groupStorageMax: bigint;
   readonly groupGpuMax: bigint;
-  /** Of the encoded spec. */
+  /** Maximum size of the encoded spec. */
   readonly groupBytesMax: number;
   readonly groupNameMax: number;
   readonly groupAuditorsMax: number;
   readonly groupAttributesMax: number;
-  /** Of each kind of resource, and of each volume. */
+  /** Maximum number of attributes of each kind of resource, and of each volume. */
   readonly unitAttributesMax: number;
   readonly attributeKeyMax: number;
   readonly attributeValueMax: number;
@@ -49,7 +49,7 @@ export type SizeLimit = Extract<
   | "unitEndpointsMax"
 >;
 
-/** What such a limit is by default, and what it can be at most: prices of gas are measured up to there. */
+/** Default and highest value of such a limit: gas prices are measured up to the highest. */
 export const SIZE_LIMITS: Readonly<Record<SizeLimit, { readonly default: number; readonly most: number }>> = {
   groupBytesMax: { default: 16_384, most: 32_768 },
   groupNameMax: { default: 64, most: 256 },

@@ -36,7 +36,7 @@ export interface LoadedSdl {
   readonly hash: Uint8Array;
   /** Seconds; 0 where the file asks for none. */
   readonly reclaimMinWindowSeconds: bigint;
-  /** Warnings: what is probably not meant, in the order of the file. */
+  /** Warnings about probable mistakes, in the order of the file. */
   readonly warnings: readonly SdlIssue[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The manifest: what a tenant hands to the provider that won. Field names, order of lists and the meaning of null are
- * those of the ecosystem's manifest JSON, because the chain holds its hash (see `hash.ts`).
+ * The manifest: the document that a tenant sends to the provider of its lease. Field names, order of lists and the
+ * meaning of null equal the ecosystem's manifest JSON, because the chain holds its hash (see `hash.ts`).
  */
 
 /** An integer as decimal text inside an object, as the ecosystem prints resource amounts. */

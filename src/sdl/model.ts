@@ -2,7 +2,7 @@ import type { Dec } from "../util/index.ts";
 import type { Attribute, HttpOptions, ManifestCredentials } from "./manifest.ts";
 import type { Place } from "./report.ts";
 
-/** A deployment file as it is written, each part with its place. */
+/** A parsed deployment file, each part with its place. */
 export interface SdlFile {
   readonly version: SdlVersion;
   readonly services: ReadonlyMap<string, ServiceDecl>;
@@ -125,7 +125,7 @@ export interface DeploymentDecl {
   readonly placement: string;
   readonly profile: string;
   readonly count: number;
-  /** Of the placement's name under the service. */
+  /** Place of the placement's name under the service. */
   readonly place: Place;
   readonly servicePlace: Place;
   readonly profilePlace: Place;

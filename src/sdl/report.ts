@@ -7,7 +7,7 @@ export interface Place {
   readonly path: string;
 }
 
-/** What is wrong with a value, and what to write instead. */
+/** A faulty value and its remedy. */
 export interface Complaint {
   readonly problem: string;
   readonly remedy: string;

@@ -7,7 +7,7 @@ export const META_TABLE = "commit";
 const META_KEY = toUtf8("last");
 /** Present while a snapshot is being restored. */
 const RESTORING = toUtf8("restoring");
-/** Of the tables: version 1 had values without bytes, and no keys of paths. */
+/** Format of the tables: version 1 had values without bytes, and no keys of paths. */
 const FORMAT = 2;
 
 /** The record of the last commit. */

@@ -35,7 +35,7 @@ function rowsOf(database: Database): string[] {
   );
 }
 
-/** What lies in front of the store's own entry. */
+/** Prefix in front of the store's own entry. */
 const OWN = Uint8Array.of(0xff);
 
 function keys(state: Pick<StateStore, "store">): string[] {

@@ -27,7 +27,7 @@ import { appHashOf } from "./tree/hash.ts";
 import { proveInApp, proveInStore } from "./tree/proof.ts";
 import { type MovedKey, SparseMerkleTree, type TreeUpdate } from "./tree/smt.ts";
 
-/** The state of one committed height, whatever is committed later. It must be closed. */
+/** The state of one committed height, unaffected by later commits. It must be closed. */
 export interface StateSnapshot extends MultiReader {
   readonly height: bigint;
   readonly appHash: Uint8Array;
@@ -40,7 +40,7 @@ export interface PreparedState {
   readonly appHash: Uint8Array;
 }
 
-/** What a store has under a key, and the proof of it from the value up to the app hash. */
+/** The value of a store's key, and the proof of it from the value up to the app hash. */
 export interface ProvenValue {
   /** Undefined if the proof shows that there is no value. */
   readonly value: Uint8Array | undefined;
@@ -65,12 +65,12 @@ export class StateBranch extends CacheMultiStore {
   }
 }
 
-/** One named store: what is on disk, and the tree that commits to it. */
+/** One named store: its state on disk, and the tree that commits to it. */
 interface NamedStore {
   readonly name: string;
   readonly reader: ReadCache;
   readonly tree: SparseMerkleTree;
-  /** The flat state as it is on disk, past the cache, which also remembers absent keys. */
+  /** The flat state on disk, without the cache, which also remembers absent keys. */
   readonly flat: KVReader;
   /** The key of each path of the tree. */
   readonly paths: KVReader;
@@ -82,7 +82,7 @@ interface NamedStore {
  */
 const FIRST_KEY = keyText(Uint8Array.of(RESERVED_PREFIX));
 
-/** What a block writes besides its state. */
+/** Writes of a block besides its state. */
 export interface Alongside {
   /** Writes to other tables, which are not versioned. */
   readonly writes?: readonly Write[];
@@ -100,7 +100,7 @@ export interface StateOptions {
 type Changes = readonly Change[] | ListedChanges;
 
 interface Prepared {
-  /** What it is over, and is committed with; undefined if that is the last commit. */
+  /** The prepared state that it builds on and is committed with; undefined if it builds on the last commit. */
   readonly base: Prepared | undefined;
   readonly changes: ReadonlyMap<NamedStore, Changes>;
   readonly updates: ReadonlyMap<NamedStore, TreeUpdate>;
@@ -148,7 +148,7 @@ export class StateStore implements MultiReader {
     return this.#height;
   }
 
-  /** App hash of the last commit; before the first that of empty stores. */
+  /** App hash of the last commit; before the first commit, of empty stores. */
   get appHash(): Uint8Array {
     return this.#appHash;
   }
@@ -168,7 +168,7 @@ export class StateStore implements MultiReader {
     return this;
   }
 
-  /** The last committed state, kept as it is until closed. */
+  /** The last committed state, unchanged until closed. */
   snapshot(): StateSnapshot {
     const held = this.#database.snapshot();
     return {
@@ -200,10 +200,7 @@ export class StateStore implements MultiReader {
     return trees > values ? trees : values;
   }
 
-  /**
-   * What the state has under a key of a store, with its proof (ICS 23): that of the last commit, or of a height down to
-   * `lowestProven`.
-   */
+  /** The value of a store's key with its proof (ICS 23), at the last commit or a height down to `lowestProven`. */
   prove(name: string, key: Uint8Array, height: bigint = this.#height): ProvenValue {
     assert(!this.#empty, "there is a commit to prove something of");
     if (height === this.#height) return this.#proveIn(name, key);
@@ -257,8 +254,8 @@ export class StateStore implements MultiReader {
   }
 
   /**
-   * Makes a prepared state the last one, in one durable transaction with the old values of what changed and the
-   * caller's writes to its own tables. If the database refuses, nothing has changed. Other prepared states become void.
+   * Makes a prepared state the last one, in one durable transaction with the old values and the caller's writes to its
+   * own tables. If the database refuses, nothing has changed. Other prepared states become void.
    */
   commit(height: bigint, prepared: PreparedState, { writes = [], kept = [] }: Alongside = {}): void {
     const chosen = this.#prepared.get(prepared);
@@ -341,7 +338,9 @@ export class StateStore implements MultiReader {
     return new Map([...this.#stores.values()].map(({ name, tree }) => [name, { top: tree.top, root: tree.root() }]));
   }
 
-  /** What the changes of a block replace. The cache has most of it, because transactions read what they change. */
+  /**
+   * The values that a block replaces. The cache has most of them, because transactions read the keys that they change.
+   */
   *#oldValues({ changes }: Prepared, kept: readonly Write[]): Generator<OldValue> {
     for (const [{ name, reader }, made] of changes) {
       const table = stateTable(name);
@@ -441,7 +440,7 @@ function writesOf({ changes }: Prepared, moved: MovedKeys): Write[] {
   return writes;
 }
 
-/** The writes of the state of genesis, made one by one as they are written: there may be millions. */
+/** The writes of the genesis state, made one at a time: there may be millions. */
 function* bulkOf({ changes, updates }: Prepared): IterableIterator<Write> {
   for (const [{ name }, made] of changes) {
     const table = stateTable(name);

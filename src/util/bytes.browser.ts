@@ -1,9 +1,9 @@
-/** Byte-string helpers on what every browser has; the same functions as `bytes.ts`. */
+/** Byte-string helpers for browsers; the same functions as `bytes.ts`. */
 
 const utf8 = new TextEncoder();
 const utf8Strict = new TextDecoder("utf-8", { fatal: true });
 
-/** Arguments of one call of `fromCharCode`; engines limit them. */
+/** Arguments per call of `fromCharCode`; engines limit them. */
 const CHUNK = 8192;
 
 /** Lower-case hexadecimal. */

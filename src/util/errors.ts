@@ -1,6 +1,6 @@
-/** What a numbered error carries besides its text. */
+/** Parts of a numbered error besides its text. */
 export interface ErrorOptions {
-  /** What the user should do next, one sentence. */
+  /** The user's next step, one sentence. */
   readonly hint?: string;
   readonly cause?: unknown;
 }
@@ -47,7 +47,7 @@ export interface ErrorFactory {
   readonly isAbsence: boolean;
 }
 
-/** What identifies an error, or a result of the chain. */
+/** Identifies an error, or a result of the chain. */
 export interface ErrorId {
   readonly codespace: string;
   readonly code: number;
@@ -138,7 +138,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The text of an error with that of its innermost cause, for logs. */
+/** The text of an error and of its innermost cause, for logs. */
 export function causeText(error: unknown): string {
   let cause = error;
   while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause;

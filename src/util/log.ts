@@ -141,7 +141,7 @@ function plainValue(value: unknown): string {
   return isWord ? text : escapeControls(JSON.stringify(text));
 }
 
-/** What a terminal obeys: codes, other line ends than ours, and overrides of the direction in which text runs. */
+/** Text that a terminal interprets: control codes, foreign line ends, and overrides of the text direction. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const CONTROLS = new RegExp(CONTROL, "gu");
 

@@ -9,7 +9,7 @@ export class Mutex {
   }
 }
 
-/** Runs the tasks of each name one after the other; those of different names do not wait for one another. */
+/** Runs the tasks of one name one after the other; tasks of different names run in parallel. */
 export class Mutexes {
   readonly #names = new Map<string, { readonly mutex: Mutex; tasks: number }>();
 
@@ -55,8 +55,8 @@ interface TurnOwner {
 }
 
 /**
- * Runs at most `each` tasks of one owner at once, and `all` of all owners: an owner with many tasks waits for its own,
- * and others do not wait for it.
+ * Runs at most `each` tasks of one owner and `all` tasks in total at once: an owner with many tasks waits only for
+ * itself.
  */
 export class Turns {
   readonly #each: number;

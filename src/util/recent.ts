@@ -1,7 +1,7 @@
 /**
- * Remembers the entries used last, in two generations: when the newer one is full it becomes the older one, and the
- * entries not used since the last such change are dropped as a whole. A `Map` that removes its oldest entry for every
- * new one would keep holes in their places, and walk over thousands of them each time.
+ * A cache of recent entries in two generations: when the newer one is full it becomes the older one, and the previous
+ * older one is dropped. A `Map` that deletes its oldest entry for every new one would keep holes and walk over
+ * thousands of them each time.
  */
 export class Recent<K, V> {
   readonly #generation: number;

@@ -2,7 +2,7 @@ import { bech32 } from "@scure/base";
 import { BECH32_PREFIX, errorText, Recent, sdkErrors, toHex } from "../util/index.ts";
 import { quickBech32 } from "./bech32.ts";
 
-/** What a bech32 text names; the `Pub` kinds hold amino-encoded public keys. */
+/** Kind of a bech32 text; the `Pub` kinds hold amino-encoded public keys. */
 export type AddressKind = "account" | "valoper" | "valcons";
 /** Kinds of public keys in bech32. */
 export type PublicKeyKind = "accountPub" | "valoperPub" | "valconsPub";
@@ -19,7 +19,7 @@ const SUFFIXES: Readonly<Record<Bech32Kind, string>> = {
 
 /** The ecosystem allows more than BIP-173's 90 characters, because keys of multisigs are longer. */
 const MAX_LENGTH = 1023;
-/** Addresses of one generation of a cache. */
+/** Addresses per generation of a cache. */
 const CACHE_SIZE = 8_192;
 
 /** The human-readable part of a kind, for example `svcvaloper`. */
@@ -44,8 +44,8 @@ export function encodeAddress(
 }
 
 /**
- * The bytes of an address of the given kind and network: 20 of them, or 32 as for module accounts of newer networks.
- * Throws `sdkErrors.invalidAddress`. The result is shared with other callers: do not write to it.
+ * The bytes of an address of the given kind and network: 20, or 32 for module accounts of newer networks. Throws
+ * `sdkErrors.invalidAddress`. The result is shared with other callers: do not write to it.
  */
 export function decodeAddress(text: string, kind: AddressKind = "account", prefix: string = BECH32_PREFIX): Uint8Array {
   const expected = bech32Prefix(kind, prefix);

@@ -5,7 +5,7 @@ import { quickBech32 } from "./bech32.ts";
 
 const HUMAN_PARTS = ["svc", "svcvaloper", "cosmos", "a", "a1b"];
 
-/** What the library says about a text in lower case. */
+/** The library's result for a text in lower case. */
 function slowly(text: string, humanPart: string): Uint8Array | undefined {
   try {
     const { prefix, words } = bech32.decode(text as `${string}1${string}`, 1023);

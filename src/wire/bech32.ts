@@ -2,7 +2,7 @@
 const DIGITS = new Int8Array(128).fill(-1);
 for (const [i, character] of [..."qpzry9x8gf2tvdw0s3jn54khce6mua7l"].entries()) DIGITS[character.charCodeAt(0)] = i;
 
-/** What the five bits shifted out of the checksum add to it, for each of their values (BIP 173). */
+/** Contribution of the five bits shifted out of the checksum, for each of their values (BIP 173). */
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
 const CARRIED = Int32Array.from({ length: 32 }, (_, top) =>
   GENERATORS.reduce((sum, generator, i) => (((top >>> i) & 1) === 1 ? sum ^ generator : sum), 0),
@@ -10,9 +10,8 @@ const CARRIED = Int32Array.from({ length: 32 }, (_, top) =>
 const CHECKSUM_CHARACTERS = 6;
 
 /**
- * The bytes of a bech32 text in lower case whose human-readable part is this one; undefined for any other text, which
- * the library has to read to report what is wrong with it. Genesis files hold millions of addresses: the library takes
- * ten times as long.
+ * The bytes of a lower-case bech32 text with this human-readable part; undefined for any other text, which the library
+ * reads to report the fault. Genesis files hold millions of addresses, and the library takes ten times as long.
  */
 export function quickBech32(text: string, humanPart: string): Uint8Array | undefined {
   const start = humanPart.length + 1;

@@ -4,8 +4,8 @@ import { decodeMessage } from "./codec/index.ts";
 import { type JsonValue, MAX_JSON_DEPTH, readJson } from "./json/index.ts";
 
 /**
- * Decoding what strangers send. JSON and protobuf make far more objects than they have bytes, so each decoder here refuses a
- * text or a message by its structure before it makes any of them.
+ * Decoders for untrusted input. JSON and protobuf can make far more objects than they have bytes, so each decoder here
+ * checks the structure of a text or message before it creates any object.
  */
 
 /** Bytes of a request that carries no transaction, in any encoding. */

@@ -32,7 +32,7 @@ export type LeaseKey = BidKey;
 export type OrderNumbers = Pick<OrderKey, "dseq"> & Partial<Pick<OrderKey, "gseq" | "oseq">>;
 /** The owner and serial number of a certificate. */
 export type CertificateKey = Pick<CertificateID, "owner" | "serial">;
-/** What an escrow account is for: a deployment's money, or the deposit of a bid. */
+/** Purpose of an escrow account: a deployment's money, or the deposit of a bid. */
 export type AccountScope = "deployment" | "bid";
 /** An escrow account; `xid` is the text of the deployment's or the bid's id. */
 export type AccountKey = Pick<AccountID, "xid"> & { readonly scope: AccountScope };
@@ -80,7 +80,10 @@ export function formatAccountId(id: Pick<AccountID, "scope" | "xid">): string {
   return `${id.scope}/${id.xid}`;
 }
 
-/** Reads `<owner>/<dseq>`, with or without `deployment/` in front. Throws `sdkErrors.invalidRequest`, as all of these do. */
+/**
+ * Reads `<owner>/<dseq>`, with or without `deployment/` in front. Throws `sdkErrors.invalidRequest`, like all parsers
+ * here.
+ */
 export function parseDeploymentId(text: string): DeploymentID {
   const [owner, dseq] = splitId(text, "deployment", 2);
   return create(DeploymentIDSchema, { owner, dseq: number(text, dseq, MAX_UINT64) });

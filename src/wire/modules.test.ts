@@ -22,7 +22,7 @@ import {
 import { fromJson, printJson, sortJson, toJson } from "./json/index.ts";
 import { aminoMessage } from "./tx/amino.ts";
 
-/** The forms that hardware wallets sign; they are those of the reference tool, which checks them in `test/interop/`. */
+/** The forms that hardware wallets sign, equal to the reference tool's, which `test/interop/` checks. */
 describe("amino JSON of modules that other chains have", () => {
   function amino<D extends DescMessage>(schema: D, message: MessageInitShape<D>): string {
     return printJson(sortJson(aminoMessage({ schema, value: create(schema, message) })));

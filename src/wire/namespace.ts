@@ -1,7 +1,7 @@
 /**
- * The two spellings of one thing. Ours is `sdk.*`; wallets, explorers and libraries of the ecosystem have `cosmos.*`
- * built in. Both are accepted wherever a name comes in, received bytes are never rewritten, and an answer uses the
- * spelling that was asked.
+ * The two spellings of a name. Ours is `sdk.*`; wallets, explorers and libraries of the ecosystem have `cosmos.*` built
+ * in. Both are accepted in every input, received bytes are never rewritten, and an answer uses the spelling of its
+ * request.
  */
 export type Namespace = "sdk" | "cosmos";
 

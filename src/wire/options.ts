@@ -32,7 +32,9 @@ import {
 
 export { type Cli, type CliField, type CliGroup, CliText, type HttpRule, Scalar };
 
-/** Path of the field that holds the signer, for example `id.owner`; undefined for what is not a transaction message. */
+/**
+ * Path of the field that holds the signer, for example `id.owner`; undefined if the type is not a transaction message.
+ */
 export const signerPath = remember((message: DescMessage) => textOption(message, signer));
 
 /** Name in amino JSON sign documents. */

@@ -64,7 +64,7 @@ export function resolveTypeUrl(typeUrl: string): DescMessage {
   return schema;
 }
 
-/** What the ecosystem says about a type URL that names nothing. */
+/** The ecosystem's error text for an unknown type URL. */
 export function unresolved(typeUrl: string): string {
   return `unable to resolve type URL ${JSON.stringify(typeUrl.slice(0, 128)).slice(1, -1)}`;
 }
@@ -109,7 +109,7 @@ export function allServices(): DescService[] {
   return [...new Set(services.values())];
 }
 
-/** The services of a module: those of packages such as `sdk.bank.v1beta1`. No other package is built for it. */
+/** The services of a module: the services of packages such as `sdk.bank.v1beta1`. No other package is built for it. */
 export function moduleServices(module: string): DescService[] {
   const isOwn = (name: string): boolean => name.split(".")[1] === module;
   for (const name of [...waiting.keys()].filter(isOwn)) load(name);

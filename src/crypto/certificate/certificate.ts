@@ -22,7 +22,7 @@ const ECDSA_WITH_SHA256 = "2a8648ce3d040302";
 const COMMON_NAME = "550403";
 const VERSION_TAG = 0xa0;
 
-/** What consensus code and peers need to know of an account's certificate (X.509 v3, ECDSA P-256 with SHA-256). */
+/** The fields of an account's certificate that consensus code and peers need (X.509 v3, ECDSA P-256 with SHA-256). */
 export interface AccountCertificate {
   /** Decimal text. */
   readonly serial: string;

@@ -4,7 +4,7 @@ import { fromHex } from "../../util/index.ts";
 import { encodePem } from "../der/index.ts";
 import { CERTIFICATE_BLOCK, PUBLIC_KEY_BLOCK } from "./certificate.ts";
 
-/** What a certificate says. `serial` is the time of creation in nanoseconds since 1970; times are milliseconds. */
+/** Contents of a certificate. `serial` is the time of creation in nanoseconds since 1970; times are milliseconds. */
 export interface CertificateRequest {
   /** Account address (bech32), the common name. */
   readonly address: string;

@@ -5,8 +5,8 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const NUMBER_HEX = 64;
 
 /**
- * A secp256k1 signature in DER (`SEQUENCE { INTEGER r, INTEGER s }`) as the 64 bytes R||S that transactions hold. Of the
- * two values of S that are both right the lower one is taken. Throws on anything else.
+ * Converts a secp256k1 signature from DER (`SEQUENCE { INTEGER r, INTEGER s }`) to the 64 bytes R||S that transactions
+ * hold, with the lower of the two valid values of S. Throws on anything else.
  */
 export function signatureFromDer(der: Uint8Array): Uint8Array {
   const [r, s, ...others] = derChildren(readDer(der)).map(derInteger);

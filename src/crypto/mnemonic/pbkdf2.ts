@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const derive = promisify(pbkdf2);
 
-/** The input of PBKDF2; `length` is that of the result in bytes. */
+/** The input of PBKDF2; `length` is the length of the result in bytes. */
 export interface Pbkdf2Options {
   readonly salt: string;
   readonly rounds: number;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** What a token may be used for at a provider's gateway. */
+/** Actions that a token can allow at a provider's gateway. */
 export const TOKEN_SCOPES = [
   "send-manifest",
   "get-manifest",
@@ -21,7 +21,7 @@ const text = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 const number32 = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(0xffff_ffff));
 const scopes = v.pipe(v.array(v.picklist(TOKEN_SCOPES)), v.minLength(1), v.maxLength(TOKEN_SCOPES.length));
 
-/** Deployment sequence numbers may exceed 2^53, so decimal text is accepted too, and is what is always returned. */
+/** Deployment sequence numbers may exceed 2^53, so decimal text is accepted too, and always returned. */
 const dseq = v.pipe(
   v.union([v.pipe(v.number(), v.safeInteger(), v.minValue(1)), v.pipe(v.string(), v.regex(/^[1-9]\d{0,19}$/))]),
   v.transform(String),
@@ -69,7 +69,7 @@ const tokenClaims = v.strictObject({
 
 /** Claims of a gateway token. `iss` is the tenant's address, `aud` the provider's; times are seconds since 1970. */
 export type TokenClaims = v.InferOutput<typeof tokenClaims>;
-/** What a token allows: everything, some actions, or some actions on some deployments. */
+/** The access that a token grants: everything, some actions, or some actions on some deployments. */
 export type TokenLeases = TokenClaims["leases"];
 type Permission = Extract<TokenLeases, { access: "granular" }>["permissions"][number];
 
@@ -80,7 +80,10 @@ export function parseTokenClaims(payload: unknown): TokenClaims | string {
   return findFault(result.output.leases) ?? result.output;
 }
 
-/** What the schema cannot say: which lists belong to which access, and that a provider is named once. */
+/**
+ * Checks the rules that the schema cannot express: which lists belong to which access, and that a provider is named
+ * once.
+ */
 function findFault(granted: TokenLeases): string | undefined {
   if (granted.access !== "granular") return undefined;
   const providers = granted.permissions.map(({ provider }) => provider);

@@ -35,12 +35,12 @@ export async function signToken(claims: TokenClaims, sign: TokenSigner): Promise
   return `${input}.${base64url(await sign(toUtf8(input)))}`;
 }
 
-/** The claims of a token whose signature nobody has checked yet: to find out whose key is needed. */
+/** The claims of a token before its signature is verified: they tell whose key to verify it with. */
 export async function readTokenClaims(token: string): Promise<TokenClaims> {
   return (await parseToken(token)).claims;
 }
 
-/** What the verifier knows by itself. */
+/** Values that the verifier expects in a token. */
 export interface TokenExpectation {
   /** The 33-byte key of the account. */
   readonly publicKey: Uint8Array;

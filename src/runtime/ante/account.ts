@@ -10,7 +10,7 @@ export interface Account {
   readonly sequence: bigint;
   /** Known since the first transaction. */
   readonly publicKey: PublicKey | undefined;
-  /** Set on accounts that belong to a module: nobody holds a key for them. */
+  /** Set on accounts of a module, which have no key. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] } | undefined;
   /** Whether some of its coins vest with time; the locked coins are stored apart. */
   readonly isVesting?: boolean;

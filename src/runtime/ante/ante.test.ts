@@ -67,7 +67,7 @@ function transfer(chain: TestChain, settings: Partial<SendSettings> = {}): Uint8
   return chain.sign(msgSend(from.address), { from, fee, ...settings });
 }
 
-/** Changes the parts of a transaction and leaves the signatures as they are, or changes them too. */
+/** Changes the parts of a transaction, and optionally the signatures. */
 function tampered(
   tx: Uint8Array,
   change: {

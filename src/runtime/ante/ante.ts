@@ -36,7 +36,7 @@ export interface AnteParams {
   readonly sigVerifyCostSecp256k1: bigint;
 }
 
-/** What the checks need of accounts. */
+/** Functions of the account keeper that the checks need. */
 export interface AnteAccounts {
   get(ctx: Context, address: Uint8Array): Account | undefined;
   set(ctx: Context, account: Account): void;
@@ -44,14 +44,14 @@ export interface AnteAccounts {
   storeCosts(ctx: Context): GasCosts;
 }
 
-/** What the checks need of balances. */
+/** Functions of the bank keeper that the checks need. */
 export interface AnteBank {
   sendToModule(ctx: Context, from: Uint8Array, module: string, coins: readonly IntCoin[]): void;
-  /** Throws `sdk/5` unless an account holds these coins in addition to what is kept back. */
+  /** Throws `sdk/5` unless an account holds these coins beyond the reserved ones. */
   checkFunds(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], keptBack: ReadonlyMap<string, bigint>): void;
 }
 
-/** A fee that somebody wants others to pay. */
+/** A fee that the sender wants another account to pay. */
 export interface FeeUse {
   readonly granter: Uint8Array;
   readonly grantee: Uint8Array;
@@ -74,30 +74,29 @@ export interface AnteOptions {
   readonly feeGrants: FeeGrants;
   /** Module account that receives the fees. */
   readonly feeCollector: string;
-  /** What this node requires of a transaction before it relays it; one of these prices must be met. */
+  /** Minimum prices for relaying a transaction; meeting one of them is enough. */
   readonly minGasPrices: readonly DecimalCoin[];
-  /** Gas of a whole block now: a transaction that asks for more could never be part of one. Negative = no limit. */
+  /** Gas of a whole block: a transaction that asks for more could never be in one. Negative = no limit. */
   readonly maxBlockGas: () => bigint;
 }
 
-/** What else waits for a block while a transaction is checked. */
+/** Other transactions that wait while a transaction is checked. */
 export interface Waiting {
   readonly claims: Pick<Claims, "of">;
-  /** The claim that the transaction would take the place of: its own, or that of the one which it replaces. */
+  /** The claim that the transaction would replace: its own, or that of the transaction which it replaces. */
   readonly place?: Claim | undefined;
 }
 
-/** What is known of a transaction besides its content. */
+/** Facts about a transaction besides its content. */
 export interface AnteFacts {
   readonly verified: VerifiedSignatures;
   readonly waiting: Waiting | undefined;
 }
 
 /**
- * The checks before the messages: they make sure that an authorized account pays for the work, and that every signer
- * agreed. What they change (fee, sequence, public key) is kept even if the messages fail. State is read and written
- * unmetered: the gas of the checks is that of the bytes and of the signatures. For the mempool nothing is changed and
- * no event is emitted.
+ * The checks before the messages: an authorized account pays for the work, and every signer agreed. Their changes (fee,
+ * sequence, public key) stay even if the messages fail. State is read and written unmetered: the checks pay gas for
+ * bytes and signatures. In the mempool they change nothing and emit no event.
  */
 export function runAnte(ctx: Context, tx: PreparedTx, options: AnteOptions, { verified, waiting }: AnteFacts): void {
   const params = options.accounts.getParams(ctx);
@@ -149,7 +148,7 @@ function checkTimeout(ctx: Context, { decoded }: PreparedTx): void {
     throw sdkErrors.txTimeoutHeight(`block height: ${ctx.height}, timeout height: ${timeout}`);
 }
 
-/** The limit counts bytes, which is what a node has to store. */
+/** The limit counts bytes, the unit that nodes store. */
 function checkMemo({ decoded }: PreparedTx, { maxMemoCharacters: limit }: AnteParams): void {
   const length = Buffer.byteLength(decoded.body.memo);
   if (BigInt(length) > limit)
@@ -175,7 +174,7 @@ function loadSigners(ctx: Context, tx: PreparedTx, accounts: AnteAccounts, waiti
   });
 }
 
-/** A new transaction comes after those that wait, one that already has a place comes between them. */
+/** A new transaction follows the waiting ones; one that already has a place stays between them. */
 function sequencesOf({ sequence }: Account, claimed: Claimed | undefined, hasPlace: boolean): SequenceRange {
   const next = sequence + (claimed?.txs ?? 0n);
   return hasPlace ? { first: sequence, last: next - 1n, next } : { first: next, last: next, next };
@@ -197,13 +196,10 @@ function emitSignatures(ctx: Context, { signers, decoded }: PreparedTx): void {
   for (const signature of decoded.raw.signatures) ctx.events.emit("tx", { signature: toBase64(signature) });
 }
 
-/** What is known of the payer, before and after the messages are read. */
+/** Facts about the payer, before and after the messages are read. */
 export type Paying = Pick<PreparedTx, "feePayer" | "feeGranter" | "fee"> & { readonly typeUrls?: readonly string[] };
 
-/**
- * Whether this fee and those of all waiting transactions can be paid: by an allowance if there is one, and by the
- * account.
- */
+/** Whether this fee and the fees of all waiting transactions can be paid, by the account or its allowance. */
 export function checkFunds(
   ctx: Context,
   paying: Paying,
@@ -227,7 +223,9 @@ export function checkFunds(
   bank.checkFunds(ctx, account, [...fee, ...others.map((denom) => ({ denom, amount: 0n }))], spent);
 }
 
-/** What waiting transactions take from an account or an allowance, without the one that this transaction replaces. */
+/**
+ * Coins reserved by waiting transactions on an account or allowance, without the transaction that this one replaces.
+ */
 function keptBack(source: string, waiting: Waiting | undefined): Map<string, bigint> {
   const { claims, place } = waiting ?? {};
   const spent = new Map(claims?.of(source)?.spent);
@@ -261,7 +259,7 @@ function explained({ feeGranter, feePayer }: Paying, work: () => void): void {
   }
 }
 
-/** Subtracts what waiting transactions will pay from what a simulation sees. */
+/** Subtracts the fees of waiting transactions from the balances that a simulation sees. */
 function setAside(
   ctx: Context,
   { signers }: PreparedTx,

@@ -131,7 +131,7 @@ describe("of a large transaction no message is read", () => {
   });
 });
 
-/** The last signature is of somebody else. */
+/** The last signature belongs to another key. */
 function forged(tx: Uint8Array): Uint8Array {
   const raw = decodeMessage(TxRawSchema, tx);
   const [first] = raw.signatures;

@@ -20,20 +20,20 @@ import { readFee, readGasLimit, readGranter, readSigner } from "./tx.ts";
 export const READ_WHOLE_BYTES = 4 << 10;
 
 /**
- * Largest transaction signed as amino JSON that the mempool accepts: what was signed is known only when all messages
- * were read and written again as text.
+ * Largest transaction signed as amino JSON that the mempool accepts: its sign bytes are known only after all messages
+ * are read and written again as text.
  */
 export const MAX_AMINO_BYTES = 64 << 10;
 
-/** What is known of a large transaction before its messages are read. */
+/** Facts about a large transaction before its messages are read. */
 export interface LargeTx {
   readonly size: number;
   readonly envelope: Envelope;
 }
 
 /**
- * Checks that the fee is enough, that its payer exists, can pay, has this sequence and signed, all before any message is
- * read. The errors are those of the full checks, which follow.
+ * Checks that the fee is enough, and that its payer exists, can pay, has this sequence and signed, all before any
+ * message is read. Errors equal those of the full checks, which follow.
  */
 export function checkPayer(ctx: Context, { size, envelope }: LargeTx, options: AnteOptions, facts: AnteFacts): void {
   const { authInfo } = envelope;
@@ -89,7 +89,7 @@ function checkSigned(ctx: Context, { size, envelope }: LargeTx, signed: readonly
   throw failure;
 }
 
-/** What was signed is not known yet: the form of the signature is. */
+/** The sign bytes are not known yet; the form of the signature is. */
 function checkAmino(ctx: Context, size: number, signed: SignedBy): void {
   if (size > MAX_AMINO_BYTES)
     throw sdkErrors.txTooLarge(`${size} > ${MAX_AMINO_BYTES} bytes of a transaction signed as amino JSON`, {

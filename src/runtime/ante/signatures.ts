@@ -17,7 +17,7 @@ import {
 import type { Context } from "../context.ts";
 import type { Account } from "./account.ts";
 
-/** One signer, with its account on the chain and what the transaction says. */
+/** One signer, with its account on the chain and the transaction's signer info. */
 export interface SignedBy {
   readonly index: number;
   readonly account: Account;
@@ -31,14 +31,14 @@ export interface SignedBy {
   readonly sequences: SequenceRange;
 }
 
-/** From the account's sequence on the chain on; `next` is that of a further transaction. */
+/** Sequences from the account's sequence on the chain on; `next` is for a further transaction. */
 export interface SequenceRange {
   readonly first: bigint;
   readonly last: bigint;
   readonly next: bigint;
 }
 
-/** Signatures of one transaction known to be valid, by everything that their validity depends on besides its bytes. */
+/** Signatures of one transaction known to be valid, by every input of their validity except its bytes. */
 export type VerifiedSignatures = Set<string>;
 
 /** How many signatures a key counts for: every member of a threshold key, whether it signs or not. */
@@ -59,8 +59,8 @@ function signingMembers(members: number, modeInfo: ModeInfo | undefined): number
 }
 
 /**
- * What chains require of a simulated transaction, whose signatures nobody verifies: the sequence of the account, and
- * for a threshold account the form of a threshold signature, without which the gas of its members would be unknown.
+ * Requirements of a simulated transaction, whose signatures are not verified: the account's sequence, and for a
+ * threshold account the form of a threshold signature, without which the gas of its members would be unknown.
  */
 export function checkSimulated({ account, publicKey, info, signature, sequences }: SignedBy): void {
   if (info === undefined || signature === undefined) throw sdkErrors.noSignatures();
@@ -98,7 +98,7 @@ export function checkSignature(ctx: Context, tx: SignableTx, signed: SignedBy, v
   verified.add(id);
 }
 
-/** Checks all of a signature that can be checked without what was signed: whose it is, its sequence and its form. */
+/** Checks everything about a signature that does not need the sign bytes: its signer, sequence and form. */
 export function checkSignatureForm(ctx: Context, signed: SignedBy): void {
   const { publicKey, info, signature } = checkSigner(signed);
   const given = givenSignatures(publicKey, { modeInfo: info.modeInfo, signature });

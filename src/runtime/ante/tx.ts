@@ -45,12 +45,12 @@ export interface PreparedTx {
   readonly size: number;
   readonly decoded: DecodedTx;
   readonly messages: readonly RoutedMessage[];
-  /** How many messages it has, including those that others carry. */
+  /** Number of messages, including nested ones. */
   readonly messageCount: number;
   /** Signers of the messages in order, each once, then the fee payer if it is not among them. */
   readonly signers: readonly TxSigner[];
   readonly feePayer: TxSigner;
-  /** Whose coins pay the fee, if they are not those of `feePayer`, who signs. */
+  /** Account that pays the fee for `feePayer`, who signs; undefined if `feePayer` pays. */
   readonly feeGranter: FeeGranter | undefined;
   /** Types of the messages, each once, in our spelling. */
   readonly typeUrls: readonly string[];

@@ -32,8 +32,8 @@ export function watchedGas(meter: GasMeter, watch: () => void): GasMeter {
 }
 
 /**
- * A meter over another one with so much already paid: what is consumed uses that up first, and beyond it `percent` of
- * it is consumed from the other meter.
+ * A meter with prepaid gas: consumption uses that up first, then `percent` of the rest is consumed from the other
+ * meter.
  */
 export function prepaidGas(meter: GasMeter, prepaid: bigint, percent = 100n): GasMeter {
   let left = prepaid;

@@ -29,9 +29,7 @@ export function fixedGas(table: readonly GasRow[], message: string): bigint {
   return row.gas;
 }
 
-/**
- * What is wrong with a table: every message of the service has one row, no other message has, and no price is too high.
- */
+/** Faults of a gas table: every message of the service has one row, no other message has, and no price is too high. */
 export function gasTableProblems(service: DescService, table: readonly GasRow[]): string[] {
   const names = service.methods.map(({ input }) => input.name).filter((name) => name !== UNPRICED);
   const rows = table.map(({ message }) => message);

@@ -12,7 +12,7 @@ export interface GasCosts {
   readonly iterateFlat: bigint;
 }
 
-/** A store whose operations consume gas; bytes counted are those of key and value. */
+/** A store whose operations consume gas; the counted bytes are those of key and value. */
 export function meteredStore(store: KVStore, gas: GasMeter, costs: GasCosts): KVStore {
   return new MeteredStore(store, gas, costs);
 }

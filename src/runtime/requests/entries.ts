@@ -1,8 +1,8 @@
 import { errorText } from "../../util/index.ts";
 
 /**
- * What is wrong with a list in a genesis state, one sentence for each bad entry: `providers[3]: ...`. `identify` throws
- * if it refuses an entry, otherwise it returns what may be in the list only once.
+ * Faults of a list in a genesis state, one sentence for each bad entry: `providers[3]: ...`. `identify` throws if it
+ * refuses an entry; otherwise it returns an identity that the list may contain once.
  */
 export function entryProblems<T>(name: string, list: readonly T[], identify: (entry: T) => string): string[] {
   const seen = new Set<string>();

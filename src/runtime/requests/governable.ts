@@ -2,24 +2,27 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import { toNanos } from "../../wire/index.ts";
 
 /**
- * What governance may set at most, so that it can always set something else: within these limits, a proposal of new
- * parameters, its deposit and a vote fit a block, and no point in time and no sum leaves its type.
+ * Limits on parameters that governance may set, so that it can always set others: within them a proposal of new
+ * parameters, its deposit and a vote fit a block, and no time and no sum overflows.
  */
 
 /** How many times dearer than on a new chain gas may become. */
 const MOST_TIMES = 20n;
 /** Gas of a block: a proposal of all parameters of any module takes a tenth of a million on a new chain. */
 export const LEAST_BLOCK_GAS = 100_000n * MOST_TIMES;
-/** Bytes of a block: those of the votes of a thousand validators, and of some proposals. */
+/** Bytes of a block: enough for the votes of a thousand validators and some proposals. */
 export const LEAST_BLOCK_BYTES = 262_144n;
-/** Coins that inflation may reach: the voting power of all of them is less than an engine can count. */
+/** Maximum supply that inflation may reach: the voting power of all coins stays below an engine's limit. */
 export const MOST_SUPPLY = (2n ** 60n - 1n) * 1_000_000n;
-/** Of a duration that is added to the time of a block: before the year 2162 the sum has less than 63 bits of nanoseconds. */
+/**
+ * Maximum of a duration that is added to the time of a block: before the year 2162 the sum has less than 63 bits of
+ * nanoseconds.
+ */
 const MOST_YEARS = 100n;
 const YEAR = 365n * 86_400n * 1_000_000_000n;
 const SECOND_NANOS = 1_000_000_000;
 
-/** What is wrong with the limits of a block; -1 is no limit. */
+/** Faults of the limits of a block; -1 is no limit. */
 export function blockProblems(block: { readonly maxBytes: bigint; readonly maxGas: bigint }): string[] {
   const isSmall = (value: bigint, least: bigint): boolean => value !== -1n && value < least;
   const why = "or the next proposal may not fit";
@@ -33,7 +36,7 @@ export function blockProblems(block: { readonly maxBytes: bigint; readonly maxGa
   ];
 }
 
-/** What is wrong with prices of gas by their names, beside those of a new chain. */
+/** Faults of gas prices by their names, compared with a new chain's. */
 export function priceProblems(
   prices: Readonly<Record<string, bigint>>,
   usual: Readonly<Record<string, bigint>>,
@@ -44,7 +47,7 @@ export function priceProblems(
   });
 }
 
-/** What is wrong with a duration. */
+/** Faults of a duration. */
 export function durationProblems(
   name: string,
   duration: Pick<Duration, "seconds" | "nanos"> | undefined,

@@ -45,15 +45,15 @@ export class StatusError extends SvcError {
   }
 }
 
-/** A refusal of the path or the height of a query, reported as it is. */
+/** A refusal of a query's path or height, reported unchanged. */
 export function plainFailure(error: unknown): QueryFailure {
   const failure = failureOf(error);
   return { ...failure, info: `${failure.codespace}/${failure.code}` };
 }
 
 /**
- * What a handler of a query threw, in the words that clients of the ecosystem look for: `rpc error: code = NotFound desc
- * = account svc1... not found: key not found`.
+ * A query handler's error, in the words that clients of the ecosystem look for: `rpc error: code = NotFound desc =
+ * account svc1... not found: key not found`.
  */
 export function queryFailure(error: unknown): QueryFailure {
   if (!(error instanceof SvcError)) return plainFailure(error);

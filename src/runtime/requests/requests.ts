@@ -36,10 +36,10 @@ export function readState<S extends number>(
   throw refuse(`unknown state ${JSON.stringify(text.slice(0, 40))}: write ${list}`);
 }
 
-/** Every message that is compared with minimum amounts walks the list of them. */
+/** Limit of the list that every message with a minimum amount walks. */
 const MAX_MINIMUMS = 100;
 
-/** What is wrong with a parameter that lists minimum amounts, one for each accepted denomination. */
+/** Faults of a parameter that lists minimum amounts, one for each accepted denomination. */
 export function minimumsProblems(name: string, coins: readonly CoinMessage[]): string[] {
   if (coins.length === 0) return [`${name}: there must be at least one`];
   if (coins.length > MAX_MINIMUMS) return [`${name}: there may be at most ${MAX_MINIMUMS}`];

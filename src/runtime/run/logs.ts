@@ -1,7 +1,7 @@
 import { append } from "../../util/index.ts";
 import type { Event, EventAttribute } from "../events.ts";
 
-/** An event as it is stored and searched; `index` tells the engine to make the attribute searchable. */
+/** A stored, searchable event; `index` tells the engine to make the attribute searchable. */
 export interface StoredEvent {
   readonly type: string;
   readonly attributes: readonly StoredAttribute[];
@@ -12,9 +12,9 @@ export interface StoredAttribute extends EventAttribute {
 }
 
 /**
- * Events that the ecosystem has had since logs went out of use: they are among the events of a result and not in its
- * log, which has the form of the time before. Of those of messages, the sender and receiver are searchable; everything
- * else, and those of fees, is found by `transfer`, and would be a fifth of the index.
+ * Events that the ecosystem added after logs went out of use: a result has them among its events and not in its log.
+ * Only sender and receiver of a message's events are searchable; the rest can be found by `transfer`, and would be a
+ * fifth of the index.
  */
 const EVENTS_ALONE: ReadonlySet<string> = new Set(["coin_spent", "coin_received"]);
 
@@ -47,7 +47,7 @@ function marked(attributes: readonly EventAttribute[], index: boolean): StoredAt
 }
 
 /**
- * The log of a successful transaction, one entry a message: events of one type are one entry with all attributes in
+ * The log of a successful transaction, one entry per message: events of one type form one entry with all attributes in
  * the order of emission, types in alphabetical order. The first entry leaves its index out, as clients expect.
  */
 export function successLog(messages: readonly (readonly Event[])[]): string {

@@ -12,7 +12,7 @@ import type { MessageRoute } from "../router.ts";
 /** Amounts may have one digit more when the block is made: it is better to estimate too much gas than too little. */
 const SIMULATED_PERCENT = 105n;
 
-/** What one message did. */
+/** Result of one message. */
 export interface MessageResult {
   readonly events: readonly Event[];
   /** The response, its type URL in the spelling of the message. */
@@ -26,7 +26,7 @@ export interface MessageRun {
   readonly before?: () => void;
 }
 
-/** Runs the messages of a transaction one after the other; the error of one ends the run. */
+/** Runs the messages of a transaction in order; the first error ends the run. */
 export function runMessages(
   ctx: Context,
   messages: readonly RoutedMessage[],
@@ -52,8 +52,8 @@ function runMessage(ctx: Context, { route, value, namespace }: RoutedMessage, co
 }
 
 /**
- * Consumes the fixed gas of a message whose module prices it, and returns the meter for its work, of which so much is
- * included: ordinary messages cost the same whatever the state holds, large ones pay for what they touch.
+ * Consumes the fixed gas of a message whose module prices it, and returns the meter for its work with the included gas:
+ * ordinary messages cost the same whatever the state holds, large ones pay for the state they touch.
  */
 export function chargeMessage(ctx: Context, { module, message }: MessageRoute): GasMeter {
   const fixed = module.messageGas?.(ctx, message);
@@ -62,7 +62,7 @@ export function chargeMessage(ctx: Context, { module, message }: MessageRoute): 
   return prepaidGas(ctx.gas, fixed, ctx.mode === "simulate" ? SIMULATED_PERCENT : 100n);
 }
 
-/** The error of one message of a list says which one it was; out of gas does not. */
+/** Adds the number of the failed message to its error; out of gas stays unchanged. */
 export function failedMessage(error: unknown, index: number): unknown {
   return error instanceof SvcError && !isOutOfGas(error)
     ? error.wrap(`failed to execute message; message index: ${index}`)

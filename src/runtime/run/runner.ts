@@ -39,7 +39,7 @@ export interface TxOutcome {
   readonly events: readonly StoredEvent[];
 }
 
-/** Outcome of the checks, with what the mempool must know of the transaction. */
+/** Outcome of the checks, with the facts that the mempool needs. */
 export interface CheckOutcome extends TxOutcome {
   /** Undefined when the transaction could not be read. */
   readonly claim: Claim | undefined;
@@ -49,7 +49,7 @@ export interface CheckOutcome extends TxOutcome {
 export interface TxEnvironment {
   readonly block: BlockInfo;
   readonly stores: MultiStore;
-  /** What is already waiting for a block; for checks and simulations. */
+  /** Transactions that wait for a block; for checks and simulations. */
   readonly waiting?: Waiting;
 }
 
@@ -62,7 +62,7 @@ export interface TxRunnerOptions {
   readonly report?: (problem: BlockProblem) => void;
 }
 
-/** The limits of a simulation, since nobody pays for it. */
+/** Limits of a simulation, which is free of charge. */
 export interface SimulationLimits {
   readonly maxGas: bigint;
   readonly maxMessages: number;
@@ -232,7 +232,7 @@ class Run {
     runAnte(ctx, tx, options, this.#facts(verified));
   }
 
-  /** The part of them that comes before a large transaction is read, with its own gas. */
+  /** The checks that come before a large transaction is read, with their own gas. */
   checkPayer(tx: LargeTx, options: AnteOptions, verified: VerifiedSignatures): void {
     const { block, stores } = this.#env;
     const gas = limitedGas(readGasLimit(tx.envelope.authInfo));
@@ -243,7 +243,7 @@ class Run {
     return { verified, waiting: this.#env.waiting };
   }
 
-  /** Of a check that went well. */
+  /** Outcome of a successful check. */
   pass({ gasLimit }: PreparedTx): TxOutcome {
     return {
       code: 0,
@@ -292,7 +292,7 @@ class Run {
     };
   }
 
-  /** The events of the ante checks stay: the fee was paid. Those of failed messages are dropped. */
+  /** The events of the ante checks stay, since the fee was paid. Events of failed messages are dropped. */
   fail(error: unknown): TxOutcome {
     const { codespace, code, log } = failureOf(error);
     const gasWanted = this.tx?.gasLimit ?? 0n;
@@ -318,7 +318,7 @@ class Run {
   }
 }
 
-/** What a transaction claims as long as it waits. */
+/** The claim of a transaction while it waits. */
 function claimOf({ signers, feePayer, feeGranter, fee, gasLimit, decoded }: PreparedTx): Claim {
   const { signerInfos } = decoded.authInfo;
   return {

@@ -40,12 +40,12 @@ export interface MessageService {
    * nothing the second time.
    */
   read(messages: readonly Any[]): readonly NestedMessage[];
-  /** The same, and `signer` signs every one of them (`sdk/4`). For a handler's check without state. */
+  /** The same, and `signer` signs every message (`sdk/4`). For a handler's check without state. */
   check(messages: readonly Any[], signer: Uint8Array): void;
   /**
-   * Runs one message that was read, whoever signs it: the caller knows that they agree. Gas is that of `ctx`, and of the
-   * price list of the message's module; events come out in `ctx`. An error leaves no change. Returns the response, its type
-   * URL in the spelling of the message.
+   * Runs one decoded message without checking its signers; the caller has their consent. Gas is consumed from `ctx` by
+   * the price list of the message's module, and events are emitted in `ctx`. An error leaves no change. Returns the
+   * response, its type URL in the spelling of the message.
    */
   run(ctx: Context, message: NestedMessage): Any;
   /** Checks messages for `signer` and runs them in order: all, or the error of the first that failed and no change. */

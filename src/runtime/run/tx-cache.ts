@@ -9,9 +9,9 @@ interface Entry {
 }
 
 /**
- * Transactions that passed the checks of the mempool: what was decoded and which signatures were verified is not done
- * again when they are executed in a block. Everything kept follows from the hash of the bytes, so a node with the entry
- * and one without it reach the same result. Bounded by the bytes of the transactions; the oldest leave first.
+ * Transactions that passed the mempool's checks, so that decoding and verification are not repeated when a block
+ * executes them. Every entry follows from the hash of the bytes, so a node without it reaches the same result. Bounded
+ * by the bytes of the transactions; the oldest leave first.
  */
 export class TxCache {
   readonly #entries = new Map<string, Entry>();

@@ -2,11 +2,11 @@ import type { Attribute, PlacementRequirements, ResourceUnits } from "../../wire
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { matchAttributes } from "../read/attributes.ts";
 
-/** What is known of a provider that is compared with an order. */
+/** Facts about a provider that are compared with an order. */
 export interface Candidate {
   /** Its current attributes. */
   readonly attributes: readonly Attribute[];
-  /** What an auditor has signed for it; empty if nothing. */
+  /** Attributes of the provider that the auditor has signed; empty if there are none. */
   signedBy(auditor: string): readonly Attribute[];
 }
 

@@ -122,7 +122,7 @@ function endpointNumbers(file: SdlFile): ReadonlyMap<string, number> {
   return new Map(names.map((name, index) => [name, index + 1]));
 }
 
-/** One per audience, in the order of the file; none for an entry that nobody may use. */
+/** One expose per audience, in the order of the file; none for an entry without an audience. */
 function manifestExposes(service: ServiceDecl, numbers: ReadonlyMap<string, number>): readonly ManifestExpose[] {
   return service.expose.flatMap((expose) => expose.to.map((target) => manifestExpose(expose, target, numbers)));
 }
@@ -157,7 +157,7 @@ export function isHttpExpose(expose: ManifestExpose): boolean {
 
 export const ENDPOINT_KINDS = { sharedHttp: 0, randomPort: 1, leasedIp: 2 } as const;
 
-/** What a public expose takes up at the provider. */
+/** Endpoints that a public expose needs at the provider. */
 export function exposeEndpoints(expose: ManifestExpose): readonly ManifestEndpoint[] {
   if (!expose.global) return [];
   const own: ManifestEndpoint = isHttpExpose(expose)

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000n;
 /** A twelfth of 365.25 days. */
 const MONTH_MS = 2_629_800_000n;
 
-/** What a price per block adds up to over time. */
+/** A price per block converted to longer times. */
 export interface PriceOverTime {
   readonly denom: string;
   readonly perBlock: Dec;

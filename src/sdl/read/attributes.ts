@@ -9,7 +9,7 @@ export interface AttributeLimits {
   readonly valueBytes: number;
 }
 
-/** Default limits of the attributes of a provider and of those that an auditor signs. */
+/** Default limits of a provider's attributes, its own and the audited ones. */
 export const ATTRIBUTE_LIMITS: AttributeLimits = { entries: 128, keyMax: 127, valueBytes: 256 };
 
 /** No chain may allow more: rules without state go up to here. */
@@ -30,7 +30,7 @@ export function checkAttributeCount(report: Report, place: Place, list: { count:
   report.error(place, "range", { problem: `${list.count} attributes`, remedy: `write at most ${list.max}` });
 }
 
-/** What is wrong with a key; the letters are those of `KEY`. */
+/** The fault of a key, undefined if there is none; the letters are those of `KEY`. */
 function keyFault(key: string, kind: "offered" | "required", max: number): string | undefined {
   const name = kind === "required" ? key.replace(/\*$/, "") : key;
   if (name.length < KEY_MIN) return `it is too short, a key has ${KEY_MIN} to ${max} characters`;

@@ -129,7 +129,7 @@ const MAX_TIMEOUT = 60_000;
 const MAX_PROXY_BUFFER = 1_048_576;
 const MAX_UINT32 = 4_294_967_295;
 
-/** What the ingress does when the file says nothing. Zero also means the default. */
+/** Default behaviour of the ingress; zero in a file also means the default. */
 export const DEFAULT_HTTP_OPTIONS: HttpOptions = {
   maxBodySize: 1_048_576,
   readTimeout: MAX_TIMEOUT,

@@ -47,7 +47,7 @@ function readAttributes(reader: Reader, node: Node | undefined, limits: SdlLimit
   return { gpuAttributes: [...group, ...models], ...(interconnect === undefined ? {} : { interconnect }) };
 }
 
-/** The GPU attribute that names the group; it sorts before those of models. */
+/** The GPU attribute that names the group; it sorts before the attributes of models. */
 const INTERCONNECT_KEY = "interconnect/group";
 /** The group of all replicas that name none. */
 export const DEFAULT_INTERCONNECT = "auto";

@@ -4,7 +4,7 @@ import type { Entry, MapNode, Node } from "../yaml/document.ts";
 
 type Entries = ReadonlyMap<string, Entry>;
 
-/** Sections that other sections hold by mistake when they are indented wrongly, with what shows that an entry is one. */
+/** Sections that wrong indentation can put below others, with the keys that identify their entries. */
 const SECTIONS: readonly {
   readonly name: string;
   readonly home: readonly string[];
@@ -18,7 +18,7 @@ const SECTIONS: readonly {
 ];
 
 /**
- * Puts sections that are indented below a wrong key where they belong, so that one wrong indent is one fault. Returns the
+ * Moves sections that are indented below a wrong key to their place, so that one wrong indent is one fault. Returns the
  * file as it is probably meant.
  */
 export function putSectionsInPlace(root: MapNode, report: Report): MapNode {
@@ -41,7 +41,7 @@ export function putSectionsInPlace(root: MapNode, report: Report): MapNode {
   return file;
 }
 
-/** Where a section is looked for: beside the sections, and in each of them. */
+/** Places where a section is looked for: beside the sections, and in each of them. */
 function holdersOf(file: MapNode, name: string): readonly (readonly string[])[] {
   const outer = ["services", "profiles", "deployment"].filter((each) => each !== name).map((each) => [each]);
   const inner = ["compute", "placement"].filter((each) => each !== name).map((each) => ["profiles", each]);
@@ -76,7 +76,7 @@ function withEntry(map: MapNode, path: readonly string[], entry: Entry): MapNode
   return changed(map, path, (entries) => new Map([...entries, [entry.key, entry]]));
 }
 
-/** A copy of the file in which the entries of one map are others; a map that is missing is made. */
+/** A copy of the file with the entries of one map changed; a missing map is made. */
 function changed(map: MapNode, path: readonly string[], change: (entries: Entries) => Entries): MapNode {
   const [first, ...rest] = path;
   if (first === undefined) return { ...map, entries: change(map.entries) };

@@ -17,7 +17,7 @@ export function attributeLimits(params: AttributeParams): AttributeLimits {
   return { entries: params.attributesMax, keyMax: params.attributeKeyMax, valueBytes: params.attributeValueMax };
 }
 
-/** What is wrong with such parameters, one sentence each. */
+/** Faults of the parameters, one sentence each. */
 export function attributeParamProblems(params: AttributeParams): string[] {
   const { entries, keyMax, valueBytes } = MOST_ATTRIBUTES;
   return [

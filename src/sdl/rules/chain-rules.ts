@@ -11,7 +11,7 @@ export interface GroupFault {
   readonly kind: "groups" | "spec" | "price" | "name";
   /** The place and the limit. */
   readonly text: string;
-  /** Index of the group; absent if it concerns all of them. */
+  /** Index of the group; absent if it concerns all groups. */
   readonly group?: number;
 }
 
@@ -49,7 +49,7 @@ type Faults = Generator<Pick<GroupFault, "kind" | "text">>;
 interface Bounds {
   readonly limits: SdlLimits;
   readonly denom: string;
-  /** Path of what is checked, for error texts. */
+  /** Path of the checked value, for error texts. */
   readonly at: string;
 }
 

@@ -106,7 +106,7 @@ function checkUse(services: readonly ManifestService[], row: Resource, where: st
   );
 }
 
-/** Addresses are paid by their numbers: more of them than are on the chain would be free. */
+/** Addresses are paid by their numbers: using more numbers than the chain has would make some of them free. */
 function checkNumbers(used: readonly number[], paid: readonly number[], where: string): void {
   const [ours, theirs] = [used, paid].map((numbers) => [...numbers].sort((a, b) => a - b).join(", "));
   if (ours === theirs) return;

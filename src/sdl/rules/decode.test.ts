@@ -14,7 +14,7 @@ function vector(name: string): LoadedSdl {
   return loadSdl(readFileSync(resolve(VECTORS, `${name}.yaml`), "utf8"));
 }
 
-/** The JSON text of a manifest after a replacement, as somebody might send it. */
+/** The JSON text of a manifest with one part replaced, as a client might send it. */
 function sent(name: string, from: string, to: string): unknown {
   const text = manifestJson(vector(name).manifest);
   expect(text).toContain(from);

@@ -58,7 +58,7 @@ const expose = v.strictObject({
 
 const TEE_TYPES = ["cpu", "cpu-gpu"] as const;
 
-/** The long form is what is hashed and sent, the short one that of our types. */
+/** The long form is hashed and sent; our types have the short one. */
 const tee = v.union([
   v.picklist(TEE_TYPES),
   v.pipe(
@@ -96,7 +96,7 @@ const service = v.strictObject({
 const manifestSchema = v.pipe(v.array(v.strictObject({ name, services: list(service) })), v.maxLength(MAX_GROUPS));
 
 /**
- * Reads a manifest from JSON that somebody sent: every field known and of its type, all bounds kept, all rules of
+ * Reads a manifest from untrusted JSON: every field known and of its type, all bounds kept, all rules of
  * `validateManifest` fulfilled.
  * @throws SvcError `sdl` 20 with the path of the first fault; values are not repeated, since they may be secret
  */

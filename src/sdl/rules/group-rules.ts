@@ -10,7 +10,7 @@ import type { Place, Report } from "../report.ts";
 import { groupsFault } from "./chain-rules.ts";
 import { isForeign } from "./orderable.ts";
 
-/** What a provider offers whose hosts have one fast network for their GPUs. */
+/** Offered by providers whose hosts share one fast network for their GPUs. */
 const INTERCONNECT_ATTRIBUTE = "capabilities/gpu-interconnect";
 
 /** Checks what concerns whole groups: limits of the chain, one denomination, and that something is reachable. */
@@ -28,8 +28,8 @@ export interface GroupScope {
 }
 
 /**
- * The chain's own rules over the groups as they are sent. What a file can break is checked where the value is read;
- * this check makes sure that nothing gets past it only to be refused after its fee was paid.
+ * The chain's own rules over the final groups. Faults that a file can have are reported where the value is read; this
+ * check prevents a rejection by the chain after the fee is paid.
  */
 export function checkOnChain(groups: readonly GroupSpec[], plan: readonly GroupPlan[], scope: GroupScope): void {
   // A file that is judged for no chain may name auditors of another network.

@@ -7,7 +7,7 @@ import type { GroupPlan } from "../plan/plan.ts";
 import { AUDITOR_REMEDY } from "../read/placement.ts";
 import type { Complaint, Place, Report } from "../report.ts";
 
-/** What a chain takes of deployments. */
+/** A chain's requirements of deployments. */
 export interface ChainTerms {
   readonly limits: SdlLimits;
   /** Denominations of deposits, and so of prices. */
@@ -18,8 +18,8 @@ export interface ChainTerms {
 export const DEFAULT_TERMS: ChainTerms = { limits: DEFAULT_LIMITS, denoms: [NATIVE_DENOM] };
 
 /**
- * Finds what keeps a file that is right in itself from being ordered here: auditors and coins of other networks, and what
- * no provider offers. Without a chain these are warnings, because hash and manifest do not depend on them.
+ * Finds reasons why a valid file cannot be ordered here: auditors and coins of other networks, and capabilities that no
+ * provider offers. Without a chain these are warnings, because hash and manifest do not depend on them.
  */
 export function checkOrderable(
   groups: readonly GroupPlan[],
@@ -49,7 +49,7 @@ export function checkOrderable(
   }
 }
 
-/** What was read as an address and is none here belongs to another network. */
+/** An auditor that was read as an address but is none here belongs to another network. */
 export function isForeign({ address }: Pick<AuditorDecl, "address">): boolean {
   return !isAddress(address);
 }

@@ -164,7 +164,7 @@ class ReferenceChecker {
     }
   }
 
-  /** Leased addresses: each in use, and each port of one used once. */
+  /** Leased addresses: each in use, and each port of an address used once. */
   endpoints(): void {
     const ports = new Map<string, string>();
     const used = new Set<string>();
@@ -226,7 +226,7 @@ function isIngress(expose: ExposeDecl): boolean {
   return outer === 80 && expose.proto === "TCP" && expose.to.some((target) => target.global);
 }
 
-/** Whether requests for the port are told from those for others by their host names. */
+/** Whether requests for the port are distinguished from those for others by their host names. */
 function isTold(expose: ExposeDecl): boolean {
   return isIngress(expose) && expose.hosts.length > 0 && expose.to.every((target) => target.global && target.ip === "");
 }

@@ -34,7 +34,7 @@ export interface MapNode {
 
 export interface Entry {
   readonly key: string;
-  /** Of the key. */
+  /** Place of the key. */
   readonly place: Place;
   readonly value: Node;
 }
@@ -43,8 +43,8 @@ export interface Entry {
 export type Node = ScalarNode | NullNode | ListNode | MapNode;
 
 /**
- * Builds the tree of a text, or reports why it cannot. Aliases and merge keys are replaced by what they stand for, within
- * the limits of a text that has everything written out. There are no tags and directives.
+ * Builds the tree of a text, or reports why it cannot. Aliases and merge keys are replaced by their contents, within
+ * the limits of a text that has everything written out. Tags and directives are refused.
  */
 export function parseDocumentText(source: string, report: Report): Node | undefined {
   const text = source.startsWith("\uFEFF") ? source.slice(1) : source;
@@ -93,7 +93,7 @@ const MERGE_WANT = "a merge key takes a map, or a list of maps";
 class TreeBuilder {
   readonly #lines: TextLines;
   readonly #report: Report;
-  /** What aliases stand for at this point of the text. */
+  /** Values of aliases at this point of the text. */
   readonly #anchors = new Map<string, Anchored>();
   /** Values that aliases have added so far. */
   #values = 0;
@@ -129,7 +129,7 @@ class TreeBuilder {
     return { kind: "null", place: holder };
   }
 
-  /** A copy of what the alias stands for, made only if the limits allow it. Faults in it have the lines of the original. */
+  /** A copy of the alias's value, made only if the limits allow it. Faults in it have the lines of the original. */
   #alias(alias: Alias, holder: Place, depth: number): Node {
     const nothing: Node = { kind: "null", place: holder };
     const place = this.#start(alias, holder, holder.path);
@@ -180,7 +180,7 @@ class TreeBuilder {
         remedy: "keep one of them",
       });
     }
-    // What is written in the map itself comes first, then the earlier of merged maps.
+    // Keys written in the map itself come first, then the keys of earlier merged maps.
     for (const source of merged) {
       for (const entry of source.entries.values()) if (!entries.has(entry.key)) entries.set(entry.key, entry);
     }

@@ -4,7 +4,7 @@ import type { Entry, MapNode, Node, ScalarNode } from "./document.ts";
 import type { Habits } from "./habits.ts";
 import { nearest } from "./suggest.ts";
 
-/** What a value must be, and how to write it. */
+/** The expected kind of a value, and how to write it. */
 export interface Want {
   /** `a port`. */
   readonly what: string;

@@ -7,7 +7,7 @@ export const MAX_FILE_BYTES = 65_536;
 export const MAX_DEPTH = 32;
 /** Words, marks and white space of the text; a bound on work that no real file comes near. */
 export const MAX_TOKENS = 20_000;
-/** Values that aliases add; written out, each of them takes two tokens at least. */
+/** Values that aliases add; written out, each takes at least two tokens. */
 export const MAX_COPIES = MAX_TOKENS / 2;
 
 /** C0 without tab and line ends, delete, C1 and halves of surrogate pairs. */

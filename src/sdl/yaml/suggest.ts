@@ -20,7 +20,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `did you mean "expose"?`, or what else to do. */
+/** `did you mean "expose"?`, or the other remedy. */
 export function didYouMean(word: string, candidates: Iterable<string>, otherwise: string): string {
   const found = nearest(word, candidates);
   return found === undefined ? otherwise : `did you mean "${found}"?`;

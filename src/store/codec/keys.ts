@@ -5,8 +5,8 @@ export interface KeyCursor {
 }
 
 /**
- * Turns a typed key into bytes whose order is the order of the keys, and back. `P` is what a prefix of the key looks
- * like (tuples only). Every codec but `restKey` ends itself, so that codecs can follow one another.
+ * Turns a typed key into bytes whose order is the order of the keys, and back. `P` is the type of a prefix of the key
+ * (tuples only). Every codec but `restKey` marks its own end, so that codecs can follow one another.
  */
 export interface KeyCodec<K, P = never> {
   /** Exact number of bytes that `write` needs. Throws on a key that cannot be encoded. */
@@ -137,7 +137,7 @@ export const stringKey: KeyCodec<string> = {
   prefix: noPrefix,
 };
 
-/** All remaining bytes as they are; only as the last part of a key. */
+/** All remaining bytes unchanged; only as the last part of a key. */
 export const restKey: KeyCodec<Uint8Array> = {
   size: (key) => key.length,
   write(key, out, offset) {
@@ -178,7 +178,7 @@ export function tupleKey<T extends readonly unknown[]>(...codecs: Codecs<T>): Ke
 /** Any key type; naming the empty tuple lets the compiler see `[a, b]` as a tuple where a key is inferred. */
 export type AnyKey = [] | object | string | number | bigint | boolean;
 
-/** A key of another shape (an id object) over a codec; prefixes stay those of the codec. */
+/** A key of another shape (an id object) over a codec; prefixes keep the codec's shape. */
 export function mappedKey<K, T extends AnyKey, P>(
   codec: KeyCodec<T, P>,
   convert: { readonly to: (key: K) => T; readonly from: (parts: T) => K },

@@ -41,5 +41,5 @@ export const PRESENT = Uint8Array.of(1);
 /** A value without content: for collections that are sets of keys. */
 export const presentValue: ValueCodec<true> = { encode: () => PRESENT, decode: () => true };
 
-/** Bytes as they are. */
+/** Unchanged bytes. */
 export const bytesValue: ValueCodec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };

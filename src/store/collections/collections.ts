@@ -119,8 +119,8 @@ export class Collection<K, P, V, I = Record<never, never>> {
   }
 
   /**
-   * One page of records, within a prefix and through a filter when given. What may be found in a few places of many is
-   * `sparse`: its pages can be shorter than asked for.
+   * One page of records, within a prefix and through a filter if given. `sparse` is for filters that match few of many
+   * records: its pages may be shorter than asked for.
    */
   paginate(
     store: KVReader,

@@ -11,14 +11,13 @@ import {
 } from "../layers/text.ts";
 
 /**
- * What stored bytes mean, remembered by the array itself: a store never changes bytes that it handed out, so the same
- * array always means the same. For work that reads the whole state again and again, and changes nothing of what it is
- * given.
+ * Remembers the decoded value of stored bytes by the array itself: a store never changes an array that it returned, so
+ * the same array always means the same value. For work that reads the whole state repeatedly and changes nothing.
  */
 export class DecodedValues {
   readonly #known = new WeakMap<object, WeakMap<Uint8Array, unknown>>();
 
-  /** What `make` made of these bytes for this owner (a codec, a collection); made when it is first asked for. */
+  /** The result of `make` for these bytes and this owner (a codec, a collection); made on first use. */
   of<V>(owner: object, bytes: Uint8Array, make: () => V): V {
     const known = this.#of(owner);
     const found = known.get(bytes);
@@ -37,7 +36,7 @@ export class DecodedValues {
   }
 }
 
-/** A store to read from, whose records are decoded once; collections ask it for what they have read before. */
+/** A read-only store whose records are decoded once; collections ask it for earlier values. */
 export class DecodedStore extends TextStore {
   readonly #parent: TextReader;
   readonly #values: DecodedValues;
@@ -64,7 +63,7 @@ export class DecodedStore extends TextStore {
     return this.#values.of(codec, bytes, () => codec.decode(bytes));
   }
 
-  /** What was made of the bytes of a record for a collection, beside its value. */
+  /** Additional value made from a record's bytes for a collection. */
   made<V>(owner: object, bytes: Uint8Array, make: () => V): V {
     return this.#values.of(owner, bytes, make);
   }

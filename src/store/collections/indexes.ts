@@ -22,7 +22,7 @@ export function index<V, K, IK extends AnyKey, IP>(spec: IndexSpec<V, K, IK, IP>
   return spec;
 }
 
-/** What an index must know of its collection. */
+/** The parts of a collection that an index needs. */
 export interface IndexedCollection<K, V> {
   readonly name: string;
   readonly key: KeyCodec<K, unknown>;

@@ -26,7 +26,7 @@ export const DEFAULT_PAGE_LIMIT = 100n;
 /** Most rows of one page. */
 export const MAX_PAGE_LIMIT = 1000n;
 
-/** Rows that one request may walk past to skip, count or filter them: queries are bounded. */
+/** Rows that one request may pass to skip, count or filter them: queries are bounded. */
 export const MAX_ROWS_PASSED = 50_000;
 
 /** A request with its defaults applied. */
@@ -69,14 +69,14 @@ export interface PageRow<T> {
 export interface PageOptions {
   /** Whether `open` can leave rows out; otherwise rows are skipped and counted without being decoded. */
   readonly filtered: boolean;
-  /** Where too many rows were walked past, the page ends with what it has, and the next one continues there. */
+  /** After too many passed rows the page ends with the rows found so far, and the next page continues there. */
   readonly sparse?: boolean;
 }
 
 /**
  * Takes one page from rows that begin at the plan's key. The next key is the first row behind the page's last. Throws
- * `sdk/18` when it would have to walk past too many rows; a total that nobody asked for is then left out, and a page of
- * sparse rows ends there.
+ * `sdk/18` when it would have to pass too many rows; an unrequested total is then left out, and a sparse page ends
+ * there.
  */
 export function takePage<T>(
   rows: Iterable<PageRow<T>>,

@@ -48,7 +48,7 @@ export class Queue<K> {
     this.#entries.delete(store, [height, key]);
   }
 
-  /** The first entries with a height of at most `height`, at most `cap` of them. */
+  /** At most `cap` first entries with a height of at most `height`. */
   due(store: KVReader, height: bigint, cap: number): Due<K>[] {
     const found: Due<K>[] = [];
     if (cap <= 0) return found;
@@ -60,7 +60,7 @@ export class Queue<K> {
     return found;
   }
 
-  /** Like `due`, and removes the entries; those beyond the cap stay for the next call. */
+  /** Like `due`, and removes the entries; entries beyond the cap stay for the next call. */
   popDue(store: KVStore, height: bigint, cap: number): Due<K>[] {
     const found = this.due(store, height, cap);
     for (const { height: at, key } of found) this.remove(store, at, key);

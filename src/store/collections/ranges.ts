@@ -34,8 +34,8 @@ export function typedRange<K, P>(part: number, codec: KeyCodec<K, P>, range: Typ
 }
 
 /**
- * Narrows a range to what a page plan asks for; `read` throws on what is not a store key of the range's list. `skip`
- * bytes of each store key are not part of the page key.
+ * Narrows a range to the rows of a page plan; `read` throws unless the bytes are a store key of the range's list.
+ * `skip` bytes of each store key are not part of the page key.
  */
 export function pageRange(
   whole: StoreRange,

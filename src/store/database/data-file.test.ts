@@ -86,7 +86,7 @@ describe("a data file that LMDB would crash on", () => {
 
   test("is not a fault of the file when the directory cannot be used", () => {
     const { directory } = copy();
-    // A link that leads to itself: neither a folder, nor what a damaged disk has made of one.
+    // A link that points to itself: neither a folder nor a file that a damaged disk leaves.
     symlinkSync("lock", join(directory, "lock"));
     expect(() => openLmdb(directory)).toThrow(/the database cannot be opened$/);
   });

@@ -27,7 +27,7 @@ export interface Database {
   close(): void;
 }
 
-/** Tables of a database that somebody else writes. */
+/** Tables of a database that another process writes. */
 export interface DatabaseReader {
   table(name: string): KVReader;
   /** Later reads see the last commit. */

@@ -75,7 +75,7 @@ function decodeWrites(bytes: Uint8Array): Write[] {
 /** Changes that are in the journal and not in their tables yet. */
 export class PendingWrites {
   #rows = 0;
-  /** By table, in their order, each with its number among those of all tables. */
+  /** By table, in their order, each with its number among the writes of all tables. */
   readonly #writes = new Map<
     string,
     { readonly row: number; readonly text: string; readonly value: Buffer | null }[]
@@ -116,7 +116,7 @@ export class PendingWrites {
       for (const [key, value] of store.sortedChanges()) yield { table, key, value };
   }
 
-  /** A table with the first changes, over what it was when there were so many. */
+  /** A table with the journal's first `rows` changes, over its contents at that moment. */
   overAt(rows: number, name: string, table: KVReader): KVReader {
     const store = new CacheStore(table);
     for (const { row, text, value } of this.#writes.get(name) ?? []) {
@@ -137,7 +137,7 @@ export class PendingWrites {
   }
 }
 
-/** A table as it is with the changes of the journal. */
+/** A table with the changes of the journal. */
 export class JournaledTable implements KVReader {
   readonly #table: KVReader;
   readonly #over: () => KVReader | undefined;
@@ -186,7 +186,7 @@ export class JournalReader {
     return this.#pending.over(table);
   }
 
-  /** The next look-up reads what has come since. */
+  /** The next look-up reads the changes since. */
   refresh(): void {
     this.#isRead = false;
   }

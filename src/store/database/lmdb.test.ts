@@ -76,7 +76,7 @@ try {
 }
 `;
 
-/** Reads two tables again and again, and tells what it sees that does not fit; at the end, and at first, the last value. */
+/** Reads two tables repeatedly and reports values that do not fit together; at the end, and first, the last value. */
 const READER = `
 import { parentPort, workerData } from "node:worker_threads";
 import { openLmdbReader } from "store";

@@ -34,11 +34,11 @@ const MOST_KEPT_BYTES = 1024;
 const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as const;
 
 /**
- * Opens (or makes) the database in its own directory. Throws when another process has it open, or it is damaged.
+ * Opens (or makes) the database in its own directory. Throws if another process has it open, or it is damaged.
  *
  * Every write is one LMDB transaction that is on disk before `write` returns. LMDB never overwrites pages in use, so a
- * process killed at any moment leaves the last complete transaction. A small one writes a row of the journal alone: its
- * changes come to their tables with those of later ones, and every reader sees them at once.
+ * process killed at any moment leaves the last complete transaction. A small write adds one row to the journal; its
+ * changes reach their tables together with later ones, and every reader sees them at once.
  */
 export function openLmdb(directory: string): Database {
   makePrivateDirectory(directory);
@@ -135,8 +135,8 @@ class LmdbDatabase implements Database {
     this.#root = root;
     this.#journal = journal;
     this.#lock = lock;
-    // All tables there are, so that one opened later is known to be missing from older snapshots. LMDB lists names with
-    // the zero byte that ends them.
+    // Opens all existing tables, so that a table opened later is known to be missing from older snapshots. LMDB lists
+    // names with the zero byte that ends them.
     for (const name of [...root.getKeys()]) this.#open(fromUtf8(name).replace(/\0$/, ""));
     this.#first = readFirst(lmdbTable(JOURNAL_TABLE, this.#open(JOURNAL_TABLE)));
     this.#next = this.#first;
@@ -274,11 +274,11 @@ function* inflated(entries: Iterable<Entry>): IterableIterator<Entry> {
   for (const [key, value] of entries) yield [key, inflate(value)];
 }
 
-/** One table as it is on disk. LMDB copies what it hands out. */
+/** One table on disk. LMDB copies the values that it returns. */
 class LmdbTable implements KVReader {
   readonly #table: Table;
   readonly #transaction: Transaction | undefined;
-  /** What was read last under the key that every request reads: the same array stands for the same bytes. */
+  /** The last value under the key that every request reads: the same array stands for the same bytes. */
   #lastKey: Uint8Array | undefined;
   #lastValue: Buffer | undefined;
 

@@ -11,10 +11,10 @@ const openHere = new Set<string>();
 type Reader = ReturnType<RootDatabase["useReadTransaction"]>;
 
 /**
- * Keeps a database directory to one process, by an LMDB environment of its own that nobody writes. LMDB's table of
- * readers names every process that reads an environment and drops dead ones by a kernel lock: a kill leaves nothing
- * stale behind, and no process id is guessed at. One read transaction, held until the end, makes us such a reader.
- * (In the database itself it would keep old pages alive.) Processes in containers must share the kernel for it to hold.
+ * Keeps a database directory to one process, by a separate LMDB environment that is never written. LMDB's table of
+ * readers names every process that reads an environment and drops dead ones by a kernel lock, so a kill leaves no stale
+ * lock. One read transaction, held until the end, makes us such a reader. (In the database itself it would keep old
+ * pages alive.) Processes in containers must share the kernel for the lock to work.
  */
 export class DatabaseLock {
   readonly #path: string;
@@ -37,7 +37,7 @@ export class DatabaseLock {
       clearDamage(folder);
       return open(folder, options);
     });
-    // Being listed before looking means that of two processes starting together at least one sees the other.
+    // Registers before looking, so that at least one of two processes that start together sees the other.
     const reader = readerOf(environment, path);
     environment.readerCheck();
     const other = readerPids(environment.readerList()).find((pid) => pid !== process.pid);

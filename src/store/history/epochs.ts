@@ -2,8 +2,8 @@ import { bytesToUint64, toUtf8, uint64ToBytes } from "../../util/index.ts";
 import type { Database, Write } from "../database/database.ts";
 
 /**
- * Old values are kept in epochs: writing touches the pages of the newest one alone, giving up heights drops whole ones,
- * and a read of an old height visits those between it and the last one.
+ * Old values are kept in epochs: a write touches only the pages of the newest epoch, pruning drops whole epochs, and a
+ * read of an old height visits the epochs between it and the last height.
  */
 export const HISTORY_TABLE = "history/values";
 /** `base` -> lowest height that can be read (8 bytes); number of an epoch (4) -> its first height (8), its bytes (8). */
@@ -16,11 +16,11 @@ export interface Epoch {
   readonly number: number;
   /** Height of the first block whose old values are in it. */
   readonly first: bigint;
-  /** Of its keys and values. */
+  /** Size of the epoch's keys and values. */
   readonly bytes: bigint;
 }
 
-/** What is kept of heights before the last one. */
+/** Heights before the last one that are kept. */
 export interface HistoryRange {
   /** The lowest height that can be read. */
   readonly base: bigint;
@@ -53,7 +53,7 @@ export function epochRemoval({ number }: Epoch): Write {
   return { table: EPOCHS_TABLE, key: epochKey(number), value: null };
 }
 
-/** The bytes of `base` come behind those of every number. */
+/** The bytes of `base` sort after those of every number. */
 function epochKey(number: number): Uint8Array {
   const key = Buffer.alloc(4);
   key.writeUInt32BE(number);

@@ -160,7 +160,7 @@ describe("older heights", () => {
     expect(strict.lowestHeight).toBe(70n);
     expect(rows()).toBeLessThan(before);
     for (let n = 0; n < 4; n++) commit(strict, new Map([["a", `${n}`]]));
-    // What is left is the epoch that blocks are written to.
+    // Only the current epoch is left.
     expect(rows()).toBeLessThan(before / 2);
   });
 });

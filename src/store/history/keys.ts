@@ -2,17 +2,17 @@ import { STATE_TABLES } from "../database/database.ts";
 
 /**
  * Keys of the old values: epoch (4 bytes), table, zero byte, the key in its own form, place of the block in the epoch
- * (4 bytes). What follows a key must not change the order of keys, so the form ends by itself and keeps their order: a run
- * of zero bytes becomes a zero byte and a byte that tells its length and whether the key ends with it.
+ * (4 bytes). The bytes behind a key must not change the order of keys, so the form marks its own end and keeps the
+ * order: a run of zero bytes becomes a zero byte and a byte that tells its length and whether the key ends with it.
  */
 const EPOCH_BYTES = 4;
 const PLACE_BYTES = 4;
-/** Zero bytes that one code stands for at most; then more may follow. */
+/** Maximum number of zero bytes that one code stands for. */
 const LONGEST_RUN = 127;
 /** The code of a run before another byte is this less its length, so that shorter runs come later. */
 const BEFORE_OTHERS = 255;
 
-/** What a table is called in keys. State has the name of its store, others cannot be mistaken for it. */
+/** The name of a table in keys: a store's own name for state, a distinct form for other tables. */
 function tableCode(table: string): string {
   return table.startsWith(STATE_TABLES) ? table.slice(STATE_TABLES.length) : `=${table}`;
 }
@@ -21,7 +21,7 @@ function tableOf(code: string): string {
   return code.startsWith("=") ? code.slice(1) : STATE_TABLES + code;
 }
 
-/** What all keys of a table within an epoch begin with. */
+/** Prefix of all keys of a table within an epoch. */
 export function tablePrefix(epoch: number, table: string): Buffer {
   const code = tableCode(table);
   const prefix = Buffer.alloc(EPOCH_BYTES + code.length + 1);
@@ -30,7 +30,7 @@ export function tablePrefix(epoch: number, table: string): Buffer {
   return prefix;
 }
 
-/** What all keys of an epoch begin with. */
+/** Prefix of all keys of an epoch. */
 export function epochPrefix(epoch: number): Buffer {
   const prefix = Buffer.alloc(EPOCH_BYTES);
   prefix.writeUInt32BE(epoch);
@@ -53,7 +53,7 @@ export function entryKey(prefix: Uint8Array, key: Uint8Array, place: number): Bu
   return out.subarray(0, out.writeUInt32BE(place, end));
 }
 
-/** Gives the offset behind what was written. */
+/** Returns the offset behind the written bytes. */
 function writeOrdered(key: Uint8Array, out: Uint8Array, offset: number): number {
   let at = offset;
   for (let i = 0; i < key.length; ) {

@@ -7,15 +7,15 @@ import { keyPrefix, readPlacedKey, tablePrefix } from "./keys.ts";
 
 type Tables = Pick<Database, "table">;
 
-/** Entries of one key that are stepped over before the next key is sought. */
+/** Entries of one key to step over before seeking the next key. */
 const STEPS = 16;
 
-/** The tables of a height before the last one: those of the last one, and the old values of what changed since. */
+/** The tables at an earlier height: the last height's tables with the old values of later changes. */
 export interface PastTables extends Tables, MultiReader {}
 
 /**
- * The tables as they were at a height below that of the last commit; undefined where it is not kept. What changed stands
- * in the order of keys, so a read costs a look-up for each epoch since.
+ * The tables at a height below the last commit; undefined if it is not kept. Changes are stored in the order of keys,
+ * so a read costs a look-up for each epoch since.
  */
 export function pastTables(tables: Tables, height: bigint): PastTables | undefined {
   const range = readRange(tables);
@@ -31,7 +31,7 @@ export function lowestHeight(tables: Tables): bigint | undefined {
   return readRange(tables)?.base;
 }
 
-/** Those that have old values of blocks above a height. */
+/** Epochs with old values of blocks above a height. */
 export function epochsAfter({ epochs }: HistoryRange, height: bigint): readonly Epoch[] {
   return epochs.filter((_, i) => {
     const next = epochs[i + 1];
@@ -85,7 +85,7 @@ function placeAfter({ first }: Epoch, height: bigint): number {
   return height < first ? 0 : Number(height + 1n - first);
 }
 
-/** Of several walks the first that knows a key has its value; an empty one says that it was not there. */
+/** The first walk that knows a key has its value; an empty value says that the key was missing. */
 function* merged(walks: readonly Walk[], direction: 1 | -1): Generator<Entry> {
   for (;;) {
     let best: Walk | undefined;
@@ -122,7 +122,10 @@ class Walk {
   }
 }
 
-/** Old values of one table in one epoch: of each key that of the first change since a place. */
+/**
+ * Previous values of a table in one epoch: for each key, the value before its first change at or after the given
+ * position.
+ */
 class PastEpoch {
   readonly #values: KVReader;
   readonly #prefix: Buffer;

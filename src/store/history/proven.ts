@@ -5,7 +5,7 @@ import type { MovedKey, SparseMerkleTree, TreeTop, TreeUpdate } from "../tree/sm
 export const PROVEN_HEIGHTS = 128n;
 /** Nodes of older trees in memory, some 45 bytes each: a chain under full load proves fewer heights. */
 export const MAX_KEPT_NODES = 4_000_000;
-/** What a key that was taken away counts for, in nodes. */
+/** Cost of a deleted key, in nodes. */
 const GONE_KEY_NODES = 6;
 /** Old values that a start reads to make the older trees again. */
 export const MAX_UNWOUND = 50_000;
@@ -22,7 +22,7 @@ export interface OldTree {
   readonly root: Uint8Array;
 }
 
-/** What one block changed of the trees, and what there was before it. */
+/** Changes of one block to the trees, with the nodes that they replaced. */
 export interface Step {
   readonly height: bigint;
   /** By name of the store. */
@@ -103,7 +103,7 @@ export function stepOf(
   return { height, before, nodes, gone };
 }
 
-/** The same from the updates that lead back from the block to what was before it. */
+/** The same from the updates that lead from the block back to its predecessor. */
 export function stepBack(
   height: bigint,
   before: ReadonlyMap<string, OldTree>,
@@ -113,7 +113,7 @@ export function stepBack(
   const nodes = new Map<NamedTree, Int32Array>();
   for (const [store, update] of updates) {
     nodes.set(store, Int32Array.from(update.created));
-    // What comes back on the way back was taken away on the way there.
+    // A key that returns on the way back was deleted by the block.
     for (const { path, key, isGone } of store.tree.movedKeys(update))
       if (!isGone) gone.set(goneName(store.name, path), key);
   }

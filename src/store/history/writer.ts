@@ -13,17 +13,17 @@ import { entryKey, epochPrefix, readEntryKey, tablePrefix } from "./keys.ts";
 import { epochsAfter } from "./past.ts";
 import { lowestKept, type Pruning } from "./pruning.ts";
 
-/** An epoch ends with the block that brings it to this size: as much stays behind what is given up, at most. */
+/** An epoch ends with the block that brings it to this size: at most as much stays behind pruned heights. */
 const EPOCH_BYTES = 12n * 1024n * 1024n;
 /**
- * Entries that one block takes away of what was given up: at least twice what it brings, so that a chain under load catches
- * up, and this many when it is idle.
+ * Pruned entries that one block deletes: at least twice as many as it adds, so that a chain under load catches up, and
+ * this many when it is idle.
  */
 export const PRUNED_PER_BLOCK = { least: 20_000, share: 2 } as const;
 
 const NOTHING = new Uint8Array(0);
 
-/** What a block found under a key that it changed; undefined = nothing. */
+/** The value of a key before a block changed it; undefined if there was none. */
 export interface OldValue {
   readonly table: string;
   readonly key: Uint8Array;
@@ -36,16 +36,16 @@ export interface HistoryWrites {
   done(): void;
 }
 
-/** Keeps the old values of what blocks change, and takes away those that nobody may ask for any more. */
+/** Keeps the old values of blocks' changes, and deletes the values of pruned heights. */
 export class HistoryWriter {
   readonly #database: Pick<Database, "table">;
   readonly #pruning: Pruning;
   #range: HistoryRange;
   #isBaseStored: boolean;
-  /** Heights that somebody still reads, with how many do. */
+  /** Heights held by readers, with the number of readers. */
   readonly #held = new Map<bigint, number>();
 
-  /** `height` is that of the last commit. */
+  /** `height` is the height of the last commit. */
   constructor(database: Pick<Database, "table">, pruning: Pruning, height: bigint) {
     this.#database = database;
     this.#pruning = pruning;
@@ -97,8 +97,8 @@ export class HistoryWriter {
   }
 
   /**
-   * What blocks above a height found, block by block from new to old. At most so many entries of whole blocks, and none of
-   * an epoch with a block that is too large to be read for it.
+   * Old values of the blocks above a height, from the newest block to the oldest. Yields whole blocks with at most this
+   * many entries in total; stops at an epoch with a block that is too large to read.
    */
   *back(
     height: bigint,
@@ -120,7 +120,7 @@ export class HistoryWriter {
     }
   }
 
-  /** What takes the entries of the last block away again. */
+  /** Writes that delete the entries of the last block. */
   undo(height: bigint): { readonly writes: readonly Write[]; readonly old: readonly OldValue[] } | undefined {
     const epoch = this.#range.epochs.at(-1);
     if (epoch === undefined || this.#range.base > height - 1n) return undefined;
@@ -155,7 +155,7 @@ export class HistoryWriter {
     return { number: newest === undefined ? 0 : newest.number + 1, first: height, bytes: 0n };
   }
 
-  /** What nobody can ask for is given up at once, and taken away as blocks come. */
+  /** Pruned heights become unavailable at once; their entries are deleted as blocks come. */
   #pruned(height: bigint, writes: Write[], epochs: readonly Epoch[]): HistoryWrites {
     const lowest = height % this.#pruning.interval === 0n ? this.#lowestWanted(height) : 0n;
     const base = lowest > this.#range.base ? lowest : this.#range.base;

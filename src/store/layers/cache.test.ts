@@ -65,7 +65,7 @@ const action = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("read" as const), key: keyBytes, range }) },
 );
 
-/** A stack of branches and the models of what each must show. */
+/** A stack of branches, and models of their expected contents. */
 class Stack {
   readonly stores: CacheStore[];
   readonly models: Model[] = [new Model()];

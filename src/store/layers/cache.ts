@@ -80,7 +80,7 @@ export class CacheStore extends TextStore {
     for (const [text, value] of this.#own.entries()) yield [textKey(text), value];
   }
 
-  /** The same in the order of their keys, in which a database takes very many of them best. */
+  /** The changes in the order of their keys, which a database writes fastest. */
   sortedChanges(): ListedChanges {
     const changes = new ListedChanges();
     const cursor = this.#own.cursor(textRange());

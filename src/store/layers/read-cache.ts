@@ -6,7 +6,7 @@ import { asTextReader, type TextCursor, type TextRange, TextReader } from "./tex
 const GENERATION = 1 << 15;
 
 /**
- * A reader that remembers what was read last, absent keys included. It changes no answer, so nodes need not agree on its
+ * A reader that remembers recent reads, absent keys included. It changes no answer, so nodes need not agree on its
  * content.
  */
 export class ReadCache extends TextReader {

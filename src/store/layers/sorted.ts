@@ -4,8 +4,8 @@ import type { TextRange } from "./text.ts";
 const CHUNK = 512;
 
 /**
- * An ordered set of strings that only grows. Adding is one push; order is made when somebody asks for it, so a store
- * that is never iterated pays nothing, and one that is iterated after every few writes pays for these writes alone.
+ * An ordered set of strings that only grows. Adding is one push, and sorting waits until a read: a store without
+ * iteration pays nothing, and one that is iterated between writes pays only for the new keys.
  */
 export class SortedKeys {
   #chunks: string[][] = [];

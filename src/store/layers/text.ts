@@ -1,8 +1,8 @@
 import { type Entry, type KVReader, type KVStore, MAX_KEY_BYTES, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
 
 /**
- * Inside the store folder keys are latin-1 strings, one character a byte: strings are what a `Map` can look up, and
- * their order is the order of the bytes. Layers hand these texts on, so that a key is converted once and not per layer.
+ * Keys in the store folder are latin-1 strings, one character a byte: a `Map` can look them up, and their order is the
+ * order of the bytes. Layers pass these texts on, so that a key is converted once and not per layer.
  */
 const latin1Slice: (this: Uint8Array, start: number, end: number) => string = Buffer.prototype.latin1Slice;
 

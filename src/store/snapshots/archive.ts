@@ -27,7 +27,7 @@ const RECORD = "_snapshot";
 /** The chunks are already compressed. */
 const LEVEL = 1;
 const TAR_BLOCK = 512;
-/** What follows the last file. */
+/** The bytes after the last file. */
 const TAR_END = 2 * TAR_BLOCK;
 /** Zero bytes that may follow the end, as tar programs fill their last record. */
 const MAX_PADDING = 64 * 1024;
@@ -138,7 +138,7 @@ function checked(bytes: Uint8Array, hash: Uint8Array, name: string): Uint8Array 
 
 function loadFault(error: unknown, path: string): unknown {
   if (isOneOf([storeErrors.badSnapshot, storeErrors.snapshotExists], error)) return error;
-  // What decompression says of bytes that are not compressed.
+  // The error of decompression for uncompressed bytes.
   const isData = error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
   if (!(error instanceof BadSnapshot) && !isData) return error;
   return storeErrors.badSnapshot(`${path}: ${errorText(error)}`, { cause: error });

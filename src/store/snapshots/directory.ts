@@ -18,7 +18,7 @@ const RECORD = "snapshot.json";
 const PRIVATE = 0o600;
 const NAME = /^([1-9]\d{0,18})-(\d{1,9})$/;
 
-/** A snapshot as it is kept. */
+/** The record of a kept snapshot. */
 export interface SnapshotRecord extends SnapshotHead {
   /** Hashes of the files with blocks: what the engine needs of the snapshot's own height, then the blocks behind it. */
   readonly blocks: readonly Uint8Array[];
@@ -95,7 +95,7 @@ export class SnapshotDirectory {
     this.path = path;
   }
 
-  /** The complete ones, the highest first. What cannot be read is left out. */
+  /** Complete snapshots, the highest first; unreadable ones are left out. */
   list(): SnapshotRecord[] {
     const names = existsSync(this.path) ? readdirSync(this.path) : [];
     const found = names.flatMap((name) => this.#read(name) ?? []);
@@ -109,7 +109,7 @@ export class SnapshotDirectory {
     return found;
   }
 
-  /** The bytes of a chunk as they are on disk; undefined if it does not exist. */
+  /** The compressed bytes of a chunk on disk; undefined if it does not exist. */
   chunk(place: SnapshotPlace, index: number): Uint8Array | undefined {
     return this.#file(place, chunkFile(index), MAX_CHUNK_BYTES);
   }
@@ -120,8 +120,8 @@ export class SnapshotDirectory {
   }
 
   /**
-   * An empty place for the files of a new snapshot: what was begun under this name before is removed. There is one at a
-   * time for each name.
+   * An empty place for the files of a new snapshot, one at a time for each name; removes an unfinished snapshot of the
+   * same name.
    */
   stage(name: "taking" | "loading"): Staging {
     const path = this.#clearStage(name);
@@ -129,7 +129,7 @@ export class SnapshotDirectory {
     return new Staging(path, this);
   }
 
-  /** Removes what was begun under a name and not finished. */
+  /** Removes an unfinished snapshot. */
   clear(name: "taking" | "loading"): void {
     if (existsSync(this.path)) this.#clearStage(name);
   }
@@ -157,7 +157,7 @@ export class SnapshotDirectory {
     const path = this.#pathOf(place);
     if (existsSync(join(path, RECORD)))
       throw storeErrors.snapshotExists(`height ${place.height}, format ${place.format}`);
-    // What is left of one whose removal was interrupted.
+    // Remains of a snapshot whose removal was interrupted.
     rmSync(path, { recursive: true, force: true });
     syncDirectory(staged);
     renameSync(staged, path);

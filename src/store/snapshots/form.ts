@@ -7,9 +7,9 @@ import { HASH_BYTES, sha256 } from "../tree/hash.ts";
 export const SNAPSHOT_FORMAT = 2;
 /** The form of earlier versions: it also has a table that the app hash does not cover. */
 export const OLDER_FORMAT = 1;
-/** Bytes of a chunk as it is sent and kept, at most. */
+/** Maximum size of a chunk as it is sent and kept. */
 export const MAX_CHUNK_BYTES = 10_000_000;
-/** Bytes of content in every chunk but the last one. What does not compress grows by a few bytes for each 16 KiB. */
+/** Bytes of content in every chunk but the last one. Incompressible content grows by a few bytes for each 16 KiB. */
 export const CHUNK_CONTENT_BYTES = 4 << 20;
 /** More chunks than a state of 400 GB has; the hashes of so many are 3 MB. */
 export const MAX_CHUNKS = 100_000;
@@ -22,12 +22,12 @@ export interface SnapshotHead {
   readonly height: bigint;
   readonly format: number;
   readonly chunks: number;
-  /** Of the metadata, which holds the hashes of the chunks. */
+  /** Hash of the metadata, which holds the hashes of the chunks. */
   readonly hash: Uint8Array;
   readonly metadata: Uint8Array;
 }
 
-/** What a chunk contains. Tables come in the order of their names, entries in that of their keys. */
+/** An item of a chunk. Tables come in the order of their names, entries in the order of their keys. */
 export type SnapshotItem =
   | { readonly kind: "height"; readonly height: bigint }
   | { readonly kind: "table"; readonly name: string }
@@ -71,7 +71,7 @@ export function endItem(entries: bigint): Uint8Array {
 
 const ENTRY_BYTES = 7;
 
-/** Takes items from content that arrives in pieces. Keeps what is not complete, which is one item at most. */
+/** Takes items from content that arrives in pieces. Keeps the incomplete rest, which is one item at most. */
 export class ItemReader {
   #rest: Buffer = Buffer.alloc(0);
 

@@ -25,15 +25,15 @@ export interface RestoreParts {
   readonly database: Database;
   readonly tables: SnapshotTables;
   readonly snapshot: SnapshotHead;
-  /** App hash of the state at the height of the snapshot, from somebody who is trusted. */
+  /** App hash of the state at the height of the snapshot, from a trusted source. */
   readonly appHash: Uint8Array;
   /** Other tables that the caller fills before the end; they are emptied as well if the restore fails. */
   readonly others?: readonly string[];
 }
 
 /**
- * Puts the state of a snapshot into an empty database, chunk by chunk in their order. Until `finish` the database says
- * that it is being restored, and nobody can open a state in it; whatever goes wrong, `abandon` leaves it empty.
+ * Puts the state of a snapshot into an empty database, chunk by chunk in their order. Until `finish` the database is
+ * marked as being restored, and opening a state in it fails; after any error, `abandon` leaves it empty.
  */
 export class StateRestore {
   readonly #parts: RestoreParts;
@@ -47,7 +47,7 @@ export class StateRestore {
   #entries = 0n;
   #isBegun = false;
   #isEnded = false;
-  /** Those of the stores, once they make the app hash. */
+  /** Roots of the stores, once they match the app hash. */
   #roots: ReadonlyMap<string, Uint8Array> | undefined;
 
   /** Throws `store/11` for an impossible snapshot, `store/12` if the home already has a state. */
@@ -107,7 +107,7 @@ export class StateRestore {
     this.#roots = roots;
   }
 
-  /** Makes a verified state that of the database, in one write with the caller's own writes to other tables. */
+  /** Makes a verified state the database's state, in one write with the caller's writes to other tables. */
   finish(writes: readonly Write[] = []): void {
     const { database, snapshot, appHash } = this.#parts;
     const roots = this.#roots;

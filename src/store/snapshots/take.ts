@@ -14,13 +14,13 @@ import {
   tableItem,
 } from "./form.ts";
 
-/** What is read of the state between two pauses, at most: some 2 ms. */
+/** Maximum part of the state read between two pauses: about 2 ms. */
 export const PIECE = { entries: 1_000, bytes: 256 * 1024 } as const;
 
 const compress = promisify(deflate);
 const LEVEL = 4;
 
-/** Tables of a snapshot: those of stores, and others that are kept with the state. */
+/** Tables of a snapshot: those of the stores, and other tables kept with the state. */
 export interface SnapshotTables {
   readonly stores: readonly string[];
   readonly kept: readonly string[];
@@ -43,8 +43,8 @@ export interface TakeParts {
 }
 
 /**
- * Takes a snapshot of a height while blocks continue. The state is read in small pieces, each of them at once: what blocks
- * change meanwhile is read from the old values.
+ * Takes a snapshot of a height while blocks continue. The state is read in small pieces; keys that blocks change
+ * meanwhile are read from the old values.
  */
 export async function takeSnapshot({ database, height, tables, save, pause }: TakeParts): Promise<SnapshotHead> {
   const hashes: Uint8Array[] = [];

@@ -14,7 +14,7 @@ export interface Sibling {
 export const sha256Into: (data: Uint8Array, out: Buffer, offset: number) => void =
   typeof crypto.hash === "function" ? hashAtOnce : hashByObject;
 
-/** A one-shot hash given as a string costs a third of one given as a new Buffer. */
+/** A one-shot hash returned as a string costs a third of one returned as a new Buffer. */
 function hashAtOnce(data: Uint8Array, out: Buffer, offset: number): void {
   out.write(crypto.hash("sha256", data, "binary"), offset, HASH_BYTES, "latin1");
 }

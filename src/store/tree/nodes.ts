@@ -1,9 +1,9 @@
 import { HASH_BYTES } from "./hash.ts";
 
 /**
- * Memory of a tree's nodes: plain bytes in segments, because a million small objects would cost several times more
- * and be walked by every garbage collection. Slots are numbered from 1; freed slots are used again. A segment is small
- * because most of the stores are: each of them has its own.
+ * Memory of a tree's nodes: plain bytes in segments, because a million small objects would cost several times more and
+ * slow every garbage collection. Slots are numbered from 1; freed slots are used again. Segments are small because most
+ * stores are.
  */
 const SEGMENT_BITS = 8;
 const SEGMENT = 1 << SEGMENT_BITS;

@@ -19,12 +19,12 @@ export class SparseMerkleTree {
   readonly #inners = new Inners();
   readonly #scratch = Buffer.alloc(1 + 2 * HASH_BYTES);
 
-  /** Number of keys, those of prepared updates included. */
+  /** Number of keys, including those of prepared updates. */
   get leafCount(): number {
     return this.#leaves.used;
   }
 
-  /** Number of inner nodes, those of prepared updates included. */
+  /** Number of inner nodes, including those of prepared updates. */
   get innerCount(): number {
     return this.#inners.used;
   }
@@ -39,7 +39,7 @@ export class SparseMerkleTree {
     return this.#hashOf(this.#root);
   }
 
-  /** The tree as it is now, for `at` and `update`, as long as its nodes are kept. */
+  /** The current tree, for `at` and `update`, as long as its nodes are kept. */
   get top(): TreeTop {
     return this.#root;
   }
@@ -71,8 +71,8 @@ export class SparseMerkleTree {
   }
 
   /**
-   * The paths at which a prepared update adds a key, in their order, and those at which it removes one (`null`). To be
-   * asked before it is applied or dropped.
+   * The paths at which a prepared update adds a key, in their order, and the paths at which it deletes one (`null`).
+   * Call it before the update is applied or dropped.
    */
   *movedKeys({ created, newKeys, gone }: TreeUpdate): IterableIterator<MovedKey> {
     for (const { slot, key } of gone) yield { path: this.#leaves.path(slot), key, isGone: true };
@@ -207,7 +207,7 @@ export class SparseMerkleTree {
     return node;
   }
 
-  /** Builds a subtree of batch items and at most one existing leaf, whose path differs from those set. */
+  /** Builds a subtree of batch items and at most one existing leaf whose path is not in the batch. */
   #build(work: Work, leaf: number, { low, high, depth }: Span): number {
     if (low === high) return leaf;
     if (high - low === 1) {
@@ -283,7 +283,7 @@ export class SparseMerkleTree {
   }
 }
 
-/** Changes by key. Those that list their keys are asked for them again, if they are the first of a tree. */
+/** Changes by key. For the first changes of a tree, `keyAt` saves keeping the keys in memory. */
 export interface TreeChanges extends Iterable<readonly [key: Uint8Array, value: Uint8Array | null]> {
   keyAt?(index: number): Uint8Array;
 }
@@ -311,7 +311,7 @@ class ListedKeys implements NewKeys {
   }
 
   set(item: number): void {
-    // Those of deletions are never asked for: there is nothing to delete in an empty tree.
+    // Deletions are skipped: there is nothing to delete in an empty tree.
     if (item > 0) this.#places[item] = this.#next;
     this.#next += 1;
   }
@@ -329,7 +329,7 @@ export interface TreeUpdate {
   readonly node: number;
   readonly created: readonly number[];
   readonly replaced: readonly number[];
-  /** Keys that were not there before, by their leaf; those that are taken away by the negative of a leaf. */
+  /** New keys by their leaf; deleted keys by the negative of their leaf. */
   readonly newKeys: Pick<NewKeys, "get">;
   /** Leaves of keys that are there no longer. */
   readonly gone: readonly GoneKey[];
@@ -356,7 +356,7 @@ export interface Neighbours {
   readonly right: Uint8Array | undefined;
 }
 
-/** What proofs need of a tree. */
+/** The view of a tree that proofs read. */
 export interface TreeView {
   neighbours(path: Uint8Array): Neighbours;
   siblings(path: Uint8Array): Sibling[] | undefined;
@@ -371,7 +371,7 @@ interface Work {
   readonly batch: number[];
   readonly created: number[];
   readonly replaced: number[];
-  /** Of batch items, less those that replace a leaf. */
+  /** Number of batch items without those that replace a leaf. */
   readonly keys: NewKeys;
   readonly gone: GoneKey[];
 }

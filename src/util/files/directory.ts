@@ -5,8 +5,8 @@ import { errorText } from "../errors.ts";
 const PRIVATE = 0o700;
 
 /**
- * Makes a directory that only its owner can use, with those above it; an existing one stays as it is. Node.js's own
- * function tries forever on a file system in which nothing can be made (`/proc`). Throws an error of the system with
+ * Makes a directory, and its missing parents, for the owner alone; leaves an existing one unchanged. Node.js's own
+ * function tries forever on a file system that rejects new directories (`/proc`). Throws an error of the system with
  * `code` and `path`.
  */
 export function makePrivateDirectory(path: string): void {
@@ -27,9 +27,9 @@ const PERMISSIONS = 0o7777;
 const STICKY = 0o1000;
 
 /**
- * Takes the right to write in a directory from its group and others; returns whether they had it. Directories of other users
- * stay as they are, and so do those with the sticky bit, such as `/tmp`, which are shared on purpose. Throws an error of the
- * system where the permissions cannot be changed.
+ * Removes the write permission of group and others from a directory; returns whether they had it. Skips directories of
+ * other users and those with the sticky bit, such as `/tmp`, which are shared on purpose. Throws an error of the system
+ * if the permissions cannot be changed.
  */
 export function keepOthersOut(path: string): boolean {
   const uid = process.getuid?.();
@@ -54,7 +54,7 @@ function openOwn(path: string, uid: number): number | undefined {
     if ((found.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
     return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch {
-    // It is not there, or not ours to open: whoever needs it says so.
+    // Missing or not accessible: the code that opens the directory reports it.
     return undefined;
   }
 }

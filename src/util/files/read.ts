@@ -10,8 +10,8 @@ export interface ReadLimit {
 const CHUNK = 64 * 1024;
 
 /**
- * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger file, and for anything that is not a file:
- * a device may never end, and opening a pipe that nobody writes to waits forever.
+ * The bytes of a file, at most `maxBytes`. Throws one sentence for a larger file and for anything but a regular file: a
+ * device may never end, and opening a pipe without a writer blocks forever.
  */
 export function readFileBytes(path: string, limit: ReadLimit): Uint8Array {
   const bytes = readFileStart(path, limit);
@@ -25,7 +25,7 @@ export function readFileStart(path: string, limit: ReadLimit): Uint8Array {
   checkKind(path, statSync(path), limit);
   const descriptor = openSync(path, "r");
   try {
-    // Somebody may have replaced it meanwhile.
+    // The file may have been replaced meanwhile.
     checkKind(path, fstatSync(descriptor), limit);
     return readUpTo(descriptor, limit.maxBytes + 1);
   } finally {

@@ -16,7 +16,7 @@ const DENOM = "[a-zA-Z][a-zA-Z0-9/:._-]{2,127}";
 const DENOM_PATTERN = new RegExp(`^${DENOM}$`);
 const COIN_PATTERN = new RegExp(`^(\\d{1,78})\\s*(${DENOM})$`);
 const DEC_COIN_PATTERN = new RegExp(`^(\\d{1,78}(?:\\.\\d{1,18})?)\\s*(${DENOM})$`);
-/** An amount of which only the number of its digits is wrong. */
+/** An amount whose only fault is too many digits. */
 const LONG_COIN_PATTERN = new RegExp(`^(\\d{78,})(?:\\.\\d{1,18})?\\s*${DENOM}$`);
 
 function coinFault(kind: "coin" | "price", text: string): Error {

@@ -73,10 +73,7 @@ export function decMulTruncate(a: Dec, b: Dec): Dec {
   return (a * b) / DEC_ONE;
 }
 
-/**
- * The quotient, rounded half to even at the last digit of what 36 digits show of it: as the ecosystem's chains divide, to
- * the last digit.
- */
+/** The quotient to 36 digits, rounded half to even at the last digit: the division of the ecosystem's chains. */
 export function decQuo(a: Dec, b: Dec): Dec {
   return roundHalfEven((a * DEC_ONE * DEC_ONE) / b);
 }

@@ -1,5 +1,5 @@
 export * from "./handshakes.ts";
-/** What servers have in common. */
+/** Parts that all servers share. */
 export * from "./lines.ts";
 export * from "./listen.ts";
 export * from "./malformed.ts";

@@ -1,7 +1,9 @@
-/** Requests that may wait on one connection for the answers to those before them, unless a server says otherwise. */
+/** Pipelined requests that may wait on one connection, unless a server says otherwise. */
 const MAX_WAITING_REQUESTS = 64;
 
-/** What is used of a request and an answer of Node.js, whose types browsers do not have. */
+/**
+ * The parts of Node.js's request and response that we use; declared here because the browser build lacks Node's types.
+ */
 interface Asked {
   readonly socket: { readonly destroyed: boolean; destroy(): unknown };
 }
@@ -11,15 +13,15 @@ interface Answered {
   destroy(): unknown;
 }
 
-/** The requests of one connection: the one that is being answered, and those that wait. */
+/** The requests of one connection: first the one being answered, then the waiting ones. */
 type Line<Request, Response> = [request: Request, response: Response][];
 
 /** Answers one request. */
 export type Answerer<Request, Response> = (request: Request, response: Response) => Promise<void>;
 
 /**
- * A request is handled once those before it on its connection have been answered and the answers read: Node.js hands
- * over all requests that a client sends in one go, and forgets waiting answers when the connection ends.
+ * Handles pipelined requests of a connection one at a time. Node.js hands over all requests that a client sends at
+ * once, and forgets waiting answers when the connection ends.
  */
 export class RequestLines<Request extends Asked, Response extends Answered> {
   readonly #answer: Answerer<Request, Response>;

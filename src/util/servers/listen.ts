@@ -1,6 +1,6 @@
 import { errorText, SvcError } from "../errors.ts";
 
-/** The address that a server was given, and the option that gives another one, as it is written on the command line. */
+/** The address of a server, and the command-line option that changes it. */
 export interface ListenPlace {
   readonly host: string;
   readonly port: number;

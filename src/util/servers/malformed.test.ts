@@ -18,7 +18,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-/** What the connection brings until its end. */
+/** All data that the connection receives until its end. */
 function answer(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

@@ -1,6 +1,6 @@
 import { Recent } from "../recent.ts";
 
-/** Keys that are remembered: of more than twice as many, those used least recently begin anew. */
+/** Keys that are remembered; beyond twice as many, the least recently used start anew. */
 const REMEMBERED = 5_000;
 
 interface Spent {

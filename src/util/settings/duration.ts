@@ -12,8 +12,8 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Whole milliseconds of `300ms`, `10s`, `1.5m`, `1h30m` or `1d`, at most those of a timer; `0s` is zero. Undefined when
- * the text is not a duration: the caller says which form it accepts.
+ * Milliseconds of `300ms`, `10s`, `1.5m`, `1h30m` or `1d`, at most the longest timer; `0s` is zero. Undefined if the
+ * text is not a duration: the caller says which form it accepts.
  */
 export function parseDurationMs(text: string): number | undefined {
   const parts = [...text.matchAll(PART)];

@@ -3,7 +3,7 @@ import { errorText, SvcError } from "../errors.ts";
 /** Characters of a bad text that an error repeats. */
 const MAX_SHOWN = 80;
 
-/** What users see of a setting: one row of a help text, of the reference, and of the variables for flags. */
+/** The visible part of a setting: one row of the help, of the reference, and of the variables for flags. */
 export interface SettingRow {
   /** The flag. `rpc.laddr` reads `SVC_RPC_LADDR`, and is the key of files that have it. */
   readonly name: string;
@@ -22,12 +22,12 @@ export interface Setting<T = unknown> extends SettingRow {
   readonly parse: (text: string) => T;
 }
 
-/** Settings by the names that code has for them. Their order is that of the help. */
+/** Settings by their names in code, in the order of the help. */
 export type SettingTable = Readonly<Record<string, Setting>>;
 
 /** The source of the texts of settings. */
 export interface SettingSource {
-  /** What was given, or else the default; empty when there is neither. */
+  /** The given text, or else the default; empty if there is neither. */
   text(row: SettingRow): string;
   /** The name by which the user knows the text: the flag, the variable, or the key of a file. */
   label(row: SettingRow): string;
@@ -37,7 +37,7 @@ export interface SettingSource {
 
 /** The text of a setting does not have the form that the setting takes. */
 export class WrongForm extends Error {
-  /** What it takes: `a whole number`. */
+  /** The accepted form: `a whole number`. */
   readonly form: string;
   readonly hint: string | undefined;
   /** The part of the text that is wrong, where others are right. */

@@ -1,6 +1,6 @@
 /**
- * What counts as one client: an IPv4 address, or an IPv6 network of the size that every customer has (RFC 6177): a customer
- * can use any of its addresses.
+ * The network that counts as one client: an IPv4 address, or an IPv6 network of the size that a customer gets (RFC
+ * 6177).
  */
 export function clientNetwork(address: string): string {
   const [plain = ""] = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%");

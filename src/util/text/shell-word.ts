@@ -1,6 +1,6 @@
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** A word as it is typed in a POSIX shell: a path with spaces in a remedy can be copied. */
+/** A word quoted for a POSIX shell, so that a path with spaces can be copied from a remedy. */
 export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -6,7 +6,7 @@ import { LENGTH_DELIMITED, type WireReader } from "./reader.ts";
 /** How deep messages may be nested: far more than any real message needs, and below any stack limit. */
 export const MAX_MESSAGE_DEPTH = 64;
 
-/** What a caller may add to the reading of one message. */
+/** Additional rules for reading one message. */
 export interface DecodeRules {
   /** Field numbers must not go down, and no singular field may be empty: the canonical form of the transaction envelope. */
   readonly ordered?: boolean;
@@ -27,7 +27,7 @@ export interface DecodeRules {
 
 interface Decoder {
   readonly schema: DescMessage;
-  /** Property values of an empty message; those of the next three lists are made afresh. */
+  /** Property values of an empty message; the next three lists are copied for each message. */
   readonly template: Fields;
   readonly lists: readonly string[];
   readonly oneofs: readonly string[];
@@ -98,7 +98,7 @@ function emptyOf(decoder: Decoder): Fields {
   return message;
 }
 
-/** One pass over one message and those inside it. */
+/** One pass over a message and its nested messages. */
 class Run {
   readonly #reader: WireReader;
   readonly #rules: DecodeRules;

@@ -11,7 +11,7 @@ export interface OneofValue {
   readonly value?: unknown;
 }
 
-/** What the codec needs to know about a field, computed once. */
+/** Facts about a field that the codec needs, computed once. */
 export interface FieldPlan {
   readonly name: string;
   readonly number: number;
@@ -28,7 +28,7 @@ export interface FieldPlan {
   readonly message: DescMessage | undefined;
   /** Numbers of the enum. */
   readonly known: ReadonlySet<number> | undefined;
-  /** Wire type of one value, and the tag it is written with. */
+  /** Wire type of a value, and its tag. */
   readonly wireType: number;
   readonly tag: number;
   /** Name of the property's case when it is in a `oneof`. */

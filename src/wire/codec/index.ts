@@ -10,8 +10,8 @@ export { wireErrors } from "./errors.ts";
 export { LENGTH_DELIMITED, WireReader } from "./reader.ts";
 
 /**
- * Reads a message as liberally as the format allows: unknown fields are skipped, the last value of a repeated singular
- * field counts. For answers of nodes and for stored records, never for what is signed.
+ * Reads a message as liberally as the format allows: skips unknown fields, and takes the last value of a repeated
+ * singular field. For answers of nodes and stored records, never for signed bytes.
  */
 export function decodeMessage<D extends DescMessage>(
   schema: D,

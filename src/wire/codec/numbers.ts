@@ -2,7 +2,7 @@ import { ScalarType } from "@bufbuild/protobuf";
 import { FIXED32, FIXED64, LENGTH_DELIMITED, VARINT, type WireReader } from "./reader.ts";
 import type { BackwardWriter } from "./writer.ts";
 
-/** Reading and writing of one scalar type. `isDefault` is what implicit presence leaves out. */
+/** Reading and writing of one scalar type. `isDefault` tells a value that implicit presence leaves out. */
 export interface ScalarCodec {
   readonly wireType: number;
   readonly zero: unknown;
@@ -141,7 +141,7 @@ const CODECS: ReadonlyMap<ScalarType, ScalarCodec> = new Map([
   [ScalarType.BYTES, bytesCodec],
 ]);
 
-/** The codec of a scalar type. Floating point is left out on purpose: it has no place in what is hashed. */
+/** The codec of a scalar type. Floating point is missing on purpose: it has no place in hashed bytes. */
 export function scalarCodec(type: ScalarType): ScalarCodec {
   const codec = CODECS.get(type);
   if (codec === undefined) throw new Error(`scalar type ${ScalarType[type]} is not supported`);

@@ -16,7 +16,7 @@ export interface ReaderOptions {
   readonly strict: boolean;
   /** Error for anything malformed. */
   readonly error: ErrorFactory;
-  /** What is read, for the position in hints. */
+  /** Name of the message being read, for the position in hints. */
   readonly label: string;
 }
 

@@ -5,14 +5,14 @@ const KEPT_SIZE = 1 << 20;
 const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /**
- * Writes from the end of the buffer to its front: the length of a nested message is known by the time it is written
- * before it, so that one pass is enough. Callers therefore write the last field first.
+ * Writes from the end of the buffer to its front, so that the length of a nested message is known when it is written
+ * and one pass is enough. Callers write the last field first.
  */
 export class BackwardWriter {
   #buffer = new Uint8Array(INITIAL_SIZE);
   #position = INITIAL_SIZE;
 
-  /** Bytes written so far; the difference of two readings is the size of what was written between them. */
+  /** Bytes written so far; the difference of two readings is the size of the part between them. */
   get written(): number {
     return this.#buffer.length - this.#position;
   }
@@ -72,7 +72,7 @@ export class BackwardWriter {
     this.#position = at;
   }
 
-  /** A copy of what was written; the writer is empty again. */
+  /** A copy of the written bytes; the writer is empty again. */
   finish(): Uint8Array {
     const result = this.#buffer.slice(this.#position);
     this.reset();

@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-/** Errors of codespace `authz`. Numbers never change; up to 12 they are those of release 0.53 of the ecosystem. */
+/** Errors of codespace `authz`. Numbers never change; up to 12 they equal release 0.53 of the ecosystem. */
 export const authzErrors = defineErrors("authz", {
   notFound: [2, "authorization not found", "svc query authz grants lists what an account has granted to another"],
   invalidExpiration: [3, "expiration time of authorization should be more than current time"],

@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-/** Errors of codespace `feegrant`. Numbers never change; they are those of release 0.53 of the ecosystem. */
+/** Errors of codespace `feegrant`. Numbers never change; they equal release 0.53 of the ecosystem. */
 export const feegrantErrors = defineErrors("feegrant", {
   limitExceeded: [2, "fee limit exceeded", "svc query feegrant grant shows what is left"],
   expired: [3, "fee allowance expired", "ask the granter for a new one"],

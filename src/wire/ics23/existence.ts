@@ -6,7 +6,7 @@ import { checkIavlLeaf } from "./iavl.ts";
 import type { ProofSpec } from "./specs.ts";
 import { readStep, type Step } from "./steps.ts";
 
-/** What a proof proves. */
+/** Result of a proof. */
 export interface Proven {
   /** Root hash of the tree. */
   readonly root: Uint8Array;
@@ -15,8 +15,8 @@ export interface Proven {
 }
 
 /**
- * The root of the tree in which the proof's key has the proof's value, after all checks of its form. Whether it is the
- * root that one trusts is left to the caller. Throws `wireErrors.badProof`.
+ * The root of the tree in which the proof's key has the proof's value, after all checks of its form. The caller
+ * compares it with a trusted root. Throws `wireErrors.badProof`.
  */
 export function existenceRoot(spec: ProofSpec, proof: ExistenceProof): Proven {
   const { key, value, leaf, path } = proof;

@@ -28,10 +28,7 @@ const STORES: ReadonlyMap<string, ProofSpec> = new Map([
   ["ics23:smt", SMT_SPEC],
 ]);
 
-/**
- * Throws `wireErrors.badProof` unless the two parts of a proof, that of the key in its store and that of the store in the
- * application, show the claim.
- */
+/** Throws `wireErrors.badProof` unless the two parts of a proof (key in store, store in application) show the claim. */
 export function verifyStoreProof(ops: readonly ProofOp[], { appHash, store, key, value }: StoreClaim): void {
   const [inStore, inApp, ...others] = ops;
   const spec = STORES.get(inStore?.type ?? "");

@@ -12,7 +12,7 @@ import { SignMode, singleMode } from "../tx/tx.ts";
 import { verifySignature } from "../tx/verify.ts";
 import { fromJson, printJson, toJson } from "./index.ts";
 
-/** What the reference tools make of messages that hold as little as they may. */
+/** Recorded output of the reference tools for messages with as few fields as possible. */
 interface Answer {
   readonly of: string;
   /** The transaction. */

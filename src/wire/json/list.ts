@@ -1,9 +1,6 @@
 import type { JsonValue } from "./value.ts";
 
-/**
- * A list of a JSON file whose items are read when they are asked for, some at a time, and not kept: there may be a
- * million of them.
- */
+/** A list of a JSON file whose items are read on demand, some at a time, and not kept: there may be a million. */
 export class JsonList implements Iterable<JsonValue> {
   readonly #parts: () => Iterable<readonly JsonValue[]>;
 

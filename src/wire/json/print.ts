@@ -14,16 +14,16 @@ import type { JsonObject, JsonValue } from "./value.ts";
 
 /** How messages are written as JSON. */
 export interface JsonOptions {
-  /** Spelling of type URLs in the answer; left as they are by default. */
+  /** Spelling of type URLs in the answer; unchanged by default. */
   readonly namespace?: Namespace;
   /**
-   * Shows only what is there, so that reading it back gives the same bytes: fields that count as empty or zero when
-   * missing are left out, and contents of an `Any` that JSON cannot hold whole stay base64.
+   * Shows set fields only, so that reading the JSON back gives the same bytes: empty or zero defaults are left out, and
+   * contents of an `Any` that JSON cannot represent exactly stay base64.
    */
   readonly exact?: boolean;
 }
 
-/** What the ecosystem shows for a missing time that counts as an empty one. */
+/** The ecosystem's text for a missing time. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 /** How numbers of any size are kept: as text, or as the bytes of a text. */
 const NUMBERS = new Set([Scalar.INT, Scalar.DEC, Scalar.INT_BYTES, Scalar.DEC_BYTES]);

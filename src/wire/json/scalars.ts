@@ -53,7 +53,7 @@ export function printEnum(type: DescEnum, value: unknown): JsonValue {
   return type.value[value as number]?.name ?? (value as number);
 }
 
-/** What a parser returns instead of throwing: its caller knows the place. */
+/** Returned by a parser instead of throwing, because its caller knows the place. */
 export class Refusal {
   readonly why: string;
 

@@ -62,9 +62,9 @@ export interface CombinedSignature {
 }
 
 /**
- * Puts the members' shares into the signature of their multisig, in the order of the key; of two shares of one member
- * the later counts. Verifies no signature. Throws `sdkErrors.invalidPubKey` for a share of somebody else and
- * `sdkErrors.unauthorized` for too few.
+ * Combines the members' shares into the signature of their multisig, in the order of the key; a later share of a member
+ * replaces an earlier one. Verifies no signature. Throws `sdkErrors.invalidPubKey` for a share of a non-member and
+ * `sdkErrors.unauthorized` for too few shares.
  */
 export function combineSignatures(key: MultisigPublicKey, shares: readonly MemberSignature[]): CombinedSignature {
   const byMember = key.keys.map((member) => shares.findLast((share) => equalBytes(share.publicKey.key, member.key)));

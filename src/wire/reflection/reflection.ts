@@ -14,7 +14,7 @@ export const MAX_REFLECTIONS = 1000;
 /** The description of one proto file: its name, and its bytes in base64. */
 export type DescriptorFile = readonly [name: string, base64: string];
 
-/** What a server reports about itself. */
+/** Facts that a server reports about itself. */
 export interface ReflectionParts {
   /** Names of the services that are served. */
   readonly services: readonly string[];

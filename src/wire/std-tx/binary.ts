@@ -32,7 +32,7 @@ export function encodeStdTx({ messages, authInfo, raw, body }: DecodedTx): Uint8
   return encodeStdParts({ messages, fee: authInfo.fee, signatures, memo, timeoutHeight }, "older");
 }
 
-/** What a transaction of the era before protobuf consists of. */
+/** Parts of a transaction of the era before protobuf. */
 export interface StdParts {
   readonly messages: readonly Pick<Unpacked, "schema" | "value">[];
   readonly fee: Fee | undefined;
@@ -41,7 +41,7 @@ export interface StdParts {
   readonly timeoutHeight: bigint;
 }
 
-/** The same from its parts, under the names of messages before release 0.46 of the ecosystem or those of today. */
+/** The same from its parts, under today's message names or those before release 0.46 of the ecosystem. */
 export function encodeStdParts(parts: StdParts, names: AminoNames): Uint8Array {
   const writer = new BinaryWriter();
   for (const message of parts.messages) bytesField(writer, 1, encodeConcrete(message, names));

@@ -107,7 +107,7 @@ function readSingle(type: string, value: JsonValue): SinglePublicKey {
   return fail(`${JSON.stringify(type.slice(0, 64))} is not a type of key, or the length of the key is wrong`);
 }
 
-/** The JSON of protobuf for that of amino: names of fields, durations, and what an `Any` holds are different. */
+/** Converts amino JSON to protobuf JSON: field names, durations, and contents of an `Any` differ. */
 function protoJson(schema: DescMessage, json: JsonValue, place: Place): JsonValue {
   if (place.depth > MAX_DEPTH) fail("values are nested too deeply");
   if (schema.typeName === TimestampSchema.typeName) return json;

@@ -25,7 +25,7 @@ const MAX_DEPTH = 16;
 /** Prefixes of public keys, which take the place of an `Any`. */
 const KEY_PREFIXES = ["eb5ae987", "1624de64", "22c1f7e2"];
 
-/** Errors that say what is wrong in the words of the chain. */
+/** Errors of the chain that are passed on unchanged. */
 const KEPT: ReadonlySet<number> = new Set([sdkErrors.txDecode.code, sdkErrors.txTooLarge.code]);
 
 /** Whether bytes begin like a transaction of the era before protobuf. */
@@ -68,7 +68,7 @@ function readParts(bytes: Uint8Array, names: AminoNames): JsonObject {
   return { msg, fee: aminoFee(fee), signatures, memo, timeout_height: timeoutHeight.toString() };
 }
 
-/** The numbers of the fee are those of protobuf except for the gas, payer and granter. */
+/** Field numbers of the fee equal protobuf's except for gas, payer and granter. */
 function readFee(bytes: Uint8Array, whole: Place): Fee {
   const schema = FeeSchema;
   return decodeMessage(schema, toProto(schema, bytes, whole), sdkErrors.txDecode);

@@ -22,10 +22,10 @@ export const ED25519_NAME = "tendermint/PubKeyEd25519";
 export const MULTISIG_NAME = "tendermint/PubKeyMultisigThreshold";
 const KEY_NAMES = [SECP256K1_NAME, ED25519_NAME, MULTISIG_NAME];
 
-/** Which message names amino JSON uses: today's, or those of chains before release 0.46 of the ecosystem. */
+/** Set of message names in amino JSON: today's, or those before release 0.46 of the ecosystem. */
 export type AminoNames = "current" | "older";
 
-/** What a signature covers besides the transaction itself. */
+/** Data that a signature covers besides the transaction itself. */
 export interface SignerData {
   readonly chainId: string;
   readonly accountNumber: bigint;
@@ -38,8 +38,8 @@ export interface SignerData {
 export type AminoSignable = Pick<DecodedTx, "body" | "authInfo" | "messages" | "opaque" | "hasUnknownFields">;
 
 /**
- * What `SIGN_MODE_LEGACY_AMINO_JSON` signs: one line of JSON with all keys in order. It is always built anew from the
- * decoded transaction. Throws `sdkErrors.invalidRequest` if amino JSON could not show everything that is signed.
+ * Sign bytes of `SIGN_MODE_LEGACY_AMINO_JSON`: one line of JSON with all keys in order, always built anew from the
+ * decoded transaction. Throws `sdkErrors.invalidRequest` if amino JSON cannot show everything that is signed.
  */
 export function aminoSignBytes(tx: AminoSignable, signer: SignerData): Uint8Array {
   if (tx.hasUnknownFields) throw sdkErrors.invalidRequest("amino JSON cannot sign unknown fields of the transaction");
@@ -77,7 +77,10 @@ export function aminoMessage(
   return { type, value: aminoJson(schema, value, names) };
 }
 
-/** Whether older names may make another text of a message. Of what an `Any` holds it is not known before it is read. */
+/**
+ * Whether a message may have another text under older names. True for any message with an `Any`, whose contents are not
+ * read yet.
+ */
 export function hasOtherAminoName({ schema }: Pick<Unpacked, "schema">): boolean {
   const known = withOtherNames.get(schema) ?? mayHoldOlderName(schema, new Set());
   withOtherNames.set(schema, known);

@@ -19,13 +19,13 @@ export interface Envelope {
 export interface FirstMessage {
   readonly typeUrl: string;
   readonly schema: DescMessage;
-  /** The first of those who must sign it, as written in it; undefined if it names nobody. */
+  /** The first signer named in the message; undefined if there is none. */
   readonly signer: string | undefined;
 }
 
 /**
- * Reads what surrounds the messages, with the checks and the errors of `decodeTx`. However large the transaction is, this
- * takes about as long as copying it.
+ * Reads the parts around the messages, with the checks and errors of `decodeTx`. Takes about as long as copying the
+ * transaction, however large it is.
  */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   const raw = decodeRaw(bytes);

@@ -1,4 +1,4 @@
-/** Transactions: strict decoding, what is signed in both modes, who signs, and whether signatures hold. */
+/** Transactions: strict decoding, sign bytes of both modes, signers, and verification of signatures. */
 export {
   type AminoNames,
   type AminoSignable,

@@ -33,7 +33,7 @@ function single(mode: SignMode, signature: Uint8Array): SignatureDescriptor_Data
   return create(SignatureDescriptor_DataSchema, { sum: { case: "single", value: { mode, signature } } });
 }
 
-/** The share of a member of a multisig. Throws `sdkErrors.invalidRequest` for what is not a signature of one key. */
+/** The share of a member of a multisig. Throws `sdkErrors.invalidRequest` unless it is a signature of one key. */
 export function memberSignatureOf({ publicKey, data }: SignatureDescriptor): MemberSignature {
   const key = publicKey === undefined ? undefined : publicKeyFromAny(publicKey);
   const sum = data?.sum;

@@ -21,7 +21,7 @@ export function messageSigners<D extends DescMessage>(schema: D, message: Messag
 }
 
 /**
- * Addresses whose signatures a transaction needs: those of its messages in order, then the fee payer if it is another.
+ * Addresses that have to sign a transaction: the signers of its messages in order, then the fee payer if it is another.
  */
 export function txSigners(messages: readonly Pick<Unpacked, "schema" | "value">[], fee: Fee | undefined): string[] {
   const signers = new Set(messages.flatMap(({ schema, value }) => messageSigners(schema, value)));

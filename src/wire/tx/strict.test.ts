@@ -236,7 +236,7 @@ describe("the number of fields", () => {
     expect(() => decodeTx(nested)).toThrow();
     expect(read.mock.calls.length).toBeLessThan(MAX_TX_FIELDS + 100);
     read.mockClear();
-    // Its owner comes after all of them.
+    // Its owner comes after all those fields.
     expect(() => readEnvelope(crowded)).toThrow(/more than 100000 fields/);
     expect(read.mock.calls.length).toBeLessThan(MAX_TX_FIELDS + 100);
     read.mockRestore();

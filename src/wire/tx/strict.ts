@@ -22,9 +22,9 @@ export const MAX_ANY_DEPTH = 10;
 /** How many `Any` one message or one key may hold in all. */
 export const MAX_ANY_COUNT = 100;
 /**
- * How many fields a transaction may have, those of messages inside messages and elements of packed lists included: the
- * work of reading a transaction depends on them more than on its bytes, and a transaction that is refused for its
- * contents pays nothing.
+ * Maximum number of fields of a transaction, nested messages and elements of packed lists included. Reading a
+ * transaction costs work by its fields more than by its bytes, and a transaction that is rejected for its contents pays
+ * nothing.
  */
 export const MAX_TX_FIELDS = 100_000;
 /** How many items one list may have: no block has gas for that many, whatever they are. */
@@ -51,7 +51,7 @@ export interface DecodedTx {
   readonly body: TxBody;
   readonly authInfo: AuthInfo;
   readonly messages: readonly Unpacked[];
-  /** Types of messages that are not known, or not whole: `messages` has none of them. Always empty on our own chain. */
+  /** Types of messages that are unknown or incomplete, which `messages` leaves out. Always empty on our own chain. */
   readonly opaque: readonly string[];
   /** The body has fields that this version does not know; amino JSON cannot sign them. */
   readonly hasUnknownFields: boolean;

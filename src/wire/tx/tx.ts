@@ -77,13 +77,13 @@ export function singleMode(mode: SignMode): ModeInfo {
   return create(ModeInfoSchema, { sum: { case: "single", value: { mode } } });
 }
 
-/** Mode of a multisig signer: one flag for each member, and the mode of those that signed. */
+/** Mode of a multisig signer: one flag per member, and the mode of each member that signed. */
 export function multiMode(signed: readonly boolean[], mode: SignMode = SignMode.LEGACY_AMINO_JSON): ModeInfo {
   const modeInfos = signed.filter(Boolean).map(() => singleMode(mode));
   return create(ModeInfoSchema, { sum: { case: "multi", value: { bitarray: makeBitArray(signed), modeInfos } } });
 }
 
-/** What `SIGN_MODE_DIRECT` signs. The parts go in as the bytes that are sent. */
+/** Sign bytes of `SIGN_MODE_DIRECT`. The parts go in as the bytes that are sent. */
 export function directSignBytes(
   parts: { readonly bodyBytes: Uint8Array; readonly authInfoBytes: Uint8Array },
   signer: Omit<SignerData, "sequence">,
@@ -93,14 +93,14 @@ export function directSignBytes(
   return encodeMessage(SignDocSchema, create(SignDocSchema, { bodyBytes, authInfoBytes, chainId, accountNumber }));
 }
 
-/** A transaction's signed parts, and what amino JSON needs from them if they are decoded already. */
+/** A transaction's signed parts, and the decoded values that amino JSON needs from them, if there are any. */
 export interface SignableTx {
   readonly bodyBytes: Uint8Array;
   readonly authInfoBytes: Uint8Array;
   readonly decoded?: AminoSignable;
 }
 
-/** What a signer of the given mode signs. Throws `sdkErrors.unauthorized` for a mode that is not supported. */
+/** Sign bytes of the given mode. Throws `sdkErrors.unauthorized` for an unsupported mode. */
 export function signBytes(mode: SignMode, tx: SignableTx, signer: SignerData): Uint8Array {
   if (mode === SignMode.DIRECT) return directSignBytes(tx, signer);
   if (mode !== SignMode.LEGACY_AMINO_JSON)
@@ -108,7 +108,7 @@ export function signBytes(mode: SignMode, tx: SignableTx, signer: SignerData): U
   return aminoSignBytes(tx.decoded ?? decodeTxParts(tx.bodyBytes, tx.authInfoBytes, { foreign: true }), signer);
 }
 
-/** The transaction as it is broadcast, hashed and stored. */
+/** The bytes of a transaction that are broadcast, hashed and stored. */
 export function encodeTx(
   parts: { readonly bodyBytes: Uint8Array; readonly authInfoBytes: Uint8Array },
   signatures: readonly Uint8Array[],

@@ -5,7 +5,7 @@ import { type MemberSignature, memberSignatures, type PublicKey } from "../keys/
 import { hasOtherAminoName, type SignerData } from "./amino.ts";
 import { type SignableTx, SignMode, signBytes } from "./tx.ts";
 
-/** A signer's signature in the form of its mode, and what it binds besides the transaction. */
+/** A signer's signature in the form of its mode, and the data it covers besides the transaction. */
 export interface SignatureOf {
   readonly modeInfo: ModeInfo | undefined;
   readonly signature: Uint8Array;
@@ -48,7 +48,7 @@ function mayHaveOtherText({ decoded }: SignableTx): boolean {
   return decoded === undefined || decoded.messages.some(hasOtherAminoName);
 }
 
-/** What is signed, made once for all members of a key: as text it costs more than the signatures do. */
+/** Makes the sign bytes once for all members of a key: as text they cost more than the signatures. */
 function signBytesOnce(tx: SignableTx, signer: SignerData) {
   const known = new Map<string, Uint8Array>();
   const otherNames = signer.aminoNames === "older" ? "current" : "older";

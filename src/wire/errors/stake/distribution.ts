@@ -1,6 +1,6 @@
 import { defineErrors } from "../../../util/index.ts";
 
-/** Errors of codespace `distribution`. Numbers never change; up to 13 they are those of release 0.42 of the ecosystem. */
+/** Errors of codespace `distribution`. Numbers never change; up to 13 they equal release 0.42 of the ecosystem. */
 export const distributionErrors = defineErrors("distribution", {
   noDelegation: [5, "no delegation distribution info", "svc query staking delegations lists what you have delegated"],
   noValidator: [6, "no validator distribution info", "list them: svc query staking validators"],

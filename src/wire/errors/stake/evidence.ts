@@ -1,6 +1,6 @@
 import { defineErrors } from "../../../util/index.ts";
 
-/** Errors of codespace `evidence`. Numbers never change; up to 5 they are those of the ecosystem. */
+/** Errors of codespace `evidence`. Numbers never change; up to 5 they equal the ecosystem's. */
 export const evidenceErrors = defineErrors("evidence", {
   noHandler: [
     2,

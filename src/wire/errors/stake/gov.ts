@@ -2,7 +2,7 @@ import { defineErrors } from "../../../util/index.ts";
 
 const LIST = "list them: svc query gov proposals";
 
-/** Errors of codespace `gov`. Numbers never change; up to 23 they are those of release 0.53 of the ecosystem. */
+/** Errors of codespace `gov`. Numbers never change; up to 23 they equal release 0.53 of the ecosystem. */
 export const govErrors = defineErrors(
   "gov",
   {

@@ -1,6 +1,6 @@
 import { defineErrors } from "../../../util/index.ts";
 
-/** Errors of codespace `slashing`. Numbers never change; up to 8 they are those of release 0.42 of the ecosystem. */
+/** Errors of codespace `slashing`. Numbers never change; up to 8 they equal release 0.42 of the ecosystem. */
 export const slashingErrors = defineErrors("slashing", {
   noValidator: [3, "validator does not exist for that address", "list them: svc query staking validators"],
   stillJailed: [4, "validator still jailed; cannot be unjailed", "svc query slashing signing-info shows until when"],

@@ -1,6 +1,6 @@
 import { defineErrors } from "../../../util/index.ts";
 
-/** Errors of codespace `staking`. Numbers never change; up to 47 they are those of release 0.42 of the ecosystem. */
+/** Errors of codespace `staking`. Numbers never change; up to 47 they equal release 0.42 of the ecosystem. */
 export const stakingErrors = defineErrors("staking", {
   badOperator: [3, "validator address is invalid", "the operator of a validator is the account that creates it"],
   noValidator: [4, "validator does not exist", "list them: svc query staking validators"],
