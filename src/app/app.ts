@@ -11,8 +11,8 @@ import type { BaseKeepers, ModuleSet } from "./module-set.ts";
 import * as independent from "./modules.ts";
 
 /**
- * Puts a set of modules together: accounts, transfers, the limits of blocks and allowances for fees first, then those that `more` makes. Module accounts become
- * known here, from what each module declares.
+ * Puts a set of modules together: accounts, transfers, block limits and fee allowances first, then the modules of
+ * `more`. Module accounts become known here, from each module's declaration.
  */
 export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): ModuleSet {
   const consensus = consensusModule();

@@ -78,11 +78,13 @@ import { touchedAccounts } from "./touched.ts";
 export interface ApplicationOptions {
   readonly database: Database;
   readonly set: ModuleSet;
-  /** The prices of which a transaction must pay one before this node relays it. None = free. */
+  /** Minimum gas prices for relaying; a transaction must pay one of them. None = free. */
   readonly minGasPrices?: readonly DecimalCoin[];
   /** Bounds the time that simulations take from blocks; no bound when left out. */
   readonly simulationTurn?: SimulationTurn;
-  /** Runs all invariants after every block, or after those of these heights, and throws `InvariantBreach` when one is broken. */
+  /**
+   * Runs all invariants after every block, or at the selected heights, and throws `InvariantBreach` when one is broken.
+   */
   readonly checkInvariants?: boolean | ((height: bigint) => boolean);
   /** Receives programming errors and failures of block items, which are contained all the same. */
   readonly report?: (problem: BlockProblem) => void;
@@ -106,7 +108,7 @@ const LAST_HUNDRED: Pruning = { keepRecent: 100n, interval: 10n };
 interface Finalized {
   readonly block: BlockInfo;
   readonly prepared: PreparedState;
-  /** Those of the next block. */
+  /** Parameters of the next block. */
   readonly params: ConsensusParams;
   readonly touched: TouchedAccounts;
 }
@@ -120,19 +122,19 @@ export class SvcApplication implements Application {
   readonly #router: Router;
   readonly #runner: TxRunner;
   readonly #options: ApplicationOptions;
-  /** What invariants have read: most of it is the same after every block. */
+  /** Values read by invariants: most are the same after every block. */
   readonly #decoded = new DecodedValues();
   /** The last committed block; at first the one that genesis describes. */
   #last: BlockInfo | undefined;
   #committed: boolean;
-  /** Those of the next block; undefined before the chain begins. */
+  /** Parameters of the next block; undefined before the chain begins. */
   #params: ConsensusParams | undefined;
   /**
    * The state against which transactions are checked: the last commit, or genesis before the first. Nothing is written
    * to it.
    */
   #view: CacheMultiStore;
-  /** What waiting transactions take from it. */
+  /** Reservations of waiting transactions. */
   readonly #claims = new Claims();
   #areClaimsHeld = false;
   /** Migrations with which the next block begins. */
@@ -314,7 +316,7 @@ export class SvcApplication implements Application {
     return touched;
   }
 
-  /** What waiting transactions take from some accounts, for simulations of the next ones elsewhere. */
+  /** Reservations of waiting transactions on some accounts, for simulations in another thread. */
   pending(addresses: readonly Uint8Array[]): PendingState {
     const claimed = new Map<string, Claimed>();
     for (const account of addresses.map(toHex)) {
@@ -360,7 +362,7 @@ export class SvcApplication implements Application {
     return exportModules(this.#readContext(), this.modules);
   }
 
-  /** What a chain needs to continue after a committed height; undefined if that height is not kept. */
+  /** The state that this chain needs to continue after a committed height; undefined if that height is not kept. */
   exportAt(height: bigint): ExportedState | undefined {
     const ctx = this.#contextAt(height);
     if (ctx === undefined) return undefined;
@@ -371,7 +373,7 @@ export class SvcApplication implements Application {
   }
 
   /**
-   * What another chain needs at its first block to continue with the state of a height; undefined if that height is not
+   * The state that another chain needs at its first block to continue from a height; undefined if that height is not
    * kept. The state of this chain does not change.
    */
   restartAt(height: bigint, restart: Restart): RestartState | undefined {
@@ -383,7 +385,7 @@ export class SvcApplication implements Application {
     return { consensusParams, appState, before, voters: votersOf(this.modules, ctx) };
   }
 
-  /** The voters that the engine was told of last: those of the block after the next. */
+  /** The voters last reported to the engine, for the block after the next. */
   voters(): readonly ValidatorUpdate[] {
     return votersOf(this.modules, this.#readContext());
   }
@@ -465,16 +467,16 @@ export class SvcApplication implements Application {
 
 /** The state of a height, for a genesis file. */
 export interface ExportedState {
-  /** Those of the next block. */
+  /** Parameters of the next block. */
   readonly consensusParams: ConsensusParams;
   readonly appState: JsonObject;
 }
 
 /** The state with which another chain begins at its first block. */
 export interface RestartState extends ExportedState {
-  /** The voters that the modules know, before anybody was jailed for the new chain. */
+  /** The modules' voters, before any were jailed for the new chain. */
   readonly before: readonly ValidatorUpdate[];
-  /** Those of the new chain. */
+  /** Voters of the new chain. */
   readonly voters: readonly ValidatorUpdate[];
 }
 

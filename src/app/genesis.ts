@@ -49,7 +49,7 @@ interface ModuleState {
   readonly items: Iterable<JsonValue>;
 }
 
-/** The state of a module, and what is wrong with it but for its long list. */
+/** The state of a module, and its faults except those of its long list. */
 function readChecked(
   module: Module,
   appState: AppState,
@@ -89,7 +89,7 @@ interface ListWalk {
   readonly isRight: boolean;
 }
 
-/** Imports or checks the long list of a module. Returns what is wrong with it. */
+/** Imports or checks the long list of a module. Returns its faults. */
 function walkList({ genesis }: Module, { message, items }: ModuleState, { ctx, isRight }: ListWalk): string[] {
   const walk = genesis.long?.begin(message, ctx);
   if (walk === undefined) return [];
@@ -119,10 +119,10 @@ function takeItem(walk: LongListWalk, item: JsonValue, index: number): readonly 
 type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
 /**
- * Imports an `app_state` in the order of the modules, runs the transactions that it brings, and returns the voters of
- * the first block. Each state is read once, checked and imported, so that a million accounts are in memory for only one
- * module at a time; after the first fault the others are only checked. Throws one error that names every problem, also
- * those of states that do not fit each other.
+ * Imports an `app_state` in the order of the modules, runs its transactions, and returns the voters of the first block.
+ * Each state is read once, checked and imported, so that a million accounts are in memory for only one module at a
+ * time; after the first fault the others are only checked. Throws one error that names every problem, including states
+ * that do not fit each other.
  */
 export function importGenesis(
   ctx: Context,
@@ -153,7 +153,7 @@ function importStates(ctx: Context, modules: readonly Module[], appState: AppSta
   if (failed !== undefined) throw failed;
 }
 
-/** Imports the state of a module and adds what is wrong with it to `problems`; gives the error if it cannot be imported. */
+/** Imports the state of a module and adds its faults to `problems`; returns the error if it cannot be imported. */
 function importState(
   ctx: Context,
   module: Module,
@@ -177,7 +177,7 @@ function beginImport(ctx: Context, module: Module, { message }: ModuleState): Er
   }
 }
 
-/** What a module says about a state that it cannot begin with; the words that all such errors end in come once. */
+/** A module's message about a state that it cannot begin with; the common ending of all such errors appears once. */
 function importFailure({ name }: Module, error: unknown): Error {
   const [text, ending] = [errorText(error), `: ${genesisErrors.invalid.description}`];
   const detail = text.endsWith(ending) ? text.slice(0, -ending.length) : text;

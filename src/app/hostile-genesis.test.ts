@@ -271,7 +271,7 @@ describe("an edited state of another chain", () => {
     const told = refusal(edit);
     expect(told).toMatch(sentence);
     expect(told).not.toContain("\n");
-    // A fault in the program has no place in what a user reads.
+    // Users never read about faults in the program.
     expect(told).not.toMatch(/undefined|TypeError|assert/i);
   });
 });

@@ -15,10 +15,10 @@ import { decodeAddress, parseDeploymentId, typeUrlOf } from "../wire/index.ts";
 import type { BaseKeepers } from "./module-set.ts";
 
 /**
- * The modules of proof of stake. Begin-block items run in the order of the list: new coins join the fees before these are
- * shared out, and both before anybody is punished. Distribution, slashing and governance have hooks in staking, and read it,
- * so their functions reach a keeper that is made further down. Governance ends its votes on the validators of the block
- * before, so it comes before staking.
+ * The modules of proof of stake. Begin-block items run in the order of the list: new coins join the fees before these
+ * are distributed, and both before penalties. Distribution, slashing and governance have hooks in staking, and read it,
+ * so their functions reach a keeper that is made further down. Governance ends its votes on the validators of the
+ * previous block, so it comes before staking.
  */
 export function stakeModules({ auth, bank, consensus, messages, parameters }: BaseKeepers): Module[] {
   const distribution = distributionModule(bank, {
@@ -92,7 +92,7 @@ export function marketplaceModules({ bank }: BaseKeepers, grants: Grants): Modul
   return [provider, audit, escrow, deployment, market].map(({ module }) => module);
 }
 
-/** What the marketplace needs from grants. */
+/** Functions of grants that the marketplace needs. */
 export interface Grants {
   use(ctx: Context, grantee: Uint8Array, message: NestedMessage): void;
 }

@@ -6,7 +6,7 @@ import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
 import type { AnteOptions, MessageService, Module } from "../runtime/index.ts";
 import type { AccountOf } from "./touched.ts";
 
-/** Modules in the order of genesis and of begin-block, with what the checks of transactions need from them. */
+/** Modules in the order of genesis and of begin-block, with their parts of the transaction checks. */
 export interface ModuleSet {
   readonly modules: readonly Module[];
   /** The order of end-block; that of `modules` unless given. */
@@ -17,7 +17,7 @@ export interface ModuleSet {
   readonly accountsOf: Readonly<Record<string, AccountOf>>;
 }
 
-/** What all other modules may do with accounts and coins, and with messages of one another. */
+/** Accounts, coins and message routing for all other modules. */
 export interface BaseKeepers {
   readonly auth: Accounts & VestingAccounts & Pick<AuthKeeper, "storeCosts">;
   readonly bank: Bank & VestingBank;

@@ -46,7 +46,7 @@ export function readModuleSet(tables: Pick<Database, "table">): ModuleVersions {
   return bytes === undefined ? BEFORE_RECORDS : JSON.parse(fromUtf8(bytes));
 }
 
-/** Whether the set in a snapshot of format 1, which no hash covers, is that of the versions which wrote the format. */
+/** Whether the set in a snapshot of format 1, which no hash covers, has the versions that wrote the format. */
 export function isOfFormat1(stored: ModuleVersions): boolean {
   return setText(stored) === setText(OF_FORMAT_1);
 }

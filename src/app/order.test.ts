@@ -4,7 +4,7 @@ import type { Module } from "../runtime/index.ts";
 import { memoryDatabase } from "../store/index.ts";
 import { createApp, standardModules } from "./app.ts";
 
-/** The order of modules is part of what nodes agree on: whoever changes it changes these lists too. */
+/** Nodes must agree on the order of modules, so a change of the order must change these lists too. */
 
 const { modules, endBlockers = modules } = standardModules();
 
@@ -33,7 +33,7 @@ test("modules are imported and exported in the order that is written down", () =
 
 test("items of a block run in the order that is written down", () => {
   expect(named(modules, ({ beginBlock }) => beginBlock !== undefined)).toEqual([
-    // New coins join the fees before these are shared out, and both before anybody is punished.
+    // New coins join the fees before these are distributed, and both before penalties.
     ...["mint", "distribution", "slashing", "evidence", "staking", "authz"],
   ]);
   expect(named(endBlockers, ({ endBlock }) => endBlock !== undefined)).toEqual([

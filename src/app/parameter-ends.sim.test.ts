@@ -65,7 +65,7 @@ function decide(chain: TestChain, message: Message) {
   return { status, failedReason, gasUsed };
 }
 
-/** Somebody delegates and leaves again, and a voter misses blocks until it is jailed. */
+/** Delegations and unbondings, and a voter that misses blocks until it is jailed. */
 function live(chain: TestChain): void {
   const from = chain.key("carol");
   const pair = { delegatorAddress: from.address, validatorAddress: operatorAddress(chain.key("bob")) };
@@ -78,7 +78,7 @@ function live(chain: TestChain): void {
 
 type Changes = { readonly [K in keyof ConsensusParams]?: Partial<ConsensusParams[K]> };
 
-/** The message that changes the parameters of blocks from those with which the chain begins. */
+/** The message that changes block parameters from their genesis values. */
 function blocks({ block, evidence }: Changes): Message {
   const { block: size, evidence: ages, validator } = DEFAULT_CONSENSUS_PARAMS;
   const params = { block: { ...size, maxGas: MAX_GAS, ...block }, evidence: { ...ages, ...evidence }, validator };

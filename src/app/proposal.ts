@@ -5,7 +5,7 @@ export interface Candidate {
   readonly gas: bigint;
 }
 
-/** What the transactions of one block may take together. */
+/** Total limits of the transactions of one block. */
 export interface BlockRoom {
   /** Each transaction counts with its tag and length. */
   readonly maxBytes: number;

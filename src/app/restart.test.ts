@@ -28,7 +28,7 @@ it.each([SEED])("goes on at height 1 as at any other, seed %d", (seed) => {
   const state = need(chain.app.restartAt(last, {}));
   expect(chain.app.info().lastBlockAppHash).toEqual(hash);
   const again = begin(chain, state);
-  // Nobody votes on the blocks of the new chain. So on those of the old one nobody may be punished for being away, now or before.
+  // The new chain's blocks have no votes, so no validator may be punished for absence on the old chain either.
   chain.voters.absent.clear();
   const open: number[] = [];
   for (let height = 1n; height <= BLOCKS; height++) {
@@ -136,7 +136,7 @@ function empty(app: SvcApplication, height: bigint, time: bigint): void {
   app.commit();
 }
 
-/** What each payment has earned, paid out or not. */
+/** Earnings of each payment, paid out or not. */
 function earnings(app: SvcApplication): Map<string, bigint> {
   const { payments } = ask(app, EscrowQuery.method.payments, ALL);
   const amount = ({ withdrawn, accrued }: Payment) => BigInt(withdrawn?.amount ?? "0") + BigInt(accrued?.amount ?? "0");

@@ -2,7 +2,7 @@ import type { TouchedAccounts } from "../abci/index.ts";
 import type { CacheMultiStore } from "../store/index.ts";
 import { toHex } from "../util/index.ts";
 
-/** The account whose checks a change of a key affects; `all` if it affects everybody's, undefined if nobody's. */
+/** The account whose checks a change of a key affects; `all` for every account, undefined for none. */
 export type AccountOf = (key: Uint8Array) => Uint8Array | "all" | undefined;
 
 /** The accounts whose waiting transactions a block may have made invalid, by the keys that it changed. */

@@ -6,7 +6,7 @@ import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { AuthInfoSchema, TxRawSchema } from "../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeMessage, encodeMessage, encodeTx, SignMode, signBytes } from "../wire/index.ts";
 
-/** What checks take from accounts while transactions wait, as seen by an engine that holds the claims. */
+/** Reservations of waiting transactions, as an engine sees them that holds the claims. */
 
 const HELD = 10_000n;
 
@@ -181,7 +181,7 @@ test("one that waits passes again as long as its account can pay all that waits"
   const again = () =>
     txs.map((tx, i) => check(chain, tx, { kind: "recheck", ...(claims[i] && { place: claims[i] }) }).code);
   expect(again()).toEqual([0, 0, 0]);
-  // The first of them is in somebody else's block, and another transaction takes what was left for the third.
+  // The first transaction is in another block, and a further one takes the third's funds.
   expect(chain.block(txs.slice(0, 1))[0]?.code).toBe(0);
   if (claims[0] !== undefined) chain.app.releaseClaim(claims[0]);
   expect(again().slice(1)).toEqual([0, 0]);

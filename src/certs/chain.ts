@@ -3,7 +3,7 @@ import { fromUtf8 } from "../util/index.ts";
 import type { CertificateFile } from "./file.ts";
 import type { ChainRecord } from "./plan.ts";
 
-/** What the chain knows about the certificate in a file. */
+/** Looks up the certificate of a file on the chain. */
 export async function chainRecord(chain: ChainClient, owner: string, file: CertificateFile): Promise<ChainRecord> {
   const { serial } = file.details;
   const found = await marketReader(chain.query).certificate(owner, serial);

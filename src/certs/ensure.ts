@@ -26,14 +26,14 @@ export interface EnsureOptions {
   readonly chain: ChainClient;
   readonly home: string;
   readonly signer: CertificateSigner;
-  /** Receives one sentence about what is done and why. */
+  /** Receives one sentence about the action and its reason. */
   readonly say?: (text: string) => void;
 }
 
 /**
  * The message that publishes a client certificate whose key is in the home; undefined if the tenant already has one. A
- * certificate made here is stored at once: if its transaction fails, the next run publishes it. Of two commands that make
- * the first one at the same time, both publish the same.
+ * new certificate is stored at once: if its transaction fails, the next run publishes it. Two commands that make the
+ * first certificate at the same time publish the same one.
  */
 export async function ensureClientCertificate(options: EnsureOptions): Promise<Any | undefined> {
   const { chain, home, signer, say } = options;

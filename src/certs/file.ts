@@ -3,7 +3,7 @@ import { type AccountCertificate, encodePem, PUBLIC_KEY_BLOCK, parseCertificateP
 import { checkSecretFile, prepareDirectory } from "../keyring/index.ts";
 import { commandError, createFile, errorText, readFileText, replaceFile } from "../util/index.ts";
 
-/** What a certificate is for: a tenant's requests to providers, or a provider's gateway. */
+/** Purpose of a certificate: a tenant's requests to providers, or a provider's gateway. */
 export type CertificateKind = "client" | "server";
 
 /** A certificate of an account with its encrypted key, as stored in the home. */

@@ -53,7 +53,7 @@ export interface IssueOptions {
   readonly hosts?: readonly string[];
 }
 
-/** What a `MsgCreateCertificate` publishes: both PEM texts as bytes. */
+/** The contents of a `MsgCreateCertificate`: both PEM texts as bytes. */
 export interface PublishedCertificate {
   readonly cert: Uint8Array;
   readonly pubkey: Uint8Array;
@@ -72,7 +72,7 @@ export async function issueCertificate({
   return { cert: toUtf8(made.certificate), pubkey: toUtf8(made.publicKey) };
 }
 
-/** What TLS needs: a certificate and its decrypted key, both in PEM. */
+/** A certificate and its decrypted key, both in PEM, for TLS. */
 export interface TlsIdentity {
   readonly certificate: string;
   readonly privateKey: string;

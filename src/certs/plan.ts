@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { CertificateFile } from "./file.ts";
 
-/** What the chain knows about the certificate in a file. */
+/** Status on the chain of the certificate in a file. */
 export type ChainRecord = "valid" | "revoked" | "other" | "missing";
 
 export interface CertificateFacts {
@@ -18,7 +18,7 @@ export interface CertificateFacts {
   readonly now: number;
 }
 
-/** What to do, and the sentence that says why. */
+/** The next action, and the sentence that gives its reason. */
 export type CertificatePlan =
   | { readonly kind: "keep" | "publish"; readonly say: string; readonly file: CertificateFile }
   | { readonly kind: "new"; readonly say: string; readonly revoke?: string };

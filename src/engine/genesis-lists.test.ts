@@ -5,7 +5,7 @@ import { readWithLists } from "./genesis-lists.ts";
 
 const SIZES = { long: 4, part: 2 };
 
-/** What is read, with its lists walked. */
+/** The JSON value with its lists walked. */
 function whole(text: string): unknown {
   const json = readWithLists(Buffer.from(text), SIZES);
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;

@@ -19,8 +19,8 @@ interface ListExtent {
 }
 
 /**
- * Reads JSON; long lists that are members of its outermost object are read in parts when they are walked, and throw then
- * if they are no JSON. Otherwise it is what `JSON.parse` makes of the bytes.
+ * Reads JSON like `JSON.parse`, except that long lists of its outermost object are read in parts when they are walked;
+ * invalid JSON in a list throws then.
  */
 export function readWithLists(bytes: Buffer, sizes: ListSizes = SIZES): unknown {
   const lists = bytes.length < sizes.long ? undefined : longLists(bytes, sizes);
@@ -57,8 +57,8 @@ function* itemsOf(bytes: Buffer, { start, end, cuts }: ListExtent): Iterable<rea
 }
 
 /**
- * The long lists by the names of their members, and undefined for the names that have another value; undefined for what is
- * not JSON or has escapes in its outermost texts.
+ * The long lists by member name, and undefined for members with other values; undefined if the text is not JSON or has
+ * escapes in its outermost texts.
  */
 function longLists(bytes: Buffer, sizes: ListSizes): Map<string, ListExtent | undefined> | undefined {
   const lists = new Map<string, ListExtent | undefined>();

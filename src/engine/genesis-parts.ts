@@ -25,8 +25,8 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
 const APP_STATE = '"app_state"';
 
 /**
- * Reads a genesis file without the members of its `app_state`: there may be a million accounts, and what `JSON.parse` makes
- * of them takes several times their bytes. Throws what `JSON.parse` throws.
+ * Reads a genesis file without the members of its `app_state`: there may be a million accounts, and `JSON.parse` needs
+ * several times their bytes. Throws the errors of `JSON.parse`.
  */
 export function readGenesisParts(file: Uint8Array, { longLists = false }: GenesisReading = {}): GenesisParts {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);

@@ -12,7 +12,7 @@ export interface Genesis extends GenesisHead {
   readonly appState: Readonly<Record<string, unknown>>;
 }
 
-/** What is kept of it while the chain runs: the state of the application may be hundreds of megabytes. */
+/** The part of a genesis that is kept while the chain runs: the application's state may be hundreds of megabytes. */
 export interface GenesisHead {
   /** Nanoseconds since 1970. */
   readonly time: bigint;

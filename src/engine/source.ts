@@ -12,8 +12,8 @@ import type { GenesisHead } from "./genesis.ts";
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * What servers need of a chain, whichever engine runs it: in this process, or in another one that is reached over its
- * RPC. Heights that are not stored and hashes that are not known are undefined; what cannot be done throws `SvcError`.
+ * The view of a chain that servers need, whichever engine runs it: in this process, or in another one over its RPC.
+ * Unknown heights and hashes are undefined; operations that the engine lacks throw `SvcError`.
  */
 export interface ChainSource {
   /** The genesis of the chain. */
@@ -30,7 +30,7 @@ export interface ChainSource {
 }
 
 export interface ChainStatus {
-  /** What makes the blocks: an embedded engine signs with the key of its node alone. */
+  /** The engine that makes the blocks; an embedded one signs with the key of its node alone. */
   readonly engine: "embedded";
   /** Heights: of the last block, 0 before the first; of the lowest stored one. */
   readonly height: bigint;
@@ -70,7 +70,7 @@ export interface MempoolSource {
   size(): Awaitable<{ readonly txs: number; readonly bytes: number }>;
 }
 
-/** What reaches the application through the engine. */
+/** Requests that reach the application through the engine. */
 export interface AppSource {
   info(): Awaitable<AppInfo>;
   query(query: AppQuery): Awaitable<AppQueryResult>;
@@ -91,6 +91,6 @@ export interface ConsensusRound {
   /** The time when its first round begins, in nanoseconds since 1970. */
   readonly startTime: bigint;
   readonly validators: readonly Validator[];
-  /** The last block with those who voted on it; undefined before the first. */
+  /** The last block with its voters; undefined before the first. */
   readonly last: { readonly record: BlockRecord; readonly validators: readonly Validator[] } | undefined;
 }

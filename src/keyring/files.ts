@@ -23,7 +23,7 @@ export function checkDirectory(dir: string): void {
 }
 
 /**
- * Refuses a secret file that is readable or writable by group or others, belongs to somebody else or is a link.
+ * Refuses a secret file that group or others can read or write, that belongs to another user, or that is a link.
  * Returns false if there is no file.
  */
 export function checkSecretFile(path: string): boolean {

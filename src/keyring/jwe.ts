@@ -11,7 +11,7 @@ const ENCRYPTION = "A256GCM";
 const ROUNDS_ALLOWED = { min: 1000, max: 1_000_000 };
 const SALT_LENGTH = 12;
 const KEY_WRAP_IV = Buffer.alloc(8, 0xa6);
-/** Bytes of an item as it is stored. */
+/** Maximum bytes of a stored item. */
 export const MAX_ITEM = 256 * 1024;
 
 interface Header {
@@ -21,7 +21,7 @@ interface Header {
   readonly p2s: unknown;
 }
 
-/** What is kept of an item in the clear. */
+/** The unencrypted part of an item. */
 export interface ItemHeader {
   /** A text for people. */
   readonly created: string;

@@ -19,7 +19,7 @@ import type { DevicePath, ItemStore, KeyInfo, KeyOutline, KeyRecord, Keyring, Re
 const INFO = ".info";
 const ADDRESS = ".address";
 
-/** What a keyring is made of. */
+/** Parts of a keyring. */
 export interface KeyringParts {
   readonly items: ItemStore;
   /** Bech32 prefix of addresses given to `get`. */
@@ -209,7 +209,7 @@ function decodeItem(key: string, data: Uint8Array): KeyRecord {
 
 type LocalRecord = Extract<KeyRecord, { type: "local" }>;
 
-/** Compared when the key is used: a list of keys need not derive each of them. */
+/** Compared when the key is used: a list of keys need not derive each key. */
 function privateKeyOf(record: LocalRecord): Uint8Array {
   if (belongsTo(record)) return record.privateKey;
   throw keyringErrors.damaged(`${record.name}${INFO}: its two halves do not match`);

@@ -30,9 +30,7 @@ export interface KeyringOptions {
   readonly kdf?: KeyringKdf;
   /** The name under which `os`, `kwallet` and `pass` keep keys; another tool's name opens the keys of that tool. */
   readonly service?: string;
-  /**
-   * Variables that say where the session, the wallet and the password store are; those of the process when left out.
-   */
+  /** Variables that locate the session, the wallet and the password store; the process's own if left out. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 

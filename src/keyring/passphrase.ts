@@ -16,7 +16,7 @@ export interface PassphraseSource {
   readonly trims?: boolean;
   /** Asks for one line of secret text. */
   ask(prompt: string): Promise<string>;
-  /** Tells the user what was wrong with an answer. */
+  /** Tells the user the fault of an answer. */
   notify(text: string): void;
 }
 
@@ -37,8 +37,8 @@ export function fixedPassphrase(passphrase: string): PassphraseSource {
 }
 
 /**
- * The first line of a file that nobody else may read. A file that the service manager hands to a service
- * (`LoadCredential=` of systemd) is guarded by the manager: it belongs to the system, and only the service can open it.
+ * The first line of a file that only its owner can read. A file from the service manager (`LoadCredential=` of systemd)
+ * is guarded by the manager: it belongs to the system, and only the service can open it.
  */
 export function passphraseFile(path: string, credentials = process.env.CREDENTIALS_DIRECTORY): PassphraseSource {
   const isCredential = credentials !== undefined && dirname(path) === credentials;
@@ -51,7 +51,7 @@ export function passphraseFile(path: string, credentials = process.env.CREDENTIA
   return { attempts: 1, trims: true, ask, notify: () => undefined };
 }
 
-/** What a line with a passphrase may mean, in the order to try: without white space at its ends, then as it is. */
+/** Possible passphrases of a line, in the order to try: without white space at its ends, then unchanged. */
 export function passphraseForms(line: string): readonly string[] {
   return [...new Set([trimSpace(line), line])];
 }
@@ -84,7 +84,7 @@ export async function askNew(source: PassphraseSource): Promise<string> {
   });
 }
 
-/** What is wrong with a new passphrase. */
+/** The fault of a new passphrase, if any. */
 export function newPassphraseFault(passphrase: string): string | undefined {
   const length = toUtf8(passphrase).length;
   if (length < MIN_PASSPHRASE) return `password must be at least ${MIN_PASSPHRASE} characters`;

@@ -32,7 +32,7 @@ export interface DevicePath {
   readonly index: number;
 }
 
-/** What is stored of a key. */
+/** The stored form of a key. */
 export type KeyRecord =
   | { readonly type: "local"; readonly name: string; readonly publicKey: PublicKey; readonly privateKey: Uint8Array }
   | { readonly type: "ledger"; readonly name: string; readonly publicKey: PublicKey; readonly path: DevicePath }
@@ -75,7 +75,7 @@ export interface Keyring {
   sign(nameOrAddress: string, bytes: Uint8Array): Promise<Uint8Array>;
   /** The 32 bytes of a local key. */
   exportPrivateKey(nameOrAddress: string): Promise<Uint8Array>;
-  /** Rewrites every record that has another form; returns the names of those. */
+  /** Rewrites every record of another form; returns the names of the keys. */
   migrate(form: RecordForm): Promise<string[]>;
 }
 

@@ -16,7 +16,7 @@ test("the workflow of a deployment needs nothing from Node.js", async () => {
     metafile: true,
     logLevel: "silent",
     platform: "browser",
-    // Imports of Node.js modules are kept as they are, so that the test finds every one in the bundle.
+    // Keeps imports of Node.js modules, so that the test finds them in the bundle.
     external: ["node:*"],
   });
   const outputs = Object.values(metafile.outputs);

@@ -8,8 +8,8 @@ import { encodeMessage } from "../wire/index.ts";
 export type ServiceNames = (group: string, resource: number) => string;
 
 /**
- * What differs between the groups of a deployment and those of a file, one sentence each; empty when they are equal.
- * The chain keeps the groups of a deployment as they were ordered.
+ * Differences between the groups of a deployment and of a file, one sentence each; empty if they are equal. The chain
+ * keeps the groups of a deployment in their order.
  */
 export function groupDifferences(
   before: readonly GroupSpec[],

@@ -1,4 +1,7 @@
-/** The workflow of a deployment, from a file to running services. What needs Node.js is exported by `node/index.ts`. */
+/**
+ * The workflow of a deployment, from a file to running services. Parts that need Node.js are exported by
+ * `node/index.ts`.
+ */
 
 export type { BidRecord, ProviderRecord } from "../client/index.ts";
 export type { MarketTxOptions } from "./chain/live-market.ts";

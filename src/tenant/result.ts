@@ -38,7 +38,7 @@ export interface ServiceResult {
   readonly provider: string;
   readonly available: number;
   readonly total: number;
-  /** Every HTTP address, including those that do not resolve to the provider yet. */
+  /** Every HTTP address, including names that do not resolve to the provider yet. */
   readonly uris: readonly string[];
 }
 

@@ -7,9 +7,9 @@ import { type DeployReporter, Progress } from "./session/progress.ts";
 import { type DeployParts, type DeployRequest, fingerprintOf, type Session } from "./session/session.ts";
 
 /**
- * Takes a deployment file to running services. Each step first checks what exists, so that a run after an interruption
- * continues where the previous one stopped. Rejects with one of `deployErrors`, `cancelled` and `interrupted` among them, or
- * with what the chain or a provider said.
+ * Takes a deployment file to running services. Each step first checks the existing state, so a run after an
+ * interruption continues where the previous one stopped. Rejects with one of `deployErrors`, including `cancelled` and
+ * `interrupted`, or with an error of the chain or a provider.
  */
 export async function runDeploy(
   parts: DeployParts,

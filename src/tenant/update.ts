@@ -77,7 +77,7 @@ function checkGroups({ request }: Session, { dseq, groups }: DeploymentRecord): 
   throw deployErrors.groupsChanged(`deployment ${dseq}: ${changes.join("; ")}`, { hint });
 }
 
-/** What runs in a resource of a group. */
+/** Names of the services of a resource in a group. */
 function serviceNames(manifest: Manifest): (group: string, resource: number) => string {
   return (group, resource) => {
     const services = manifest.find(({ name }) => name === group)?.services ?? [];

@@ -42,11 +42,11 @@ import { type TestKey, testKey } from "./keys.ts";
 import { signTx, type TestMessage, type TxSettings } from "./signed.ts";
 import { TestVoters } from "./voters.ts";
 
-/** What a chain in memory begins with. */
+/** Initial state of a chain in memory. */
 export interface TestChainOptions {
   /** Names of the accounts that have coins from the start; `alice`, `bob`, `carol`, `dave` unless given. */
   readonly accounts?: readonly string[];
-  /** What each of them holds: amounts by denomination; 10^12 `utoken` unless given. */
+  /** Balance of each account, by denomination; 10^12 `utoken` unless given. */
   readonly coins?: Readonly<Record<string, bigint>>;
   /** Modules besides accounts and transfers, instead of those of the real chain. */
   readonly modules?: (base: BaseKeepers) => readonly Module[];
@@ -104,13 +104,13 @@ export function testChain(options: TestChainOptions = {}): TestChain {
 export class TestChain {
   readonly chainId = CHAIN_ID;
   readonly keys: ReadonlyMap<string, TestKey>;
-  /** What was reported: failed block items, programming errors. */
+  /** Reported problems: failed block items, programming errors. */
   readonly problems: BlockProblem[] = [];
-  /** Who votes on blocks: what staking says, all of them present unless a test says otherwise. */
+  /** The voters on blocks: by default all voters of staking, present. */
   readonly voters: TestVoters;
-  /** What the last block changed about the voters. */
+  /** Changes of the last block to the voters. */
   validatorUpdates: readonly ValidatorUpdate[] = [];
-  /** What the last block changed about the parameters of consensus. */
+  /** Changes of the last block to the consensus parameters. */
   consensusParamUpdates: ConsensusParams | undefined;
   /** Events of the last block's begin and end. */
   blockEvents: TxResult["events"] = [];
@@ -233,7 +233,7 @@ export class TestChain {
     return sent;
   }
 
-  /** The signed bytes of a transaction; account numbers and sequences are those of the last block. */
+  /** The signed bytes of a transaction, with account numbers and sequences of the last block. */
   sign(
     messages: readonly TestMessage[] | TestMessage,
     { from, with: others = [], ...settings }: SendSettings,
@@ -298,7 +298,7 @@ export class TestChain {
     return prepared.appHash;
   }
 
-  /** What a proposer would put in the next block. */
+  /** The transactions that a proposer would put in the next block. */
   propose(txs: readonly Uint8Array[], maxBytes = MAX_BLOCK_BYTES): readonly Uint8Array[] {
     const height = this.#height + 1n;
     return this.app.prepareProposal({
@@ -344,7 +344,7 @@ export class TestChain {
   }
 }
 
-/** What is needed to continue from a block of a chain. */
+/** State of a chain from which another one continues. */
 type ChainState = Pick<
   TestChain,
   "height" | "database" | "voters" | "blockEvents" | "validatorUpdates" | "consensusParamUpdates"
@@ -355,7 +355,7 @@ const BEGINNINGS = new Map<string, ChainState>();
 const MAX_BEGINNINGS = 32;
 const MAX_BEGINNING_TEXT = 65_536;
 
-/** What the state after the first block depends on; empty where modules are given, which are functions. */
+/** Inputs of the state after the first block, as text; empty with custom modules, which are functions. */
 function beginningText({ accounts, coins, genesis, maxBlockGas, modules }: TestChainOptions): string {
   if (modules !== undefined) return "";
   const text = (_: string, value: unknown) => (typeof value === "bigint" ? `${value}n` : value);

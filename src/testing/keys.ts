@@ -16,7 +16,7 @@ export interface TestKey {
 
 const made = new Map<string, TestKey>();
 
-/** The key of a test by its name, the same in every run. Nobody should pay to it. */
+/** A test key by its name, the same in every run. Never send real coins to it. */
 export function testKey(name: string): TestKey {
   const known = made.get(name) ?? newKey(name);
   made.set(name, known);

@@ -5,11 +5,11 @@ import { addGenesisAccounts, initHome, type Node, nodeConfig, startNode } from "
 import { assert, type IntCoin, NATIVE_DENOM, silentLogger } from "../util/index.ts";
 import { type TestKey, testKey } from "./keys.ts";
 
-/** What the chain of a test node begins with, and how it runs. */
+/** Initial state and settings of a test node's chain. */
 export interface TestNodeOptions {
   /** Names of the accounts that have coins from the start; `alice`, `bob`, `carol`, `dave` unless given. */
   readonly accounts?: readonly string[];
-  /** What each of them holds; 10^12 `utoken` unless given. */
+  /** Balance of each account; 10^12 `utoken` unless given. */
   readonly coins?: readonly IntCoin[];
   /** `test-1` unless given. */
   readonly chainId?: string;
@@ -53,8 +53,8 @@ export class TestNode {
 }
 
 /**
- * Starts a node with its own chain on a free port, for tests of what talks to a node. It keeps its home in the
- * directory for temporary files until it is stopped.
+ * Starts a node with its own chain on a free port, for tests of clients. Its home is in the directory for temporary
+ * files until it is stopped.
  */
 export async function testNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const { chainId = "test-1", blockIntervalMs = 100, minGasPrices = "", corsOrigins = [] } = options;

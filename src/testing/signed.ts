@@ -26,11 +26,11 @@ export interface TxSettings {
   readonly mode?: SignMode;
   readonly payer?: string;
   readonly granter?: string;
-  /** Spelling of type URLs; that of our own chains unless given. */
+  /** Spelling of type URLs; our own chains' unless given. */
   readonly namespace?: Namespace;
 }
 
-/** A signer, with what the chain knows of the account. */
+/** A signer, with the chain's facts about its account. */
 export interface TestSigner {
   readonly key: TestKey;
   readonly accountNumber: bigint;

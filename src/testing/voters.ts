@@ -7,7 +7,7 @@ type Powers = ReadonlyMap<string, bigint>;
 
 /** Who votes on the blocks of a chain in memory: changes count from the block after the next on. */
 export class TestVoters {
-  /** Public keys in hex of those who do not sign at present. */
+  /** Public keys in hex of validators that do not sign at present. */
   readonly absent = new Set<string>();
   /** Voters of the previous block, of the block being made, and of the next one. */
   #sets: readonly [Powers, Powers, Powers] = [new Map(), new Map(), new Map()];
@@ -26,7 +26,7 @@ export class TestVoters {
     return made;
   }
 
-  /** What the next block contains of the votes on the previous one. */
+  /** The votes on the previous block in the next one. */
   commit(): CommitInfo {
     const votes = [...this.#sets[0]].map(([id, power]) => ({
       flag: this.absent.has(id) ? (1 as const) : (2 as const),

@@ -19,7 +19,7 @@ import type { PastState, PastStates } from "./past.ts";
 /** The last committed state, as queries read it. */
 export interface QueriedState {
   committed(): MultiReader;
-  /** Bypasses what is kept in memory; closed after use. */
+  /** Bypasses the caches; closed after use. */
   snapshot(): MultiReader & { close(): void };
   /**
    * A value with its proof, from the holder of the trees: at the last height or an earlier one, down to the lowest

@@ -103,7 +103,7 @@ it("simulates behind the transactions of the same signer that wait for a block",
   const answer = reader.query(database, next, { ...freely, pending });
   expect(answer).toMatchObject({ code: 0, log: "" });
   expect(decodeMessage(Service.method.simulate.output, answer.value).gasInfo?.gasUsed).toBeGreaterThan(0n);
-  // The fee of the waiting transaction is gone, as that of the simulated one will be.
+  // The fee of the waiting transaction is spent, as the simulated one's will be.
   const tooMuch = simulate(send(ALICE, 1n, "201"));
   expect(reader.query(database, tooMuch, { ...freely, pending }).log).toContain("200utoken is smaller than 201utoken");
   expect(app.pending([BOB.bytes]).claimed.size).toBe(0);

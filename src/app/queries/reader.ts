@@ -30,14 +30,14 @@ export interface AppReaderOptions {
   readonly report?: (problem: BlockProblem) => void;
 }
 
-/** What transactions that wait for a block take from some accounts, over the state of a height. */
+/** Reservations of waiting transactions on some accounts, over the state of a height. */
 export interface PendingState {
   readonly height: bigint;
   /** By account, as claims name it. */
   readonly claimed: ReadonlyMap<string, Claimed>;
 }
 
-/** The bounds of one query, and what a simulation sees besides the last block. */
+/** Limits of one query, and a simulation's additional inputs besides the last block. */
 export interface QueryWork {
   /** Called often; an error that it throws ends the work, and `GivenUp` ends the query too. */
   checkTime(): void;
@@ -53,7 +53,7 @@ export class AppReader {
   readonly #storeNames: readonly string[];
   readonly #router: Router;
   readonly #runner: TxRunner;
-  /** What the current simulation works on. */
+  /** Inputs of the current simulation. */
   #simulated: Simulated | undefined;
 
   constructor(options: AppReaderOptions) {
@@ -120,14 +120,12 @@ export class AppReader {
     return isSimulation(query);
   }
 
-  /** The accounts on whose pending transactions a query depends: the signers of what it simulates. */
+  /** The accounts whose pending transactions affect a query: the signers of the transaction that it simulates. */
   signersOf(query: AppQuery): readonly Uint8Array[] {
     return simulatedSigners(query, this.#runner);
   }
 
-  /**
-   * Transactions are simulated for the block that they can come into, after those of their signers that already wait.
-   */
+  /** Transactions are simulated for the next block, after the waiting ones of their signers. */
   #environment() {
     if (this.#simulated === undefined) throw new Error("a simulation runs within a query");
     const { state, block, work } = this.#simulated;

@@ -10,7 +10,7 @@ import {
 import { TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeBounded, encodeMessage, methodPath, toNamespace } from "../../wire/index.ts";
 
-/** Gas of one simulation where blocks have no limit of their own. */
+/** Gas of one simulation if blocks have no limit. */
 const MAX_GAS = 50_000_000n;
 const MAX_MESSAGES = 256;
 const SIMULATE = methodPath(Service.method.simulate);
@@ -19,7 +19,7 @@ const SIMULATE_PATHS: ReadonlySet<string> = new Set([SIMULATE, toNamespace(SIMUL
 /** Gives a simulation its turn, or refuses it; `checkTime` throws when its time is over. */
 export type SimulationTurn = <T>(run: (checkTime: () => void) => T) => T;
 
-/** What simulations run on. */
+/** Parts that simulations run on. */
 export interface SimulationParts {
   readonly runner: TxRunner;
   readonly environment: () => TxEnvironment;
@@ -57,7 +57,7 @@ export function simulatedSigners(query: AppQuery, runner: TxRunner): readonly Ui
   try {
     return runner.signers(simulatedBytes(decodeBounded(Service.method.simulate.input, query.data)));
   } catch {
-    // The simulation itself reports what is wrong.
+    // The simulation itself reports the fault.
     return [];
   }
 }

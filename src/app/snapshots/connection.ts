@@ -133,7 +133,7 @@ function checkRestored(database: Pick<Database, "table">, height: bigint, check:
   }
 }
 
-/** What a restored database says about the block of its height and the next one, before it becomes a state. */
+/** Facts about the block of a restored height and the next one, read before the database becomes a state. */
 export interface RestoredBlock {
   readonly block: BlockInfo;
   readonly params: ConsensusParams | undefined;

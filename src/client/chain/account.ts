@@ -4,7 +4,7 @@ import { type Any, decodeMessage, type PublicKey, publicKeyFromAny, unpackAs } f
 import { clientErrors } from "../errors.ts";
 import type { QueryClient } from "./query.ts";
 
-/** What a signer must know about its account. */
+/** Facts about an account that its signer needs. */
 export interface AccountInfo {
   readonly address: string;
   readonly accountNumber: bigint;

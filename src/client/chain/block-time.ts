@@ -4,7 +4,7 @@ import type { ChainClient } from "./chain.ts";
 
 /** Blocks over which the time between blocks is measured. */
 const MEASURED_BLOCKS = 100n;
-/** The time of the first block is that of the genesis, which may be long before the chain was started. */
+/** The first block has the genesis time, which may be long before the start of the chain. */
 const SECOND_BLOCK = 2n;
 const NANOS_PER_SECOND = 1_000_000_000n;
 

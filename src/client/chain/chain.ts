@@ -4,7 +4,7 @@ import { RpcSocket, type SocketOptions } from "../rpc/websocket.ts";
 import { NodeApi } from "./node.ts";
 import { type QueryClient, queryClient } from "./query.ts";
 
-/** How to reach a chain and what is already known about it. */
+/** How to reach a chain, and facts about it that are already known. */
 export interface ChainOptions extends RpcOptions, SocketOptions {
   /** Name of the chain; without it the node is asked. */
   readonly chainId?: string;
@@ -42,7 +42,7 @@ export class ChainClient {
     return this.#chainId;
   }
 
-  /** Subscriptions to the node's events; one connection for all of them. */
+  /** Subscriptions to the node's events over one shared connection. */
   socket(): RpcSocket {
     this.#socket ??= new RpcSocket(this.rpc.endpoint.websocket, this.#options);
     return this.#socket;

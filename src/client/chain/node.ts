@@ -19,7 +19,7 @@ export interface EventAttribute {
   readonly index: boolean;
 }
 
-/** What a node says about itself and its chain. */
+/** A node's facts about itself and its chain. */
 export interface NodeStatus {
   readonly chainId: string;
   /** Version of the engine, for example `0.38.17`. */
@@ -76,7 +76,7 @@ export interface AbciQueryOptions {
   readonly prove?: boolean;
 }
 
-/** What the application answered: raw bytes, and the code of a refusal. */
+/** The application's answer: raw bytes, and the code of a refusal. */
 export interface AbciQueryResult {
   readonly code: number;
   readonly codespace: string;
@@ -114,7 +114,7 @@ export class NodeApi {
     this.rpc = rpc;
   }
 
-  /** What the node says about itself, its chain and the latest block. */
+  /** The node's facts about itself, its chain and the latest block. */
   async status(): Promise<NodeStatus> {
     const answer = await this.#call(answers.status, { method: "status", params: {} });
     const { node_info: node, sync_info: sync } = answer;

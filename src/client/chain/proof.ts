@@ -3,7 +3,7 @@ import { verifyStoreProof } from "../../wire/index.ts";
 import { clientErrors } from "../errors.ts";
 import type { ChainClient } from "./chain.ts";
 
-/** The key queried in a store, and the trusted app hash: that of the header after the height. */
+/** The key queried in a store, and the trusted app hash, from the header after the height. */
 export interface ProofRequest {
   readonly store: string;
   readonly key: Uint8Array;

@@ -62,7 +62,7 @@ describe("refusals of queries", () => {
       "sdk/7",
       ["sdk/7", "x: invalid address", "InvalidArgument"],
     ],
-    // Answers without a status are reported as they are.
+    // Answers without a status are reported unchanged.
     [26, "in the future: invalid height", "", ["sdk/26", "in the future: invalid height", "Unknown"]],
     [6, "unknown query path: unknown request", "", ["sdk/6", "unknown query path: unknown request", "Unknown"]],
   ])("%i %s %s", (code, log, info, expected) => {

@@ -20,7 +20,7 @@ function faultOf({ codespace, code }: Pick<SvcError, "codespace" | "code">): Que
 
 const FAULTS: Readonly<Record<number, QueryFault>> = { 18: "InvalidArgument", 4: "Unauthenticated", 22: "NotFound" };
 
-/** What kind of refusal an error of a query is. */
+/** Classifies an error of a query. */
 export function queryFault(error: unknown): QueryFault {
   if (error instanceof QueryRefusal) return error.fault;
   return error instanceof SvcError ? faultOf(error) : "Unknown";
@@ -28,8 +28,8 @@ export function queryFault(error: unknown): QueryFault {
 
 /**
  * The underlying error of a refusal. Applications wrap errors of their handlers in gRPC text, `rpc error: code =
- * NotFound desc = ...: key not found`, once or twice, with one of four codes: that text is removed, and the code is
- * that of the inner error if it can be recognised.
+ * NotFound desc = ...: key not found`, once or twice, with one of four codes: that text is removed, and the code is the
+ * inner error's if it can be recognised.
  */
 export function readRefusal(answer: Pick<AbciQueryResult, "codespace" | "code" | "log" | "info">): SvcError {
   const { codespace, code, log } = answer;

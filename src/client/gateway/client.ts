@@ -65,7 +65,7 @@ const MANIFEST_TIMEOUT_MS = 120_000;
 /** Seconds; a long-lived connection ends when its token expires. */
 const STREAM_LIFETIME = 3_600;
 
-/** What a token must allow for a call. */
+/** Access that a call's token must allow. */
 interface Purpose {
   readonly scope: TokenScope;
   /** Nothing for all leases at the provider. */
@@ -172,7 +172,7 @@ export class GatewayClient {
     return readTransferred(await this.#exchange(request, { scope, id: {} })).transferred;
   }
 
-  /** What happens to the containers of a lease. */
+  /** Events of the lease's containers. */
   events(lease: LeaseKey, request: StreamRequest): AsyncIterable<GatewayEvent> {
     return flatten(this.#feed({ lease, kind: "kubeevents", scope: "events" }, request, readEvent));
   }

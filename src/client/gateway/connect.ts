@@ -28,7 +28,7 @@ export interface ConnectOptions {
   readonly timeoutMs: number;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** What is spoken over the connection, in the words of TLS; HTTP/1.1 unless given. */
+  /** ALPN protocols of the connection; HTTP/1.1 unless given. */
   readonly protocols?: readonly string[];
 }
 
@@ -60,7 +60,7 @@ async function orDestroy<T>(socket: TLSSocket, check: Promise<T>): Promise<T> {
   }
 }
 
-/** What was judged a moment ago need not be judged again. */
+/** The certificate just judged need not be judged again. */
 async function checkSameServer(socket: TLSSocket, judged: Uint8Array): Promise<void> {
   const shown = socket.getPeerX509Certificate();
   if (shown === undefined || !equalBytes(shown.raw, judged)) {

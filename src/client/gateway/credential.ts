@@ -7,7 +7,7 @@ export type GatewayCredential =
   | { readonly kind: "certificate"; readonly certificate: string; readonly privateKey: string }
   | { readonly kind: "token"; readonly account: string; readonly sign: TokenSigner };
 
-/** What one token is for; it allows nothing else. Without numbers it is for all leases at the provider. */
+/** The purpose of one token; it allows nothing else. Without numbers it is for all leases at the provider. */
 export interface TokenPurpose extends Partial<OrderNumbers> {
   readonly provider: string;
   readonly scope: TokenScope;

@@ -32,7 +32,7 @@ import type {
 } from "./types.ts";
 
 /**
- * What is needed of a query client: rejects with the chain's codespace and code, or with anything when it got no
+ * The query client that a reader needs: rejects with the chain's codespace and code, or with any error if it got no
  * answer.
  */
 export type ChainQuery = Pick<QueryClient, "call">;
@@ -75,7 +75,7 @@ export interface MarketReader {
   group(id: GroupKey): Promise<GroupRecord | undefined>;
   order(id: OrderKey): Promise<OrderRecord | undefined>;
   orders(filter: OrderFilter): Promise<readonly OrderRecord[]>;
-  /** One page of them: the first for an empty key, and otherwise that of `nextKey`, which is empty after the last. */
+  /** One page of orders: the first for an empty key, otherwise the page of `nextKey`, which is empty after the last. */
   orderPage(filter: OrderFilter, key: Uint8Array): Promise<OrderPage>;
   bid(id: LeaseKey): Promise<BidRecord | undefined>;
   bids(filter: MarketFilter<BidRecord["state"]>): Promise<readonly BidRecord[]>;

@@ -14,7 +14,7 @@ export interface GroupRecord {
   readonly closeReason: string;
 }
 
-/** Money of a deployment. Amounts are those of the last settlement. */
+/** Money of a deployment at the last settlement. */
 export interface EscrowRecord {
   readonly denom: string;
   readonly balance: bigint;
@@ -61,7 +61,7 @@ export interface LeaseRecord {
   readonly closeReason: string;
 }
 
-/** What a lease has earned. */
+/** Earnings of a lease. */
 export interface PaymentRecord {
   readonly rate: DecimalCoin;
   /** Paid out to the provider. */
@@ -72,12 +72,12 @@ export interface PaymentRecord {
   readonly settled: bigint;
 }
 
-/** A lease with what it has earned. */
+/** A lease with its earnings. */
 export interface PaidLease extends LeaseRecord {
   readonly payment: PaymentRecord;
 }
 
-/** What a provider says about itself. */
+/** A provider's record of itself. */
 export interface ProviderRecord {
   readonly address: string;
   /** `https://host:port` of its gateway. */
@@ -91,14 +91,14 @@ export interface CertificateRecord {
   readonly pem: Uint8Array;
 }
 
-/** What the chain requires of bids. */
+/** The chain's requirements of bids. */
 export interface MarketParams {
   readonly orderMaxBids: number;
   /** Minimum deposits, the default denomination first. */
   readonly bidMinDeposits: readonly IntCoin[];
 }
 
-/** What the chain requires of a deployment's money. */
+/** The chain's requirements of a deployment's money. */
 export interface DepositTerms {
   /** Minimum deposits, the default denomination first. */
   readonly minDeposits: readonly IntCoin[];

@@ -1,6 +1,6 @@
 /**
- * A bounded queue between a producer that cannot wait and one consumer. When the consumer is too slow the queue is
- * emptied and `overflow` replaces what was lost.
+ * A bounded queue between a producer that cannot wait and one consumer. If the consumer is too slow, the queue is
+ * emptied and `overflow` replaces the lost items.
  */
 export class Queue<T> implements AsyncIterable<T> {
   readonly #limit: number;

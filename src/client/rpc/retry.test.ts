@@ -15,7 +15,7 @@ const TX = Uint8Array.of(1, 2, 3);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A chain whose node gives these answers, the last of them for ever. */
+/** A chain whose node gives these answers, and repeats the last one. */
 function chainOf(answers: readonly Answer[], onRetry?: (text: string) => void) {
   const bodies: string[] = [];
   const transport = {

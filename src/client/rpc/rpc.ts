@@ -107,7 +107,7 @@ function parseAnswer(text: string, node: string): unknown {
   }
 }
 
-/** What came instead of JSON, in a few words. */
+/** The kind of a non-JSON answer, in a few words. */
 function kindOf(text: string): string {
   const start = text.trimStart();
   if (start === "") return "nothing";

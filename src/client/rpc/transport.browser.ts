@@ -24,6 +24,6 @@ export function httpTransport(url: URL): Transport {
   };
 }
 
-/** Browsers do not tell a page which of these causes it was. */
+/** Browsers do not tell a page the cause. */
 const HINT =
   "is the node running, is the address right, and does the node allow this page's origin (--rpc.cors-allowed-origins)?";

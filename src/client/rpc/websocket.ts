@@ -4,7 +4,7 @@ import { type Connect, type EventConnection, loadConnect } from "./event-connect
 import { Queue } from "./queue.ts";
 import { isRecord } from "./rpc.ts";
 
-/** What a subscription yields. */
+/** An item of a subscription. */
 export type SubscriptionItem =
   /**
    * The subscription has begun, again or for the first time, or events were dropped: the consumer may have missed

@@ -6,7 +6,7 @@ import { sdkErrors } from "../../util/index.ts";
 import { CHAIN_ERRORS } from "../../wire/index.ts";
 import { meaningOf, remedyOf } from "./remedies.ts";
 
-/** All remedies: the error, and what it advises. */
+/** All remedies: the error and its advice. */
 const remedies = [...CHAIN_ERRORS].flatMap(([space, rows]) =>
   Object.values(rows).flatMap(({ code }): [string, string][] => {
     const text = remedyOf(space, code);

@@ -2,7 +2,7 @@ import { isOneOf, SvcError, sdkErrors } from "../../util/index.ts";
 import { chainError } from "../../wire/index.ts";
 import type { TxResponse } from "./tx-response.ts";
 
-/** What a user of the command line can do about the chain's shared errors. */
+/** Remedies for the chain's shared errors, for users of the command line. */
 const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   [sdkErrors.invalidAddress.code, "copy the address again, whole and in lower case"],
   [sdkErrors.wrongPassword.code, "try again with the passphrase that it was encrypted with"],
@@ -19,14 +19,14 @@ const AT_THE_COMMAND_LINE: ReadonlyMap<number, string> = new Map([
   ],
 ]);
 
-/** One code for signatures that are wrong, and for what an account may not do. */
+/** One code covers wrong signatures and missing permissions. */
 function permissionRemedy(message: string): string | undefined {
   if (/ is not allowed to receive /.test(message)) return "it is the account of a module: name another one";
   if (message !== "" && !/signature|signer|public key/.test(message)) return undefined;
   return "check --from, --chain-id, --account-number and --sequence";
 }
 
-/** Too little in an account, where coins may be locked, or too little left of what somebody else has granted. */
+/** Too little in an account, where coins may be locked, or too little left of a grant. */
 function fundsRemedy(message: string): string {
   if (/\bmore than (?:the |spend )/.test(message)) return "see what is left of the grant: svc query authz grants";
   return "see what the account can spend: svc query bank spendable-balances <address>";
@@ -34,7 +34,7 @@ function fundsRemedy(message: string): string {
 
 const ANOTHER_HEIGHT = "leave out --height for the latest state, or query a node that keeps older ones";
 
-/** Of all answers with this code, only an unknown path or message means that a module is missing. */
+/** With this code, only an unknown path or message means that a module is missing. */
 function moduleRemedy(message: string): string | undefined {
   if (/\bno handler for "/.test(message))
     return "this is a chain of svc, which does not have the module; the message is for other networks";

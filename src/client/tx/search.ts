@@ -19,7 +19,7 @@ export async function queryTx(chain: ChainClient, hash: string): Promise<TxRespo
   return queriedResponse(tx, times.get(tx.height) ?? "", chain.namespace);
 }
 
-/** One page of found transactions; `total` counts those of all pages. */
+/** One page of found transactions; `total` counts all pages. */
 export interface TxPage {
   readonly txs: readonly TxResponse[];
   readonly total: bigint;
@@ -32,7 +32,7 @@ export async function searchTxs(chain: ChainClient, query: string, options: TxSe
   return { txs: txs.map((tx) => queriedResponse(tx, times.get(tx.height) ?? "", chain.namespace)), total };
 }
 
-/** `message.action=send` and the like joined to a query: text values get their quotes, numbers stay as they are. */
+/** Joins conditions such as `message.action=send` to a query: text values are quoted, numbers are not. */
 export function eventsQuery(conditions: readonly string[]): string {
   return conditions.map(eventCondition).join(" AND ");
 }

@@ -5,7 +5,7 @@ import type { ChainClient } from "../chain/chain.ts";
 /** Maximum attempts to make a transaction when others of its account come in between. */
 export const MAX_SEQUENCE_TRIES = 5;
 
-/** What a node says about a transaction that it refuses. */
+/** A node's answer about a transaction with a wrong sequence. */
 export interface SequenceRefusal {
   readonly codespace: string;
   readonly code: number;

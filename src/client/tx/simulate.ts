@@ -4,7 +4,7 @@ import { decodeMessage, encodeMultiSignature, multiMode, type PublicKey, type Si
 import type { ChainClient } from "../chain/chain.ts";
 import { clientErrors } from "../errors.ts";
 
-/** Bytes of a signature that one key makes. */
+/** Bytes of a single key's signature. */
 export const SIGNATURE_LENGTH = 64;
 
 /** The placeholder in a simulation for a signature not made yet. */
@@ -14,8 +14,8 @@ export interface SignaturePlace {
 }
 
 /**
- * A placeholder with the form and size of the real signature, both of which cost gas: for a multisig it holds as many
- * as must sign. For an unknown key it is that of a single signature.
+ * A placeholder with the form and size of the real signature, both of which cost gas: a multisig's has as many shares
+ * as the threshold. An unknown key counts as a single key.
  */
 export function signaturePlace(publicKey: PublicKey | undefined, mode: SignMode): SignaturePlace {
   const one = new Uint8Array(SIGNATURE_LENGTH);

@@ -45,7 +45,7 @@ export function committedResponse(tx: CommittedTx): TxResponse {
 /** The same with the transaction itself and its block's time, as printed by `query tx`. */
 export function queriedResponse(tx: CommittedTx, timestamp: string, namespace: Namespace = "sdk"): TxResponse {
   const response = committedResponse(tx);
-  // The bytes of the broadcast form are those of the message that holds the decoded parts.
+  // The broadcast bytes equal the bytes of the message with the decoded parts.
   response.tx = makeAny(toNamespace("/sdk.tx.v1beta1.Tx", namespace), tx.bytes);
   response.timestamp = timestamp;
   return response;

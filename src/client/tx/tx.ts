@@ -35,7 +35,7 @@ export interface TxSigner {
   sign(bytes: Uint8Array, mode: SignMode): Promise<Uint8Array>;
 }
 
-/** What a transaction may use and pay. */
+/** Limits on a transaction's gas and fee. */
 export interface FeeOptions {
   /** Default 200000. */
   readonly gas?: GasSetting;
@@ -92,7 +92,7 @@ export function bodyFor(messages: readonly Any[], options: TxOptions, namespace:
   return encodeTxBody({ messages: spelled, memo, timeoutHeight, timeoutTimeMs, unordered });
 }
 
-/** What a transaction made without a node needs. */
+/** The facts that a transaction made without a node needs. */
 export interface OfflineTxOptions extends TxOptions {
   readonly chainId: string;
   readonly accountNumber: bigint;
@@ -157,7 +157,7 @@ export interface EstimateOptions {
   readonly options: Pick<TxOptions, keyof FeeOptions | "sequence">;
 }
 
-/** What a simulation found out. */
+/** Result of a simulation. */
 export interface GasEstimate {
   readonly gasLimit: bigint;
   /** Sequence with which it succeeded: newer than the transaction's if that was used meanwhile. */

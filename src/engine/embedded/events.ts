@@ -9,7 +9,7 @@ export interface CommittedBlock extends ExecutedBlock {
   readonly txHashes: readonly Uint8Array[];
 }
 
-/** What subscribers receive of a block, in this order. */
+/** Events of a block for subscribers, in this order. */
 export type EngineEvent =
   | { readonly type: "NewBlock"; readonly block: CommittedBlock }
   | { readonly type: "NewBlockHeader"; readonly block: CommittedBlock }

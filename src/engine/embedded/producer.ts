@@ -111,13 +111,13 @@ export class Producer {
   #last: ValidatorSets = { signers: [], voters: [] };
   #current: ValidatorSets;
   #next: ValidatorSets;
-  /** Those of the next block. */
+  /** Parameters of the next block. */
   #params: ConsensusParams;
   /** While nothing is stored yet. */
   #genesisHash: Uint8Array | undefined;
-  /** A block that was rolled back: it is executed again as it is. */
+  /** A block that was rolled back; it is executed again unchanged. */
   #replay: SignedBlock | undefined;
-  /** A block that came with a snapshot: it is executed as it is, after the one that was rolled back. */
+  /** A block that came with a snapshot; it is executed unchanged, after the one that was rolled back. */
   #ahead: SignedBlock | undefined;
 
   constructor({ genesis, ...parts }: ProducerParts) {
@@ -273,7 +273,7 @@ export class Producer {
     return { block: { header, txs, lastCommit: this.#tip.commit }, txHashes, votes: undefined };
   }
 
-  /** What the application receives with a block besides its content. A single signer has no other to accuse. */
+  /** The block's context for the application. A single signer has no other to accuse. */
   #place(height: bigint, time: bigint): BlockPlace {
     const { commit } = this.#tip;
     return {
@@ -373,8 +373,8 @@ export class Producer {
 }
 
 /**
- * The sets of the block after the next. A signer that is no longer a voter continues with the power that it had: there
- * is nobody else to make blocks.
+ * The sets of the block after the next. A signer that is no longer a voter keeps its power: no other signer can make
+ * blocks.
  */
 function applyUpdates(sets: ValidatorSets, updates: readonly ValidatorUpdate[]): ValidatorSets {
   if (updates.length === 0) return sets;
@@ -403,7 +403,7 @@ function validatorOf({ pubKey, power }: ValidatorUpdate): Validator {
   return { address: consensusAddress(pubKey), pubKey, power };
 }
 
-/** The time of the block after a commit: that of its only vote. */
+/** The time of the block after a commit: the time of its only vote. */
 function voteTime({ signatures }: Commit): bigint {
   const [vote] = signatures;
   if (vote === undefined) throw new Error("a stored commit has no vote");

@@ -38,10 +38,7 @@ export interface OldBlocksParts {
   readonly index: TxIndex;
 }
 
-/**
- * Prunes the blocks that nobody may ask for any more. They become unavailable at once; their rows are removed as new
- * blocks come.
- */
+/** Prunes old blocks. They become unavailable at once; their rows are removed as new blocks come. */
 export class OldBlocks {
   readonly #parts: OldBlocksParts;
 

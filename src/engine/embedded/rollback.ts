@@ -2,7 +2,7 @@ import type { Database, Write } from "../../store/index.ts";
 import { BlockReader, replayWrite } from "./blocks/block-store.ts";
 import { TxReader } from "./index/tx-index.ts";
 
-/** What the tables of the engine hold after the last block is rolled back. */
+/** Contents of the engine's tables after the last block is rolled back. */
 export interface EngineRollback {
   readonly height: bigint;
   /** The block that is rolled back, with the writes that do it; undefined if one was rolled back and kept before. */

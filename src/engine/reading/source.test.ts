@@ -17,7 +17,7 @@ it("reads from a chain's tables what its engine reports, before and after every 
   };
   const reader = chainReader({ tables, genesis: network.genesis, memo: new StatusMemo() });
   const page = { page: 1, perPage: 10, descending: false };
-  /** Normalises what is not part of an answer: whether bytes are a buffer, and the names of messages and voters. */
+  /** Normalises details that are not part of an answer: kinds of byte arrays, and the names of messages and voters. */
   const plain = (value: unknown): unknown => {
     if (value instanceof Uint8Array) return toHex(value);
     if (Array.isArray(value)) return value.map(plain);

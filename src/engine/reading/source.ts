@@ -8,7 +8,7 @@ import type { BlockSource, ChainStatus, TxSource } from "../source.ts";
 /** The tables that hold blocks, results and the index of transactions. */
 export const CHAIN_TABLES: readonly string[] = [...BLOCK_TABLES, ...INDEX_TABLES];
 
-/** Caches what was read of the last block until there is a newer one. */
+/** Caches facts about the last block until there is a newer one. */
 export class StatusMemo {
   #status: ChainStatus | undefined;
 
@@ -50,7 +50,7 @@ export function chainReader({ tables, genesis, memo }: ChainReaderParts): ChainR
   };
 }
 
-/** Before the first block, the voters are those of the genesis file. */
+/** Before the first block, the voters come from the genesis file. */
 function statusOf(blocks: BlockReader, genesis: ChainReaderParts["genesis"]): ChainStatus {
   const { last, base } = blocks;
   const height = last?.header.height ?? 0n;

@@ -12,9 +12,9 @@ const KEYHASH = "keyhash";
 const MAX_KEYHASH = 1024;
 /** Bytes; most file systems take no more. */
 const MAX_FILE_NAME = 255;
-/** Other files in the directory are temporary files and those of editors. */
+/** Other files in the directory are temporary or belong to editors. */
 const ITEM = /\.(?:info|address)$/;
-/** What a file name cannot hold, and the mark of an escape; other tools escape in the same way. */
+/** Characters that a file name cannot hold, and the escape mark; other tools escape in the same way. */
 const ESCAPED = process.platform === "win32" ? /[%/\\]/g : /[%/]/g;
 /** The passphrase of the back end `test`, which everybody knows. */
 const TEST_PASSPHRASE = "test";
@@ -24,15 +24,15 @@ export const KEYRING_KDFS = ["standard", "strong"] as const;
 export type KeyringKdf = (typeof KEYRING_KDFS)[number];
 
 /**
- * Work that a guess at the passphrase costs: rounds of PBKDF2 for an item, cost of bcrypt for the `keyhash`. The
- * standard is what the ecosystem's tools write; the strong one, some 0.3 s for either, they read as well.
+ * Work of one guess at the passphrase: rounds of PBKDF2 for an item, cost of bcrypt for the `keyhash`. The standard
+ * equals the ecosystem's tools; they can also read the strong one, which takes about 0.3 s for either.
  */
 const WORK: Readonly<Record<KeyringKdf, { readonly rounds: number; readonly cost: number }>> = {
   standard: { rounds: 8192, cost: 10 },
   strong: { rounds: 600_000, cost: 12 },
 };
 
-/** Items as encrypted files of one directory, one file an item. */
+/** Items as encrypted files of one directory, one file per item. */
 export class FileItems implements ItemStore {
   readonly backend: string;
   readonly #dir: string;
@@ -127,7 +127,7 @@ export class FileItems implements ItemStore {
     if (Number(hash.slice(4, 6)) < cost) replaceFile(path, await hashPassphrase(passphrase, cost));
   }
 
-  /** Items without their `keyhash`: a passphrase is right when it opens one of them. */
+  /** Items without their `keyhash`: a passphrase is right if it opens one of the items. */
   async #restoreHash(item: string, source: PassphraseSource): Promise<string> {
     const text = readItem(this.#path(item));
     const passphrase = await askExisting(source, async (answer) => opens(text, answer));

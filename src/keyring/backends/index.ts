@@ -1,6 +1,6 @@
 /**
- * Where keys are kept. Back ends of other programs (`os.ts`, `kwallet.ts`, `pass.ts`) are imported when they are used:
- * most commands need none of them.
+ * Storage of keys. Back ends of other programs (`os.ts`, `kwallet.ts`, `pass.ts`) are imported on demand: most commands
+ * need none.
  */
 export { FileItems, KEYRING_KDFS, type KeyringKdf } from "./file-items.ts";
 export { LazyItems } from "./lazy-items.ts";

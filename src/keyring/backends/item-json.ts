@@ -1,10 +1,7 @@
 import { fromBase64, fromUtf8, toBase64, toUtf8 } from "../../util/index.ts";
 import { keyringErrors } from "../errors.ts";
 
-/**
- * An item as it is kept inside encrypted files, wallets and password stores: JSON with the names that the ecosystem's
- * tools use.
- */
+/** The JSON of an item inside encrypted files, wallets and password stores, with the names of the ecosystem's tools. */
 export function encodeItemJson(key: string, data: Uint8Array): Uint8Array {
   const item = {
     Key: key,

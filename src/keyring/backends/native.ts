@@ -115,7 +115,7 @@ function targetPrefix(service: string): string {
   return `keyring:${service}:`;
 }
 
-/** Keys of the items of a service in what `cmdkey /list` prints, whose words around the targets are translated. */
+/** Keys of a service's items in the output of `cmdkey /list`, whose words around the targets are translated. */
 export function credentialKeys(listing: string, service: string): string[] {
   const mark = `target=${targetPrefix(service)}`;
   return listing.split(/\r?\n/).flatMap((line) => {

@@ -11,9 +11,9 @@ import type { ServiceContext } from "./session.ts";
 const WALLET_APPLICATION = "keyring";
 
 /**
- * The first available keyring of the operating system, in the order of the ecosystem's tools and with their names for
- * things, which differ under `os` from those under `kwallet` and `pass`. Undefined if the system has none. A keyring
- * that is there but refuses is an error: keys must not go to another place because a dialog was dismissed.
+ * The first available keyring of the operating system, in the order and with the names of the ecosystem's tools, which
+ * differ under `os` from `kwallet` and `pass`. Undefined if the system has none. A keyring that exists but refuses is
+ * an error: keys must not go elsewhere because a dialog was dismissed.
  */
 export async function openSystemKeyring(
   context: ServiceContext,

@@ -108,7 +108,7 @@ class PassItems implements ItemStore {
   }
 }
 
-/** What gpg says at the end; it never contains a part of an item. */
+/** The last message of gpg; it never contains a part of an item. */
 function lastLine({ stderr, code }: Ran): string {
   const lines = stderr.split("\n").map((line) => line.trim());
   return lines.findLast((line) => line !== "")?.slice(0, 200) ?? `it ended with ${code}`;

@@ -117,7 +117,7 @@ class SecretItems implements ItemStore {
     return collection;
   }
 
-  /** Services are free in how they make a path of a name; the label is the name in all of them. */
+  /** Each service makes paths of names in its own way; the label is always the name. */
   async #byLabel(collections: readonly string[]): Promise<string | undefined> {
     for (const each of collections) {
       if ((await this.#property(each, COLLECTION, "Label")) === this.#parts.service) return each;

@@ -2,7 +2,7 @@ import { errorText } from "../../util/index.ts";
 import { Bus, DBusError, DBusTimeout, type DBusValue, type MethodCall, sessionBusPath } from "../dbus/index.ts";
 import { keyringErrors } from "../errors.ts";
 
-/** What back ends outside this process need to know. */
+/** Context for back ends outside this process. */
 export interface ServiceContext {
   /** Under which name the keys are kept: keys of tools with other names are not seen. */
   readonly service: string;

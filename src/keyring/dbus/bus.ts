@@ -26,7 +26,7 @@ interface Pending {
   readonly fail: (error: Error) => void;
 }
 
-/** What to wait for: a signal of an object. */
+/** The signal of an object to wait for. */
 export interface SignalOf {
   readonly path: string;
   readonly interface: string;
@@ -96,7 +96,7 @@ export class Bus {
     return (await answer).body;
   }
 
-  /** Whether somebody has the name, or would be started for it. */
+  /** Names on the bus: owned, or startable on demand. */
   async names(): Promise<{ readonly owned: ReadonlySet<string>; readonly startable: ReadonlySet<string> }> {
     const [owned, startable] = await Promise.all(
       ["ListNames", "ListActivatableNames"].map((member) => this.call({ ...BUS, member }, CONNECT_TIMEOUT_MS)),

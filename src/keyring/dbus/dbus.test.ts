@@ -48,7 +48,7 @@ const { value: anything } = fc.letrec<{ value: Sample }>((tie) => ({
       signature: `(${fields.map((field) => field.signature).join("")})`,
       value: fields.map((field) => field.value),
     })),
-    // Elements of one array are of one type; an array of bytes is read as bytes.
+    // Elements of one array have one type; an array of bytes is read as bytes.
     fc
       .tuple(
         tie("value").filter(({ signature }) => signature !== "y"),
@@ -80,7 +80,7 @@ describe("values", () => {
   test("are laid out as the specification shows", () => {
     // An array of one 64 bit integer: padding after the length, which counts only the element.
     expect(hex(new DBusWriter().writeAll("ax", [[5n]]).bytes)).toBe("08000000000000000500000000000000");
-    // A signature has a length of one byte and ends with a zero, as texts do.
+    // A signature has a length of one byte and ends with a zero, like texts.
     expect(hex(new DBusWriter().writeAll("gs", ["ai", "foo"]).bytes)).toBe("0261690003000000666f6f00");
     expect(hex(new DBusWriter().writeAll("yv", [1, new Variant("u", 2)]).bytes)).toBe("010175000200" + "0000");
   });

@@ -33,7 +33,7 @@ export interface DeviceKey {
   readonly publicKey: SinglePublicKey;
   /** In the spelling that the device shows. */
   readonly address: string;
-  /** That of the network, or `cosmos` where the app does not know the network. */
+  /** Prefix of the network, or `cosmos` if the app does not know the network. */
   readonly prefix: string;
 }
 
@@ -155,7 +155,7 @@ function isOlder(version: readonly number[]): boolean {
   return at >= 0 && (version[at] ?? 0) < (OLDEST[at] ?? 0);
 }
 
-/** A device whose address is not that of its key is not believed. */
+/** Rejects a device whose address does not belong to its key. */
 function deviceKey({ data }: Answer, prefix: string): DeviceKey {
   try {
     const publicKey = secp256k1PublicKey(new Uint8Array(data.subarray(0, PUBLIC_KEY_SIZE)));

@@ -42,8 +42,8 @@ export function showLedgerKey(options: LedgerOptions, key: LedgerKey): Promise<v
 }
 
 /**
- * 64 bytes R||S over SHA-256 of a sign document in amino JSON, after the user approved it on the device. The device must
- * hold the key, and the signature must be that of the key.
+ * 64 bytes R||S over SHA-256 of a sign document in amino JSON, after the user approved it on the device. The device
+ * must hold the key, and the signature must verify with the key.
  */
 export function signWithLedger(options: LedgerOptions, key: LedgerKey, document: Uint8Array): Promise<Uint8Array> {
   return withApp(options, async (app) => {

@@ -28,7 +28,7 @@ export function framePackets(apdu: Uint8Array): Uint8Array[] {
   });
 }
 
-/** Puts the packets of one answer together. */
+/** Joins the packets of one answer. */
 export class PacketReader {
   readonly #parts: Uint8Array[] = [];
   #sequence = 0;

@@ -20,16 +20,16 @@ export const STATUS = {
   unknownClass: 0x6e00,
 } as const;
 
-/** The device is locked: as today's software says it, and as that of earlier years. */
+/** The device is locked: statuses of current and earlier software. */
 const LOCKED: readonly number[] = [0x5515, 0x6804, 0x6b0c, STATUS.emptyBuffer];
 const WRONG_APP: readonly number[] = [STATUS.unknownClass, 0x6e01, STATUS.unknownInstruction, 0x6d02, 0x6511];
 const REFUSED: readonly number[] = [STATUS.commandNotAllowed, STATUS.conditionsNotSatisfied, 0x5501];
 const PATH: readonly number[] = [STATUS.pathValue, STATUS.pathCoin];
 const DOCUMENT: readonly number[] = [STATUS.dataInvalid, STATUS.badKeyHandle];
 
-/** What the command was about, as far as a refusal depends on it. */
+/** Facts about the command that the meaning of a refusal depends on. */
 export interface Asked {
-  /** Somebody was asked to press the buttons, so that a refusal is theirs. */
+  /** The user was asked to press the buttons, so a refusal is the user's. */
   readonly confirmed: boolean;
   /** The derivation path, for the sentence that refuses it. */
   readonly path?: string;
@@ -53,7 +53,7 @@ export function statusError({ status, data }: Answer, { confirmed, path }: Asked
 
 const MAX_TEXT = 100;
 
-/** What the app says about a document; anything but plain letters is left out. */
+/** The app's message about a document, reduced to plain letters. */
 function textOf(data: Uint8Array): string | undefined {
   const text = Buffer.from(data)
     .toString("latin1")

@@ -1,11 +1,11 @@
-/** How long to wait for an answer; without a limit where somebody has to look at the device and press its buttons. */
+/** Time limit of an answer; none while the user has to look at the device and press its buttons. */
 export interface ExchangeOptions {
   readonly timeoutMs?: number;
 }
 
 /**
- * A connection to a device. Commands go one after the other. Rejects with `ledgerErrors.disconnected` when the device
- * goes away, with `silent` when it says nothing in time, and with `badAnswer` when what comes back is not an answer.
+ * A connection to a device. Commands run in order. Rejects with `ledgerErrors.disconnected` if the device goes away,
+ * with `silent` if it does not answer in time, and with `badAnswer` for an invalid answer.
  */
 export interface LedgerTransport {
   /** Sends one command and returns the answer: its data and the two bytes of the status. */

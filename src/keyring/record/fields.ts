@@ -1,8 +1,8 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 /**
- * A message as a plain list of numbered fields. Key records of both generations have a handful of them, and their type
- * URLs differ from those of our own chain, so they are read and written here directly.
+ * A message as a plain list of numbered fields. Key records of both generations have few fields, and their type URLs
+ * differ from our own chain's, so they are read and written here directly.
  */
 export interface Fields {
   /** Content of a length-delimited field; empty where it is missing. */

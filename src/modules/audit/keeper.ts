@@ -13,7 +13,7 @@ import { checkAttributes } from "./check.ts";
 
 export const STORE = "audit";
 
-/** What audits need to know of providers. */
+/** Functions of the provider keeper that audits need. */
 export interface ProviderBook {
   exists(ctx: Context, owner: string): boolean;
   attributes(ctx: Context, owner: string): readonly Attribute[];
@@ -48,7 +48,7 @@ export class AuditKeeper {
     return this.records.require(ctx.store(STORE), recordKey(owner, auditor));
   }
 
-  /** What the auditor has signed of the provider; empty when nothing. */
+  /** Attributes of the provider that the auditor has signed; may be empty. */
   signedAttributes(ctx: Context, owner: string, auditor: string): readonly Attribute[] {
     return this.records.get(ctx.store(STORE), recordKey(owner, auditor))?.attributes ?? [];
   }

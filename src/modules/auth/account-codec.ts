@@ -3,7 +3,7 @@ import type { ValueCodec } from "../../store/index.ts";
 import { assert } from "../../util/index.ts";
 import { decodeAminoPublicKey, encodeAminoPublicKey } from "../../wire/index.ts";
 
-/** What is stored of an account; the address is the key. */
+/** Stored fields of an account; the address is the key. */
 export type StoredAccount = Omit<Account, "address">;
 
 const PLAIN = 0;

@@ -27,7 +27,7 @@ export function accountAny(account: Account, namespace: Namespace, vesting?: Ves
   return packAny(ModuleAccountSchema, { baseAccount: base, name, permissions: [...permissions] }, namespace);
 }
 
-/** What accounts of every kind have. */
+/** Fields of accounts of every kind. */
 export function baseAccount(
   { address, number, sequence, publicKey }: Account,
   namespace: Namespace,
@@ -53,7 +53,7 @@ export function readAccountAny(any: Any): GenesisAccount {
   return { ...readBase(module.baseAccount), module: { name: module.name, permissions: module.permissions } };
 }
 
-/** Reads the account of a genesis file from what its JSON says. Nearly all of them are plain, and need not be packed. */
+/** Reads the account of a genesis file from its JSON. Nearly all accounts are plain, and need not be packed. */
 export function readAccount({ typeUrl, schema, value }: Unpacked): GenesisAccount {
   // The message has the type of its schema.
   if (schema === BaseAccountSchema) return readBase(value as BaseAccount);

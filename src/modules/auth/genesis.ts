@@ -19,11 +19,10 @@ import { accountAny, type GenesisAccount, readAccount } from "./account-message.
 import { type AuthKeeper, STORE } from "./keeper.ts";
 
 /**
- * Store operations cost half of what the ecosystem's reference charges, so that the longest documented commands
- * (redelegation, withdrawal with commission) stay within the default limit of 200,000. A byte read costs more than
- * there, because reading a record of small parts takes longer than writing it, and a signature ten times as much: its
- * price includes the account, the sequence and the fee of its signer. `npm run bench -- gas` measures whether these
- * prices fit.
+ * Store operations cost half of the ecosystem's reference, so that the longest documented commands (redelegation,
+ * withdrawal with commission) stay within the default limit of 200,000. Reading a byte costs more than there, because
+ * reading a record of small parts takes longer than writing it. A signature costs ten times as much: its price includes
+ * the account, sequence and fee of its signer. `npm run bench -- gas` measures the prices.
  */
 export const DEFAULT_PARAMS = {
   maxMemoCharacters: 256n,
@@ -69,7 +68,7 @@ function exportState(keeper: AuthKeeper, ctx: Context): GenesisState {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   const { maxMemoCharacters, txSigLimit, sigVerifyCostSecp256k1 } = params;
   const found: string[] = [];
@@ -103,7 +102,7 @@ class AccountsWalk implements LongListWalk {
   readonly #keeper: AuthKeeper;
   readonly #ctx: Context | undefined;
   readonly #seen = new Set<string>();
-  /** Those of the file, in its order. */
+  /** Numbers in the order of the file. */
   readonly #numbers: bigint[] = [];
 
   constructor(keeper: AuthKeeper, ctx: Context | undefined) {
@@ -158,7 +157,7 @@ class AccountsWalk implements LongListWalk {
   }
 }
 
-/** The place of each number in the order of all; undefined if they are in order. Equal ones stay as they are. */
+/** The rank of each number; undefined if they are in order. Equal numbers keep their order. */
 function ranksOf(numbers: readonly bigint[]): Uint32Array | undefined {
   if (numbers.every((number, i) => i === 0 || (numbers[i - 1] ?? 0n) <= number)) return undefined;
   const compare = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);

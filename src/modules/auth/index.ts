@@ -46,7 +46,7 @@ export function authModule(blockGas: (ctx: Context) => bigint = () => -1n): {
 function accountsAreWhole(keeper: AuthKeeper, ctx: Context): string | undefined {
   const store = ctx.store(STORE);
   const next = keeper.numbers.peek(store);
-  // A byte a number: this runs over all accounts, and a set of them would be a hundred times as large.
+  // One byte per number: this covers all accounts, and a set would be a hundred times as large.
   const isGiven = new Uint8Array(Number(next));
   let count = 0n;
   for (const [address, { number, isVesting = false }] of keeper.accounts.iterate(store)) {
@@ -60,7 +60,7 @@ function accountsAreWhole(keeper: AuthKeeper, ctx: Context): string | undefined 
   return count === next ? undefined : `${next} numbers were assigned to ${count} accounts`;
 }
 
-/** Module addresses have module accounts, which nobody can sign for. */
+/** Every module address has a module account, which has no key. */
 function modulesHaveAccounts(keeper: AuthKeeper, ctx: Context): string | undefined {
   const missing = keeper.modules.all().find(({ address, name }) => keeper.get(ctx, address)?.module?.name !== name);
   return missing === undefined ? undefined : `module ${missing.name} has no account of its own`;

@@ -13,7 +13,7 @@ function account(key: typeof ALICE) {
   return { address: key.bytes, sequence: 0n, publicKey: undefined };
 }
 
-/** What is said of a state with a plain and a vesting account after a change behind the keeper's back. */
+/** The invariants' message about a state with a plain and a vesting account after a change behind the keeper's back. */
 function saidAfter(change: (keeper: AuthKeeper, ctx: Context) => void): string[] {
   const { keeper, module } = authModule();
   keeper.modules.register([{ name: "fee_collector", permissions: [] }]);

@@ -12,7 +12,7 @@ export const STORE = "auth";
 
 const NO_COINS: readonly IntCoin[] = [];
 
-/** Accounts: numbers, sequences, public keys, and which of them belong to modules. */
+/** Accounts: numbers, sequences, public keys, and module accounts. */
 export class AuthKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
   readonly accounts: Collection<Uint8Array, never, StoredAccount> = collection({
@@ -37,7 +37,7 @@ export class AuthKeeper {
     return this.params.require(store(ctx));
   }
 
-  /** What store operations cost in modules that are metered. */
+  /** Costs of store operations in metered modules. */
   storeCosts(ctx: Context): GasCosts {
     const params = this.getParams(ctx);
     if (this.#costs?.of !== params) this.#costs = { of: params, costs: costsOf(params) };
@@ -65,7 +65,7 @@ export class AuthKeeper {
     this.accounts.set(store(ctx), account.address, account);
   }
 
-  /** Creates the account with the next number unless it is there: whoever receives coins has one. */
+  /** Creates the account with the next number unless it exists: every receiver of coins gets one. */
   ensure(ctx: Context, address: Uint8Array): void {
     if (!this.has(ctx, address)) this.add(ctx, { address, sequence: 0n, publicKey: undefined });
   }
@@ -86,7 +86,7 @@ export class AuthKeeper {
     return isVesting ? this.vesting.get(store(ctx), address) : undefined;
   }
 
-  /** How much of these coins of an account may not be spent in this block, sorted by denomination. */
+  /** Amounts of these coins that the account may not spend in this block, sorted by denomination. */
   locked(ctx: Context, address: Uint8Array, coins: readonly Pick<IntCoin, "denom">[]): readonly IntCoin[] {
     return this.#hasLocks(ctx, address) ? this.vesting.locked(ctx, store(ctx), [address, coins]) : NO_COINS;
   }

@@ -9,8 +9,8 @@ export interface ModuleAccount extends ModuleAccountSpec {
 }
 
 /**
- * The accounts that belong to modules. Filled once, when the application is put together, from what each module
- * declares; users can send nothing to them.
+ * The accounts of modules. Filled once, when the application is put together, from each module's declaration; users
+ * cannot send to them.
  */
 export class ModuleAccounts {
   readonly #byName = new Map<string, ModuleAccount>();
@@ -36,7 +36,7 @@ export class ModuleAccounts {
     return this.#addresses.has(toHex(address));
   }
 
-  /** All of them, by name. */
+  /** All module accounts, by name. */
   all(): ModuleAccount[] {
     return [...this.#byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

@@ -31,7 +31,7 @@ interface GrantOptions {
   readonly expiration?: bigint;
 }
 
-/** A chain with short names for what the tests do. */
+/** A chain with short names for the tests' operations. */
 function start() {
   const chain = testChain();
   const address = (name: string) => chain.keys.get(name)?.address ?? testKey(name).address;

@@ -11,7 +11,7 @@ import { authzQueries } from "./queries.ts";
 
 export type { GranteeAccounts } from "./keeper.ts";
 
-/** What the module is made of. */
+/** The parts of the module. */
 export interface AuthzParts {
   readonly auth: GranteeAccounts;
   readonly bank: Pick<Bank, "isBlocked">;

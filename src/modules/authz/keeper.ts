@@ -35,7 +35,7 @@ export const MAX_PRUNED = 200;
 /** Granter, grantee, and the type URL of the messages in our spelling. */
 export type GrantKey = readonly [granter: Uint8Array, grantee: Uint8Array, typeUrl: string];
 
-/** What the module needs of accounts: whoever is granted something has one. */
+/** The account functions that the module needs: a grantee gets an account. */
 export interface GranteeAccounts {
   has(ctx: Context, address: Uint8Array): boolean;
   ensure(ctx: Context, address: Uint8Array): void;
@@ -43,7 +43,7 @@ export interface GranteeAccounts {
 
 const grantKey = tupleKey<GrantKey>(addressKey, addressKey, stringKey);
 
-/** What accounts let others do on their behalf. */
+/** Grants that accounts give to others. */
 export class AuthzKeeper {
   readonly messages: MessageService;
   readonly grants = collection({

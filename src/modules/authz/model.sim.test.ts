@@ -31,7 +31,7 @@ interface Grant {
   readonly end?: bigint;
 }
 
-/** A transfer of somebody's coins, or several that go through a further account. */
+/** A transfer of another account's coins, or several through a further account. */
 type Act =
   | { readonly from: string; readonly to: string; readonly amount: bigint }
   | { readonly by: string; readonly acts: readonly Act[] };
@@ -134,7 +134,7 @@ const revoke: Plan = (sim, from) => {
   };
 };
 
-/** All or nothing: what is refused leaves everything as it was. */
+/** All or nothing: a refused message changes nothing. */
 const exec: Plan = (sim, { address }) => {
   const acts = Array.from({ length: 1 + sim.random.int(3) }, () => grantedAct(sim, address) ?? randomAct(sim, 0));
   return {
@@ -149,7 +149,7 @@ const exec: Plan = (sim, { address }) => {
   };
 };
 
-/** Exactly what somebody has granted, or one more. */
+/** Exactly the granted amount, or one more. */
 function grantedAct(sim: Sim, address: string): Act | undefined {
   const { random, state } = sim;
   const grants = [...state.grants].flatMap(([key, { limit }]) => {

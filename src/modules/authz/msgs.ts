@@ -56,7 +56,7 @@ function revoke(keeper: AuthzKeeper, ctx: Context, msg: MsgRevoke): object {
   return {};
 }
 
-/** Runs messages of others one after the other, each with what is left of its grant by then. */
+/** Runs messages of others in order, each with its grant's current remainder. */
 function exec(keeper: AuthzKeeper, ctx: Context, { grantee, msgs }: MsgExec) {
   const by = decodeAddress(grantee);
   const results = keeper.messages.read(msgs).map((message, index) => {

@@ -8,7 +8,7 @@ const DENOMS = Array.from({ length: 1_000 }, (_, i) => `d${`${i}`.padStart(9, "0
 const ADDRESS = testKey("rich").bytes;
 const coins = DENOMS.map((denom) => ({ denom, amount: 2n }));
 
-/** Things named by denomination, and how often one of these names was looked at. */
+/** Objects named by denomination, and the number of reads of their names. */
 function counted<T extends object>(rest: T): { readonly all: ({ denom: string } & T)[]; looks: number } {
   const found = {
     all: DENOMS.map((denom) => ({

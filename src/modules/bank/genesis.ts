@@ -25,7 +25,7 @@ const DEFAULT_PARAMS = { defaultSendEnabled: true };
 /** Every transfer looks through the list. */
 const MAX_SEND_ENABLED = 500;
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems({ sendEnabled }: Params): string[] {
   if (sendEnabled.length > MAX_SEND_ENABLED)
     return [`params.send_enabled: there may be at most ${MAX_SEND_ENABLED} entries`];

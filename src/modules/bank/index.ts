@@ -7,7 +7,7 @@ import { bankQueries } from "./queries.ts";
 
 export { type Accounts, BankKeeper } from "./keeper.ts";
 
-/** What other modules may do with coins. */
+/** The bank's functions for other modules. */
 export type Bank = Pick<
   BankKeeper,
   | "balance"
@@ -40,7 +40,9 @@ export function bankModule(accounts: Accounts): { readonly keeper: BankKeeper; r
   return { keeper, module };
 }
 
-/** Every balance is positive and all of them add up to the supply, in one walk: there may be millions. */
+/**
+ * Every balance is positive and the balances add up to the supply; checked in one walk, since there may be millions.
+ */
 function supplyIsSum(keeper: BankKeeper, ctx: Context): string | undefined {
   const sums = new Sums();
   for (const [[owner, denom], amount] of keeper.balances.iterate(ctx.store(STORE))) {

@@ -15,7 +15,7 @@ import { encodeAddress, bankErrors as errors } from "../../wire/index.ts";
 
 export const STORE = "bank";
 
-/** What transfers need to know of accounts. */
+/** The account functions that transfers need. */
 export interface Accounts {
   has(ctx: Context, address: Uint8Array): boolean;
   ensure(ctx: Context, address: Uint8Array): void;
@@ -76,13 +76,13 @@ export class BankKeeper {
     return withoutLocked(this.balance(ctx, address, denom), denom, locked);
   }
 
-  /** How much of these balances may be spent now; fully locked denominations are left out. */
+  /** Spendable amounts of these balances; fully locked denominations are left out. */
   spendableOf(ctx: Context, address: Uint8Array, balances: readonly IntCoin[]): IntCoin[] {
     const locked = byDenom(this.#accounts.locked(ctx, address, balances));
     return balances.map(({ denom, amount }) => ({ denom, amount: withoutLocked(amount, denom, locked) }));
   }
 
-  /** What a module's account holds of one denomination. */
+  /** The balance of a module's account in one denomination. */
   moduleBalance(ctx: Context, module: string, denom: string): bigint {
     return this.balance(ctx, this.#accounts.moduleAccount(module).address, denom);
   }
@@ -146,7 +146,7 @@ export class BankKeeper {
     this.add(ctx, to, coins);
   }
 
-  /** Gives back what was handed over with `delegate`. */
+  /** Returns coins that were taken with `delegate`. */
   undelegate(ctx: Context, module: string, delegator: Uint8Array, coins: readonly IntCoin[]): void {
     this.subtract(ctx, this.#permitted(module, "staking"), coins);
     this.#accounts.trackUndelegation(ctx, delegator, coins);
@@ -168,7 +168,7 @@ export class BankKeeper {
     }
   }
 
-  /** Throws `sdk/5` unless an account holds these coins in addition to what is kept back. */
+  /** Throws `sdk/5` unless an account holds these coins beyond the reserved ones. */
   checkFunds(
     ctx: Context,
     address: Uint8Array,
@@ -183,7 +183,7 @@ export class BankKeeper {
     }
   }
 
-  /** Whose checks a change of this key of the store concerns: those of the holder of a balance. */
+  /** The account whose checks depend on this key of the store: the holder of the balance. */
   accountOf(key: Uint8Array): Uint8Array | undefined {
     return key[0] === this.balances.prefix ? addressKey.read({ bytes: key, offset: 1 }) : undefined;
   }

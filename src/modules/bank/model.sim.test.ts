@@ -26,7 +26,7 @@ const FEES = ["fee_collector", "distribution"].map((name) => encodeAddress(modul
 type Purse = Map<string, bigint>;
 type Coins = readonly { readonly denom: string; readonly amount: bigint }[];
 
-/** What everybody holds, as a table. */
+/** All balances, as a table. */
 class Ledger {
   readonly purses = new Map<string, Purse>();
   fees = 0n;
@@ -92,7 +92,7 @@ function start(random: SimRandom): ModelRun {
   };
 }
 
-/** One or two coins, sorted; at times more than anybody has. */
+/** One or two coins, sorted; at times more than any account has. */
 function someCoins(random: SimRandom): Coins {
   const denoms = DENOMS.filter((_, i) => random.int(i === 2 ? 12 : 2) === 0);
   const picked = denoms.length > 0 ? denoms : [NATIVE_DENOM];

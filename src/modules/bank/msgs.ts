@@ -12,7 +12,7 @@ import { paramsProblems } from "./genesis.ts";
 import { type BankKeeper, STORE } from "./keeper.ts";
 import { checkSetSendEnabled, setSendEnabled } from "./send-enabled.ts";
 
-/** Most senders and most receivers of one MsgMultiSend. */
+/** Maximum number of senders and of receivers of one MsgMultiSend. */
 const MAX_PARTIES = 500;
 
 export function bankMsgs(keeper: BankKeeper): BoundService {

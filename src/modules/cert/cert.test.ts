@@ -22,7 +22,7 @@ import { certModule } from "./index.ts";
 
 type Published = Pick<Certificate, "cert" | "pubkey">;
 
-/** What the command line makes for an account. */
+/** A certificate as the command line makes it for an account. */
 async function issue(address: string, serial: bigint): Promise<Published> {
   const notBefore = Date.UTC(2026, 0, 1);
   const request = { address, serial, notBefore, notAfter: notBefore + 86_400_000, hosts: [] };

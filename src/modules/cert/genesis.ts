@@ -51,7 +51,7 @@ export function certGenesis(keeper: CertKeeper): GenesisPart {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   return gasTableProblems(Msg, params.messageGas);
 }

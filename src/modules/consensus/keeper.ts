@@ -8,11 +8,11 @@ export const STORE = "consensus";
 
 /** The parameters of consensus, as other modules and the application see them. */
 export interface ConsensusKeeper {
-  /** Those of the block that is being made. Throws before the chain has any. */
+  /** Parameters of the block being made. Throws before the chain has any. */
   params(ctx: Context): ConsensusParams;
-  /** Sets those of the next block. */
+  /** Sets the parameters of the next block. */
   setParams(ctx: Context, params: ConsensusParams): void;
-  /** Those in the store of the module; undefined before the chain has any. */
+  /** Parameters in the store of the module; undefined before the chain has any. */
   read(store: KVReader): ConsensusParams | undefined;
 }
 

@@ -21,7 +21,10 @@ export function consensusMsgs(keeper: ConsensusKeeper): BoundService {
   );
 }
 
-/** All parameters at once, each part of them. Throws for what genesis would refuse, and for blocks without room. */
+/**
+ * Reads all parameters; every part is required. Throws for parameters that genesis would refuse, and for blocks without
+ * room.
+ */
 function read(msg: MsgUpdateParams): ConsensusParams {
   const params = consensusParamsOf(msg);
   if (params === undefined) throw errors.invalidParams("all parameters must be present: block, evidence and validator");

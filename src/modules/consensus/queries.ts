@@ -5,7 +5,7 @@ import type { ConsensusKeeper } from "./keeper.ts";
 
 export function consensusQueries(keeper: ConsensusKeeper): BoundService {
   return bindService(Query, {
-    // The last two parts are those of the reference, which has no versions or vote extensions by default either.
+    // The last two parts equal the reference, which has no versions or vote extensions by default either.
     params: (ctx) => ({ params: { ...consensusParamsFields(keeper.params(ctx)), version: {}, abci: {} } }),
   });
 }

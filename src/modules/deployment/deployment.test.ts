@@ -35,7 +35,7 @@ import {
 import { toJson } from "../../wire/index.ts";
 import { defaultParams } from "./params.ts";
 
-/** Least deposit of others than the owner. */
+/** Minimum deposit of accounts other than the owner. */
 const SPONSOR_MIN = 1_000_000n;
 const VERSION = new Uint8Array(32).fill(7);
 

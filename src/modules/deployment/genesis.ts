@@ -80,7 +80,7 @@ function restorePruning(keeper: DeploymentKeeper, ctx: Context, state: GenesisSt
   for (const id of state.spent) spent.set(store, deploymentKey(readId(id)), true);
 }
 
-/** Deployments and their numbers as they are; only heights are counted from the last block. */
+/** Keeps deployments and their numbers; only heights count from the last block. */
 function moved(state: GenesisState, last: bigint): GenesisState {
   const age = <T extends { readonly createdAt: bigint; readonly closedOn: bigint }>(record: T) => ({
     ...record,
@@ -110,7 +110,7 @@ function exportPruning(keeper: DeploymentKeeper, ctx: Context) {
   };
 }
 
-/** Sizes may be any: the limits of today need not be those under which a deployment was created. */
+/** No limit on sizes: a deployment may have been created under other limits. */
 const ANY_SIZE = 2n ** 256n;
 const ANY_COUNT = 2 ** 32;
 const NO_LIMITS = create(LimitsSchema, {

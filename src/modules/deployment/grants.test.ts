@@ -10,7 +10,7 @@ import { MsgCreateDeploymentSchema, MsgDepositDeploymentSchema } from "../../wir
 import { fromNanos, packAny, typeUrlOf, unpackAs } from "../../wire/index.ts";
 
 const SECOND = 1_000_000_000n;
-/** Least deposit of others than the owner. */
+/** Minimum deposit of accounts other than the owner. */
 const SPONSOR_MIN = 1_000_000n;
 const DEPOSIT = typeUrlOf(MsgDepositDeploymentSchema);
 
@@ -60,7 +60,7 @@ describe("deposits from a grant", () => {
     expect(market.account(id).deposits).toMatchObject([{ depositor: alice.address, fromGrant: true }]);
     market.closeDeployment(bob, id);
     expect([chain.balance(alice.address), chain.balance(bob.address)]).toEqual(before);
-    // What comes back is the granter's again and does not fill the grant.
+    // Refunds go to the granter and do not refill the grant.
     expect(left()).toEqual(["3"]);
   });
 

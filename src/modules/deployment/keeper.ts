@@ -44,7 +44,7 @@ import { above, idOfPath, MAX_FAR_NUMBERS, PrunedNumbers } from "./pruning.ts";
 
 export const STORE = "deployment";
 
-/** What deployments need of the market. */
+/** Functions of the market that deployments need. */
 export interface GroupMarket {
   /** Opens the next order of a group and returns its sequence number. */
   openOrder(ctx: Context, group: GroupKey): number;
@@ -54,13 +54,13 @@ export interface GroupMarket {
   prune(ctx: Context, id: DeploymentKey, most: number): PrunedOrders;
 }
 
-/** What pruning the market removed, and whether nothing is left there. */
+/** Result of pruning the market: removed records, and whether any are left. */
 export interface PrunedOrders {
   readonly removed: number;
   readonly isDone: boolean;
 }
 
-/** What deployments need of the grants between accounts. */
+/** Functions of the grants that deployments need. */
 export interface DepositGrants {
   /** Uses what the depositor has granted to the owner for this deposit. Throws if the grant does not allow it. */
   use(ctx: Context, grantee: string, deposit: MsgDepositDeployment): void;
@@ -71,7 +71,7 @@ export interface NewDeployment {
   readonly groups: readonly GroupSpec[];
   readonly version: Uint8Array;
   readonly deposit: IntCoin;
-  /** Whose money it is. The money of anybody but the owner needs a grant. */
+  /** The account that pays. An account other than the owner needs to grant it. */
   readonly depositor: string;
 }
 
@@ -85,8 +85,8 @@ const GROUP_END_GAS = 25_000n;
 const STARTABLE: readonly Group_State[] = [Group_State.paused, Group_State.insufficient_funds];
 
 /**
- * Deployments and their groups. What a group asks for never changes and may be long: it is stored beside the group, once,
- * and orders refer to it.
+ * Deployments and their groups. A group's spec never changes and may be long: it is stored once, beside the group, and
+ * orders refer to it.
  */
 export class DeploymentKeeper {
   readonly params = paramsItem({ prefix: 0x00, schema: ParamsSchema });
@@ -165,7 +165,7 @@ export class DeploymentKeeper {
     return [...this.groups.values(store(ctx), { prefix: deploymentKey(id) })];
   }
 
-  /** What a group asks for. */
+  /** The spec of a group. */
   spec(ctx: Context, id: GroupKey): GroupSpec {
     const found = this.specs.get(store(ctx), groupKey(id));
     if (found === undefined) throw errors.groupNotFound(formatGroupId(id));
@@ -206,7 +206,7 @@ export class DeploymentKeeper {
     });
   }
 
-  /** Adds anybody's money to an active deployment. */
+  /** Adds money of any account to an active deployment. */
   deposit(ctx: Context, id: DeploymentKey, from: { readonly depositor: string; readonly amount: IntCoin }): void {
     this.#active(ctx, id);
     const { denom } = this.#escrow.account(ctx, escrowId(id));
@@ -227,7 +227,7 @@ export class DeploymentKeeper {
     emitDeployment(ctx, "deployment-updated", id, { version });
   }
 
-  /** Ends everything of a deployment, pays what is due and returns the rest to the depositors. */
+  /** Ends everything of a deployment, pays the amounts due and returns the rest to the depositors. */
   close(ctx: Context, id: DeploymentKey, reason: Closed_Reason): void {
     const deployment = this.#active(ctx, id);
     // All at once: the end of a single one settles all others.
@@ -272,7 +272,8 @@ export class DeploymentKeeper {
   }
 
   /**
-   * What is left of a deployment is removed with the last record of the market. Returns how many records were removed.
+   * Removes the deployment's own records together with the last record of the market. Returns the number of removed
+   * records.
    */
   #prune(ctx: Context, id: DeploymentKey, { due, most }: { readonly due: bigint; readonly most: number }): number {
     const { removed, isDone } = this.#market.prune(ctx, id, most);

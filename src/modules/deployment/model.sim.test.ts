@@ -35,7 +35,7 @@ const [MINIMUM, SPONSOR, START_BLOCKS, KEPT_BLOCKS] = [50n, 20n, 10n, 9n];
 /** Prices of a group and block. */
 const PRICES = [1, 6, 12, 30];
 
-/** A deployment, as its owner would keep it on paper. Nobody bids here, so no money is used. */
+/** A deployment in the model. There are no bids here, so no money is used. */
 interface Deployment {
   readonly owner: string;
   readonly dseq: bigint;
@@ -89,7 +89,7 @@ const total = ({ deposits }: Deployment) => deposits.reduce((sum, { amount }) =>
 const find = ({ deployments }: Sim, owner: string, dseq: bigint) =>
   deployments.find((each) => each.owner === owner && each.dseq === dseq);
 
-/** Mostly a number that somebody has used. */
+/** Mostly a used number. */
 function someNumber({ random, deployments, chain }: Sim, owner: string): bigint {
   const found = random.pick(deployments.filter((each) => each.owner === owner));
   if (found === undefined || random.int(6) === 0) return BigInt(1 + random.int(Number(chain.height)));
@@ -103,7 +103,7 @@ function pay({ balances }: Sim, name: string, amount: bigint): boolean {
   return true;
 }
 
-/** What an owner says about a deployment that must be there and open. */
+/** Expected outcome of an owner's message about a deployment that must exist and be open. */
 function onActive(sim: Sim, [owner, dseq]: readonly [string, bigint], act: (found: Deployment) => Outcome): Outcome {
   const found = find(sim, owner, dseq);
   if (found === undefined) return "deployment/4";
@@ -136,7 +136,7 @@ const make: Plan = (sim, from) => {
   };
 };
 
-/** Into one's own deployment, or into somebody else's. */
+/** A deposit into one's own deployment or another's. */
 const deposit: Plan = (sim, from) => {
   const owner = testKey(sim.random.pick(OWNERS) ?? "");
   const dseq = someNumber(sim, owner.name);

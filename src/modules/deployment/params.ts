@@ -12,7 +12,7 @@ import { Msg } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { deploymentErrors as errors } from "../../wire/index.ts";
 
 const MIN_DEPOSIT = "5000000";
-/** A hundred of them, which fill an account, cost 100 TOKEN that the owner can then spend. */
+/** A hundred deposits, which fill an account, cost 100 TOKEN that the owner can then spend. */
 const MIN_SPONSOR_DEPOSIT = "1000000";
 const MIN_START_BLOCKS = 100n;
 const MAX_START_BLOCKS = 1_000_000_000n;
@@ -67,7 +67,7 @@ export function checkParams(params: Params): Params {
   return params;
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   const { limits, minStartBlocks } = params;
   return [

@@ -28,10 +28,10 @@ const SWEPT = 2;
 export const MAX_FAR_NUMBERS = 64;
 
 /**
- * Closed deployments that will leave the state, and the numbers of those that have left it: no number is ever used
- * again, because manifests and records of providers identify deployments by their numbers. One watermark an owner
- * stands for all numbers up to it. It does not rise above the height of the chain, which is the number that clients
- * choose: a deployment with a number far above uses up this one number, not all below it.
+ * Closed deployments that will leave the state, and the used numbers of those that have left. Numbers are never reused,
+ * because manifests and records of providers identify deployments by them. One watermark per owner stands for all
+ * numbers up to it. It does not rise above the height of the chain, from which clients take numbers: a deployment with
+ * a number far above uses up one number, not all below it.
  */
 export class PrunedNumbers {
   readonly waiting = queue<DeploymentPath>({ name: "pruning", prefix: 0x07, key: tupleKey(addressKey, uint64Key) });
@@ -46,7 +46,9 @@ export class PrunedNumbers {
   /** Blocks of the chains whose state this chain continues; absent if there are none. */
   readonly base = item({ name: "number base", prefix: 0x0a, value: uint64Value });
 
-  /** The number that a deployment of this block takes: numbers continue where those of the chain before ended. */
+  /**
+   * The height from which a deployment in this block takes its number: numbers continue where an earlier chain ended.
+   */
   present(ctx: Context, reader: KVReader): bigint {
     return ctx.height + (this.base.get(reader) ?? 0n);
   }
@@ -74,7 +76,7 @@ export class PrunedNumbers {
     if (highest > this.watermark(store, owner)) this.watermarks.set(store, owner, highest);
   }
 
-  /** Forgets a few numbers below the height and raises the watermark to the highest of them, which is returned. */
+  /** Deletes a few numbers below the height, and raises the watermark to the highest of them, which is returned. */
   #sweep(store: KVStore, owner: Uint8Array, height: bigint): bigint {
     let [left, highest] = [SWEPT, 0n];
     for (const key of this.spent.keys(store, { prefix: [owner] })) {

@@ -9,7 +9,7 @@ import { type GroupSpec, GroupSpecSchema, LimitsSchema } from "../../wire/gen/sv
 import { encodeAddress } from "../../wire/index.ts";
 import { checkGroups } from "./group-spec.ts";
 
-/** What one test deployment asks for, from which both its file and its groups on the chain are written. */
+/** The request of one test deployment, the source of both its file and its groups on the chain. */
 interface Row {
   readonly cpu: bigint;
   readonly memory: bigint;

@@ -11,7 +11,7 @@ import {
   sdkErrors,
 } from "../../util/index.ts";
 
-/** Amounts with 18 digits by denomination: sorted, each once, none of them zero. */
+/** Amounts with 18 digits by denomination: sorted, each once, without zeros. */
 export type DecCoins = readonly DecimalCoin[];
 
 /** As messages hold them: the digits of the amount as text. */
@@ -45,7 +45,7 @@ export function plus(a: DecCoins, b: DecCoins): DecCoins {
   return sorted.flatMap(([denom, amount]) => (amount === 0n ? [] : [{ denom, amount }]));
 }
 
-/** Throws `sdk/35` if there is less than what is taken. */
+/** Throws `sdk/35` if the result would be negative. */
 export function minus(a: DecCoins, b: DecCoins): DecCoins {
   const left = plus(
     a,
@@ -68,7 +68,7 @@ export function dividedTruncated(coins: DecCoins, divisor: Dec): DecCoins {
   return each(coins, (amount) => decQuoTruncate(amount, divisor));
 }
 
-/** What two lists have in common: the smaller amount of each denomination. */
+/** The smaller amount of each denomination that both lists have. */
 export function smaller(a: DecCoins, b: DecCoins): DecCoins {
   const others = new Map(b.map(({ denom, amount }) => [denom, amount]));
   return a.flatMap(({ denom, amount }) => {

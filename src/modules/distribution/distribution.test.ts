@@ -47,7 +47,7 @@ const withdraw = (from: TestKey, to: TestKey) =>
 const withdrawCommission = (key: TestKey) =>
   create(MsgWithdrawValidatorCommissionSchema, { validatorAddress: operatorAddress(key) });
 
-/** Somebody pays this much in fees; the next block shares it out. */
+/** Pays this much in fees; the next block distributes it. */
 function payFees(chain: TestChain, amount: bigint): void {
   const dave = chain.key("dave");
   const nothing = create(MsgFundCommunityPoolSchema, { depositor: dave.address, amount: [coin(1n)] });

@@ -7,8 +7,8 @@ import { type DistributionKeeper, type RewardOf, store } from "./keeper.ts";
 import { stakeIsTooLarge } from "./rewards.ts";
 
 /**
- * What would make a chain fail later that begins with these rewards: a validator or a delegation without its records,
- * records of one that does not exist, periods that do not fit each other.
+ * Faults of rewards that would fail on the new chain later: a validator or delegation without its records, records
+ * without their owner, inconsistent periods.
  */
 export function genesisProblem(keeper: DistributionKeeper, ctx: Context): string | undefined {
   return (
@@ -20,7 +20,7 @@ export function genesisProblem(keeper: DistributionKeeper, ctx: Context): string
   );
 }
 
-/** Each validator has one entry in each of three lists, and nobody else has. */
+/** Each validator has one entry in each of three lists, and there are no other entries. */
 function validatorsProblem({ records, stake }: DistributionKeeper, ctx: Context): string | undefined {
   const validators = new Map([...stake.validators(ctx)].map((each) => [each.operatorAddress, each]));
   const lists = {
@@ -39,7 +39,7 @@ function validatorsProblem({ records, stake }: DistributionKeeper, ctx: Context)
   return undefined;
 }
 
-/** Each delegation has a starting info, and nobody else has. */
+/** Each delegation has a starting info, and there are no others. */
 function delegationsProblem({ records, stake }: DistributionKeeper, ctx: Context): string | undefined {
   const starts = new Map(
     [...records.starts.keys(store(ctx))].map(([operator, delegator]) => {
@@ -53,7 +53,7 @@ function delegationsProblem({ records, stake }: DistributionKeeper, ctx: Context
   return foreign && `delegator_starting_infos: there is no delegation of ${pairText(foreign)}`;
 }
 
-/** What a token has earned since the beginning never becomes less. */
+/** Earnings of a token since the beginning never decrease. */
 function ratiosProblem({ records }: DistributionKeeper, ctx: Context): string | undefined {
   let before = { id: "", ratio: readDecCoins([]) };
   for (const [[operator, period], { cumulativeRewardRatio }] of records.historical.iterate(store(ctx))) {

@@ -30,7 +30,7 @@ export function defaultParams(): Params {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems({ communityTax, baseProposerReward, bonusProposerReward }: Params): string[] {
   const [tax, base, bonus] = [communityTax, baseProposerReward, bonusProposerReward].map(BigInt);
   const found: string[] = [];

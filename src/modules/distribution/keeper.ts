@@ -16,13 +16,13 @@ import { DistributionRecords, STORE } from "./records.ts";
 
 export const ACCOUNT = "distribution";
 
-/** What rewards need to know of validators and delegations. */
+/** Functions of staking that rewards need. */
 export interface Stake {
   findValidator(ctx: Context, operator: Uint8Array): Validator | undefined;
   findByConsensus(ctx: Context, consensus: Uint8Array): Validator | undefined;
   /** Shares of a delegation; undefined if there is no delegation. */
   shares(ctx: Context, delegator: Uint8Array, validator: Uint8Array): Dec | undefined;
-  /** Operators of the validators that somebody delegates to. */
+  /** Operators of the validators that the delegator has a stake in. */
   validatorsOf(ctx: Context, delegator: Uint8Array): Uint8Array[];
   validators(ctx: Context): Iterable<Validator>;
   allDelegations(ctx: Context): Iterable<readonly [delegator: Uint8Array, operator: Uint8Array]>;

@@ -47,7 +47,7 @@ function stakeChain(): TestChain {
   });
 }
 
-/** All but a little of what they hold; the times are within those of a run. */
+/** Accounts with nearly all their coins locked; the times are within a run. */
 function lockedAccounts(): object[] {
   const start = 1_735_689_700n;
   const amount = [{ denom: NATIVE_DENOM, amount: `${10n ** 12n - 10n ** 6n}` }];

@@ -26,9 +26,9 @@ import {
 import { type DistributionKeeper, type RewardOf, store } from "./keeper.ts";
 
 /**
- * Rewards without a loop over delegators: a validator's history is cut into periods in which nobody's stake changes, and
- * each period stores what one token earned since the beginning. A delegation's reward is the difference of two of them
- * times its stake, with a cut at each slash between.
+ * Rewards without a loop over delegators: a validator's history is cut into periods of constant stake, and each period
+ * stores the earnings of one token since the beginning. A delegation's reward is the difference of two periods times
+ * its stake, with a cut at each slash between.
  */
 
 /** Because of rounding, a stake may look this much larger than it is. */
@@ -60,7 +60,7 @@ export function withdrawRewards(keeper: DistributionKeeper, ctx: Context, reward
   return paid;
 }
 
-/** What a delegation has earned up to now, as decimals; nothing is changed. */
+/** Current earnings of a delegation, as decimals; read-only. */
 export function pendingRewards(keeper: DistributionKeeper, ctx: Context, reward: RewardOf): DecCoins {
   const validator = keeper.validator(ctx, reward.operator);
   const { rewards, period } = current(keeper, ctx, reward.operator);
@@ -92,7 +92,7 @@ function withdraw(keeper: DistributionKeeper, ctx: Context, { delegator, operato
   return told;
 }
 
-/** What a delegation earned from its start to the end of a period, with the slashes between. */
+/** Earnings of a delegation from its start to the end of a period, with the slashes between. */
 function earned(
   keeper: DistributionKeeper,
   ctx: Context,

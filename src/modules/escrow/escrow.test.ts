@@ -175,7 +175,7 @@ describe("money that ends", () => {
   it("must be far enough for all leases together, in one transaction as in many", () => {
     const { chain, market, alice, bob, deploy } = setUp({ minStartBlocks: 100n });
     const groups = ["a", "b", "c"].map((name) => groupSpec(name, { price: "40" }));
-    // Each lease alone is paid for 250 blocks, two of them for 125, all three for 83.
+    // One lease alone is paid for 250 blocks, two for 125, all three for 83.
     const id = deploy(1n, 10_000n, groups);
     for (const gseq of [1, 2, 3]) market.bid(bob, orderOf(id, gseq), "40");
     const lease = (gseq: number) =>
@@ -217,7 +217,7 @@ describe("the work of one block", () => {
     expect(states()).toEqual([ended, active, active]);
     chain.nextBlock();
     expect(states()).toEqual([ended, ended, active]);
-    // What is asked of an account that waits comes after its end.
+    // Requests to an account that waits take effect after its end.
     expect(market.deposit(alice, ids[2] ?? orderOf({ owner: "", dseq: 0n }), 500n).code).toBe(0);
     expect(states()).toEqual([ended, ended, ended]);
     for (const id of ids) {

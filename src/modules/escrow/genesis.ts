@@ -19,7 +19,7 @@ import { escrowRestart } from "./restart.ts";
 /** About one day at six seconds a block. */
 const LOW_BALANCE_BLOCKS = 14_400n;
 const MAX_ENDBLOCK_RECORDS = 200;
-/** More would let the end of one block take minutes. */
+/** More would make the end of one block take minutes. */
 const MOST_ENDBLOCK_RECORDS = 100_000;
 /** Above this, the height of a notice would not fit into 64 bits. */
 const MOST_LOW_BALANCE_BLOCKS = 2n ** 40n;
@@ -99,7 +99,7 @@ function checked(params: Params): Params {
   return params;
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   const { maxEndblockRecords: records, lowBalanceBlocks: blocks, messageGas } = params;
   return [

@@ -14,7 +14,7 @@ export {
 } from "./records.ts";
 export { costOf, earnedBy, exhaustionHeight } from "./settlement.ts";
 
-/** What other modules may do with escrow. */
+/** Escrow's functions for other modules. */
 export type Escrow = Pick<
   EscrowKeeper,
   | "account"
@@ -35,7 +35,7 @@ export type Escrow = Pick<
   | "withdraw"
 >;
 
-/** Makes the module and its keeper. Its end-block item must run before that of the market. */
+/** Makes the module and its keeper. Its end-block item must run before the market's. */
 export function escrowModule(
   bank: EscrowBank,
   hooks: EscrowHooks,

@@ -12,7 +12,7 @@ interface Scan {
   readonly payments: ReadonlyMap<string, readonly Payment[]>;
 }
 
-/** What must hold after every block; each walks all accounts. */
+/** Conditions that hold after every block; each walks all accounts. */
 export function escrowInvariants(keeper: EscrowKeeper): Readonly<Record<string, Invariant>> {
   const eachAccount =
     (check: (account: Account, payments: readonly Payment[], ctx: Context) => string | undefined): Invariant =>

@@ -39,23 +39,23 @@ export const CLOSED = 2;
 
 /** Depositors beside the owner that an account accepts at a time, so that strangers cannot make the list long. */
 const MAX_FOREIGN_DEPOSITS = 100;
-/** What each deposit and payment of an account costs when they are settled, beside its bytes. */
+/** Gas for settling each deposit and payment of an account, beside its bytes. */
 const ENTRY_GAS = 500n;
 /** An account whose exhaustion failed is retried after this many blocks; others do not wait for it. */
 const RETRY_BLOCKS = 100n;
 
-/** What escrow needs of the bank. */
+/** Functions of the bank that escrow needs. */
 export interface EscrowBank {
   sendToModule(ctx: Context, from: Uint8Array, module: string, coins: readonly IntCoin[]): void;
   sendFromModule(ctx: Context, module: string, to: Uint8Array, coins: readonly IntCoin[]): void;
   moduleBalance(ctx: Context, module: string, denom: string): bigint;
 }
 
-/** Whom escrow notifies of what happened at the end of a block. */
+/** Receivers of escrow's notifications at the end of a block. */
 export interface EscrowHooks {
   /**
-   * The funds have run out: all payments are paid and closed; the account stays open with what was too little for a block.
-   * Returns how many bids and leases ended with it.
+   * The funds have run out: all payments are paid and closed; the account stays open with an amount below one block.
+   * Returns the number of bids and leases that ended with it.
    */
   exhausted(ctx: Context, account: Account): number;
   /** The money will end in this many blocks. Called once each time the limit is crossed. */
@@ -200,7 +200,7 @@ export class EscrowKeeper {
     this.#save(ctx, addDeposit({ account, payments: [] }, entry), NEVER);
   }
 
-  /** Adds money from anybody. Returns the account's new balance. */
+  /** Adds money of any account. Returns the account's new balance. */
   deposit(ctx: Context, id: AccountKey, from: { readonly depositor: string; readonly amount: IntCoin }): IntCoin {
     const ledger = this.#settled(ctx, id);
     const { denom, amount } = from.amount;
@@ -214,7 +214,7 @@ export class EscrowKeeper {
     return { denom, amount: after.account.balance };
   }
 
-  /** Throws `escrow/4` unless the account can pay a rate, beside those it pays already, for a number of blocks. */
+  /** Throws `escrow/4` unless the account can pay a rate, besides its current ones, for a number of blocks. */
   checkFunds(ctx: Context, id: AccountKey, need: { readonly rate: DecimalCoin; readonly blocks: bigint }): void {
     this.#checkCovers(this.#settled(ctx, id).account, { rate: need.rate.amount, blocks: need.blocks });
   }
@@ -240,7 +240,7 @@ export class EscrowKeeper {
       withdrawn: 0n,
     };
     const after = addPayment(ledger, payment);
-    // Fractions of a unit that others have already earned may be what is missing.
+    // Fractions of a unit that other payments have already earned may be the missing amount.
     const { exhaustsAt } = after.account;
     if (exhaustsAt < ctx.height + terms.minBlocks)
       throw errors.accountOverdrawn(
@@ -274,8 +274,8 @@ export class EscrowKeeper {
   }
 
   /**
-   * Ends and pays all payments, returns what remains to the depositors, and closes the account. Returns the account as
-   * it was with everything paid, before the rest went back.
+   * Ends and pays all payments, refunds the rest to the depositors, and closes the account. Returns the account after
+   * the payments and before the refunds.
    */
   closeAccount(ctx: Context, id: AccountKey): Account {
     const { account, payments } = this.#settled(ctx, id);
@@ -289,7 +289,7 @@ export class EscrowKeeper {
     return account;
   }
 
-  /** Removes a closed payment from the state, and what it was paid from the sum of its account. */
+  /** Removes a closed payment from the state, and its paid amount from the sum of its account. */
   forgetPayment(ctx: Context, id: AccountKey, paymentId: string): void {
     const account = this.account(ctx, id);
     const payment = this.payments.require(store(ctx), paymentKey(id, paymentId));
@@ -340,7 +340,10 @@ export class EscrowKeeper {
     }
   }
 
-  /** Ends all payments whose funds have run out, however many, also those whose end failed. Throws if one fails again. */
+  /**
+   * Ends all payments whose funds have run out, without a limit, including those that failed before. Throws if one
+   * fails again.
+   */
   endAll(ctx: Context): void {
     for (const { height, key } of [...this.retries.iterate(store(ctx))]) {
       this.retries.remove(store(ctx), height, key);

@@ -68,12 +68,12 @@ function paymentPage(keeper: EscrowKeeper, ctx: Context, request: QueryPaymentsR
     return payments.by.owner.paginate(store, pagination, scope === "" ? { prefix } : { prefix, filter: matches });
   }
   if (state === undefined) return payments.paginate(store, pagination, { prefix: start });
-  // Only deployments have payments, so a scope leaves all of them or none.
+  // Only deployments have payments, so a scope keeps all of them or none.
   const prefix = [state] as const;
   return payments.by.state.paginate(store, pagination, scope === "bid" ? { prefix, filter: () => false } : { prefix });
 }
 
-/** What the keys of a scope, and of an id or its beginning up to a slash, begin with. */
+/** Prefix of the keys of a scope, and of an id or its beginning up to a slash. */
 function pathStart(scope: string, xid: string): string {
   if (scope !== "" && !isScope(scope))
     throw sdkErrors.invalidRequest(`unknown scope "${scope.slice(0, 40)}": write deployment or bid`);

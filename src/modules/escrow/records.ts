@@ -70,7 +70,7 @@ export function accountOf(message: AccountMessage): Account {
   };
 }
 
-/** The payment as the wire has it; `accrued` is what it has earned and not been paid, where it is known. */
+/** The payment's message; `accrued` is the unpaid earning, if known. */
 export function paymentMessage(payment: Payment, accrued?: bigint): PaymentMessage {
   const coin = (amount: bigint) => ({ denom: payment.denom, amount: amount.toString() });
   return create(PaymentSchema, {

@@ -32,7 +32,7 @@ function moved(state: GenesisState, last: bigint): GenesisState {
   });
 }
 
-/** Everything is earned up to the last block, so what follows is that of the new chain. */
+/** Everything is earned up to the last block, so later earnings belong to the new chain. */
 function movedLedger(account: Account, payments: readonly Payment[], last: bigint) {
   const settled = account.open ? settle({ account, payments }, last) : { account, payments };
   const deposits = settled.account.deposits.map((deposit) => ({

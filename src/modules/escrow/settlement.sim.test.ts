@@ -14,8 +14,9 @@ import {
 } from "./settlement.ts";
 
 /**
- * A schedule is a list of 32-bit numbers, each one step: how many blocks pass, and what happens then. The same schedule
- * runs on the ledger with and without additional settling and withdrawing, and on a model that walks every block.
+ * A schedule is a list of 32-bit numbers, each one step: the number of blocks that pass, and the operation then. The
+ * same schedule runs on the ledger with and without additional settling and withdrawing, and on a model that walks
+ * every block.
  */
 interface Step {
   readonly blocks: bigint;
@@ -119,7 +120,7 @@ function runModel(words: readonly number[]): Outcome {
   const finish = (each: Running): void => {
     earned[each.name] = floorEarned(each);
   };
-  /** Takes what was earned since the last call from whoever came first. */
+  /** Takes the earnings since the last call from the deposits in their order. */
   const useUp = (): void => {
     let left = paid() + sum(running.map(floorEarned)) - drawn;
     drawn += left;

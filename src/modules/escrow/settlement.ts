@@ -1,18 +1,18 @@
 import { DEC_ONE, type Dec } from "../../util/index.ts";
 
 /**
- * The arithmetic of escrow, without store access. What a payment has earned depends only on its rate and start block,
- * and the block at which the funds run out only on deposits, rates and start blocks: no schedule of settling or
- * withdrawing changes either. Every amount is an integer; earnings are rounded down and the rest stays in the account.
+ * The arithmetic of escrow, without store access. Earnings of a payment depend only on its rate and start block, and
+ * the block at which the funds run out only on deposits, rates and start blocks: no schedule of settling or withdrawing
+ * changes either. Every amount is an integer; earnings are rounded down and the rest stays in the account.
  */
 
-/** `exhaustsAt` of an account that pays nobody. */
+/** `exhaustsAt` of an account without payments. */
 export const NEVER = 0n;
 
 /** Heights are signed 64-bit numbers on the wire. */
 export const MAX_HEIGHT = 2n ** 63n - 1n;
 
-/** Money put in by one depositor; whoever came first is drawn first. */
+/** Money of one depositor; the oldest deposit is drawn first. */
 export interface Deposit {
   readonly depositor: string;
   readonly height: bigint;
@@ -20,7 +20,7 @@ export interface Deposit {
   readonly fromGrant: boolean;
 }
 
-/** What settling reads and changes of an account. */
+/** Fields of an account that settling reads and changes. */
 export interface AccountBook {
   /** Deposits minus refunds minus earnings, at `settledAt`. */
   readonly balance: bigint;
@@ -35,7 +35,7 @@ export interface AccountBook {
   readonly exhaustsAt: bigint;
 }
 
-/** What settling reads and changes of an open payment. */
+/** Fields of an open payment that settling reads and changes. */
 export interface PaymentBook {
   /** Per block. */
   readonly rate: Dec;
@@ -53,7 +53,7 @@ export interface Ledger<A extends AccountBook, P extends PaymentBook> {
   readonly payments: readonly P[];
 }
 
-/** What a payment has earned by the end of a block, rounded down. */
+/** Earnings of a payment by the end of a block, rounded down. */
 export function earnedBy(payment: Pick<PaymentBook, "rate" | "startedAt">, height: bigint): bigint {
   return height <= payment.startedAt ? 0n : (payment.rate * (height - payment.startedAt)) / DEC_ONE;
 }
@@ -101,7 +101,7 @@ export function settle<A extends AccountBook, P extends PaymentBook>(
   };
 }
 
-/** Adds money, merged with what the same depositor has there from the same source. The ledger must be settled. */
+/** Adds money, merged with an earlier deposit of the same depositor and source. The ledger must be settled. */
 export function addDeposit<A extends AccountBook, P extends PaymentBook>(
   ledger: Ledger<A, P>,
   deposit: Deposit,
@@ -151,7 +151,7 @@ export function withPayments<A extends AccountBook, P extends PaymentBook>(
   };
 }
 
-/** What remains of the deposits, per depositor in the order of their first deposit. */
+/** The rest of the deposits, per depositor in the order of their first deposit. */
 export function refunds(deposits: readonly Deposit[]): { readonly depositor: string; readonly amount: bigint }[] {
   const sums = new Map<string, bigint>();
   for (const { depositor, remaining } of deposits) sums.set(depositor, (sums.get(depositor) ?? 0n) + remaining);

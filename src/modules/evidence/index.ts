@@ -7,7 +7,7 @@ import { evidenceQueries } from "./queries.ts";
 
 export type { DoubleSign, EvidenceDeps, EvidenceHandler, Penalties } from "./keeper.ts";
 
-/** Makes the module. Its begin-block item follows that of slashing, as on other chains of the ecosystem. */
+/** Makes the module. Its begin-block item follows slashing's, as on other chains of the ecosystem. */
 export function evidenceModule(deps: EvidenceDeps): { readonly module: Module } {
   const keeper = new EvidenceKeeper(deps);
   const module = defineModule({

@@ -20,14 +20,14 @@ export const STORE = "evidence";
 
 const SECOND = 1_000_000_000n;
 
-/** What evidence needs of those who punish. */
+/** Penalties that evidence needs. */
 export interface Penalties {
   /**
    * Whether a validator can still be punished for a double vote: it is known, has bonded tokens and was not punished
    * before.
    */
   isPunishable(ctx: Context, consensus: Uint8Array): boolean;
-  /** Burns a part of what was bonded, jails the validator forever and never lets it back in. */
+  /** Burns a part of the bonded tokens, and jails the validator forever. */
   punishDoubleSign(ctx: Context, infraction: DoubleSign): void;
 }
 
@@ -38,7 +38,7 @@ export interface DoubleSign {
   readonly height: bigint;
 }
 
-/** What happens with evidence that an account submits. An error refuses it. */
+/** Handles evidence that an account submits. An error refuses it. */
 export type EvidenceHandler = (ctx: Context, evidence: Equivocation) => void;
 
 export interface EvidenceDeps {
@@ -52,7 +52,7 @@ export interface EvidenceDeps {
 /** The only kind there is. */
 const EQUIVOCATION = "equivocation";
 
-/** What validators were punished for, by the hash of the evidence. */
+/** Punished misbehaviour, by the hash of the evidence. */
 export class EvidenceKeeper {
   readonly records = collection({
     name: "evidence",

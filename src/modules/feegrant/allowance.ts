@@ -22,7 +22,7 @@ import {
   unpackAs,
 } from "../../wire/index.ts";
 
-/** Most types of messages of one allowance, and the characters of each: every transaction reads them. */
+/** Maximum number of message types of one allowance, and of characters of each: every transaction reads them. */
 export const MAX_ALLOWED_MESSAGES = 50;
 export const MAX_TYPE_URL_CHARACTERS = 128;
 /** Most denominations of a limit. */
@@ -47,8 +47,8 @@ type Allowance =
   | { readonly kind: "limited"; readonly value: AllowedMsgAllowance };
 
 /**
- * Reads an allowance and makes the checks that need no state. Returns it in its one form, as it is stored. A `new` one
- * must also name each denomination of a period in its whole limit; in a used one, some may be spent.
+ * Reads an allowance and makes the stateless checks. Returns it in its canonical, stored form. A `new` one must also
+ * have every denomination of a period in its total limit; in a used one, some may be spent.
  */
 export function checkAllowance(any: Any | undefined, age: "new" | "stored"): Any {
   const allowance = read(any);
@@ -75,7 +75,7 @@ export function expirationOf(any: Any | undefined): bigint | undefined {
   return expiration === undefined ? undefined : toNanos(expiration);
 }
 
-/** What is left of an allowance after it pays a fee; undefined for nothing. Throws if it does not pay it. */
+/** The allowance after it pays a fee; undefined if nothing is left. Throws if it cannot pay. */
 export function useAllowance(any: Any | undefined, fee: Fee): Any | undefined {
   const allowance = read(any);
   if (allowance.kind === "basic") return useBasic(allowance.value, fee);
@@ -156,7 +156,7 @@ function useBasic(basic: BasicAllowance, { fee, now }: Fee): Any | undefined {
   return left.length === 0 ? undefined : pack({ kind: "basic", value: { ...basic, spendLimit: left } });
 }
 
-/** Pays from what is left of the period and of the whole. */
+/** Pays from the remaining limits of the period and the whole. */
 function usePeriodic(given: PeriodicAllowance, { fee, now }: Fee): Any | undefined {
   const basic = given.basic ?? create(BasicAllowanceSchema);
   if (isOver(basic.expiration, now)) throw errors.expired("absolute limit");

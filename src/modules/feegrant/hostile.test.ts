@@ -147,7 +147,7 @@ describe("the end of an allowance", () => {
     chain.nextBlock();
     const waiting = count();
     expect(waiting).toBe(51n);
-    // What a message removes is paid for by its sender.
+    // The sender of a message pays for the records that it removes.
     const { gasUsed } = chain.mustSend(create(MsgPruneAllowancesSchema, { pruner: carol.address }), {
       from: carol,
       gas: 25_000_000n,

@@ -23,12 +23,9 @@ export const STORE = "feegrant";
 
 /** Most expired allowances that a block removes at its end. */
 export const MAX_PRUNED = 200;
-/** Most that one message removes. */
+/** Maximum number of records that one message removes. */
 export const MAX_PRUNED_BY_MESSAGE = 75;
-/**
- * What reading and writing an allowance costs a transaction, and each of its bytes; fixed, because checks write
- * nothing.
- */
+/** Gas for reading and writing an allowance, and for each of its bytes; fixed, because checks write nothing. */
 const USE_GAS = 5000n;
 const BYTE_GAS = 40n;
 
@@ -119,7 +116,7 @@ export class FeegrantKeeper {
     for (const { key } of this.expirations.popDue(store(ctx), now, most)) this.allowances.delete(store(ctx), key);
   }
 
-  /** Whose checks a change of this key of the store concerns: those of the grantee. */
+  /** The account whose checks depend on this key of the store: the grantee. */
   accountOf(key: Uint8Array): Uint8Array | undefined {
     if (key[0] !== this.allowances.prefix) return undefined;
     return pairKey.read({ bytes: key, offset: 1 })[1];

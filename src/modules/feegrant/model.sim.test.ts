@@ -30,7 +30,7 @@ const SEND = typeUrlOf(MsgSendSchema);
 const PRUNE = typeUrlOf(MsgPruneAllowancesSchema);
 const STAKE = 10n ** 12n;
 
-/** An allowance as a form that somebody fills in; times in nanoseconds. */
+/** An allowance in the model; times in nanoseconds. */
 interface Allowance {
   total?: bigint;
   readonly end?: bigint;
@@ -38,7 +38,7 @@ interface Allowance {
   readonly only?: readonly string[];
 }
 
-/** Who pays for whom, and what is left of it. */
+/** Payers by account, and their remaining allowances. */
 class Allowances {
   readonly #list = new Map<string, Allowance>();
 
@@ -157,13 +157,13 @@ const prune: Plan = ({ allowances, chain }, { address }) => ({
   },
 });
 
-/** Somebody who pays for an account. */
+/** A payer for the account. */
 function payer({ allowances, random }: Sim, { address }: TestKey): string | undefined {
   const pairs = [...allowances.all.keys()].map((key) => key.split(" "));
   return random.pick(pairs.filter(([, grantee]) => grantee === address))?.[0];
 }
 
-/** A transfer of nothing much, or a pruning, whose fee somebody else pays. */
+/** A small transfer or a pruning whose fee another account pays. */
 const use: Plan = (sim, from) => {
   const { random, chain, allowances, spent } = sim;
   const granter = random.int(4) === 0 ? other(sim, from) : (payer(sim, from) ?? other(sim, from));
@@ -217,7 +217,7 @@ function packed({ total, end, period, only }: Allowance): Any {
   return packAny(AllowedMsgAllowanceSchema, { allowance: inner, allowedMessages: [...only] });
 }
 
-/** What the chain has, read back into forms. */
+/** The chain's allowances, read back into the model's form. */
 function stored(chain: TestChain, keys: readonly TestKey[]): Map<string, Allowance> {
   const grants = keys.flatMap(({ address }) => chain.query(Query.method.allowances, { grantee: address }).allowances);
   return new Map(grants.map(({ granter, grantee, allowance }) => [Allowances.key(granter, grantee), form(allowance)]));

@@ -15,7 +15,7 @@ export function genutilModule(): { readonly module: Module } {
       validate: genesisTxProblems,
       init: () => {},
       txs: ({ genTxs }) => genTxs.map(genesisTxBytes),
-      // What they made is in the state of other modules.
+      // The results of its transactions are in the state of other modules.
       export: () => create(GenesisStateSchema),
     }),
   });

@@ -21,7 +21,7 @@ export function genesisTxBytes({ body, authInfo, signatures }: Tx): Uint8Array {
   return bytes;
 }
 
-/** What is wrong with the transactions of a genesis file, one sentence each; their signatures are checked at the start. */
+/** Faults of the transactions of a genesis file, one sentence each; signatures are checked at the start. */
 export function genesisTxProblems({ genTxs }: GenesisState): string[] {
   if (genTxs.length > MAX_GENESIS_TXS) return [`gen_txs: at most ${MAX_GENESIS_TXS} are allowed`];
   return genTxs.flatMap((tx, i) => {

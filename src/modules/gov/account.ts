@@ -8,7 +8,7 @@ export const ACCOUNT = "gov";
 export const GOV_ADDRESS = moduleAddress(ACCOUNT);
 export const GOV_ACCOUNT = encodeAddress(GOV_ADDRESS);
 
-/** What governance does with the community pool. */
+/** Functions of the community pool that governance needs. */
 export interface CommunityPool {
   fundPool(ctx: Context, depositor: Uint8Array, coins: readonly IntCoin[]): void;
   spendPool(ctx: Context, to: Uint8Array, coins: readonly IntCoin[]): void;

@@ -40,9 +40,7 @@ export function checkInitialDeposit(params: Params, coins: readonly IntCoin[], e
   checkDenoms(params, coins);
 }
 
-/**
- * Adds to what is deposited for a proposal; with enough of it the vote begins. Returns whether it did.
- */
+/** Adds to the deposit of a proposal; once it is high enough, the vote begins. Returns whether it did. */
 export function addDeposit(
   keeper: GovKeeper,
   ctx: Context,
@@ -112,7 +110,7 @@ export function chargeDeposits(keeper: GovKeeper, ctx: Context, id: bigint): voi
   else payCharge(keeper, ctx, decodeAddress(proposalCancelDest), charged);
 }
 
-/** Other modules, and governance itself, could not tell what the coins are for. Throws `sdk/4`. */
+/** Other modules, and governance itself, could not tell the purpose of the coins. Throws `sdk/4`. */
 function payCharge(keeper: GovKeeper, ctx: Context, to: Uint8Array, coins: readonly IntCoin[]): void {
   const { bank } = keeper.deps;
   if (bank.isBlocked(to))
@@ -122,7 +120,7 @@ function payCharge(keeper: GovKeeper, ctx: Context, to: Uint8Array, coins: reado
   bank.sendFromModule(ctx, ACCOUNT, to, coins);
 }
 
-/** Gives back or burns deposits of a proposal that has ended, `most` of them. Returns how many there were. */
+/** Returns or burns up to `most` deposits of an ended proposal. Returns their number. */
 export function clearDeposits(
   keeper: GovKeeper,
   ctx: Context,
@@ -157,7 +155,8 @@ function checkDenoms({ minDeposit }: Params, coins: readonly IntCoin[]): void {
 }
 
 /**
- * In at least one denomination, a deposit is a certain part of what begins the vote: many small ones would cost work.
+ * A deposit needs a minimum share of the required sum in at least one denomination: many small deposits would cost
+ * work.
  */
 function checkShare(share: Dec, least: readonly IntCoin[], coins: readonly IntCoin[]): void {
   if (share === 0n) return;

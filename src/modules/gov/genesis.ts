@@ -81,8 +81,8 @@ function exportState(keeper: GovKeeper, ctx: Context): GenesisState {
 }
 
 /**
- * Version 1 read all votes at the end of a vote. Here the sums of those that are open are made. Of an unfinished count,
- * some votes are gone: such a vote begins again.
+ * Version 1 read all votes at the end of a vote. This computes the sums of open votes. An unfinished count has lost
+ * some votes: its vote begins again.
  */
 export function sumVotes(keeper: GovKeeper, ctx: Context): void {
   const { votingQueue, votes, tallies } = keeper.records;

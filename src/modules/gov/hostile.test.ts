@@ -18,7 +18,7 @@ import {
 import { MsgCreatePermanentLockedAccountSchema } from "../../wire/gen/sdk/vesting/v1beta1/tx_pb.js";
 import { type Any, encodeAddress, packAny } from "../../wire/index.ts";
 
-/** What a majority that is hostile or careless can put into a proposal, while somebody else's deposit is there. */
+/** Proposals that a hostile or careless majority can pass while another account's deposit is there. */
 
 const GOV = encodeAddress(moduleAddress("gov"));
 const THIEF = encodeAddress(new Uint8Array(20).fill(7));

@@ -15,7 +15,7 @@ export { GOV_ACCOUNT } from "./account.ts";
 export type { GovDeps, GovHooks, GovStake } from "./keeper.ts";
 export type { LegacyContents, ParameterSet } from "./older/contents.ts";
 
-/** Makes the module and its keeper. Its end-block item must run before that of staking, which changes the validators. */
+/** Makes the module and its keeper. Its end-block item must run before staking's, which changes the validators. */
 export function govModule(deps: GovDeps): {
   readonly keeper: GovKeeper;
   readonly hooks: Partial<StakingHooks>;

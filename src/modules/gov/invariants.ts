@@ -21,7 +21,7 @@ function accountHoldsDeposits(keeper: GovKeeper, ctx: Context): string | undefin
   return held === formatCoins(sum) ? undefined : `deposits are ${formatCoins(sum)}, the account holds ${held}`;
 }
 
-/** Of proposals that take deposits. */
+/** Checks proposals that take deposits. */
 function totalsAreSums(keeper: GovKeeper, ctx: Context): string | undefined {
   const sums = new Map<bigint, IntCoin[]>();
   for (const { proposalId, amount } of keeper.records.deposits.values(store(ctx)))
@@ -34,7 +34,7 @@ function totalsAreSums(keeper: GovKeeper, ctx: Context): string | undefined {
   return undefined;
 }
 
-/** Counts the votes of open ballots anew, by what voters delegate. */
+/** Counts the votes of open ballots anew, by the voters' delegations. */
 function sumsAreOfVotes(keeper: GovKeeper, ctx: Context): string | undefined {
   const { proposals, votes, voted, closed } = keeper.records;
   const sums = new Map<string, bigint>();

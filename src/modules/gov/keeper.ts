@@ -9,14 +9,14 @@ import type { CommunityPool } from "./account.ts";
 import type { LegacyContents } from "./older/contents.ts";
 import { GovRecords, STORE } from "./records.ts";
 
-/** What votes need to know of validators and delegations. */
+/** Functions of staking that votes need. */
 export interface GovStake {
   bondedValidators(ctx: Context): BondedValidator[];
   totalBonded(ctx: Context): bigint;
   delegations(ctx: Context, delegator: Uint8Array): Iterable<readonly [operator: Uint8Array, shares: Dec]>;
 }
 
-/** What other modules learn about proposals. */
+/** Notifications about proposals for other modules. */
 export interface GovHooks {
   afterProposalSubmission(ctx: Context, id: bigint): void;
   afterProposalDeposit(ctx: Context, id: bigint, depositor: Uint8Array): void;
@@ -30,7 +30,7 @@ export type GovBank = Pick<
   "burn" | "isBlocked" | "moduleBalances" | "sendFromModule" | "sendToModule" | "supply"
 >;
 
-/** What the module is made of. */
+/** The parts of the module. */
 export interface GovDeps {
   readonly bank: GovBank;
   readonly stake: GovStake;

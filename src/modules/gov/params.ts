@@ -40,7 +40,7 @@ export function defaultParams(): Params {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   const found = [
     ...minimumProblems("min_deposit", params),
@@ -78,10 +78,10 @@ function expeditedProblems(params: Params): string[] {
   ];
 }
 
-/** Of all there is of a coin, a deposit may ask for one part in so many. */
+/** A deposit may require at most this fraction of a coin's supply. */
 const LEAST_DEPOSITS = 10n;
 
-/** A deposit that nobody can make would be the end of all proposals. */
+/** An unaffordable deposit would end all proposals. */
 export function changeParams(keeper: GovKeeper, ctx: Context, params: Params): void {
   const before = keeper.getParams(ctx).minDeposit;
   const isKnown = ({ denom, amount }: IntCoin): boolean => covers(readCoins(before), [{ denom, amount }]);

@@ -19,7 +19,7 @@ import { MAX_SUMMARY } from "./limits.ts";
 import { period } from "./params.ts";
 import { checkMetadata } from "./voting/votes.ts";
 
-/** What a proposal is submitted with, from either of the two messages. */
+/** Fields of a new proposal, from either of the two messages. */
 export type Submission = Pick<
   MsgSubmitProposal,
   "messages" | "initialDeposit" | "proposer" | "metadata" | "title" | "summary" | "expedited"
@@ -27,7 +27,7 @@ export type Submission = Pick<
 
 const NO_VOTES = create(TallyResultSchema, { yesCount: "0", abstainCount: "0", noCount: "0", noWithVetoCount: "0" });
 
-/** What must hold for a new proposal in any state: its texts, and that governance may send its messages. */
+/** Stateless requirements of a new proposal: its texts, and messages that governance may send. */
 export function checkSubmission(keeper: GovKeeper, submission: Submission): void {
   const { title, summary, metadata, messages, proposer, initialDeposit } = submission;
   if (title === "") throw sdkErrors.invalidRequest("proposal title cannot be empty");

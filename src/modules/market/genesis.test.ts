@@ -55,7 +55,7 @@ function changed(state: JsonObject, path: Path, value: unknown): JsonObject {
 }
 
 const { state: now, stranger } = exported();
-/** An order of a state that an older program exported tells what its group asks for. */
+/** Orders in a state of an older program repeat their group's spec. */
 const state = changed(
   changed(now, ["market", "orders", 0], { ...at(now, ["market", "orders", 0]), spec: {} }),
   ["market", "orders", 0, "spec"],

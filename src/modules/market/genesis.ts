@@ -73,7 +73,7 @@ function checkSpec({ orderId, spec }: Order, wanted: GroupSpec): void {
   throw errors.internal(`${formatOrderId(readOrderId(orderId))} asks for something else than its group`);
 }
 
-/** Orders stay open for as many blocks as they had left; what is over is over before the new chain begins. */
+/** Orders keep their remaining open blocks; overdue ends happen before the new chain begins. */
 function marketRestart(endAll: (ctx: Context) => void): RestartPart<GenesisState> {
   return { prepare: endAll, move: moved };
 }

@@ -29,7 +29,7 @@ import { isOpenOrder, type MarketBook, storeOf } from "./book.ts";
 import { MAX_BIDS_CAP } from "./params.ts";
 import { bidEscrowId, bidIdOf, leaseIdOf, orderIdOf, orderOfPath, pathOf, priceOf } from "./records.ts";
 
-/** What the invariants read of other modules. */
+/** Functions of other modules that the invariants read. */
 export interface MarketNeighbours {
   readonly book: MarketBook;
   readonly escrow: Escrow;
@@ -40,7 +40,7 @@ export interface MarketNeighbours {
   };
 }
 
-/** What must hold after every block; each walks all orders, bids or leases. */
+/** Conditions that hold after every block; each walks all orders, bids or leases. */
 export function marketInvariants(neighbours: MarketNeighbours): Readonly<Record<string, Invariant>> {
   const { book } = neighbours;
   const each =
@@ -128,7 +128,10 @@ function groupsHaveOneOrder({ book, groups }: MarketNeighbours, ctx: Context): s
   return finish(last);
 }
 
-/** Only open orders, and those that wait for the end of a block, have open bids; an open one at most as many as any limit allows. */
+/**
+ * Only open orders, and orders ending with the block, have open bids; an open order has at most the highest allowed
+ * number.
+ */
 function orderHasBids({ book }: MarketNeighbours, ctx: Context, order: Order): string | undefined {
   const name = `order ${formatOrderId(orderIdOf(order))}`;
   const count = book.openBidCount(ctx, orderIdOf(order));
@@ -178,7 +181,7 @@ function hasNoCopy({ groups }: MarketNeighbours, ctx: Context, order: Order): st
   return order.spec === undefined ? undefined : `order ${formatOrderId(id)} keeps a copy of what its group asks for`;
 }
 
-/** A bid offers a price above nothing, up to that of its order and in its denomination. */
+/** A bid's price is positive, at most its order's, and in its denomination. */
 function bidIsWithinOrder({ groups }: MarketNeighbours, ctx: Context, bid: Bid): string | undefined {
   const { denom, amount } = priceOf(bid.price);
   const most = groupPrice(groups.spec(ctx, bidIdOf(bid)));
@@ -194,7 +197,7 @@ function escrowHoldsNothingElse({ book, escrow }: MarketNeighbours, ctx: Context
   return bidDeposits === book.bids.count(store) ? undefined : "a deposit in escrow belongs to no bid";
 }
 
-/** The expiry queue holds exactly the open orders, except those whose expiry failed and will be retried. */
+/** The expiry queue holds exactly the open orders, except orders whose expiry failed and will be retried. */
 function expiryMatches(book: MarketBook, ctx: Context): string | undefined {
   const store = storeOf(ctx);
   const waiting = new Set<string>();

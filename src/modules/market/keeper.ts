@@ -43,12 +43,12 @@ import { bidEscrowId, bidIdOf, leaseIdOf, type OrderPath, orderIdOf, orderOfPath
 /** An order whose expiry failed is retried after this many blocks; others do not wait for it. */
 const RETRY_BLOCKS = 100n;
 
-/** What the market needs of deployments. */
+/** Functions of deployments that the market needs. */
 export interface MarketGroups {
   getParams(ctx: Context): { readonly minStartBlocks: bigint };
   deployment(ctx: Context, id: DeploymentKey): Deployment;
   findGroup(ctx: Context, id: GroupKey): Group | undefined;
-  /** What a group asks for. */
+  /** The spec of a group. */
   spec(ctx: Context, id: GroupKey): GroupSpec;
   /** Opens the group's next order, if its money lasts for a new lease. */
   reopenGroup(ctx: Context, id: GroupKey): number;
@@ -56,13 +56,13 @@ export interface MarketGroups {
   marketEnded(ctx: Context, id: GroupKey, reason: Closed_Reason): void;
 }
 
-/** What the market needs of providers. */
+/** Functions of providers that the market needs. */
 export interface MarketProviders {
   exists(ctx: Context, owner: string): boolean;
   attributes(ctx: Context, owner: string): readonly Attribute[];
 }
 
-/** What the market needs of auditors. */
+/** Functions of audits that the market needs. */
 export interface MarketAudits {
   signedAttributes(ctx: Context, owner: string, auditor: string): readonly Attribute[];
 }
@@ -164,7 +164,7 @@ export class MarketKeeper {
     this.#groups.marketEnded(ctx, id, reason);
   }
 
-  /** The provider withdraws a bid that nobody has accepted; a bid that has won stays, and so does its lease. */
+  /** Withdraws a provider's unaccepted bid; a bid that has won stays, and so does its lease. */
   withdrawBid(ctx: Context, id: BidKey, reason: Closed_Reason): void {
     const bid = this.book.findBid(ctx, id);
     if (bid === undefined) throw errors.unknownBid(formatBidId(id));
@@ -233,9 +233,7 @@ export class MarketKeeper {
     return byDeployment(wanted).flatMap((leases) => this.#collect(ctx, leases));
   }
 
-  /**
-   * Closes orders that nobody took, whose groups wait for their owners, and ends bids of orders that take no more bids.
-   */
+  /** Closes expired orders, whose groups are paused, and ends the bids of orders that take no more bids. */
   endBlock(ctx: Context): void {
     this.#expireOrders(ctx);
     this.#endBids(ctx);
@@ -382,7 +380,7 @@ export class MarketKeeper {
     emitOrder(ctx, "order-closed", id, reason);
   }
 
-  /** Ends an order that nobody took; its bids end with the block. */
+  /** Ends an order without a lease; its bids end with the block. */
   #endOrder(ctx: Context, order: Order, reason: Closed_Reason): void {
     const id = orderIdOf(order);
     this.book.saveNotOpen(ctx, { ...order, state: Order_State.closed, closedOn: ctx.height, closeReason: reason });
@@ -413,8 +411,8 @@ export class MarketKeeper {
   }
 
   /**
-   * Pays out leases of one deployment, which is settled once for all of them, and returns how much each was paid; the
-   * money may have ended before this block.
+   * Pays out leases of one deployment, settled once for all of them, and returns each payment; the money may have run
+   * out before this block.
    */
   #collect(ctx: Context, ids: readonly BidKey[]): IntCoin[] {
     const [first] = ids;
@@ -481,7 +479,7 @@ interface BidEnd {
   readonly reason: Closed_Reason;
 }
 
-/** Of bids with the same price and height, in the order of their providers, the last goes first. */
+/** With equal price and height, the last bid in the order of providers goes first. */
 function isDisplacedBefore(bid: Bid, other: Bid): boolean {
   const difference = priceOf(bid.price).amount - priceOf(other.price).amount;
   return difference === 0n ? bid.createdAt >= other.createdAt : difference > 0n;

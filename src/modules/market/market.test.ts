@@ -47,7 +47,7 @@ interface Options {
   readonly groups?: GroupInit[];
   readonly maxBids?: number;
   readonly maxOpenBlocks?: bigint;
-  /** Bids and leases that one block may end. */
+  /** Maximum number of bids and leases that one block ends. */
   readonly endBlockCap?: number;
 }
 
@@ -316,7 +316,7 @@ describe("matching", () => {
     expect(code()).toBe(5);
     setAttributes(parts, bob, { region: "eu" });
     expect(code()).toBe(0);
-    // What was true for the bid must be true when it is taken.
+    // The requirements must hold again when the bid is accepted.
     setAttributes(parts, bob, { region: "us" });
     expect(market.lease(parts.alice, order, bob)).toMatchObject({ codespace: "market", code: 5 });
     setAttributes(parts, bob, { region: "eu" });
@@ -539,7 +539,7 @@ describe("an order", () => {
 describe("bids of an order that has ended", () => {
   const NAMES = ["alice", "bob", "carol", "dave", "erin", "frank"];
 
-  /** Five bids of which two end in a block. */
+  /** Five bids, two of which end per block. */
   function waiting() {
     const parts = setUp({ accounts: NAMES, endBlockCap: 2 });
     const { chain, market, order } = parts;

@@ -35,8 +35,8 @@ interface Act {
 }
 
 /**
- * A deployment with a lease (group 1), an open order with a bid (group 2) and a paused group (group 3), its money about
- * to end in the block of the test; and every message that somebody can send about it.
+ * A deployment with a lease (group 1), an open order with a bid (group 2) and a paused group (group 3), whose money
+ * ends in the block of the test; and every possible message about it.
  */
 function stage() {
   const chain = testChain({ genesis: GENESIS });

@@ -43,7 +43,7 @@ export function checkParams(params: Params): Params {
   return params;
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems({ orderMaxBids, orderMaxOpenBlocks, bidMinDeposits, messageGas }: Params): string[] {
   return [
     ...(orderMaxBids < 1 || orderMaxBids > MAX_BIDS_CAP

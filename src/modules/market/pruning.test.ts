@@ -214,7 +214,7 @@ describe("numbers far above the height", () => {
     expect(left).toBeGreaterThan(0);
     expect(sendCreate(world, alice, [1_000_000n], true).code).toBe(0);
     chain.nextBlock(Number(RETENTION));
-    // Two that the height has passed went, one came; the watermark stands for those two.
+    // Two numbers below the height left and one was added; the watermark stands for the two.
     expect(spentCount(chain)).toBe(left - 1);
     for (const dseq of first) expect(sendCreate(world, alice, [dseq]).code).toBe(26);
   });
@@ -239,7 +239,7 @@ describe("pruning", () => {
     for (; ids.some((id) => !isPruned(chain, id)); blocks++) {
       chain.nextBlock();
       const now = keyCounts(chain);
-      // At most two records of market and escrow, and once those of the deployment itself; each has up to six keys.
+      // At most two records of market and escrow, and once the deployment's own; each has up to six keys.
       const gone = MARKETPLACE.map((store) => (last[store] ?? 0) - (now[store] ?? 0));
       expect(Math.max(...gone)).toBeLessThanOrEqual(16);
       last = now;

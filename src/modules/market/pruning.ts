@@ -5,7 +5,7 @@ import type { Escrow } from "../escrow/index.ts";
 import { type MarketBook, storeOf } from "./book.ts";
 import { bidEscrowId, bidIdOf, bidPathOf, leaseIdOf, orderIdOf, pathOf } from "./records.ts";
 
-/** What is pruned. */
+/** Records that pruning removes. */
 interface Records {
   readonly book: MarketBook;
   readonly escrow: Escrow;
@@ -13,8 +13,7 @@ interface Records {
 
 /**
  * Removes orders of a closed deployment from the state, the newest first, with their bids, leases, deposits and
- * payments: at most so many records, and those of an order's lease in addition. Nothing is removed while one of its
- * bids has not ended.
+ * payments: at most this many records, and an order's lease records in addition. Waits until all its bids have ended.
  */
 export function pruneOrders(
   records: Records,

@@ -11,7 +11,7 @@ const RUNS = Number(process.env.MARKET_SIM_RUNS ?? 1);
 const BLOCKS = Number(process.env.MARKET_SIM_BLOCKS ?? 250);
 const SEED = Number(process.env.MARKET_SIM_SEED ?? 4711);
 
-/** Closes what is open and returns what all users hold together. */
+/** Closes everything open and returns the total of all users' balances. */
 function closeAll(chain: TestChain): bigint {
   const keys = new Map([...chain.keys.values()].map((key) => [key.address, key]));
   for (const { signer, message } of closeEverything({ query: chain.query.bind(chain) })) {

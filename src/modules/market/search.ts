@@ -81,7 +81,7 @@ export function searchBids<V extends { readonly state: number }>(
 
 type Sequences = readonly [] | readonly [bigint] | readonly [bigint, number] | readonly [bigint, number, number];
 
-/** The leading sequence numbers that are given: those that can be part of a key's prefix. */
+/** The given leading sequence numbers, which can be part of a key's prefix. */
 function sequences({ dseq, gseq, oseq }: Wanted): Sequences {
   if (dseq === 0n) return [];
   if (gseq === 0) return [dseq];

@@ -10,7 +10,7 @@ import {
 } from "../../wire/gen/sdk/mint/v1beta1/mint_pb.js";
 import { type MintKeeper, store } from "./keeper.ts";
 
-/** Of blocks of five seconds. */
+/** For blocks of five seconds. */
 const BLOCKS_PER_YEAR = 6_311_520n;
 const MOST_BLOCKS = 10n ** 12n;
 
@@ -27,7 +27,7 @@ export function defaultParams(): Params {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   const rates = {
     inflation_rate_change: BigInt(params.inflationRateChange),

@@ -9,7 +9,7 @@ import type { Bank } from "../bank/index.ts";
 export const STORE = "mint";
 export const ACCOUNT = "mint";
 
-/** What minting needs to know of staking. */
+/** Functions of staking that minting needs. */
 export interface Stake {
   /** Part of the supply that is bonded, as a decimal. */
   bondedRatio(ctx: Context): Dec;

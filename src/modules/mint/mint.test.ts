@@ -43,7 +43,7 @@ describe("new coins", () => {
       inflation: "0.130000041194514158",
       amount: "82389",
     });
-    // Nobody voted: they are the community's, but for those of the last block, that wait.
+    // Without votes, new coins go to the community, except the last block's, which wait.
     expect(chain.query(Distribution.method.communityPool, {}).pool).toMatchObject([
       { amount: `${2n * 82_389n * 10n ** 18n}` },
     ]);

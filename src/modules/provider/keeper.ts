@@ -11,7 +11,7 @@ export const STORE = "provider";
 /** Open bids that one delete may close: its gas is fixed. */
 const MAX_BIDS_CLOSED = 100;
 
-/** What providers need to know of the market. */
+/** Functions of the market that providers need. */
 export interface LeaseBook {
   /** Requirements of the orders behind the provider's active leases. */
   activeRequirements(ctx: Context, provider: string): Iterable<PlacementRequirements>;
@@ -82,7 +82,7 @@ export class ProviderKeeper {
     emit(ctx, "provider-deleted", owner);
   }
 
-  /** Sets a record as it is. */
+  /** Sets a record unchanged. */
   restore(ctx: Context, provider: Provider): void {
     this.providers.set(ctx.store(STORE), ownerBytes(provider.owner), provider);
   }

@@ -58,7 +58,7 @@ function list(chain: TestChain, pagination: MessageInitShape<typeof Query.method
   return chain.query(Query.method.providers, { pagination });
 }
 
-/** What is wrong with what a provider says of itself, with the number of its error. */
+/** Invalid provider records, with the numbers of their errors. */
 const BAD: readonly [string, Change, number, RegExp][] = [
   ["no owner", { owner: "" }, 5, /owner "" is not an account address: invalid address/],
   ["an owner that is not an address", { owner: "bob" }, 5, /owner "bob" is not an account address: invalid address/],
@@ -194,7 +194,7 @@ describe("MsgUpdateProvider", () => {
   });
 });
 
-/** A chain on which bob offers attributes and alice has an order that asks for some of them. */
+/** A chain on which bob offers attributes and alice has an order that requires some. */
 function withOrder(options: { offered: Readonly<Record<string, string>>; required: Readonly<Record<string, string>> }) {
   const chain = testChain();
   const market = new TestMarket(chain);
@@ -322,7 +322,7 @@ describe("MsgDeleteProvider", () => {
     const sent = remove(chain);
     expect(actionsOf(sent)).toHaveLength(101);
     expect(chain.balance(bob.address)).toBe(10n ** 12n);
-    // It pays for each of them.
+    // It pays for each bid.
     expect(sent.gasUsed).toBeGreaterThan(2_000_000n);
   });
 });

@@ -9,7 +9,7 @@ import { decOf, type SlashingKeeper } from "./keeper.ts";
 /** 9999-12-31T23:59:59Z: forever. */
 const FOR_EVER = 253_402_300_799_000_000_000n;
 
-/** How evidence punishes those who sign two blocks of one height. */
+/** Penalties of evidence for validators that sign two blocks of one height. */
 export function doubleSignPenalties(keeper: SlashingKeeper): Penalties {
   return {
     isPunishable: (ctx, consensus) => isPunishable(keeper, ctx, consensus),

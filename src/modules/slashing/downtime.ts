@@ -8,7 +8,7 @@ import { decOf, type SlashingKeeper } from "./keeper.ts";
 export const UPDATE_DELAY = 1n;
 const ABSENT = 1;
 
-/** Counts who signed the last block, and punishes those who miss too many. */
+/** Counts the signatures of the last block, and punishes validators that miss too many. */
 export function beginBlock(keeper: SlashingKeeper, ctx: Context): void {
   for (const vote of ctx.evidence.lastCommit.votes) countVote(keeper, ctx, vote);
 }

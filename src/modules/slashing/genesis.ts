@@ -15,7 +15,7 @@ import { decOf, type SlashingKeeper, store } from "./keeper.ts";
 
 const WINDOW = 100n;
 const JAIL_SECONDS = 600n;
-/** Blocks of a window: what is kept of each validator has one bit for each. */
+/** Maximum blocks of a window: each validator's record has one bit per block. */
 const MOST_WINDOW = 1_000_000n;
 /** More blocks than a chain ever has; a counter that begins here does not run over. */
 const MOST_BLOCKS = 2n ** 62n;
@@ -31,7 +31,7 @@ export function defaultParams(): Params {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   const { signedBlocksWindow: window, downtimeJailDuration } = params;
   const fractions = {
@@ -96,7 +96,7 @@ function exportState(keeper: SlashingKeeper, ctx: Context): GenesisState {
   });
 }
 
-/** Counting begins with the new chain; the places of the window keep what was missed. */
+/** Counting begins with the new chain; the window keeps the missed blocks. */
 function moved(state: GenesisState): GenesisState {
   const signingInfos = state.signingInfos.map(({ validatorSigningInfo: info, ...rest }) => ({
     ...rest,

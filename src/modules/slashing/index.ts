@@ -11,7 +11,7 @@ import { slashingQueries } from "./queries.ts";
 export interface Slashing {
   /** The hooks of the module on staking. */
   readonly hooks: Partial<StakingHooks>;
-  /** What evidence asks of it. */
+  /** Penalties that evidence uses. */
   readonly penalties: Penalties;
   readonly module: Module;
 }

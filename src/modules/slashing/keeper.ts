@@ -27,7 +27,7 @@ export const STORE = "slashing";
 const CHUNK_BLOCKS = 1024n;
 const CHUNK_BYTES = 128;
 
-/** What penalties need of validators. */
+/** Functions of staking that penalties need. */
 export interface Stake {
   findValidator(ctx: Context, operator: Uint8Array): Validator | undefined;
   findByConsensus(ctx: Context, consensus: Uint8Array): Validator | undefined;
@@ -35,7 +35,7 @@ export interface Stake {
   validators(ctx: Context): Iterable<Validator>;
   jail(ctx: Context, validator: Validator): void;
   unjail(ctx: Context, validator: Validator): void;
-  /** Burns a part of what was bonded at a height. Returns how much of the validator's own tokens. */
+  /** Burns a part of the tokens bonded at a height. Returns the validator's own part. */
   slash(ctx: Context, infraction: Infraction): bigint;
 }
 
@@ -92,7 +92,7 @@ export class SlashingKeeper {
     return bits !== undefined && ((bits[byte] ?? 0) & mask) !== 0;
   }
 
-  /** A chunk without a missed block is left out, as it is when the state comes from a genesis. */
+  /** A chunk without a missed block is not stored, as in a state from genesis. */
   setMissed(ctx: Context, consensus: Uint8Array, index: bigint, missed: boolean): void {
     const key = [consensus, chunkOf(index)] as const;
     const bits = Uint8Array.from(this.missed.get(store(ctx), key) ?? new Uint8Array(CHUNK_BYTES));
@@ -145,7 +145,7 @@ export function decOf(bytes: Uint8Array): Dec {
   return BigInt(Buffer.from(bytes).toString("latin1"));
 }
 
-/** A decimal to the nearest integer, half to even: times the smallest decimal, it is that many of them. */
+/** A decimal rounded to the nearest integer, half to even. */
 function roundInt(value: Dec): bigint {
   return decMul(value, 1n);
 }

@@ -21,7 +21,7 @@ const WINDOW = 8;
 const MOST_MISSED = 4;
 const JAIL = 40n * SECOND;
 const FOR_EVER = 253_402_300_799n * SECOND;
-/** Parts in 10^18 of what is burnt. */
+/** Burned fraction in parts of 10^18. */
 const [ABSENCE, TWO_VOTES, ONE] = [12_345_678_900_000_000n, 70_000_000_000_000_000n, 10n ** 18n];
 const MANY_BLOCKS = 6;
 
@@ -40,7 +40,7 @@ interface Sim {
   readonly chain: TestChain;
   readonly random: SimRandom;
   readonly validators: readonly Validator[];
-  /** What the next block says of votes and of proofs. */
+  /** Votes and proofs of the next block. */
   votes: readonly { readonly id: string; readonly power: bigint; readonly isMissed: boolean }[];
   proofs: readonly { readonly id: string; readonly power: bigint }[];
 }
@@ -99,7 +99,7 @@ function slashingChain(): TestChain {
   });
 }
 
-/** A block in which nobody sends anything. */
+/** A block without transactions. */
 function quietBlock(sim: Sim): void {
   sim.votes = votesOf(sim);
   sim.chain.nextBlock();
@@ -114,7 +114,7 @@ function votesOf({ chain }: Sim): Sim["votes"] {
   }));
 }
 
-/** Some come and go; now and then somebody has voted twice, at times for a second time. */
+/** Validators come and go; now and then one double-signs, at times again. */
 function prepare(sim: Sim): Misbehavior[] {
   const { random, chain, validators } = sim;
   const { absent } = chain.voters;

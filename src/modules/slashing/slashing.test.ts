@@ -19,7 +19,7 @@ import { encodeAddress } from "../../wire/index.ts";
 const M = 1_000_000n;
 const coin = (amount: bigint) => ({ denom: NATIVE_DENOM, amount: `${amount}` });
 
-/** A window of ten blocks of which half must be signed, and a minute in jail. */
+/** A window of ten blocks, half of which must be signed, and a minute in jail. */
 function newChain(params: object = {}): TestChain {
   const defaults = {
     signed_blocks_window: "10",
@@ -66,7 +66,7 @@ describe("a validator that is absent", () => {
     chain.voters.absent.add(toHex(consensusKey("alice")));
     let blocks = 0;
     for (; validator(chain, alice)?.jailed === false; blocks += 1) chain.nextBlock();
-    // Counted from its bonding on: nobody is judged before a whole window is over.
+    // Counted from its bonding on: no validator is punished before a whole window is over.
     expect(blocks).toBe(10);
     const [slashed] = events(chain, "slash");
     expect(slashed).toMatchObject({
@@ -133,7 +133,7 @@ describe("a validator that is absent", () => {
       endingHeight: chain.height,
     });
     expect(slashes).toMatchObject([{ fraction: `${10n ** 17n}` }]);
-    // A share is worth 0.9 tokens now: money buys more of them.
+    // A share is worth 0.9 tokens now: the same money buys more shares.
     chain.mustSend(create(MsgDelegateSchema, { ...delegated, amount: coin(900_000n) }), { from: carol });
     const after = chain.query(Staking.method.delegation, held).delegationResponse;
     expect(after).toMatchObject({ delegation: { shares: `${6n * M * 10n ** 18n}` }, balance: { amount: "5400000" } });
@@ -172,7 +172,8 @@ describe("a validator that signs two blocks of one height", () => {
     const moved = { ...at, validatorSrcAddress: operatorAddress(bob), validatorDstAddress: operatorAddress(alice) };
     chain.mustSend(create(MsgBeginRedelegateSchema, { ...moved, amount: coin(2n * M) }), from);
     chain.block([], [proof]);
-    // 5% of 30 million: 200,000 of what unbonds, 100,000 of what was moved, and the rest of the validator's own.
+    // 5% of 30 million: 200,000 from the unbonding, 100,000 from the redelegation, and the rest from the validator's
+    // own tokens.
     const { unbond } = chain.query(Staking.method.unbondingDelegation, {
       delegatorAddr: carol.address,
       validatorAddr: operatorAddress(bob),

@@ -79,7 +79,7 @@ function addUnbonding(keeper: StakingKeeper, ctx: Context, key: DelegationKey, {
   unbondings.set(store(ctx), key, found);
 }
 
-/** Pays out the entries of an unbonding whose time has come. Returns what was paid. */
+/** Pays out the due entries of an unbonding. Returns the amount. */
 export function completeUnbonding(keeper: StakingKeeper, ctx: Context, key: DelegationKey): bigint | undefined {
   const { unbondings } = keeper.records;
   const found = unbondings.get(store(ctx), key);
@@ -92,7 +92,7 @@ export function completeUnbonding(keeper: StakingKeeper, ctx: Context, key: Dele
   return amounts.reduce((sum, amount) => sum + amount, 0n);
 }
 
-/** Delegates what is still unbonding again. */
+/** Delegates tokens of an unfinished unbonding again. */
 export function cancelUnbonding(keeper: StakingKeeper, ctx: Context, cancelled: CancelledUnbonding): void {
   const { key, amount, height } = cancelled;
   const validator = keeper.validator(ctx, key[1]);

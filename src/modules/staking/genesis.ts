@@ -38,7 +38,7 @@ const MAX_VALIDATORS = 100;
 const MAX_ENTRIES = 7;
 const HISTORICAL_ENTRIES = 10_000;
 
-/** Above these, one block, one message or the state of one block would be too large. */
+/** Limits that keep one block, one message and the state of one block small enough. */
 const MOST_VALIDATORS = 10_000;
 const MOST_ENTRIES = 1_000;
 const MOST_HISTORY = 1_000_000;
@@ -54,7 +54,7 @@ export function defaultParams(): Params {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems(params: Params): string[] {
   const { unbondingTime, maxValidators, maxEntries, historicalEntries, bondDenom, minCommissionRate } = params;
   const rate = BigInt(minCommissionRate);
@@ -230,7 +230,7 @@ interface Entry {
   readonly creationHeight: bigint;
   readonly completionTime?: unknown;
   readonly initialBalance: string;
-  /** Of unbondings; a redelegation has none. */
+  /** Remaining amount of an unbonding; a redelegation has none. */
   readonly balance?: string;
 }
 

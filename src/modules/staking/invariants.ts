@@ -18,7 +18,7 @@ export function stakingInvariants(keeper: StakingKeeper): Readonly<Record<string
   };
 }
 
-/** What is wrong with the coins of the two pools. */
+/** Faults of the balances of the two pools. */
 export function poolsHoldTokens(keeper: StakingKeeper, ctx: Context): string | undefined {
   let [bonded, free] = [0n, 0n];
   for (const validator of keeper.records.validators.values(store(ctx))) {

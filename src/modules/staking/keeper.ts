@@ -22,7 +22,7 @@ import {
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
-/** What staking does with coins. */
+/** Functions of the bank that staking needs. */
 export type StakingBank = Pick<
   Bank,
   "burn" | "delegate" | "moduleBalance" | "sendModuleToModule" | "supply" | "undelegate"
@@ -36,7 +36,7 @@ export interface StakingHooks {
   beforeDelegationCreated(ctx: Context, delegator: Uint8Array, validator: Uint8Array): void;
   beforeSharesModified(ctx: Context, delegator: Uint8Array, validator: Uint8Array): void;
   afterDelegationModified(ctx: Context, delegator: Uint8Array, validator: Uint8Array): void;
-  /** The shares of a delegation have changed by so much; all of them have where it began or ended. */
+  /** Called after the shares of a delegation have changed by this much, or by all of them when it began or ended. */
   afterSharesChanged(ctx: Context, delegation: DelegationKey, change: Dec): void;
   /** `fraction` of its tokens is about to be burnt. */
   beforeValidatorSlashed(ctx: Context, validator: Uint8Array, fraction: Dec): void;
@@ -115,12 +115,12 @@ export class StakingKeeper {
     return this.records.validators.values(store(ctx));
   }
 
-  /** Everybody who delegates, and to whom. */
+  /** All delegators with their validators. */
   allDelegations(ctx: Context): Iterable<readonly [delegator: Uint8Array, operator: Uint8Array]> {
     return this.records.delegations.keys(store(ctx));
   }
 
-  /** Operators of the validators that somebody delegates to. */
+  /** Operators of the validators that the delegator has a stake in. */
   validatorsOf(ctx: Context, delegator: Uint8Array): Uint8Array[] {
     return [...this.records.delegations.keys(store(ctx), { prefix: [delegator] })].map(([, operator]) => operator);
   }
@@ -132,8 +132,8 @@ export class StakingKeeper {
   }
 
   /**
-   * The validators that are bonded and not jailed, by their power: `max_validators` at most. Stronger ones that are not bonded
-   * yet take nobody's place here.
+   * The validators that are bonded and not jailed, by power: at most `max_validators`. Stronger ones that are not
+   * bonded yet are not counted.
    */
   bondedValidators(ctx: Context): BondedValidator[] {
     return [...this.records.lastPowers.keys(store(ctx))]
@@ -205,7 +205,7 @@ export class StakingKeeper {
     return shares;
   }
 
-  /** Forgets a validator that nobody delegates to and that is not bonded any more. */
+  /** Deletes a validator without delegations that is no longer bonded. */
   removeValidator(ctx: Context, operator: Uint8Array): void {
     const validator = this.validator(ctx, operator);
     assert(validator.status === BondStatus.UNBONDED, "a validator leaves when it is unbonded");
@@ -214,7 +214,7 @@ export class StakingKeeper {
     this.hooks.afterValidatorRemoved(ctx, operator, consensusAddressOf(validator));
   }
 
-  /** Removes a validator from those that can be bonded. Throws `staking/8` if it is removed already. */
+  /** Removes a validator from the candidates for bonding. Throws `staking/8` if it is removed already. */
   jail(ctx: Context, validator: Validator): void {
     if (validator.jailed) throw errors.jailed(`cannot jail already jailed validator ${validator.operatorAddress}`);
     this.setValidator(ctx, { ...validator, jailed: true });

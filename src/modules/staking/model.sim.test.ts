@@ -33,7 +33,7 @@ const [SEATS, MOST_ENTRIES, UNBONDING] = [2, 2, 54_000_000_000n];
 
 type Status = "unbonded" | "unbonding" | "bonded";
 
-/** Nobody is slashed here, so a share is a token. */
+/** There is no slashing here, so a share is a token. */
 interface Validator {
   readonly operator: TestKey;
   readonly minimum: bigint;
@@ -48,7 +48,7 @@ interface Validator {
 interface Entry {
   readonly delegator: string;
   readonly from: string;
-  /** Of a redelegation. */
+  /** Destination of a redelegation. */
   readonly to?: string;
   readonly height: bigint;
   readonly end: bigint;
@@ -86,7 +86,7 @@ class Stake {
     if (validator.stakes.size === 0) this.validators = this.validators.filter((each) => each !== validator);
   }
 
-  /** The block is over: the strongest have the seats, and what is due is done. */
+  /** End of the block: the strongest have the seats, and due entries are paid. */
   end(now: bigint, height: bigint): void {
     const seated = this.validators
       .filter(({ jailed }) => !jailed)
@@ -209,7 +209,7 @@ const delegate: Plan = (sim, from) => {
   };
 };
 
-/** What stands against taking an amount out of a delegation. */
+/** The reason against taking an amount out of a delegation, if any. */
 function refusal(stake: Stake, from: TestKey, [operator, amount]: readonly [TestKey, bigint]): Outcome {
   const validator = stake.find(operator.name);
   if (validator === undefined) return "staking/4";
@@ -279,7 +279,7 @@ function move({ stake, chain }: Sim, moved: { delegator: string; from: string; t
   return "done";
 }
 
-/** Of an unbonding that began some blocks ago, or of one that never did. */
+/** Cancels an unbonding that began some blocks ago, or one that never did. */
 const cancel: Plan = (sim, from) => {
   const { stake, random, chain } = sim;
   const own = stake.unbondings.filter((each) => each.delegator === from.name);

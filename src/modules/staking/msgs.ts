@@ -164,7 +164,7 @@ function cancelHandler(keeper: StakingKeeper, ctx: Context, msg: MsgCancelUnbond
   return {};
 }
 
-/** What is delegated keeps its denomination: the pools could not pay it out in another. */
+/** Delegated tokens keep their denomination: the pools could not pay out another. */
 function changeParams(keeper: StakingKeeper, ctx: Context, params: Params): void {
   const denom = keeper.bondDenom(ctx);
   if (params.bondDenom !== denom && keeper.records.validators.count(store(ctx)) > 0)

@@ -53,7 +53,7 @@ export class StakingRecords {
         key: tupleKey(addressKey),
         of: (validator: Validator) => [consensusAddressOf(validator)] as const,
       }),
-      /** Those that are not jailed, by power. */
+      /** Validators that are not jailed, by power. */
       power: index({
         prefix: 0x03,
         key: tupleKey(uint64Key, invertedKey),
@@ -110,7 +110,7 @@ export class StakingRecords {
       }),
     },
   });
-  /** What the engine learned last, by operator. */
+  /** Powers last reported to the engine, by operator. */
   readonly lastPowers = collection({ name: "power", prefix: 0x0b, key: addressKey, value: bigintValue });
   readonly lastTotalPower = item({ name: "total power", prefix: 0x0c, value: bigintValue });
   /** By the time in nanoseconds at which they are complete. */

@@ -22,9 +22,9 @@ export interface Infraction {
 }
 
 /**
- * Burns part of what was bonded to a validator when it did wrong: of money that has left it since, by unbonding or to
- * another validator, the part that each answers for, and the rest from the validator's own tokens. Returns what was
- * burnt of these. A validator that is gone or unbonded has nothing left to burn.
+ * Burns part of the tokens bonded to a validator at the time of its infraction. Tokens that left since, by unbonding or
+ * redelegation, are burned for their part, and the rest comes from the validator's own tokens. Returns the burned
+ * amount of the validator's own tokens. A missing or unbonded validator has nothing left to burn.
  */
 export function slash(keeper: StakingKeeper, ctx: Context, infraction: Infraction): bigint {
   const { consensus, power, fraction } = infraction;
@@ -54,7 +54,7 @@ function slashLeavers(keeper: StakingKeeper, ctx: Context, operator: Uint8Array,
   return total;
 }
 
-/** Returns what the entries answer for, which is more than what is burnt where they were slashed before. */
+/** Returns the amount that the entries are liable for, which exceeds the burned amount if they were slashed before. */
 function slashUnbonding(keeper: StakingKeeper, ctx: Context, key: DelegationKey, infraction: Infraction): bigint {
   const found = keeper.records.unbondings.require(store(ctx), key);
   let total = 0n;
@@ -72,7 +72,7 @@ function slashUnbonding(keeper: StakingKeeper, ctx: Context, key: DelegationKey,
   return total;
 }
 
-/** First from what is unbonding at the new validator, then from the delegation to it. */
+/** Burns tokens unbonding from the new validator first, then tokens delegated to it. */
 function slashRedelegation(keeper: StakingKeeper, ctx: Context, key: RedelegationKey, infraction: Infraction): bigint {
   const { entries } = keeper.records.redelegations.require(store(ctx), key);
   const burnt = { bonded: 0n, "not bonded": 0n };
@@ -111,7 +111,7 @@ function takeFromUnbonding(
   return share - left;
 }
 
-/** What is taken from the delegation is a part of its shares; a delegation that is gone has nothing left. */
+/** Takes a part of the delegation's shares; a deleted delegation has nothing left. */
 function takeFromDelegation(
   keeper: StakingKeeper,
   ctx: Context,

@@ -19,7 +19,7 @@ export function tokensOf({ tokens }: Pick<Validator, "tokens">): bigint {
   return BigInt(tokens);
 }
 
-/** What all delegations have a share of, as a decimal. */
+/** Total shares of all delegations, as a decimal. */
 export function sharesOf({ delegatorShares }: Pick<Validator, "delegatorShares">): Dec {
   return BigInt(delegatorShares);
 }
@@ -60,7 +60,7 @@ export function hasNoRate(validator: Validator): boolean {
   return tokensOf(validator) === 0n && sharesOf(validator) > 0n;
 }
 
-/** What shares are worth, rounded half to even. */
+/** The value of shares, rounded half to even. */
 export function tokensForShares(validator: Validator, shares: Dec): Dec {
   return decQuo(shares * tokensOf(validator), sharesOf(validator));
 }
@@ -90,7 +90,7 @@ export function addTokens(
   return { validator: { ...validator, tokens: `${tokens}`, delegatorShares: `${shares + issued}` }, issued };
 }
 
-/** A validator with fewer shares, and the whole tokens that they were worth; the last shares take what is left. */
+/** A validator with fewer shares, and the whole tokens that they were worth; the last shares take the rest. */
 export function removeShares(
   validator: Validator,
   shares: Dec,

@@ -17,9 +17,9 @@ import {
   tokensOf,
 } from "./validator.ts";
 
-/** Most entries of each queue that one block completes; the others follow in the next ones. */
+/** Maximum entries of each queue that one block completes; the rest follows in the next blocks. */
 const MAX_COMPLETED = 500;
-/** Most old records of validators that one block forgets. */
+/** Maximum old validator records that one block deletes. */
 const MAX_FORGOTTEN = 100n;
 
 /** The changes of the voters by this block, and everything that has become due. */
@@ -31,7 +31,7 @@ export function endBlock(keeper: StakingKeeper, ctx: Context): readonly Validato
   return updates;
 }
 
-/** Bonds the strongest validators, as many as allowed, and unbonds those that are no longer among them. */
+/** Bonds the strongest validators, as many as allowed, and unbonds the others. */
 export function updateVoters(keeper: StakingKeeper, ctx: Context): ValidatorUpdate[] {
   const { lastPowers, lastTotalPower } = keeper.records;
   const last = new Map([...lastPowers.iterate(store(ctx))].map(([operator, power]) => [toHex(operator), power]));
@@ -56,13 +56,13 @@ export function updateVoters(keeper: StakingKeeper, ctx: Context): ValidatorUpda
     updates.push({ pubKey: consensusKeyOf(validator), power: 0n });
   }
   keeper.movePools(ctx, moved > 0n ? "bonded" : "not bonded", moved > 0n ? moved : -moved);
-  // Where nobody votes there is no record, as in a genesis without voters.
+  // Without voters there is no record, as in a genesis without voters.
   if (totalPower === 0n) lastTotalPower.delete(store(ctx));
   else if (updates.length > 0) lastTotalPower.set(store(ctx), totalPower);
   return updates;
 }
 
-/** The voters as the engine learned of them last. */
+/** The voters last reported to the engine. */
 export function lastVoters(keeper: StakingKeeper, ctx: Context): ValidatorUpdate[] {
   return [...keeper.records.lastPowers.iterate(store(ctx))].map(([operator, power]) => ({
     pubKey: consensusKeyOf(keeper.validator(ctx, operator)),
@@ -107,7 +107,7 @@ function beginUnbonding(keeper: StakingKeeper, ctx: Context, validator: Validato
   return unbonding;
 }
 
-/** Times before 1970 are those of validators that never began to unbond. */
+/** Validators that never began to unbond have times before 1970. */
 function queueTime({ unbondingTime }: Validator): bigint {
   const time = timeOf(unbondingTime);
   return time < 0n ? 0n : time;
@@ -151,7 +151,7 @@ function coinText(denom: string, amount: bigint): string {
   return amount === 0n ? "" : formatCoin({ denom, amount });
 }
 
-/** Of a chain that runs without an engine. */
+/** For a chain without an engine. */
 const NO_HASH = new Uint8Array(0);
 
 /** Remembers the block and its voters for as many blocks as the parameters say. */

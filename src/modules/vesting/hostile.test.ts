@@ -184,7 +184,7 @@ const WAYS: readonly Try[] = [
   ],
 ];
 
-/** What she wants to attack is there, and her helper may do everything. */
+/** A chain with the objects that she attacks, and a helper with every permission. */
 function prepared(): TestChain {
   const chain = setUp();
   const market = new TestMarket(chain);

@@ -3,7 +3,7 @@ import { type IntCoin, sdkErrors } from "../../util/index.ts";
 import { decodeAddress, vestingErrors as errors } from "../../wire/index.ts";
 import { scheduleProblem, type Vesting, type VestingSchedule } from "../auth/index.ts";
 
-/** What the module needs of accounts. */
+/** Functions of the account keeper that the module needs. */
 export interface VestingAccounts {
   has(ctx: Context, address: Uint8Array): boolean;
   addVesting(
@@ -13,7 +13,7 @@ export interface VestingAccounts {
   ): void;
 }
 
-/** What the module needs of the bank. */
+/** Functions of the bank that the module needs. */
 export interface VestingBank {
   checkSendEnabled(ctx: Context, coins: readonly IntCoin[]): void;
   isBlocked(address: Uint8Array): boolean;
@@ -27,7 +27,7 @@ export interface NewAccount {
   readonly schedule: VestingSchedule;
 }
 
-/** Creates accounts with locked coins; the accounts module keeps what is locked. */
+/** Creates accounts with locked coins; the accounts module keeps the locks. */
 export class VestingKeeper {
   readonly #accounts: VestingAccounts;
   readonly #bank: VestingBank;

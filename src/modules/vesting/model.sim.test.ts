@@ -48,7 +48,7 @@ interface Plan {
 interface Heir {
   readonly plan: Plan;
   readonly balance: Record<string, bigint>;
-  /** Delegated coins: those that were locked, and those that were free. */
+  /** Delegated coins that were locked, and delegated coins that were free. */
   delegatedLocked: bigint;
   delegatedFree: bigint;
   unbonding: { readonly amount: bigint; readonly at: bigint }[];
@@ -131,7 +131,7 @@ function vestingChain(): TestChain {
   });
 }
 
-/** Somebody gives a new account its coins; at times it is there already, or the end has passed. */
+/** Gives a new account its coins; at times it exists already, or the end has passed. */
 function found(sim: Sim): ModelStep {
   const { random, heirs, chain } = sim;
   const name = random.pick(HEIRS) ?? "";
@@ -157,7 +157,7 @@ interface Pair {
   readonly toAddress: string;
 }
 
-/** How somebody's coins come free, and the message that makes the account. */
+/** A vesting schedule, and the message that creates the account. */
 type Founding = (sim: Sim, pair: Pair) => FoundingAct;
 
 interface FoundingAct {
@@ -228,7 +228,7 @@ function live(sim: Sim, from: TestKey): ModelStep | undefined {
 
 type Living = (sim: Sim, from: TestKey, heir: Heir) => ModelStep;
 
-/** Near what can be spent, so that one more is too much. */
+/** Near the spendable amount, so that one more is too much. */
 const spend: Living = (sim, { address }, heir) => {
   const denom = sim.random.int(3) === 0 ? OTHER : NATIVE_DENOM;
   const near = spendable(heir, denom, sim.now() + 6n);
@@ -287,7 +287,7 @@ const undelegate: Living = (sim, { address }, heir) => {
   };
 };
 
-/** What comes back was free before it was locked. */
+/** Free coins return before locked ones. */
 function complete(heir: Heir, now: bigint): void {
   for (const { amount } of heir.unbonding.filter(({ at }) => at <= now)) {
     const ofFree = amount < heir.delegatedFree ? amount : heir.delegatedFree;

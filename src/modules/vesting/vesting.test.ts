@@ -167,7 +167,7 @@ test("permanently locked coins can be delegated and never sent", () => {
     baseVestingAccount: { endTime: 0n, delegatedVesting: [coin(600n)], delegatedFree: [] },
   });
   expect(chain.send(send(vera, alice.address, 1n), { from: vera })).toMatchObject({ code: 5 });
-  // What others send is free.
+  // Received coins are free.
   chain.mustSend(send(alice, vera.address, 30n), { from: alice });
   expect(spendable(chain, vera.address)).toBe(30n);
   expect(chain.send(send(vera, alice.address, 31n), { from: vera })).toMatchObject({ code: 5 });
@@ -205,7 +205,7 @@ describe("delegated coins", () => {
     expect(delegatedOf(chain, vera)).toMatchObject({ delegatedVesting: [coin(700n)], delegatedFree: [] });
     expect(chain.balance(vera.address)).toBe(800n);
     expect(spendable(chain, vera.address)).toBe(500n);
-    // Two rounds of export keep what is delegated.
+    // Two rounds of export keep the delegated coins.
     const [first, second] = chain.exportTwice();
     expect(Object(second).auth).toEqual(Object(first).auth);
   });
@@ -223,13 +223,13 @@ describe("delegated coins", () => {
     expect(chain.balance(vera.address)).toBe(950_000n);
     expect(delegatedOf(chain, vera)).toMatchObject({ delegatedVesting: [coin(50_000n)] });
     expect(spendable(chain, vera.address)).toBe(0n);
-    // What others send is free, whatever was lost.
+    // Received coins are free after a loss too.
     chain.mustSend(send(alice, vera.address, 10n), { from: alice });
     expect(spendable(chain, vera.address)).toBe(10n);
   });
 });
 
-/** What clients read of an account's delegated coins. */
+/** An account's delegated coins as clients read them. */
 function delegatedOf(chain: TestChain, { address }: TestKey) {
   const any = account(chain, address);
   const kinds = [DelayedVestingAccountSchema, PermanentLockedAccountSchema] as const;

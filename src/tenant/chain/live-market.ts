@@ -19,7 +19,7 @@ import { deployErrors } from "../session/errors.ts";
 import type { CommittedMessages, Market } from "../session/market.ts";
 import { chainMarket } from "./chain-market.ts";
 
-/** How transactions are made: the client library's options, including those of the command line. */
+/** Options of transactions: the client library's, including the command line's. */
 export type MarketTxOptions = Pick<
   TxOptions,
   "gas" | "gasAdjustment" | "fees" | "gasPrices" | "memo" | "timeoutHeight" | "signMode"
@@ -36,7 +36,7 @@ export interface LiveMarketOptions {
 const MAX_TRIES = 10;
 /** Gas grows with the size: for a large deployment the usual limit is too low, and the fee would be lost. */
 const LARGE_BYTES = 1_000;
-/** The gas of these messages grows with the number of leases that they end. */
+/** The gas of these messages grows with the number of leases that end. */
 const GROWING = ["/svc.deployment.v1beta1.MsgCloseDeployment"];
 /** Default factor of the estimate: amounts grow until the block comes. */
 const ESTIMATE_MARGIN = (DEC_ONE * 13n) / 10n;

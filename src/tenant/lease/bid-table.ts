@@ -6,7 +6,7 @@ const HEADINGS = ["", "PROVIDER", "HOST", "PER BLOCK", "PER HOUR", "PER MONTH", 
 const MAX_ATTRIBUTES = 4;
 const MAX_CELL = 60;
 
-/** The offers of one group, numbered as they are chosen. Prices over time follow the measured block time. */
+/** The offers of one group, numbered for the choice. Prices over time follow the measured block time. */
 export function bidTable(offers: readonly Offer[], blockSeconds: number): string {
   return textTable([HEADINGS, ...offers.map((offer, at) => offerRow(offer, at + 1, blockSeconds))]);
 }
@@ -18,7 +18,7 @@ function offerRow({ bid, host, attributes, auditors }: Offer, number: number, bl
   return [`${number}`, bid.id.provider, cell(host), ...prices, cell(attributeText(attributes)), audited];
 }
 
-/** What a provider says about itself; lists of capabilities are for machines. */
+/** A provider's attributes as text; lists of capabilities are for machines. */
 export function attributeText(attributes: readonly ProviderAttribute[]): string {
   const shown = attributes.filter(({ key }) => !key.startsWith("capabilities/"));
   if (shown.length === 0) return "-";

@@ -79,7 +79,7 @@ function nobodyReached(
   return deployErrors.noBids(`group ${group}: ${refusal.reason}`, { hint });
 }
 
-/** Bids for these groups, those that the policy refuses included, once each group has one to accept. */
+/** Bids for these groups, including refused ones, once each group has an acceptable bid. */
 async function collectBids(session: Session, dseq: bigint, gseqs: readonly number[]): Promise<readonly BidRecord[]> {
   const { market, request, clock } = session;
   const deadline = clock.now() + request.timeoutMs;
@@ -163,7 +163,7 @@ function refusedByAll({ request }: Session, order: OrderRecord): Error {
   return deployErrors.noBids(`every provider refuses ${orderNames([order])} for good`, { hint });
 }
 
-/** What is wrong with the existing bids. */
+/** Faults of the existing bids. */
 export function unacceptableText(bids: readonly BidRecord[], { choice, maxPrice }: BidPolicy): string | undefined {
   const [cheapest] = rankBids(bids);
   if (cheapest === undefined) return undefined;
@@ -184,7 +184,7 @@ interface EmptyMarket {
   readonly providers: readonly ProviderRecord[];
 }
 
-/** Reports what is awaited and why nobody bids, without repeating itself. */
+/** Reports the awaited bids and the reasons for missing ones, without repeating itself. */
 class BidWatch {
   readonly #session: Session;
   readonly #told = new Set<string>();
@@ -218,7 +218,7 @@ class BidWatch {
     if (hopeless !== undefined) throw refusedByAll(this.#session, hopeless);
   }
 
-  /** Ends the wait when nobody is left who could bid less: every provider has bid or refuses for good. */
+  /** Ends the wait when every provider has bid or refuses for good, so that no lower bid can come. */
   async #tooDear({ orders, bids, providers }: EmptyMarket, reason: string): Promise<void> {
     for (const order of orders) {
       const own = bids.filter(({ id }) => id.gseq === order.id.gseq);

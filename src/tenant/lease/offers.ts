@@ -2,7 +2,7 @@ import type { BidRecord, ProviderRecord } from "../../client/index.ts";
 import { hostOf, type Offer } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
 
-/** Bids with what the chain knows about their providers. */
+/** Bids with the chain's facts about their providers. */
 export async function offersOf({ market }: Session, bids: readonly BidRecord[]): Promise<readonly Offer[]> {
   const addresses = [...new Set(bids.map(({ id }) => id.provider))];
   const known = new Map(await Promise.all(addresses.map(async (address) => [address, await look(address)] as const)));

@@ -5,7 +5,7 @@ import type { BidRefusal, TenantGateway } from "../session/gateway.ts";
 import { hostOf } from "../session/offer.ts";
 import type { Session } from "../session/session.ts";
 
-/** Why a provider has not bid, and what the tenant can do about it. */
+/** Why a provider has not bid, and the tenant's remedy. */
 export interface Silence {
   readonly provider: ProviderRecord;
   readonly reason: string;
@@ -57,7 +57,7 @@ function silences(provider: ProviderRecord, answers: readonly Answer[]): Silence
   });
 }
 
-/** The order that nobody will ever bid on: every provider has refused it for good. */
+/** An order that can get no bid: every provider has refused it for good. */
 export function hopelessOrder(
   orders: readonly OrderRecord[],
   providers: readonly ProviderRecord[],
@@ -79,7 +79,7 @@ export function silenceText(silences: readonly Silence[]): string {
     .join("");
 }
 
-/** The message when nobody could bid at all. */
+/** The message if there is no provider that could bid. */
 export const NO_PROVIDERS =
   "no provider is registered on this chain: start one with svc provider run, or use svc localnet, which has one\n";
 

@@ -10,7 +10,7 @@ export interface BidWindow {
   readonly bids: readonly BidRecord[];
   /** Blocks to wait after the first bid of a group. */
   readonly blocks: bigint;
-  /** How many providers could bid at all: when all have bid, there is nobody left to wait for. */
+  /** Number of providers that could bid; once all have bid, the wait ends. */
   readonly bidders: number;
 }
 

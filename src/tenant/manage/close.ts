@@ -9,9 +9,9 @@ export interface CloseResult {
   readonly dseq: string;
   readonly height: string;
   readonly txhash: string;
-  /** What each provider was paid over the whole life of the deployment. */
+  /** Each provider's total earnings from the deployment. */
   readonly paid: readonly { readonly provider: string; readonly amount: IntCoin }[];
-  /** What came back to the depositors with the close. */
+  /** Refund to the depositors at the close. */
   readonly returned: IntCoin;
 }
 
@@ -34,7 +34,7 @@ export async function closeAndSettle(
   };
 }
 
-/** Deposits minus refunds: what is left and what was earned. */
+/** Deposits minus refunds: remaining and earned money. */
 function moneyIn({ escrow }: DeploymentRecord): bigint {
   return escrow === undefined ? 0n : escrow.balance + escrow.transferred;
 }

@@ -21,22 +21,22 @@ export interface DeploymentLine {
   readonly blocks_left: string;
   /** When the funds run out, RFC 3339; empty while nothing is paid. */
   readonly until: string;
-  /** Why a provider could not be asked, and what it says about services that do not work. */
+  /** Why a provider could not be asked, and its messages about services that do not work. */
   readonly problems: readonly string[];
-  /** What the owner can do next, with the command; empty while nothing needs to be done. */
+  /** The owner's next step, with the command; empty if there is none. */
   readonly next: string;
 }
 
 export interface PsParts {
   readonly market: Market;
   readonly openGateway: OpenGateway;
-  /** What this machine has begun. */
+  /** Journal of this machine's runs. */
   readonly journal: Journal;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** The active deployments of the account with what their providers say about them. */
+/** The active deployments of the account with their providers' status. */
 export async function listDeployments(parts: PsParts): Promise<readonly DeploymentLine[]> {
   const { market } = parts;
   const deployments = await market.deployments("active");
@@ -75,7 +75,7 @@ async function deploymentLine(parts: PsParts, deployment: DeploymentRecord, time
   };
 }
 
-/** A paused group waits for its owner; everything else is what an unfinished run does next. */
+/** A paused group waits for its owner; any other step belongs to an unfinished run. */
 function nextStep(groups: readonly GroupLook[], run: string | undefined): string {
   const paused = groups.find(({ text }) => text === PAUSED);
   return (paused ?? (run === undefined ? groups.find(({ next }) => next !== undefined) : { next: run }))?.next ?? "";
@@ -95,7 +95,7 @@ function perMonth(price: { readonly denom: string; readonly amount: bigint }, { 
 }
 
 interface GroupLook {
-  /** `active`, or what the group waits for. */
+  /** `active`, or the event that the group waits for. */
   readonly text: string;
   readonly next?: string;
 }
@@ -167,7 +167,7 @@ async function look({ market, openGateway }: PsParts, lease: LeaseRecord): Promi
   }
 }
 
-/** What the provider reports that the numbers of replicas do not show. */
+/** Faults that the provider reports and the numbers of replicas do not show. */
 function troubles(address: string, { unknown, error, services }: LeaseState): readonly string[] {
   const lost = `${address} cannot look at its containers now: what is shown is from its last look`;
   return [
@@ -186,7 +186,7 @@ function serviceTrouble({ name, available, updated, total, error }: ServiceState
   return error === undefined ? [] : [`${name}: ${error}`];
 }
 
-/** The balance at this height, not that of the last settlement. */
+/** The balance at this height, not at the last settlement. */
 function moneyLeft(
   { escrow }: DeploymentRecord,
   leases: readonly PaidLease[],

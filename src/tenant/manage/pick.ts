@@ -40,7 +40,7 @@ export interface ServiceLease {
   readonly provider: ProviderRecord;
 }
 
-/** The running leases of a deployment that have the service, or all of them; at least one. */
+/** The running leases of a deployment that have the service, or all leases; at least one. */
 export async function serviceLeases(
   {
     market,

@@ -11,7 +11,7 @@ import { type DeployReporter, SILENT } from "../session/progress.ts";
 import type { DeployRequest, Questions } from "../session/session.ts";
 import { liveParts } from "./live.ts";
 
-/** What is deployed, who deploys it and how. */
+/** The file, the account and the settings of a deployment. */
 export interface DeployOptions {
   readonly file: string;
   /** Directory of certificates and of the records by which an interrupted deployment is continued. */
@@ -43,8 +43,8 @@ export const DEFAULT_BID_WINDOW = 2n;
 export const DEFAULT_TIMEOUT_MS = 300_000;
 
 /**
- * Deploys a file: certificate, order, bids, lease, manifest, ready services. Continues what an earlier run for the same file
- * began. Rejects with `SdlError`, one of `deployErrors`, or what the chain or a provider said.
+ * Deploys a file: certificate, order, bids, lease, manifest, ready services. Continues an earlier run of the same file.
+ * Rejects with `SdlError`, one of `deployErrors`, or an error of the chain or a provider.
  */
 export async function deploy(options: DeployOptions, reporter: DeployReporter = SILENT): Promise<DeployResult> {
   const { home, signer, chainId, tx = {}, signal = new AbortController().signal } = options;

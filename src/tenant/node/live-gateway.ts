@@ -81,7 +81,7 @@ export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecor
 /** A lease that the provider has not seen yet, and a provider that is away or busy, are tried again. */
 const PASSING = new Set([404, 408, 409, 429]);
 
-/** What a failed attempt to send a manifest means. */
+/** Classifies a failed attempt to send a manifest. */
 export function manifestOutcome(error: unknown): ManifestOutcome {
   const reason = errorText(error);
   if (!(error instanceof GatewayRefusal)) return { kind: "later", reason };
@@ -155,7 +155,7 @@ function readService(service: LeaseStatus["services"][string], generation: numbe
   };
 }
 
-/** What a browser could open; a stranger's answer may hold anything. */
+/** Addresses that a browser could open; the answer is untrusted. */
 function addresses(urls: readonly string[]): readonly string[] {
   return urls.filter((url) => /^https?:\/\//.test(url) && URL.canParse(url));
 }

@@ -129,7 +129,7 @@ async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
       }
       const isTaken = isOneOf([deploymentErrors.exists, deploymentErrors.numberUsed], error);
       const isArrived = isTaken && again !== undefined && (await isOurs(session, entry));
-      // What was sent before an interruption may still arrive: its record stays.
+      // A message sent before an interruption may still arrive: its record stays.
       if (!isArrived && (isTaken || again === undefined)) journal.remove(entry.dseq);
       if (!isTaken || collisions >= MAX_COLLISIONS) throw error;
       if (!isArrived) {

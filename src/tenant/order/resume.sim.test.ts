@@ -18,7 +18,7 @@ async function openChanged(): Promise<void> {
 }
 
 describe("kill -9 at every call", () => {
-  /** Calls of a run that nobody kills. */
+  /** Number of calls in an uninterrupted run. */
   async function countCalls(): Promise<number> {
     open();
     await fixture.deploy();

@@ -40,7 +40,7 @@ export async function findResumption(session: Session): Promise<Resumption> {
   return { ...(begun === undefined ? {} : { begun }), ...(number === undefined ? {} : { superseded: number }) };
 }
 
-/** What an entry still means on the chain; one that means nothing is forgotten. */
+/** The deployments of a journal entry on the chain; removes an entry without any. */
 async function settle(session: Session, entry: JournalEntry): Promise<Begun[]> {
   const { journal, fingerprint, request } = session;
   const deployment = await arrived(session, entry);

@@ -107,7 +107,7 @@ async function openAddresses(
   return [...waited, ...tried.filter((found) => typeof found !== "string")];
 }
 
-/** The answer of an address, or what is still waited for. */
+/** The answer of an address, or the reason to wait. */
 async function look({ probe, request }: Session, url: string): Promise<Answered | string> {
   try {
     const answer = await probe.http(url, request.signal);
@@ -119,7 +119,7 @@ async function look({ probe, request }: Session, url: string): Promise<Answered 
   }
 }
 
-/** Addresses that every program can open; if there are none, those that browsers can. */
+/** Addresses that every program can open, or else addresses that browsers can. */
 function plainFirst(answered: readonly Answered[]): readonly string[] {
   const plain = answered.filter(({ isPlain }) => isPlain);
   return (plain.length > 0 ? plain : answered).map(({ url }) => url);

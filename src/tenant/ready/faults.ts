@@ -6,7 +6,7 @@ import type { ReadyWatch } from "./watch.ts";
 /** Time between two questions to the provider. */
 const ASK_MS = 5_000;
 
-/** What a provider says is wrong with a lease, while its addresses are waited for. */
+/** Faults of a lease that the provider reports, while its addresses are awaited. */
 export class LeaseFaults {
   readonly #session: Session;
   readonly #leased: Leased;
@@ -20,12 +20,12 @@ export class LeaseFaults {
     this.#watch = watch;
   }
 
-  /** What it said last. */
+  /** The last faults. */
   get last(): readonly string[] {
     return this.#last;
   }
 
-  /** Asks now and then, and shows what is new. No answer says nothing. */
+  /** Asks from time to time, and shows new faults. Ignores a missing answer. */
   async ask(): Promise<void> {
     const { clock, openGateway } = this.#session;
     if (clock.now() < this.#askAt) return;
@@ -40,7 +40,7 @@ export class LeaseFaults {
   }
 }
 
-/** What keeps a lease from working, in the provider's words. */
+/** Faults that keep a lease from working, in the provider's words. */
 export function faultsOf({ services, error }: LeaseState): readonly string[] {
   const own = services.flatMap((each) => (each.error === undefined ? [] : [`service ${each.name}: ${each.error}`]));
   return error === undefined ? own : [error, ...own];

@@ -27,7 +27,7 @@ export async function withProviders({ market }: Session, leases: readonly LeaseR
   );
 }
 
-/** Brings the manifest to every provider. With `onlyMissing`, not to those that have one for the lease already. */
+/** Sends the manifest to every provider. With `onlyMissing`, skips providers that already have one for the lease. */
 export async function sendManifests(
   session: Session,
   leased: readonly Leased[],

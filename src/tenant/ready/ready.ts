@@ -37,7 +37,7 @@ async function waitServices(session: Session, leased: Leased, watch: ReadyWatch)
   return watch.until(look, { reasons: () => errors });
 }
 
-/** What the manifest with this hash still lacks, in words; undefined when everything is ready. */
+/** Services of this manifest that are not ready, in words; undefined if all are. */
 export function missingServices({ services, version }: LeaseState, hash: string): string | undefined {
   if (version !== hash) return "the provider to put the manifest in force";
   const late = services.filter(({ available, updated, total }) => available < total || updated < total);

@@ -9,11 +9,11 @@ const MAX_PAUSE_MS = 1_000;
 /** Time between two checks that the chain still has the leases. */
 const CHAIN_LOOK_MS = 5_000;
 
-/** What the error says when there is no more time. */
+/** Parts of the error at the time limit. */
 interface Late {
-  /** What was reported before. */
+  /** Earlier reports. */
   readonly reasons?: () => readonly string[];
-  /** What to do; logs and updates where it is left out. */
+  /** The remedy; logs and updates if left out. */
   readonly hint?: string;
 }
 
@@ -32,7 +32,7 @@ export class ReadyWatch {
     this.#chainLook = session.clock.now() + CHAIN_LOOK_MS;
   }
 
-  /** What a check finds; a text says what is still missing. */
+  /** Result of a check; a text names the missing part. */
   async until<T extends object | number | true>(look: () => Promise<T | string>, late: Late = {}): Promise<T> {
     const { clock, request, progress } = this.#session;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {

@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-/** What can go wrong between a deployment file and its containers. */
+/** Errors between a deployment file and its containers. */
 export const deployErrors = defineErrors("deploy", {
   noBids: [1, "no bid to accept"],
   notReady: [2, "the deployment is not ready"],

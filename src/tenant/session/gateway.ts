@@ -10,7 +10,7 @@ export interface ServiceState {
   readonly updated: number;
   /** HTTP addresses as a browser takes them. */
   readonly urls: readonly string[];
-  /** What keeps it from running, in the provider's words. */
+  /** The fault that keeps it from running, in the provider's words. */
   readonly error?: string;
 }
 
@@ -28,9 +28,9 @@ export interface PortState {
 export interface LeaseState {
   /** Hash of the manifest in force, lower-case hex. */
   readonly version: string;
-  /** What keeps all of it from running, in the provider's words. */
+  /** The fault that keeps the whole lease from running, in the provider's words. */
   readonly error?: string;
-  /** The provider cannot see its containers now: what follows is the last known state. */
+  /** The provider cannot see its containers now: the other fields are the last known state. */
   readonly unknown?: true;
   /** Leased addresses of the file that belong to another deployment of the tenant. */
   readonly withheldEndpoints?: readonly string[];
@@ -48,7 +48,7 @@ export type ManifestOutcome =
   | {
       readonly kind: "refused" | "later";
       readonly reason: string;
-      /** What to do about it, in the provider's words. */
+      /** The remedy, in the provider's words. */
       readonly remedy?: string;
     };
 
@@ -67,13 +67,13 @@ export interface TenantGateway {
 
 export interface HostsRefusal {
   readonly reason: string;
-  /** What to do about it, in the provider's words. */
+  /** The remedy, in the provider's words. */
   readonly remedy?: string;
 }
 
 export interface BidRefusal {
   readonly reason: string;
-  /** What to do about it, in the provider's words. */
+  /** The remedy, in the provider's words. */
   readonly remedy?: string;
   /** Whether it will never bid on this order. */
   readonly isFinal: boolean;

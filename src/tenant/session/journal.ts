@@ -2,17 +2,14 @@
 export const JOURNAL_STEPS = ["order", "bid", "lease", "manifest", "ready", "done"] as const;
 export type JournalStep = (typeof JOURNAL_STEPS)[number];
 
-/**
- * What is remembered about a deployment besides the chain's state: enough to continue after an interruption, no
- * secrets.
- */
+/** The record of a deployment besides the chain's state: enough to continue after an interruption, no secrets. */
 export interface JournalEntry {
   readonly dseq: bigint;
   readonly owner: string;
   readonly chainId: string;
   /** Absolute path of the deployment file. */
   readonly file: string;
-  /** Hash of what the file asks for: groups and manifest. */
+  /** Hash of the file's groups and manifest. */
   readonly fingerprint: string;
   readonly step: JournalStep;
   /** Providers that were chosen, by group. */

@@ -1,10 +1,10 @@
 import type { BidRecord } from "../../client/index.ts";
 import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 
-/** What a provider says about itself. */
+/** An attribute that a provider declares. */
 export type ProviderAttribute = Pick<Attribute, "key" | "value">;
 
-/** A bid with what is worth knowing about its provider. */
+/** A bid with the relevant facts about its provider. */
 export interface Offer {
   readonly bid: BidRecord;
   /** Host of the provider's gateway. */
@@ -14,7 +14,7 @@ export interface Offer {
   readonly auditors: readonly string[];
 }
 
-/** `host:port` of a gateway address, or the address as it is. */
+/** `host:port` of a gateway address, or the address unchanged. */
 export function hostOf(uri: string): string {
   return URL.canParse(uri) ? new URL(uri).host : uri;
 }

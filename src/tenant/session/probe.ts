@@ -2,7 +2,10 @@ export interface HttpAnswer {
   readonly status: number;
   /** The first characters of the body. */
   readonly start: string;
-  /** Whether every program on this machine would find the host, not only those that know the names below `localhost`. */
+  /**
+   * Whether every program on this machine can resolve the host, not only programs that know the names below
+   * `localhost`.
+   */
   readonly isPlain: boolean;
 }
 

@@ -11,11 +11,11 @@ export interface StepTime {
 
 /** Receives the progress of a deployment. */
 export interface DeployReporter {
-  /** A step is done. `ms` is what it took, `at` the time since the start, both in milliseconds. */
+  /** A step is done. `ms` is its duration, `at` the time since the start, both in milliseconds. */
   step(step: StepTime & { readonly at: number }, text: string): void;
-  /** What is awaited from now on, to be shown while nothing else happens; empty while a person is asked. */
+  /** The awaited event, shown while nothing else happens; empty during a question. */
   waiting(text: string): void;
-  /** Anything else worth knowing: tables, refusals, what is continued. May have several lines. */
+  /** Other information: tables, refusals, continued steps. May have several lines. */
   note(text: string): void;
 }
 
@@ -56,5 +56,5 @@ export class Progress {
   }
 }
 
-/** A reporter that nobody listens to. */
+/** A reporter without output. */
 export const SILENT: DeployReporter = { step: () => {}, waiting: () => {}, note: () => {} };

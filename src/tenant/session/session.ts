@@ -24,7 +24,7 @@ export interface DeployParts {
   readonly publishCertificate: () => Promise<Any | undefined>;
 }
 
-/** Questions to the person at the terminal. Absent if nobody is asked. */
+/** Questions to the user at the terminal. Absent if there are none. */
 export interface Questions {
   /** Whether to continue with something that costs money. */
   confirm(text: string): Promise<boolean>;
@@ -51,7 +51,7 @@ export interface DeployRequest extends SdlSource {
 export interface Session extends DeployParts {
   readonly request: DeployRequest;
   readonly progress: Progress;
-  /** Hash of what the file asks for. */
+  /** Hash of the file's groups and manifest. */
   readonly fingerprint: string;
 }
 

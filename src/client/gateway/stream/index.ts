@@ -1,4 +1,4 @@
-/** What a provider's gateway sends over websockets: logs and events that are followed, and shells. */
+/** Websocket streams of a provider's gateway: followed logs and events, and shells. */
 export { Feed } from "./feed.ts";
 export { followLogs } from "./follow.ts";
 export { type ShellOutput, type ShellResult, ShellSession } from "./shell.ts";

@@ -1,7 +1,7 @@
 import type { GatewayLogLine } from "../answers.ts";
 
 /**
- * Joins a new stream of lines to what was read before the old one broke. The new stream begins with past lines; the
+ * Joins a new stream of lines to the lines read before the old one broke. The new stream begins with past lines; their
  * longest run that overlaps ours is left out.
  */
 export class Overlap {
@@ -17,7 +17,7 @@ export class Overlap {
     this.#starts = kept.map((_, index) => index);
   }
 
-  /** Takes a line; returns the new lines as soon as it is clear which those are. */
+  /** Takes a line; returns the new lines as soon as they can be told from repeated ones. */
   push(line: GatewayLogLine): readonly GatewayLogLine[] | undefined {
     const at = this.#held.push(line) - 1;
     this.#starts = this.#starts.filter((start) => isSame(this.#kept[start + at], line));
@@ -26,7 +26,7 @@ export class Overlap {
     return this.#starts.length === 0 ? this.flush() : undefined;
   }
 
-  /** Decides by what has arrived so far. */
+  /** Decides by the lines so far. */
   flush(): readonly GatewayLogLine[] {
     return this.#held.slice(this.#old);
   }

@@ -10,7 +10,7 @@ const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdin: 104,
 /** Input is sent in chunks small enough for the provider. */
 const MAX_INPUT = 32 << 10;
 
-/** A piece of what a command wrote. */
+/** A piece of a command's output. */
 export interface ShellOutput {
   readonly stream: "stdout" | "stderr";
   readonly data: Uint8Array;
@@ -41,7 +41,7 @@ export class ShellSession {
     });
   }
 
-  /** What the command writes, until it ends. */
+  /** Output of the command, until it ends. */
   async *output(): AsyncGenerator<ShellOutput> {
     for await (const [message] of this.#messages) {
       if (!(message instanceof Buffer)) continue;
@@ -78,7 +78,7 @@ export class ShellSession {
 
   /** Ends the command. */
   close(): void {
-    // Its answer is read even if nobody reads the output.
+    // The shell's answer is read even if its output is not.
     this.#socket.resume();
     this.#socket.close();
   }

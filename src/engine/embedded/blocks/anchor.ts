@@ -35,19 +35,19 @@ import type { ExecutedTx } from "./tx-rows.ts";
 import { type Block, type Header, NO_COMMIT, type Validator } from "./types.ts";
 import { verifyCommit } from "./vote.ts";
 
-/** The signers of a block, and those whom the application counts as voters on it. */
+/** The signers of a block, and the application's voters on it. */
 interface Sets {
   readonly signers: readonly Validator[];
   readonly voters: readonly Validator[];
 }
 
-/** What an engine needs to continue after a height without the blocks before it. */
+/** The data that an engine needs to continue after a height without earlier blocks. */
 export interface Anchor {
   /** The block before, for the votes on it; undefined for the first of a chain. */
   readonly before: BlockRecord | undefined;
   readonly record: BlockRecord;
   readonly txs: readonly ExecutedTx[];
-  /** Those of the height and of the next two. */
+  /** Sets of the height and of the next two. */
   readonly sets: readonly Sets[];
 }
 
@@ -55,7 +55,7 @@ const SETS = 3;
 /** A transaction has at least one byte, and its result more. */
 const MAX_TXS = 200_000;
 
-/** What the engine stores of a height; undefined where it is not stored. */
+/** The anchor of a height; undefined if the height is not stored. */
 export function anchorAt(blocks: BlockReader, height: bigint): Anchor | undefined {
   const record = blocks.record(height);
   const sets = Array.from({ length: SETS }, (_, i) => height + BigInt(i)).flatMap((at) => {
@@ -103,7 +103,7 @@ export function decodeSignedBlock(bytes: Uint8Array): SignedBlock {
   return readable(() => decodeSigned(bytes));
 }
 
-/** What the blocks of a snapshot are compared with. */
+/** Values that the blocks of a snapshot are compared with. */
 export interface AnchorTrust {
   readonly genesis: Genesis;
   /** The key that signs the blocks of this home. */
@@ -113,7 +113,10 @@ export interface AnchorTrust {
 }
 
 export interface VerifiedAnchor {
-  /** The anchor without what no hash covers: events, logs, and what else of results is not in a header. */
+  /**
+   * The anchor without the parts that no hash covers: events, logs, and other parts of results that are not in a
+   * header.
+   */
   readonly anchor: Anchor;
   /** Header of the block after the height: it holds the app hash of the height. */
   readonly next: Header;
@@ -123,7 +126,7 @@ export interface VerifiedAnchor {
 
 /**
  * The app hash of an anchor's height. It is in the header of the next block, which the home's own key signed; all
- * blocks must follow each other from the anchor on. Throws `engine/6` with what does not fit.
+ * blocks must follow each other from the anchor on. Throws `engine/6` with the mismatch.
  */
 export function verifyAnchor(anchor: Anchor, following: Iterable<SignedBlock>, trust: AnchorTrust): VerifiedAnchor {
   return readable(() => {
@@ -227,11 +230,11 @@ export function hasParams(header: Header, params: ConsensusParams): boolean {
 
 export interface AnchorBeginning {
   readonly genesis: Genesis;
-  /** Those of the block after the height. */
+  /** Parameters of the block after the height. */
   readonly params: ConsensusParams;
 }
 
-/** What an engine must store to continue after an anchor. */
+/** Writes of an engine that continues after an anchor. */
 export function anchorWrites(anchor: Anchor, { genesis, params }: AnchorBeginning): Write[] {
   const { before, record, txs, sets } = anchor;
   const { height } = record.header;

@@ -16,11 +16,11 @@ import { decodeCommit, decodeHeader, encodeCommit, encodeHeader, eventInit, vali
 import { type ExecutedTx, readTx, readTxBytes, readTxs, TX_TABLES, txRemovals, txWrites } from "./tx-rows.ts";
 import { type Block, type Commit, type Header, NO_COMMIT, type Validator } from "./types.ts";
 
-/** Height (8 bytes) -> what is kept of a block besides its transactions. */
+/** Height (8 bytes) -> a block without its transactions. */
 const BLOCKS = "engine/blocks";
 /** Height (8 bytes) -> the validators from this height on; written where they change. */
 const VALIDATORS = "engine/validators";
-/** The same of those that the application counts as voters. */
+/** The same for the application's voters. */
 const VOTERS = "engine/voters";
 /** Height (8 bytes) -> the parameters of consensus from this height on; written where they change. */
 const PARAMS = "engine/params";
@@ -47,7 +47,7 @@ export interface ExecutedBlock {
   readonly txResults: readonly TxResult[];
   readonly events: readonly AppEvent[];
   readonly validatorUpdates: readonly ValidatorUpdate[];
-  /** Those of the next block, if this one changes them. */
+  /** Parameters of the next block, if this one changes them. */
   readonly consensusParamUpdates: ConsensusParams | undefined;
   readonly appHash: Uint8Array;
 }
@@ -71,7 +71,7 @@ export interface BlockRecord {
   readonly appHash: Uint8Array;
 }
 
-/** The committed blocks as they are on disk now, no matter who writes them. Reading never changes anything. */
+/** The committed blocks on disk, written by this process or another one. Read-only. */
 export class BlockReader {
   readonly #tables: Pick<Database, "table">;
 
@@ -100,7 +100,7 @@ export class BlockReader {
     return this.#isGone(height) ? undefined : this.#row(height);
   }
 
-  /** The record of the block before one, for the votes that the block carries; that of the first one kept is there too. */
+  /** The record of the preceding block, for the votes that a block carries; kept for the first block too. */
   recordBefore(height: bigint): BlockRecord | undefined {
     return this.#row(height - 1n);
   }
@@ -117,7 +117,7 @@ export class BlockReader {
     return value === undefined ? undefined : decodeRecord(value);
   }
 
-  /** The whole block, byte for byte what was hashed. */
+  /** The whole block with exactly the hashed bytes. */
   block(height: bigint): Block | undefined {
     const record = this.record(height);
     if (record === undefined) return undefined;
@@ -186,7 +186,7 @@ export class BlockReader {
     return this.#setAt(VALIDATORS, height);
   }
 
-  /** Those that the application counts as voters on the block of a height. */
+  /** The application's voters on the block of a height. */
   voters(height: bigint): Validator[] | undefined {
     return this.#setAt(VOTERS, height) ?? this.validators(height);
   }
@@ -292,7 +292,7 @@ export function* rowsBelow(tables: Pick<Database, "table">, height: bigint): Gen
   }
 }
 
-/** A row that nobody may ask for any more. */
+/** A row of a pruned block. */
 export interface OldRow {
   readonly table: string;
   readonly key: Uint8Array;
@@ -326,7 +326,7 @@ export function validatorsWrite(height: bigint, validators: readonly Validator[]
   return { table: VALIDATORS, key: uint64ToBytes(height), value: encodeValidators(validators) };
 }
 
-/** Sets whom the application counts as voters from a height on. */
+/** Sets the application's voters from a height on. */
 export function votersWrite(height: bigint, voters: readonly Validator[]): Write {
   return { table: VOTERS, key: uint64ToBytes(height), value: encodeValidators(voters) };
 }

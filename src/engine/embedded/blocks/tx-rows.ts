@@ -4,9 +4,12 @@ import { type Database, deflatedTable, firstEntry, type Range, type Write } from
 import { bytesToUint64, uint64ToBytes } from "../../../util/index.ts";
 import { decodeTxResult, encodeTxResult } from "./codec.ts";
 
-/** Height (8 bytes), index (4 bytes) -> transactions of a block from this index on, in groups so that one is read cheaply. */
+/**
+ * Height (8 bytes), index (4 bytes) -> transactions of a block from this index on, in groups so that one is read
+ * cheaply.
+ */
 const TXS = "engine/txs";
-/** The same keys -> the results of these transactions: they are several times as large, and seldom read. */
+/** The same keys -> the results of the transactions: they are several times as large, and seldom read. */
 const RESULTS = deflatedTable("engine/results");
 export const TX_TABLES: readonly string[] = [TXS, RESULTS];
 
@@ -48,7 +51,7 @@ export function readTxs(tables: Tables, height: bigint): ExecutedTx[] {
   return rowsOf(tables, TXS, height).map((tx, i) => executed(tx, results[i]));
 }
 
-/** Transactions of a block as they are in it. */
+/** Transactions of a block in their order. */
 export function readTxBytes(tables: Tables, height: bigint): Uint8Array[] {
   return rowsOf(tables, TXS, height);
 }

@@ -1,6 +1,6 @@
 /** Times are nanoseconds since 1970, UTC; heights, powers and times are bigint. */
 
-/** What identifies a block: the hash of its header and the Merkle root of its parts. */
+/** Identifies a block: the hash of its header and the Merkle root of its parts. */
 export interface BlockId {
   /** 32 bytes; empty in the first block's reference to its predecessor. */
   readonly hash: Uint8Array;

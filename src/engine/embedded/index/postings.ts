@@ -20,7 +20,7 @@ export const POSTING_TABLES: readonly string[] = [TERMS, EPOCHS];
 const TERM_BYTES = 10;
 const EPOCH_ENTRIES = 65_536;
 
-/** What a value is an attribute of. */
+/** Whether a value is an attribute of a transaction or of a block. */
 export type TermKind = "tx" | "block";
 
 interface Epoch {
@@ -46,7 +46,7 @@ export function termText(kind: TermKind, key: string, value?: string): string {
   return value === undefined ? `${kind}\0${key}` : `${kind}\0${key}\0${value}`;
 }
 
-/** The postings as they are on disk now, no matter who writes them. */
+/** The postings on disk, written by this process or another one. */
 export class PostingsReader {
   protected readonly tables: Pick<Database, "table">;
 

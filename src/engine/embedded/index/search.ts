@@ -174,7 +174,7 @@ function narrow(heights: Heights, condition: Condition): Heights {
   return { from: low > from ? low : from, to: high < to ? high : to };
 }
 
-/** The number that a height is compared with, also where it is in quotes; undefined for what is no number. */
+/** The number that a height is compared with, quoted or not; undefined if it is no number. */
 function boundOf({ operand }: Condition): number | undefined {
   if (operand.kind === "text") return /^[1-9]\d{0,14}$/.test(operand.text) ? Number(operand.text) : undefined;
   if (operand.kind !== "number") return undefined;
@@ -257,7 +257,7 @@ export function attributesOf(events: Parameters<typeof forEachIndexed>[0], more:
   return values;
 }
 
-/** What a query can ask about a transaction: its events, hash and height. */
+/** The searchable attributes of a transaction: its events, hash and height. */
 export function txAttributes({ hash, height, result }: Pick<FoundTx, "hash" | "height" | "result">): Attributes {
   return attributesOf(result.events, [
     ["tm.event", "Tx"],

@@ -21,6 +21,6 @@ it("indexes every value of a block with more of them than fit onto the call stac
   const index = new TxIndex(database, new BlockStore(database));
   const writes = index.writes(blockWithValues(values), [new Uint8Array(32)]);
   const terms = writes.filter(({ table }) => table === "index/terms");
-  // One term for the attribute, one for each value, and those of the block itself.
+  // One term for the attribute, one for each value, and the terms of the block itself.
   expect(terms.length).toBeGreaterThanOrEqual(values + 1);
 });

@@ -95,7 +95,7 @@ export class TxIndex extends TxReader {
     this.#written = postings;
   }
 
-  /** The writes for a block; `hashes` are those of its transactions. */
+  /** The writes for a block; `hashes` are the hashes of its transactions. */
   writes(executed: ExecutedBlock, hashes: readonly Uint8Array[]): Write[] {
     const { height } = executed.block.header;
     const writes: Write[] = [

@@ -12,7 +12,7 @@ export interface Entry {
   readonly arrival: number;
 }
 
-/** The waiting transactions that one account signs, by sequence, without gaps. */
+/** The waiting transactions of one signer, by sequence, without gaps. */
 export class Lane {
   readonly account: string;
   readonly #entries = new Map<bigint, Entry>();

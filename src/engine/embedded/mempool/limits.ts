@@ -3,7 +3,7 @@ export interface MempoolLimits {
   readonly maxTxs: number;
   readonly maxBytes: number;
   readonly maxTxBytes: number;
-  /** Limits of the transactions that one account signs. */
+  /** Limits of the transactions of one signer. */
   readonly maxTxsPerSender: number;
   readonly maxBytesPerSender: number;
   /** Number of hashes of seen transactions to remember. */
@@ -19,10 +19,10 @@ export const DEFAULT_MEMPOOL_LIMITS: MempoolLimits = {
   cacheSize: 100_000,
 };
 
-/** Bytes of the waiting transactions that one request gets: they are copied while no block is made. */
+/** Maximum bytes of waiting transactions in one answer: they are copied while no block is made. */
 export const MAX_LISTED_BYTES = 2 * 1024 * 1024;
 
-/** By how many hundredths the gas price of a transaction must rise over that of the one it replaces. */
+/** Percentage by which a replacement must raise the gas price. */
 export const REPLACEMENT_RAISE = 10n;
 
 /** Most transactions that make room for a single one. */

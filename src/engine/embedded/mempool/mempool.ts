@@ -28,7 +28,7 @@ export interface ReapLimits {
   readonly maxGas: bigint;
 }
 
-/** What a block did with its transactions. */
+/** Results of a block for its transactions. */
 export interface BlockOutcome {
   readonly height: bigint;
   readonly hashes: readonly Uint8Array[];
@@ -43,12 +43,12 @@ type CheckingApplication = Pick<Application, "checkTx" | "holdClaims" | "release
 export const TX_OVERHEAD = 5;
 
 /**
- * Transactions that wait for a block: those who pay more for a unit of gas first, of equals the first to come, and
- * those of one account by its sequence. When nothing fits any more, the cheapest make room for dearer ones.
+ * Transactions that wait for a block, ordered by gas price, then by arrival; within an account by sequence. In a full
+ * mempool, the cheapest make room for dearer ones.
  *
- * All waiting transactions could be paid and come into one block, one after the other. So after a commit only the
- * accounts that the block changed are checked: when the first and the last transaction of an account still pass, all
- * between them do.
+ * All waiting transactions can be paid and come into one block, one after the other. So after a commit only the
+ * accounts that the block changed are checked: if the first and the last transaction of an account still pass, so do
+ * all between them.
  */
 export class Mempool {
   readonly #app: CheckingApplication;
@@ -136,7 +136,7 @@ export class Mempool {
   }
 
   /**
-   * Forgets a block's transactions, of which those that failed may be sent again, and those that can no longer come
+   * Removes a block's transactions, of which failed ones may be sent again, and transactions that can no longer come
    * into a block.
    */
   committed({ height, hashes, results, touched }: BlockOutcome): void {
@@ -174,7 +174,7 @@ export class Mempool {
     return result;
   }
 
-  /** A refused transaction may be meant to take the place of one that waits, for a higher price of gas. */
+  /** A refused transaction may be a replacement of a waiting one, at a higher gas price. */
   #replace(entry: Entry): CheckTxResult | undefined {
     const old = this.#waiting.placeOf(entry.claim);
     if (old === undefined || !isRaise(old.claim.gasPrice, entry.claim.gasPrice)) return undefined;

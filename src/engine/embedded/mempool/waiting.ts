@@ -9,10 +9,7 @@ export interface Need {
   readonly bytes: number;
 }
 
-/**
- * The transactions that wait, in the order in which they should come into blocks: those who pay more for a unit of gas
- * first, of equals the first to come, and those of one account by its sequence.
- */
+/** The waiting transactions in the order of blocks: by gas price, then by arrival; within an account by sequence. */
 export class WaitingTxs {
   readonly #byKey = new Map<string, Entry>();
   readonly #lanes = new Map<string, Lane>();
@@ -46,7 +43,7 @@ export class WaitingTxs {
     return new Set([...entries].flatMap(({ claim }) => claim.signers[0]?.account ?? []));
   }
 
-  /** All of them, in no particular order. */
+  /** All entries, in no particular order. */
   entries(): IterableIterator<Entry> {
     return this.#byKey.values();
   }
@@ -108,7 +105,7 @@ export class WaitingTxs {
     return new Walk(this.#ready.inOrder(), this.#lanes);
   }
 
-  /** Removes those that can no longer come into a block of this height; others may follow them. */
+  /** Removes entries that can no longer come into a block of this height; others may follow them. */
   *outdated(height: bigint): Generator<Entry> {
     for (let first = this.#timeouts.first; first !== undefined; first = this.#timeouts.first) {
       if (first.claim.timeoutHeight >= height) return;
@@ -200,7 +197,7 @@ export class WaitingTxs {
   }
 }
 
-/** Goes through waiting transactions in their order; the followers of one come only after that one was taken. */
+/** Goes through waiting transactions in their order; the followers of one come only after it was taken. */
 export class Walk {
   readonly #ready: Iterator<Entry>;
   readonly #lanes: ReadonlyMap<string, Lane>;
@@ -262,7 +259,7 @@ function isBefore(a: Entry, b: Entry): boolean {
   return a.arrival < b.arrival;
 }
 
-/** Of two lanes at one price, the one whose last transaction came later. */
+/** At equal prices, the lane whose last transaction came later is cheaper. */
 function isCheaper(a: Lane, b: Lane): boolean {
   if (a.floor !== b.floor) return a.floor < b.floor;
   return (a.highest?.arrival ?? 0) > (b.highest?.arrival ?? 0);

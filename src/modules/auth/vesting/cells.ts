@@ -1,4 +1,4 @@
-/** Numbers and texts at fixed places of a stored record: only what is asked for is read. */
+/** Reads numbers and texts at fixed places of a stored record, without decoding the rest. */
 export class Cells {
   readonly #bytes: Buffer;
 

@@ -25,7 +25,7 @@ export class VestingRecords {
     this.#setDelegated(store, address, delegated);
   }
 
-  /** How much of these coins of the account may not be spent in this block: what is locked and not delegated. */
+  /** Amounts of these coins that the account may not spend in this block: locked and not delegated. */
   locked(ctx: Context, store: KVStore, [address, coins]: CoinsOf<Pick<IntCoin, "denom">>): IntCoin[] {
     const now = ctx.block.time / NANOS;
     const isWanted = (denom: string) => coins.some((coin) => coin.denom === denom);

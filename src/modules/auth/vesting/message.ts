@@ -20,7 +20,7 @@ import {
   type VestingSchedule,
 } from "./schedule.ts";
 
-/** The locked coins of an account and what of them is delegated. */
+/** The locked coins of an account, and the delegated part. */
 export interface Vesting {
   readonly schedule: VestingSchedule;
   readonly delegated: VestingDelegated;

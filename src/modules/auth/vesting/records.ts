@@ -7,7 +7,7 @@ import type { VestingDelegated } from "./schedule.ts";
 
 const parts = protoValue(BaseVestingAccountSchema);
 
-/** What is delegated changes more often than the schedule, so it is stored apart. */
+/** Delegated amounts change more often than the schedule, so they are stored apart. */
 export const delegatedValue: ValueCodec<VestingDelegated> = {
   encode: ({ free, vesting }) =>
     parts.encode(

@@ -18,11 +18,11 @@ export interface VestingSchedule {
   readonly start: bigint;
   /** 0 where they never vest. */
   readonly end: bigint;
-  /** Of the kind `periodic` alone. */
+  /** Only for the kind `periodic`. */
   readonly periods: readonly VestingPeriod[];
 }
 
-/** What of an account's coins is delegated: coins that were locked count first. */
+/** Delegated coins of an account; locked coins are delegated first. */
 export interface VestingDelegated {
   readonly free: readonly IntCoin[];
   readonly vesting: readonly IntCoin[];
@@ -55,7 +55,7 @@ function roundInt(value: bigint): bigint {
   return isUp ? whole + 1n : whole;
 }
 
-/** The delegated coins after a delegation: of coins that may not be spent now, the locked ones, those go first. */
+/** The delegated coins after a delegation: currently locked coins are delegated first. */
 export function withDelegation(
   { free, vesting }: VestingDelegated,
   coins: readonly IntCoin[],
@@ -65,7 +65,7 @@ export function withDelegation(
   return { free: sumCoins(free, subtractCoins(coins, ofVesting)), vesting: sumCoins(vesting, ofVesting) };
 }
 
-/** The delegated coins after some of them came back: free ones come first. */
+/** The delegated coins after an undelegation: free coins return first. */
 export function withUndelegation({ free, vesting }: VestingDelegated, coins: readonly IntCoin[]): VestingDelegated {
   return { free: subtractCoins(free, coins), vesting: subtractCoins(vesting, subtractCoins(coins, free)) };
 }
@@ -85,7 +85,7 @@ function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** What is wrong with a schedule, as a sentence; undefined where it is valid. */
+/** The fault of a schedule, as a sentence; undefined if it is valid. */
 export function scheduleProblem(schedule: VestingSchedule): string | undefined {
   const { kind, original, start, end } = schedule;
   if (start < 0n || end < 0n) return "start_time and end_time must not be negative";

@@ -5,7 +5,7 @@ import { Cells } from "./cells.ts";
 import { MAX_PERIOD_COINS, MAX_VESTING_DENOMS, MAX_VESTING_PERIODS, periodicSchedule } from "./schedule.ts";
 import { StoredSchedule } from "./stored.ts";
 
-/** Counts what is read of a record. */
+/** Counts the reads of a record. */
 class CountedCells extends Cells {
   reads = 0;
 
@@ -101,7 +101,7 @@ describe("a stored schedule", () => {
   });
 });
 
-/** What is locked this many seconds after the start, period by period. */
+/** Locked coins this many seconds after the start, computed period by period. */
 function walked(
   original: readonly IntCoin[],
   periods: readonly { length: bigint; amount: readonly IntCoin[] }[],

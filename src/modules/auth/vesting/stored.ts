@@ -62,7 +62,7 @@ export class StoredSchedule implements VestingSchedule {
     return amounts.map((amount, i) => ({ length: BigInt(this.#endOf(i) - this.#endOf(i - 1)), amount }));
   }
 
-  /** How much of these denominations the schedule locks at a second, whether it is delegated or not. */
+  /** Amounts of these denominations that the schedule locks at a second, delegated or not. */
   lockedAt(now: bigint, wanted: (denom: string) => boolean): IntCoin[] {
     const ended = this.kind === "periodic" ? firstOf(this.#periods, (i) => this.#endOf(i) > now) : 0;
     const locked: IntCoin[] = [];
@@ -112,7 +112,7 @@ export class StoredSchedule implements VestingSchedule {
   }
 }
 
-/** What is stored for one denomination. */
+/** The stored part of one denomination. */
 interface Column {
   readonly denom: string;
   readonly original: () => bigint;

@@ -28,18 +28,18 @@ export function readAuthorization(any: Any | undefined): Authorization {
   return { kind, value, typeUrl: kind.typeUrl(value) };
 }
 
-/** An authorization as it is stored. */
+/** The stored form of an authorization. */
 export function packAuthorization({ kind, value }: Authorization): Any {
   return packAny(kind.schema, value);
 }
 
-/** What is left of an authorization after a message has used it; undefined for nothing. */
+/** The authorization after a message has used it; undefined if nothing is left. */
 export function useAuthorization({ kind, value }: Authorization, message: NestedMessage): Any | undefined {
   const left = kind.use(value, message);
   return left === undefined ? undefined : packAny(kind.schema, left);
 }
 
-/** A stored authorization in the spelling of a question: its own type, and that of its messages where it names one. */
+/** A stored authorization in the spelling of the request: its own type, and the type of messages that it names. */
 export function spelledAuthorization(any: Any | undefined, namespace: Namespace): Any {
   const { kind, value, typeUrl } = readAuthorization(any);
   const spelled = kind === genericKind ? { ...value, msg: toNamespace(typeUrl, namespace) } : value;

@@ -1,14 +1,14 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { NestedMessage } from "../../../runtime/index.ts";
 
-/** A kind of authorization: what it allows, and what is left of it when it is used. */
+/** A kind of authorization: its permissions, and its remainder after a use. */
 export interface Kind<D extends DescMessage = DescMessage> {
   readonly schema: D;
   /** Type URL of the messages that it allows. */
   typeUrl(authorization: MessageShape<D>): string;
-  /** The checks that need no state; returns the authorization in its one form, as it is stored. */
+  /** The stateless checks; returns the authorization in its canonical, stored form. */
   check(authorization: MessageShape<D>): MessageShape<D>;
-  /** Throws unless the message is allowed; returns what is left, undefined for nothing. */
+  /** Throws unless the message is allowed; returns the remainder, undefined for nothing. */
   use(authorization: MessageShape<D>, message: NestedMessage): MessageShape<D> | undefined;
 }
 

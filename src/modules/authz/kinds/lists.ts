@@ -1,7 +1,7 @@
 import { sdkErrors } from "../../../util/index.ts";
 import { decodeAddress } from "../../../wire/index.ts";
 
-/** Most addresses in the list of one authorization: each use reads them all. */
+/** Maximum number of addresses in an authorization: each use reads them all. */
 export const MAX_LISTED = 1000;
 
 /** Checks a list of addresses, each of which has one spelling. Throws `sdk/7` and `sdk/18`. */

@@ -17,7 +17,7 @@ import { authzErrors as errors, typeUrlOf } from "../../../wire/index.ts";
 import { defineKind } from "./kind.ts";
 import { checkList } from "./lists.ts";
 
-/** What all messages of delegations have in common: an amount, and the validator whose stake grows or shrinks. */
+/** Fields of all delegation messages: an amount, and the validator whose stake grows or shrinks. */
 interface StakeMessage {
   readonly validatorAddress?: string;
   readonly validatorDstAddress?: string;

@@ -36,7 +36,7 @@ export interface LegacyContents {
   parameters(module: string): ParameterSet | undefined;
 }
 
-/** What every content has in common. */
+/** Fields of every content. */
 export interface Abstract {
   readonly title: string;
   readonly description: string;
@@ -81,7 +81,7 @@ function checkChanges(changes: readonly ParamChange[]): void {
       throw errors.invalidContent("a change of a parameter names its subspace, its key and its value");
 }
 
-/** What contents change when their proposal has passed. */
+/** Makes the changes of contents whose proposal has passed. */
 export class ContentRunner {
   readonly #pool: CommunityPool;
   readonly #messages: MessageService;

@@ -6,8 +6,8 @@ import { type GovKeeper, store } from "../keeper.ts";
 import type { VotedKey, VoteKey } from "../records.ts";
 
 /**
- * The sums of what voters delegate, by validator and option. Every vote and every change of a delegation of a voter brings
- * them up to date, so that the end of a vote reads no votes of delegators.
+ * Sums of voters' delegations, by validator and option. Every vote and every change of a voter's delegation updates
+ * them, so that the end of a vote reads no votes of delegators.
  */
 
 /** A part of a vote, as messages hold it. */

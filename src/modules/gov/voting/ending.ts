@@ -13,8 +13,8 @@ import { deleteVotes } from "./ballots.ts";
 import { countVotes, type Tally, verdict } from "./tally.ts";
 
 /**
- * Ends proposals whose time is over, as far as the work of one block allows; the others wait for the next. Each is an
- * item of its own: an error in one affects no other.
+ * Ends proposals whose time is over, within the work of one block; the rest waits for the next block. Each is an item
+ * of its own: an error in one affects no other.
  */
 export function endBlock(keeper: GovKeeper, ctx: Context): void {
   const { ended, depositQueue, votingQueue } = keeper.records;
@@ -61,7 +61,7 @@ function giveUp(keeper: GovKeeper, ctx: Context, id: bigint): void {
   ended.set(store(ctx), id, create(EndedProposalSchema, { proposalId: id }));
 }
 
-/** Returns or burns deposits; what is too much for this block is remembered. Returns the work. */
+/** Returns or burns deposits; deposits beyond this block's work are remembered. Returns the work. */
 function clear(
   keeper: GovKeeper,
   ctx: Context,
@@ -97,7 +97,7 @@ function tellApart(
   if ((keeper.deps.listeners ?? []).length > 0) runBlockItem(ctx, `gov/${hook}`, (one) => keeper.tell(hook, one, id));
 }
 
-/** Counts the votes and decides. Returns the work: every validator is read, even if nobody has voted. */
+/** Counts the votes and decides. Returns the work: every validator is read, even without votes. */
 function endVote(keeper: GovKeeper, ctx: Context, id: bigint, most: number): number {
   const proposal = keeper.records.proposals.get(store(ctx), id);
   if (proposal?.status !== ProposalStatus.VOTING_PERIOD) return 1;
@@ -151,8 +151,8 @@ function becomeRegular(keeper: GovKeeper, ctx: Context, proposal: Proposal, voti
 }
 
 /**
- * Runs the messages of a passed proposal: all of them, or none. They share this gas, and may not touch the deposits
- * that the account holds.
+ * Runs all messages of a passed proposal, or none. They share this gas, and may not touch the deposits that the account
+ * holds.
  */
 function execute(keeper: GovKeeper, ctx: Context, proposal: Proposal): Ended {
   const { messages } = proposal;

@@ -109,7 +109,7 @@ function naiveCount(chain: TestChain, ballot: Ballot, bonded: readonly Validator
 
 const validatorsOf = (chain: TestChain) => chain.query(StakingQuery.method.validators, {}).validators;
 
-/** Governance counts before staking moves the seats: those that had one before the block, with what they have now. */
+/** Governance counts before staking moves the seats: validators bonded before the block, with their current tokens. */
 function countedOf(before: readonly Validator[], after: readonly Validator[]): Validator[] {
   const seated = before.filter(({ status }) => status === BondStatus.BONDED).map((each) => each.operatorAddress);
   return after.filter((each) => !each.jailed && each.delegatorShares !== "0" && seated.includes(each.operatorAddress));

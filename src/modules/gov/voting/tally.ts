@@ -68,7 +68,7 @@ export function countVotes(
   return tally;
 }
 
-/** Whether a proposal passes, and what happens with its deposits if it does not. */
+/** Whether a proposal passes, and the fate of its deposits otherwise. */
 export interface Verdict {
   readonly passes: boolean;
   readonly burns: boolean;

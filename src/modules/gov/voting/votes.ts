@@ -33,7 +33,10 @@ export function checkMetadata(text: string): void {
   if (length > MAX_METADATA) throw errors.metadataTooLong(`got metadata with length ${length}`);
 }
 
-/** Charged beside reads and writes: the end of the vote reads validators' votes, and later blocks delete all of them. */
+/**
+ * Charged in addition to reads and writes: the end of the vote reads validators' votes, and later blocks delete all
+ * votes.
+ */
 const VOTE_GAS = 7_500n;
 
 /** Stores a vote; a later vote of the same account replaces it. */

@@ -36,7 +36,7 @@ const strangers = (count: number): string[] =>
     return encodeAddress(bytes);
   });
 
-/** More than the votes that one block forgets. */
+/** More votes than one block deletes. */
 const CROWD = BLOCK_WORK + 500;
 
 /** Alice's validator has a token of its own, the last voter a hundred; all others of the crowd have nothing. */
@@ -114,7 +114,7 @@ describe("votes of version 1 of the module", () => {
 
   const rowsOf = (store: KVStore) => [...store.iterate()].map((row) => row.map(toHex).join(" "));
 
-  /** Two votes, one of them expedited, in the state as version 1 stored it; the count of one may have begun. */
+  /** Two votes, one of them expedited, in version 1 of the state; counting may have begun. */
   function versionOne(...counts: bigint[]) {
     const { chain, alice, bob, carol, dave } = newChain({ voting_period: "600s", expedited_voting_period: "300s" });
     chain.mustSend(submit(dave), { from: dave });
