@@ -66,7 +66,7 @@ export class Dispatcher {
   }
 
   /**
-   * Answers `/package.Service/Method` at a height, 0 for the latest; other paths go to the application as they are. Never
+   * Answers `/package.Service/Method` at a height, 0 for the latest; passes other paths to the application. Never
    * rejects: a refusal is a result with the ecosystem's code. (Beyond the budget of a `chain` that has one, it throws
    * `GivenUp`.)
    */

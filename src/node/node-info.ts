@@ -8,7 +8,7 @@ export interface NodeInfo {
   readonly moniker: string;
   /** Where JSON-RPC listens, as `tcp://host:port`; there are no peers: only the servers listen. */
   readonly rpcAddress: string;
-  /** Our own version; `version` is that of the engine's dialect. */
+  /** Our own version; `version` is the version of the engine's dialect. */
   readonly applicationVersion: string;
   /** Prices per unit of gas below which it refuses transactions. */
   readonly minGasPrices: readonly DecimalCoin[];

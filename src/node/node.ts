@@ -40,7 +40,7 @@ export interface NodeEnd {
 
 /** A running node: application, engine and servers over one database. */
 export class Node {
-  /** What makes the blocks. */
+  /** The engine that makes the blocks. */
   readonly engine: EmbeddedEngine;
   /** The chain as servers see it. */
   readonly chain: ChainSource;

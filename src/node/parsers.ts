@@ -3,7 +3,7 @@ import { asList } from "../util/index.ts";
 /** As browsers write them (RFC 6454): in lower case, without path, and without the port that the scheme has anyway. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::\d{1,5})?$/;
 const USUAL_PORT = /^(?:https:.*:443|http:.*:80)$/;
-/** Texts that one `*` of a pattern may match; a pattern that is not an origin with any of them matches none. */
+/** Texts that one `*` of a pattern may match; if a pattern is no origin with any of these, it matches nothing. */
 const ANY = ["", "a", "a.", ".a", "1", "https", "https://", "https://a", "https://a.", "a:1"];
 
 /** Origins of web pages, with commas between; one `*` in each matches any text. */

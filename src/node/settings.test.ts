@@ -5,7 +5,10 @@ import { NODE_SETTINGS, type NodeSettingName } from "./settings.ts";
 
 const BASE = { "api.enable": "true", "instrumentation.prometheus": "true", pruning: "custom" };
 
-/** A value of each setting that is not the default, and what it changes: a limit that goes to another's place is no limit. */
+/**
+ * A value of each setting other than the default, and the option that it changes: a limit passed to the wrong place is
+ * no limit.
+ */
 const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places: string[]]>> = {
   moniker: ["one", "moniker"],
   "block-interval": ["7s", "blockInterval"],

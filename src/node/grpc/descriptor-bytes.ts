@@ -18,9 +18,8 @@ const OF_THE_SERVER = [
 ];
 
 /**
- * Every proto file of the chain and of the server, as reflection returns it; those with two spellings twice. The build
- * puts the result in the place of this file: the bundle does not contain the descriptor of descriptors that writing
- * them needs.
+ * Every proto file of the chain and of the server, as reflection returns it; files with two spellings appear twice. The
+ * build replaces this file by its result: the bundle lacks the descriptor of descriptors that writing them needs.
  */
 export function descriptorFiles(): readonly DescriptorFile[] {
   const files = new Map<string, DescFile>();

@@ -1,4 +1,4 @@
-/** Calls of one connection that may be under way. */
+/** Open calls per connection. */
 export const MAX_STREAMS = 100;
 /** Bytes of the headers of a call; clients of gRPC send no more unless they are told to. */
 export const MAX_HEADER_BYTES = 8 * 1024;
@@ -10,11 +10,11 @@ export const CALL_TIMEOUT_MS = 60_000;
 export const SWEEP_EVERY_MS = 5_000;
 /** Calls that may be under way, of all connections together. */
 export const MAX_OPEN_CALLS = 4_000;
-/** Those of them in which both sides keep sending messages. */
+/** Open calls with streams in both directions. */
 export const MAX_CONVERSATIONS = 100;
-/** Calls of one connection that are ended to make room for others, before the connection is. */
+/** Calls of one connection that are ended to make room, before the connection is. */
 export const MAX_ENDED_CALLS = 10;
-/** Calls of one connection that its client may cancel before they begin, besides as many as it lets finish. */
+/** Calls that the client of one connection may cancel before they begin, besides as many as it lets finish. */
 export const MAX_TAKEN_BACK = 100;
 /** Parts in which a message may arrive; clients send parts of 16 KiB. */
 export const MAX_PARTS = 4_096;
@@ -24,7 +24,7 @@ export const IDLE_MS = 300_000;
 export const CLOSE_MS = 5_000;
 /** Time within which a connection must have shown its protocol. */
 export const GREETING_MS = 10_000;
-/** Memory that one connection may take for headers and frames that wait, in megabytes. */
+/** Memory per connection for waiting headers and frames, in megabytes. */
 export const MAX_SESSION_MEGABYTES = 4;
 /** Clients that wait for changes of health at a time. */
 export const MAX_WATCHERS = 100;

@@ -216,7 +216,7 @@ describe("plain calls over HTTP/2", () => {
   });
 
   describe("may have headers as long as the limit, and not a byte longer,", () => {
-    /** A header that makes those of a call so long, as HTTP/2 counts them: 32 bytes more for each. */
+    /** A header that fills a call's headers to this size, as HTTP/2 counts: 32 bytes more for each. */
     const filling = (bytes: number) => {
       const own = { ":method": "POST", ":path": PARAMS, ":scheme": "http", ":authority": new URL(url).host };
       const all = Object.entries({ ...own, te: "trailers", "content-type": "application/grpc", x: "" });
@@ -232,7 +232,7 @@ describe("plain calls over HTTP/2", () => {
     it("on one that knows it", async () => {
       const session = connectHttp2(url);
       await new Promise((resolve) => session.once("remoteSettings", resolve));
-      // What comes after its answer to the settings.
+      // Data after its answer to the settings.
       await new Promise((resolve) => session.ping(resolve));
       const again = (bytes: number) =>
         new Promise<unknown>((resolve) => {

@@ -35,7 +35,7 @@ export interface GrpcServerOptions extends ServerOptions {
   readonly maxMessageBytes: number;
 }
 
-/** What a gRPC server works with. */
+/** Parts of a gRPC server. */
 export interface GrpcParts {
   readonly chain: ChainSource;
   readonly dispatcher: Dispatcher;
@@ -181,7 +181,7 @@ export class GrpcServer {
   }
 }
 
-/** What HTTP/2 counts for each header beside its name and its value (RFC 9113, section 6.5.2). */
+/** Size that HTTP/2 adds for each header to its name and value (RFC 9113, section 6.5.2). */
 const HEADER_BYTES = 32;
 /** Nothing follows the headers. */
 const LAST = { endStream: true };
@@ -233,7 +233,7 @@ interface Refusal {
   readonly text: string;
 }
 
-/** Refuses a call before it begins: in the terms of gRPC for those who speak it. */
+/** Refuses a call before it begins; in gRPC's terms for gRPC clients. */
 function sendRefusal(request: Request, response: Response, { status: http, plain, code, text }: Refusal): void {
   const isGrpc = request.headers["content-type"]?.startsWith("application/grpc") === true;
   if (!isGrpc) {

@@ -59,13 +59,13 @@ function exportState(database: Database, genesis: Genesis, { height: asked, rest
   };
 }
 
-/** Without the validator of this home, nobody would make blocks of the new chain. */
+/** Without the validator of this home, the new chain could not make blocks. */
 function checkOwn({ before, voters }: RestartState, own: Uint8Array | undefined): void {
   const has = (list: RestartState["voters"]) => own !== undefined && list.some(({ pubKey }) => equalBytes(pubKey, own));
   if (has(before) && !has(voters)) throw nodeErrors.ownJailed();
 }
 
-/** The voters of the next block except those who were jailed, with their power at that block. */
+/** The voters of the next block without jailed ones, with their power at that block. */
 function remaining<V extends { readonly pubKey: Uint8Array; readonly power: bigint }>(
   next: readonly V[],
   { before, voters }: RestartState,

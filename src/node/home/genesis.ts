@@ -80,7 +80,7 @@ export function readGenesisText(home: string): string {
   return Buffer.from(readGenesisBytes(home)).toString("utf8");
 }
 
-/** The home's genesis file as it is: as text it would be in memory twice. */
+/** The bytes of the home's genesis file: as text it would be in memory twice. */
 export function readGenesisBytes(home: string): Uint8Array {
   const { genesis } = homePaths(home);
   if (!existsSync(genesis)) throw nodeErrors.noGenesis(genesis);
@@ -91,7 +91,7 @@ export function readGenesisBytes(home: string): Uint8Array {
   }
 }
 
-/** The home's genesis file for those who read parts of it: it may be large. */
+/** The home's genesis file, for reading parts of it: it may be large. */
 export function genesisFile(home: string) {
   const { genesis } = homePaths(home);
   const within = <T>(read: () => T): T => {
@@ -126,12 +126,12 @@ export interface GenesisAccount {
 /** Which coins of an account are locked at first. Times are seconds since 1970. */
 export interface GenesisVesting {
   readonly amount: readonly IntCoin[];
-  /** 0: all of them vest at the end. */
+  /** 0: everything vests at the end. */
   readonly start: bigint;
   readonly end: bigint;
 }
 
-/** Adds accounts with their tokens to the home's genesis file; all of them, or none when one is refused. */
+/** Adds accounts with their tokens to the home's genesis file: all accounts, or none if one is refused. */
 export function addGenesisAccounts(home: string, accounts: readonly GenesisAccount[]): void {
   const text = readGenesisText(home);
   refuseBegun(home);
@@ -194,7 +194,7 @@ function moveToPool(bank: BankState, operator: string, { denom, amount }: IntCoi
   bank.balances.push(create(BalanceSchema, { address, coins: [{ denom, amount: amount.toString() }] }));
 }
 
-/** Throws when the chain of a home has begun: its genesis file stays as it is. */
+/** Throws when the chain of a home has begun: its genesis file must not change. */
 export function refuseBegun(home: string): void {
   const { database } = homePaths(home);
   if (hasBlocks(database)) throw nodeErrors.started(`${database} holds its blocks`);

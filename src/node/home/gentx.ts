@@ -45,9 +45,7 @@ function readGenesisTx(path: string): Tx {
   }
 }
 
-/**
- * Begins the chain of a genesis in memory: signatures, balances and invariants hold, or one error names what is wrong.
- */
+/** Begins the chain of a genesis in memory: signatures, balances and invariants hold, or one error names the fault. */
 export function tryGenesis(genesis: Genesis): void {
   createApp({ database: memoryDatabase() }).initChain(genesis);
 }
@@ -61,7 +59,7 @@ export function checkGenesisTx(home: string, tx: Tx): void {
 /**
  * Puts the transactions of all files of a folder into the home's genesis file, in the order of their names, after a
  * trial start of the chain with them. The validators of the first block follow from them. Throws, and changes nothing,
- * when one of them is invalid.
+ * if one is invalid.
  */
 export function collectGenesisTxs(home: string, directory = gentxDirectory(home)): InitSummary {
   refuseBegun(home);

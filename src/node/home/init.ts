@@ -21,7 +21,7 @@ export interface InitOptions {
   readonly appState?: Record<string, JsonValue>;
 }
 
-/** What was made, with the keys in the order of the reference's output. */
+/** Result of the command, with the keys in the order of the reference's output. */
 export interface InitSummary {
   readonly app_message: Readonly<Record<string, JsonValue>>;
   readonly chain_id: string;
@@ -34,8 +34,8 @@ const SECRET_MODE = 0o600;
 const VALIDATOR_POWER = 10n;
 
 /**
- * Makes a node's home: keys, genesis file with this node as the only validator, empty data. Existing keys and an
- * existing record of the last vote stay as they are.
+ * Makes a node's home: keys, genesis file with this node as the only validator, empty data. Keeps existing keys and an
+ * existing record of the last vote.
  */
 export function initHome(options: InitOptions): InitSummary {
   const { home, moniker, overwrite = false, chainId = randomChainId() } = options;

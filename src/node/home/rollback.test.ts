@@ -196,9 +196,7 @@ describe("taking the last block back", () => {
 });
 
 describe("while blocks that came with a snapshot are still to be executed", () => {
-  /**
-   * The chain of a restored home: blocks 4 to 6 are there with their votes, and the validator has no record of them.
-   */
+  /** The chain of a restored home: blocks 4 to 6 exist with their votes, and the validator has no record of them. */
   function behind() {
     const { database, signed, open } = chain();
     const engine = open();

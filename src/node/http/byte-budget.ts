@@ -1,4 +1,4 @@
-/** Bytes that are held for one client until it has taken or sent the rest of them. */
+/** Bytes held for one client until it has read or sent the rest. */
 export interface HeldBytes {
   /** Holds more; false when there is no room, or the client was disconnected. */
   add(bytes: number): boolean;

@@ -6,7 +6,7 @@ import { BURST_SECONDS } from "./limits.ts";
 export interface ClientLimits {
   /** Addresses and networks of proxies whose `X-Forwarded-For` names the client. */
   readonly trustedProxies: readonly string[];
-  /** Requests of one client a second, over all servers of the node. */
+  /** Requests per second of one client, over all servers of the node. */
   readonly requestsPerSecond: number;
 }
 

@@ -8,7 +8,7 @@ export interface GuardOptions {
   readonly corsOrigins: readonly string[];
   /** Names besides `localhost` and IP addresses under which requests over loopback are answered. */
   readonly hosts: readonly string[];
-  /** The flags that allow more, as they are written on the command line. */
+  /** Command-line flags that allow more origins and hosts. */
   readonly flags: { readonly origins: string; readonly hosts: string };
 }
 

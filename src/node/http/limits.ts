@@ -1,4 +1,4 @@
-/** Limits on what the servers of a node hold for one client, and for all clients together. */
+/** Limits on the resources that a node's servers hold for one client, and for all clients together. */
 
 /** A client may have one of so many parts of all connections. */
 export const CONNECTION_SHARES = 8;

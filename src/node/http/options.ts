@@ -1,6 +1,6 @@
 import type { GuardOptions } from "./guard.ts";
 
-/** Where a server of the node listens and whom it answers; the same for all servers. */
+/** Address of a server and the clients that it answers; the same for all servers. */
 export interface ServerOptions extends Omit<GuardOptions, "flags"> {
   readonly host: string;
   /** 0 = any free port. */

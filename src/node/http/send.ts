@@ -25,9 +25,9 @@ export interface ReadLimits {
 }
 
 /**
- * Sends an answer, counts it until its client has read it, and ends a client that takes too long. Answers that nobody reads
- * are held up to a limit for all clients; beyond it, the client that has been reading longest is disconnected. False, and
- * nothing is sent, when even then there is no room, or the client has gone.
+ * Sends an answer, counts it until its client has read it, and disconnects a client that reads too slowly. Unread
+ * answers of all clients share a limit; beyond it, the client that has been reading longest is disconnected. Returns
+ * false, and sends nothing, if even then there is no room, or the client has gone.
  */
 export function sendHeld(
   response: ServerResponse,

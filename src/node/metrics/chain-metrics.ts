@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ChainSource, ChainStatus } from "../../engine/index.ts";
 import { equalBytes, toHexUpper } from "../../util/index.ts";
 
-/** Figures that are read when somebody asks for them. */
+/** Figures that are read on request. */
 interface Reading {
   readonly name: string;
   readonly help: string;
@@ -35,7 +35,7 @@ const NANOS = 1e9;
 /** Seconds between blocks. */
 const INTERVALS = [0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 30, 60];
 
-/** What a server of metrics sends. */
+/** Metrics of a node as a server sends them. */
 export interface ChainMetrics {
   readonly contentType: string;
   /** All metrics now. */

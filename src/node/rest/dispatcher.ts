@@ -17,7 +17,7 @@ import { MAX_ANSWER_BYTES, MAX_SEGMENTS } from "./limits.ts";
 import { requestMessage } from "./request.ts";
 import { type PathValues, type Route, RouteTable, routesOf } from "./routes.ts";
 
-/** A request over HTTP as far as it is known before its body is read. */
+/** The parts of an HTTP request that are known before its body is read. */
 export interface RestTarget {
   readonly route: Route;
   readonly values: PathValues;

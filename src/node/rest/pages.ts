@@ -14,7 +14,7 @@ export interface Page {
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** The list of routes for people and for programs, made when somebody asks for it. */
+/** The list of routes for people and programs, made on request. */
 export function pagesOf(routes: readonly Route[], chainId: string): ReadonlyMap<string, () => Page> {
   const html = once(() => page("text/html; charset=utf-8", routesPage(routes, chainId)));
   const json = once(() => page("application/json", JSON.stringify(openApiDocument(routes, chainId))));

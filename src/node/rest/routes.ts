@@ -32,11 +32,11 @@ function routeOf(method: DescMethod, { pattern, body }: HttpRule): Route {
   return { method, verb: pattern.case.toUpperCase(), steps: parseTemplate(pattern.value), body };
 }
 
-/** What may follow the steps of a path so far. */
+/** Possible continuations of a path. */
 interface Node {
   readonly words: Map<string, Node>;
   one: Node | undefined;
-  /** Routes that end here, by verb. Of several, the first that takes the texts of a request. */
+  /** Routes that end here, by verb. The first that accepts the request's texts is used. */
   readonly ends: Map<string, readonly Route[]>;
   /** Routes that take all remaining segments. */
   readonly rests: Map<string, readonly Route[]>;

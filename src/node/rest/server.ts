@@ -38,7 +38,7 @@ export interface RestServerOptions extends ServerOptions {
   readonly maxBodyBytes: number;
 }
 
-/** What a REST server works with. */
+/** Parts of a REST server. */
 export interface RestParts {
   readonly dispatcher: Dispatcher;
   readonly logger: Logger;

@@ -200,7 +200,7 @@ describe("blocks", () => {
     expect((await get(`/block_by_hash?hash=0x${"00".repeat(32)}`)).body.result).toMatchObject({ block: null });
     const header = { header: { height: "3" } };
     expect((await get(`/header_by_hash?hash=0x${toHexUpper(id)}`)).body.result).toMatchObject(header);
-    // The hash of a header is hex in JSON and that of a block base64, as in the reference.
+    // A header's hash is hex in JSON and a block's is base64, as in the reference.
     expect((await call("header_by_hash", { hash: toHexUpper(id) })).result).toMatchObject(header);
     expect((await call("header_by_hash", [toHexUpper(id).toLowerCase()])).result).toMatchObject(header);
     expect((await call("block_by_hash", { hash: Buffer.from(id).toString("base64") })).result).toEqual(latest);

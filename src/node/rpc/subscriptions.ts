@@ -9,7 +9,7 @@ export const NOT_READING = "client is not pulling messages fast enough";
 /** Where a subscriber's frames go. */
 export interface Sink {
   send(frame: string): void;
-  /** Whether frames are taken as fast as they come; a reader that is not ready when a block comes is dropped. */
+  /** Whether the client reads fast enough; one that is not ready when a block comes is dropped. */
   isReady(): boolean;
   drop(reason: string): void;
 }
@@ -25,10 +25,10 @@ interface Subscription {
   readonly query: Query;
 }
 
-/** The subscriptions of all clients. Telling them of a block never waits for any of them. */
+/** The subscriptions of all clients. Announcing a block never waits for any of them. */
 export class Subscriptions {
   readonly #limits: SubscriptionLimits;
-  /** Those of each client by what they ask for, however it is spaced. */
+  /** Subscriptions of each client by their query, with normalised spaces. */
   readonly #clients = new Map<Sink, Map<string, Subscription>>();
 
   constructor(limits: SubscriptionLimits) {

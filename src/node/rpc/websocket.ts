@@ -18,7 +18,7 @@ export interface WebSocketOptions extends DispatchOptions {
 const PING_EVERY_MS = 27_000;
 /** Bytes that may wait for a reader when the next block or request comes. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Requests of one connection that may be under way. */
+/** Open requests per connection. */
 const MAX_PENDING = 64;
 /** Parts of one message: for each the library takes some hundred bytes. Clients make them of 4 KiB or more. */
 const MAX_PARTS = 512;
@@ -83,14 +83,14 @@ export class WebSocketRpc {
         websocket.close(POLICY_VIOLATION, `more than ${MAX_PENDING} requests under way`);
         return;
       }
-      // Answers that nobody reads would pile up here.
+      // Unread answers would pile up here.
       if (!sink.isReady()) return sink.drop(NOT_READING);
       const text = data.toString();
       const release = incoming.take(text.length);
       if (release === undefined) return websocket.terminate();
       pending += 1;
       const local = (call: RpcCall, id: RequestId) => {
-        // Nobody would end the subscription of a client that has gone.
+        // The subscription of a disconnected client would never end.
         if (websocket.readyState !== websocket.OPEN) throw refuse("the connection is closed");
         return this.#subscribe(sink, call, id);
       };

@@ -61,7 +61,7 @@ const IMPLEMENTATIONS: ReadonlyMap<string, () => readonly string[]> = new Map([
   ["sdk.vesting.v1beta1.VestingAccount", () => VESTING_ACCOUNTS],
 ]);
 
-/** What transactions on this chain may call, in its older form too. */
+/** Rpcs that transactions on this chain may call, in the older form too. */
 function rpcs(): readonly DescMethod[] {
   return standardModules().modules.flatMap(({ msg, older }) =>
     [msg, older?.msg].flatMap((bound) => bound?.service.methods ?? []),

@@ -2,15 +2,15 @@ import type { SimulationTurn } from "../../app/index.ts";
 import { StatusError } from "../../runtime/index.ts";
 import { sdkErrors } from "../../util/index.ts";
 
-/** Longest time of one simulation. It is checked between messages, each of which is short. */
+/** Time limit of one simulation. It is checked between messages, each of which is short. */
 const LONGEST_MS = 1_000;
 /** Share of the time that simulations may take in the long run, and the milliseconds that they may save up. */
 const SHARE = 0.2;
 const SAVED_MS = 2_000;
 
 /**
- * Nobody pays for simulations, and they run on the thread that makes blocks: together they get a share of its time, so
- * that a client with many of them slows down only other clients that simulate.
+ * Simulations are free and run on the thread that makes blocks, so all of them share a part of its time: a client with
+ * many slows down only other clients that simulate.
  */
 export function simulationTurns(now: () => number = () => performance.now()): SimulationTurn {
   let saved = SAVED_MS;

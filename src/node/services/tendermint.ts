@@ -15,7 +15,7 @@ const SURFACES = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION },
 ];
 
-/** What a node reports about itself and its blocks to clients without JSON-RPC. */
+/** A node's facts about itself and its blocks, for clients without JSON-RPC. */
 export const tendermintService = bindNodeService(Service, {
   getNodeInfo({ chain, nodeInfo }) {
     const { id, moniker, rpcAddress, applicationVersion } = nodeInfo;

@@ -85,7 +85,7 @@ export const txService = bindNodeService(Service, {
 
   txDecode(_, { txBytes }) {
     if (txBytes.length === 0) throw sdkErrors.invalidRequest("invalid empty tx bytes");
-    // Fields are counted here; the answer has all of them in JSON.
+    // Fields are limited here, since the answer has all of them in JSON.
     decodeTx(txBytes);
     return { tx: decodeTxMessage(txBytes) };
   },
@@ -134,14 +134,14 @@ async function handIn(chain: ChainSource, txBytes: Uint8Array, async: boolean): 
   }
 }
 
-/** What the mempool refuses, or the result of the block that the transaction comes in. */
+/** The mempool's refusal, or the result of the transaction's block. */
 async function inBlock(
   chain: ChainSource,
   txBytes: Uint8Array,
   { waiters, namespace }: { readonly waiters: CommitWaiters; readonly namespace: Namespace },
 ): Promise<TxResponse> {
   const waiting = waiters.wait(fromHex(txHash(txBytes)), COMMIT_TIMEOUT_MS);
-  // Nobody waits for the transaction any more once the mempool has refused it.
+  // After a refusal by the mempool, this result is not awaited.
   waiting.committed.catch(() => {});
   try {
     const accepted = await handIn(chain, txBytes, false);

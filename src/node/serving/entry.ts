@@ -8,7 +8,7 @@ import type { Addresses } from "./servers/index.ts";
 /** The word by which the built program knows that it is to run as a thread. */
 export const THREAD_WORD = "serving-thread";
 
-/** What a thread of a node receives at its start. */
+/** Start data of a node's thread. */
 export interface ThreadData {
   readonly role: "serving" | "slow";
   readonly home: string;
@@ -30,7 +30,7 @@ export function threadFile(from: string = import.meta.url): URL | undefined {
   return name === "entry.js" ? new URL("./thread.js", from) : undefined;
 }
 
-/** What the serving thread receives in addition to the link. */
+/** Messages to the serving thread besides the link's. */
 export type ToServing = "listen" | "close";
 
 /** The messages of the serving thread to the thread that started it. */

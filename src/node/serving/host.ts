@@ -7,7 +7,7 @@ import { type BlockThread, errorOf, LinkServer } from "./link/link.ts";
 import type { Addresses } from "./servers/index.ts";
 
 export interface ServingHostParts {
-  /** What the thread begins with. */
+  /** Start data of the thread. */
   readonly file: URL;
   readonly data: Omit<ThreadData, "role" | "link">;
   readonly logger: Logger;
@@ -60,7 +60,7 @@ export class ServingHost {
     return addresses;
   }
 
-  /** Informs the thread, and those that it has started, of a durable block. */
+  /** Informs the thread, and the threads that it started, of a durable block. */
   tell(height: bigint): void {
     this.#links = this.#links.filter(({ isClosed }) => !isClosed);
     for (const link of this.#links) link.tell(height);

@@ -1,6 +1,6 @@
-/** What the serving thread takes on, and what it leaves to the thread for slow queries. */
+/** Limits between the serving thread and the thread for slow queries. */
 
-/** What one request may take of a thread. */
+/** Limits of one request's work on a thread. */
 export interface WorkLimits {
   /** Milliseconds of its own work. */
   readonly ms: number;
@@ -18,17 +18,14 @@ export const SLOW = { ms: 2_000, withOthersMs: 10_000, bytes: 256 * 1024 * 1024 
 export const UNBOUND: WorkLimits = { ms: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 /** Requests as large as this take long to read, so they are not tried. */
 export const QUICK_REQUEST_BYTES = 16 * 1024;
-/**
- * Share of its time that the serving thread spends on failed tries of one kind, and the milliseconds that it may save
- * up.
- */
+/** Share of the serving thread's time for failed tries of one kind, and the milliseconds that can accumulate. */
 export const TRIES = { share: 0.02, savedMs: 60 } as const;
 
 /** Time after its limit in which a slow query must have ended by itself, before its thread is ended. */
 export const SLOW_GRACE_MS = 1_000;
 /** Time between two checks whether a query has exceeded it. */
 export const SLOW_LOOK_MS = 500;
-/** Slow queries that wait, and the longest that one may wait for its turn. */
+/** Waiting slow queries, and the longest wait. */
 export const MAX_SLOW_WAITING = 32;
 export const SLOW_WAIT_MS = 5_000;
 /** Time without slow queries after which their thread ends, to give back its memory. */

@@ -10,7 +10,7 @@ import {
 } from "../../store/index.ts";
 import { assert, type Logger } from "../../util/index.ts";
 
-/** Time for other work between two pieces of the state, each of which takes some 2 ms. */
+/** Time for other work between two pieces of the state. */
 const PAUSE_MS = 8;
 
 /** Where a snapshot comes from. */
@@ -105,8 +105,8 @@ export interface Waits {
 }
 
 /**
- * Takes a snapshot of a height, with what the engine needs to continue after it. A failed snapshot leaves nothing
- * behind.
+ * Takes a snapshot of a height, with the data that the engine needs to continue after it. A failed snapshot leaves
+ * nothing behind.
  */
 export async function snapshotOf(origin: SnapshotOrigin, height: bigint, waits: Waits): Promise<SnapshotRecord> {
   const { app, database, directory } = origin;

@@ -10,7 +10,7 @@ import { decodeMessage, encodeMessage, methodPath } from "../../wire/index.ts";
 
 /**
  * Compares the voters of a snapshot's blocks with the restored state, because no header contains them. The state holds
- * those of the block after the next, and remembers the others. Throws `store/11` if they differ.
+ * the voters of the block after the next, and remembers the earlier ones. Throws `store/11` if they differ.
  */
 export function checkVoters(app: SvcApplication, { record, sets }: Anchor, genesis: Genesis): void {
   const { height } = record.header;
@@ -32,7 +32,7 @@ function votersAfter(app: SvcApplication, height: bigint): ValidatorUpdate[] | u
   return hist?.valset.map((validator) => ({ pubKey: consensusKeyOf(validator), power: powerOf(validator) }));
 }
 
-/** Whether voters are those that the state knows, and validators of the genesis file that it does not know. */
+/** Whether voters equal the state's, or validators of the genesis file that the state does not know. */
 function isSet(voters: readonly Validator[], known: readonly ValidatorUpdate[], begun: Genesis["validators"]): boolean {
   const powers = new Map(known.map(({ pubKey, power }) => [toHex(pubKey), power]));
   const keys = new Set(voters.map(({ pubKey }) => toHex(pubKey)));

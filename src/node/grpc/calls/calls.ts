@@ -8,7 +8,7 @@ import { STATUS_CODE, statusOf } from "../../services/status.ts";
 import { MAX_ANSWER_BYTES } from "../limits.ts";
 import { GONE, type Reader, readerKey } from "./reader.ts";
 
-/** What calls are answered with. */
+/** Parts that answer calls. */
 export interface CallParts {
   readonly dispatcher: Dispatcher;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ export interface Asker {
   readonly reader: Reader;
 }
 
-/** Answers the bytes of a request with those of its answer. Throws a `ConnectError`. */
+/** Answers the bytes of a request with the bytes of its response. Throws a `ConnectError`. */
 export type BytesAnswerer = (
   request: () => Uint8Array,
   asker: Asker,

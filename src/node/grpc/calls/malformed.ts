@@ -1,9 +1,9 @@
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { toUtf8 } from "../../../util/index.ts";
 
-/** The message of one call of Connect in protobuf, with no envelope of gRPC around it. */
+/** A plain Connect call in protobuf, without gRPC's envelope. */
 const CONNECT_PROTO = "application/proto";
-/** What the library says of bytes that are not the message; it takes this for a fault of the server. */
+/** The library's error for bytes that are not the message; it blames the server. */
 const MALFORMED = /^\{"code":"internal","message":"parse binary: /;
 
 /** Answers bytes that are not the message of a call as a mistake of the client, as it does with JSON. */

@@ -6,8 +6,8 @@ import { type AnyResponse, endResponse, networkOf } from "./reader.ts";
 type Calls = Map<AnyResponse, number>;
 
 /**
- * The calls that are under way, of all connections. Where there are too many, the client with the most of them loses the one that
- * has been under way longest: others are done soon, and those that are not must not keep others out.
+ * Open calls of all connections. If there are too many, the client with the most calls loses its oldest one: most calls
+ * end soon, and long ones must not keep others out.
  */
 export class OpenCalls {
   readonly #clients = new Map<string, Calls>();
@@ -44,7 +44,7 @@ export class OpenCalls {
     if (ended > MAX_ENDED_CALLS) session.destroy();
   }
 
-  /** The client with the most calls; the newcomer where nobody has more. */
+  /** The client with the most calls; the newcomer on a tie. */
   #most(newcomer: string): string {
     const has = (client: string) => this.#clients.get(client)?.size ?? 0;
     let most = newcomer;

@@ -6,7 +6,7 @@ import { MAX_PARTS } from "../limits.ts";
 import type { BytesAnswerer } from "./calls.ts";
 import { GONE, isGone, type Reader } from "./reader.ts";
 
-/** What plain calls are answered with. */
+/** Parts that answer unary calls. */
 export interface UnaryParts {
   readonly answer: BytesAnswerer;
   readonly maxMessageBytes: number;
@@ -21,9 +21,9 @@ export const FRAME_HEADER = 5;
 const BUSY = "too many requests and answers are pending; try again";
 
 /**
- * Whether a call over HTTP/2 is one whole message as it is, without its own deadline: nearly all are. Those are
+ * Whether a call over HTTP/2 is one whole uncompressed message without a deadline, as nearly all are. Such calls are
  * answered here, from bytes to bytes, in a third of the time that the library takes for its streams of messages; the
- * library answers all others.
+ * library answers the others.
  */
 export function isPlain({ method, headers }: Http2ServerRequest): boolean {
   const { "content-type": type = "", "grpc-encoding": packing = "identity", "grpc-timeout": deadline } = headers;
@@ -94,7 +94,7 @@ function readMessage(
     const gone = () => reject(GONE);
     request.once("end", () => {
       request.off("close", gone);
-      // What is reset ends as well.
+      // A reset stream has ended as well.
       if (request.stream.closed) return gone();
       const message = unframed(Buffer.concat(parts));
       if (message instanceof ConnectError) reject(message);

@@ -5,7 +5,7 @@ import { isNeverNull, type JsonObject, type JsonValue, Scalar, scalarOf } from "
 export class Schemas {
   readonly #known = new Map<string, JsonObject>();
 
-  /** Every schema that was asked for, and those that these refer to. */
+  /** Every requested schema, and the schemas that they refer to. */
   get all(): JsonObject {
     return Object.fromEntries([...this.#known].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

@@ -39,7 +39,7 @@ export function internalError(data: string): RpcError {
 }
 
 /**
- * The HTTP status of errors in answers to GET, whoever is at fault, and of requests that are not JSON: as in the
- * reference, whose clients then look at the body.
+ * The HTTP status of all errors in answers to GET, and of requests that are not JSON: as in the reference, whose
+ * clients then look at the body.
  */
 export const ERROR_STATUS = 500;

@@ -7,7 +7,7 @@ const LARGE = "x".repeat(60);
 /** Room for one such answer with its envelope, not for two. */
 const LIMIT = 150;
 
-/** No method of these tests looks at the chain. */
+/** The methods of these tests never look at the chain. */
 const NOTHING = {} as RpcEnvironment;
 
 function dispatch() {

@@ -34,7 +34,7 @@ export interface DispatchOptions {
   readonly unfinished: ByteBudget;
 }
 
-/** What answers the requests of a connection, and for whom: the options of the server as they are, not copied for each request. */
+/** The handler of a connection's requests and its caller: the server's own options, not copied for each request. */
 export interface Dispatch {
   readonly env: RpcEnvironment;
   readonly options: DispatchOptions;

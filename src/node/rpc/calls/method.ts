@@ -14,7 +14,7 @@ export interface GenesisSource {
   read(start: number, length: number): Uint8Array;
 }
 
-/** What the methods work with. */
+/** Parts that the methods use. */
 export interface RpcEnvironment {
   readonly chain: ChainSource;
   readonly waiters: CommitWaiters;

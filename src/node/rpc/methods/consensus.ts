@@ -60,7 +60,7 @@ export const consensusMethods = {
   }),
 };
 
-/** The votes of the only round; nobody has voted in it yet. */
+/** The votes of the only round, which has none yet. */
 function votesOf(validators: readonly Validator[]) {
   const none = validators.map(() => NO_VOTE);
   const bits = bitArray(

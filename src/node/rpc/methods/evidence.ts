@@ -13,7 +13,10 @@ const HASH_BYTES = 32;
 const MOST_SIGNATURE_BYTES = 96;
 
 export const evidenceMethods = {
-  /** Reads evidence as the reference does; an engine that makes blocks alone has nobody to accuse, and takes none. */
+  /**
+   * Reads evidence as the reference does, and refuses it: an engine that makes blocks alone has no other validator to
+   * accuse.
+   */
   broadcast_evidence: defineMethod({ evidence: json }, (_, { evidence }) => {
     if (evidence === undefined || evidence === null) throw refuse("no evidence was provided");
     try {

@@ -120,7 +120,7 @@ function nodeInfoJson(env: RpcEnvironment) {
   };
 }
 
-/** Before the first block the hashes are empty and the time is that of the reference's empty value. */
+/** Before the first block the hashes are empty, and the time is the reference's zero value. */
 function blockSummary<K extends string>(kind: K, record: BlockRecord | undefined, height: bigint) {
   return {
     [`${kind}_block_hash`]: record === undefined ? "" : toHexUpper(record.commit.blockId.hash),

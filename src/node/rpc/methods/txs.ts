@@ -102,10 +102,7 @@ function broadcastJson(hash: Uint8Array, result: Pick<CheckTxResult, "code" | "d
   };
 }
 
-/**
- * The hashes of a block's transactions; those of the last block asked for are kept, because rows of a page often share
- * a block.
- */
+/** The hashes of a block's transactions. The last block's are kept, because rows of a page often share a block. */
 function proofsOf(chain: ChainSource): (height: bigint) => Promise<readonly Uint8Array[]> {
   let last: { readonly height: bigint; readonly hashes: Promise<readonly Uint8Array[]> } | undefined;
   const hashesAt = async (height: bigint) => (await chain.blocks.txs(height)).map(({ tx }) => txHash(tx));

@@ -64,7 +64,7 @@ describe("a link between threads", () => {
       add: added,
       waiting: () => ended.then(() => [Uint8Array.of(1)]),
       mempoolSize: () => {
-        // Its answer is under way before that of the first call can be.
+        // Its answer is sent before the first call's can be.
         setImmediate(() => end());
         return { txs: 2, bytes: 3 };
       },

@@ -8,7 +8,7 @@ import { CALLS_SLICE_MS } from "../limits.ts";
 /** The result of adding a transaction to the mempool; its bytes need not come back. */
 export type Accepted = Omit<CheckedTx, "tx">;
 
-/** What only the thread that makes the blocks can answer: it alone has the mempool and the tree of the state. */
+/** Requests that only the block-making thread can answer: it alone has the mempool and the tree of the state. */
 export interface BlockThread {
   add(tx: Uint8Array): Awaitable<Accepted>;
   waiting(limit: number): Awaitable<readonly Uint8Array[]>;
@@ -17,7 +17,7 @@ export interface BlockThread {
   /** Queries with a proof. */
   query(query: AppQuery): Awaitable<AppQueryResult>;
   consensus(): Awaitable<ConsensusRound>;
-  /** What waiting transactions have changed of some accounts. */
+  /** Changes of waiting transactions to some accounts. */
   pending(addresses: readonly Uint8Array[]): Awaitable<PendingState>;
 }
 

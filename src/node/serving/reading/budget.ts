@@ -16,13 +16,13 @@ export interface BudgetClocks {
   core(): number | undefined;
 }
 
-/** Threads that other requests wait for count the time that passes, because that is how long those wait. */
+/** For threads with other requests waiting: they count elapsed time, which the others wait. */
 const PASSING: BudgetClocks = { now: () => performance.now(), core: () => undefined };
 
 /**
- * What one request may take of a thread: time of its own work, and bytes that it reads. Beyond either, `GivenUp` is
- * thrown. With a clock of the core, the time in which others had the core is not counted, up to its own limit: a
- * node's answers must not depend on how busy its machine is.
+ * Limits of one request on a thread: its own work time, and bytes read. Beyond either, throws `GivenUp`. With a clock
+ * of the core, time in which others had the core is not counted, up to its own limit: a node's answers must not depend
+ * on how busy its machine is.
  */
 export class Budget {
   readonly #limits: WorkLimits;
@@ -59,7 +59,7 @@ export class Budget {
     }
   }
 
-  /** Counts what was read. */
+  /** Counts bytes read. */
   take(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytes) throw new GivenUp(`it reads more than ${this.#limits.bytes} bytes`);

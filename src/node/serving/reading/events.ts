@@ -6,7 +6,7 @@ interface Listening {
   readonly wants: () => boolean;
 }
 
-/** Blocks of another thread for listeners of this one: a block is read when somebody wants it. */
+/** Blocks of another thread for listeners of this one; a block is read on request. */
 export class ReadEvents implements EventSource {
   readonly #listening = new Set<Listening>();
   readonly #report: (error: unknown) => void;

@@ -9,7 +9,7 @@ import { CommitWaiters } from "../../services/commit-waiters.ts";
 import { type Addresses, SERVERS, type ServerAddress, type ServerName } from "./list.ts";
 import type { ServerContext, ServerKind } from "./server.ts";
 
-/** What the servers of a node work with. */
+/** Parts of a node's servers. */
 export interface ServingParts {
   readonly chain: ChainSource;
   readonly home: string;
@@ -36,7 +36,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-/** Opens the servers that are switched on. A failure closes those that were opened before. */
+/** Opens the enabled servers. A failure closes the ones opened before. */
 export async function openServers(parts: ServingParts): Promise<Servers> {
   const opened: { [K in ServerName]?: ServerAddress } = {};
   const { rpc: place } = parts.config;

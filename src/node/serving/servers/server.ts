@@ -7,7 +7,7 @@ import type { NodeInfo } from "../../node-info.ts";
 import type { RunMethod } from "../../rpc/calls/method.ts";
 import type { CommitWaiters } from "../../services/commit-waiters.ts";
 
-/** What a server of a node works with. */
+/** Context of a node's server. */
 export interface ServerContext {
   readonly chain: ChainSource;
   readonly home: string;
@@ -15,7 +15,7 @@ export interface ServerContext {
   readonly config: NodeConfig;
   readonly logger: Logger;
   readonly nodeInfo: () => NodeInfo;
-  /** What all servers share. */
+  /** Budget that all servers share. */
   readonly budget: ClientBudget;
   readonly waiters: CommitWaiters;
   /** Divides calls of JSON-RPC between threads. */
@@ -33,7 +33,7 @@ export interface OpenServer {
 export interface ServerKind {
   /** For the log and the line of a node that is ready. */
   readonly name: string;
-  /** What stands before `host:port` in its address. */
+  /** Prefix of `host:port` in its address. */
   readonly scheme: "http://" | "";
   /** Undefined where it is switched off. */
   open(context: ServerContext): Promise<OpenServer> | undefined;

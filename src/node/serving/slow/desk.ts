@@ -119,7 +119,7 @@ class DeskDispatcher extends Dispatcher {
   }
 }
 
-/** Failed tries of one kind get a share of the thread's time; tries of other kinds do not suffer from them. */
+/** Failed tries of one kind get a share of the thread's time; other kinds are not affected. */
 class Tries {
   readonly #now: () => number;
   readonly #kinds = new Map<string, { saved: number; seen: number }>();

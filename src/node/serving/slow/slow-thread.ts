@@ -16,7 +16,7 @@ import {
 } from "../limits.ts";
 import { coreMs } from "../reading/thread-time.ts";
 
-/** What the thread for slow queries is asked, one at a time. */
+/** A request to the thread for slow queries, one at a time. */
 export type SlowJob = { readonly query: AppQuery } | { readonly call: MethodCall };
 
 /** An error of the JSON-RPC on its way between threads. */
