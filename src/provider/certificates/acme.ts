@@ -65,7 +65,7 @@ export function acmeIssuer(parts: AcmeParts): Issuer {
   return { isPrompt: false, issue: (host, signal) => orAborted(attempt(host), signal) };
 }
 
-/** A client with an account: that of the key, or else a new one. An update of an existing account must change something. */
+/** A client with the key's account, or else a new one. An update of an existing account must change something. */
 async function openAccount(open: () => Client, email: string | undefined): Promise<Client> {
   const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
   const known = open();

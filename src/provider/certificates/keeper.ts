@@ -29,7 +29,7 @@ export const KEEPING = {
 
 const SUFFIX = ".pem";
 
-/** Certificates that are kept, those of hosts that have gone included. */
+/** Maximum kept certificates, including those of hosts that are gone. */
 export const MAX_KEPT = 5_000;
 
 export interface KeeperOptions {
@@ -59,13 +59,13 @@ interface Kept {
   until: number;
 }
 
-/** Host names by what is known of their certificates. */
+/** Host names by the state of their certificates. */
 export interface CertificateCounts {
-  /** Those that have one, or whose certificate others keep. */
+  /** Hosts with a certificate, ours or the operator's. */
   readonly ok: number;
-  /** Those whose first order is still to come. */
+  /** Hosts whose first order is still to come. */
   readonly waiting: number;
-  /** Those whose last order failed, with a certificate in use or without. */
+  /** Hosts whose last order failed, with or without a certificate in use. */
   readonly failing: number;
 }
 
@@ -81,7 +81,7 @@ function restAfter(left: number): number {
 export class CertificateKeeper {
   readonly #options: KeeperOptions;
   readonly #hosts = new Map<string, Kept>();
-  /** Orders for hosts of each owner: with those of a lease alone, a new lease would be as if it had never had any. */
+  /** Orders by owner: counting by lease would reset the count with each new lease. */
   readonly #orders = new Map<string, { readonly count: number; readonly at: number }>();
   readonly #stop = new AbortController();
   /** The host that is asked for now. */
@@ -118,7 +118,7 @@ export class CertificateKeeper {
     await this.#working;
   }
 
-  /** How many host names there are, for those who watch. */
+  /** Numbers of host names, for monitoring. */
   counts(): CertificateCounts {
     const counts = { ok: 0, waiting: 0, failing: 0 };
     for (const [host, { leases, failures, until }] of this.#hosts) {
@@ -155,7 +155,7 @@ export class CertificateKeeper {
     this.#hosts.set(host, { leases: new Map([[lease, owner]]), due, failures: 0, until: held?.notAfter ?? 0 });
   }
 
-  /** Failures of names that nobody has any more, and orders that authorities no longer count. */
+  /** Removes failures of released names, and orders that authorities no longer count. */
   #forget(now: number): void {
     for (const [host, { leases, due }] of this.#hosts) {
       if (leases.size === 0 && due <= now && host !== this.#ordering) this.#hosts.delete(host);
@@ -183,8 +183,8 @@ export class CertificateKeeper {
   }
 
   /**
-   * Names that failed come last, then those of tenants who have had many orders: one with hundreds of names keeps nobody
-   * else waiting.
+   * Failed names come last, preceded by names of tenants with many orders, so that a tenant with hundreds of names
+   * delays only itself.
    */
   #mostUrgent(now: number): readonly [string, Kept] | undefined {
     let chosen: readonly [string, Kept] | undefined;
@@ -257,7 +257,7 @@ export class CertificateKeeper {
     }
     const usual = Math.min(first * 2 ** kept.failures, most);
     const left = kept.until - clock.now();
-    // What is still in use must be renewed before it expires.
+    // A certificate in use must be renewed before it expires.
     const wait = this.#vary(left > 0 ? Math.max(Math.min(usual, left / 2), KEEPING.apart) : usual);
     kept.failures++;
     kept.due = clock.now() + wait;
@@ -280,7 +280,7 @@ export class CertificateKeeper {
     }
   }
 
-  /** Forgets certificates that would have to be renewed for hosts that nobody has had since the last look. */
+  /** Removes certificates that are due for renewal and whose hosts were unused since the last look. */
   #sweep(now: number): void {
     if (now - this.#swept < KEEPING.look) return;
     this.#swept = now;
@@ -295,7 +295,7 @@ export class CertificateKeeper {
     return names.map((name) => name.slice(0, -SUFFIX.length));
   }
 
-  /** Certificates of hosts that nobody has any more make room for new ones. */
+  /** Removes certificates of unused hosts to make room for new ones. */
   #makeRoom(): void {
     const hosts = this.#keptHosts();
     if (hosts.length < MAX_KEPT) return;

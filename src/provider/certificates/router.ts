@@ -2,7 +2,7 @@ import { formatLeaseId } from "../../wire/index.ts";
 import { Certificates, type LeaseRouter, tlsOrigin } from "../ingress/index.ts";
 import type { CertificateKeeper } from "./keeper.ts";
 
-/** The greatest age of what was read from the folders when an address is shown, in milliseconds. */
+/** Maximum age of the folders' contents when an address is shown, in milliseconds. */
 const FRESH_MS = 2_000;
 
 export interface CertifiedRouterOptions {
@@ -14,7 +14,7 @@ export interface CertifiedRouterOptions {
   readonly tlsPort: () => number;
 }
 
-/** A router whose host names get certificates, and whose addresses are those of TLS where there is one. */
+/** A router whose host names get certificates, and whose addresses use TLS if there is one. */
 export function certifiedRouter(router: LeaseRouter, options: CertifiedRouterOptions): LeaseRouter {
   const { folders, keeper, tlsPort } = options;
   const certificates = new Certificates(folders);

@@ -5,7 +5,7 @@ export const CONTROL_SOCKET = "control.sock";
 
 /** Bounds of the answers. */
 export const CONTROL_LIMITS = {
-  /** Orders of one answer, the latest ones. */
+  /** Latest orders per answer. */
   orders: 5_000,
   /** Characters of a reason: tenants, scripts and nodes write parts of it. */
   reason: 500,
@@ -21,11 +21,11 @@ const order = v.object({
   phase: v.string(),
   /** Why it was refused, lost or closed. */
   reason: v.exactOptional(v.string()),
-  /** What would have to change before it gets a bid. */
+  /** The obstacle to a bid. */
   obstacle: v.exactOptional(v.string()),
   /** When the provider checks it again, RFC 3339. */
   again_at: v.exactOptional(v.string()),
-  /** Of our bid, per block and without its denomination. */
+  /** Price of our bid per block, without its denomination. */
   price: v.exactOptional(v.string()),
   /** RFC 3339. */
   detected_at: v.string(),
@@ -34,7 +34,7 @@ const order = v.object({
 /** An order as the running provider knows it. */
 export type ControlOrder = v.InferOutput<typeof order>;
 
-/** What a running provider tells its operator. */
+/** A running provider's state for its operator. */
 export const controlState = v.object({
   provider: v.string(),
   /** RFC 3339. */
@@ -44,11 +44,11 @@ export const controlState = v.object({
   obstacles: v.array(v.string()),
   /** Whether a container runs here, as last tried; older providers do not tell. */
   probe: v.exactOptional(v.string()),
-  /** With a record here, those that are being removed included. */
+  /** Leases with a record here, including those being removed. */
   leases: v.number(),
   /** The latest last. */
   orders: v.array(order),
-  /** Orders known beyond those. */
+  /** Number of known orders left out. */
   omitted: v.number(),
 });
 export type ControlState = v.InferOutput<typeof controlState>;

@@ -7,7 +7,7 @@ import type { OrderEntry } from "../orders/index.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlOrder, type ControlState } from "./protocol.ts";
 import { socketPath } from "./socket.ts";
 
-/** What the operator's commands ask of the running provider. */
+/** The running provider's state for the operator's commands. */
 export interface ControlView extends Pick<ControlState, "provider" | "started_at" | "draining" | "leases" | "probe"> {
   readonly obstacles: readonly string[];
   readonly orders: readonly OrderEntry[];

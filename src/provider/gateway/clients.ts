@@ -10,9 +10,9 @@ import {
 } from "../../util/servers/index.ts";
 import type { GatewayLimits } from "./limits.ts";
 
-/** Time in which a proxy must have said for whom it connects. */
+/** Time limit for a proxy's header. */
 const HEADER_MS = 5_000;
-/** Connections that may be open beyond the limit until those that gave way have closed. */
+/** Connections that may be open beyond the limit until the closed ones are gone. */
 const CLOSING = 64;
 
 /** The ends of a connection, as every kind of socket shows them. */

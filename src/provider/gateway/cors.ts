@@ -5,8 +5,8 @@ import type { FastifyReply } from "fastify";
 const MAX_AGE = 3_600;
 
 /**
- * Lets pages of any origin read an answer (Fetch standard, "CORS protocol"). Nothing here belongs to whoever merely runs the
- * browser: pages prove themselves with a token, and requests of pages that bring a client certificate alone are refused.
+ * Lets pages of any origin read an answer (Fetch standard, "CORS protocol"). This is safe because the browser adds no
+ * authority: pages authenticate with a token, and requests of pages with only a client certificate are refused.
  */
 export function allowOrigin(headers: IncomingHttpHeaders, reply: FastifyReply): void {
   if (headers.origin === undefined) return;

@@ -10,7 +10,7 @@ import { CLOSE } from "./streams/stream.ts";
 /** Clients and tenants that would take all that the gateway has. */
 
 const NEIGHBOUR = "127.0.0.2";
-/** What idle connections may wait for in a test that does not wait for them. */
+/** Timeouts of idle connections, too long to matter in a test. */
 const LONG = { handshakeTimeout: 600_000, requestTimeout: 600_000, headersTimeout: 600_000 };
 const SHELL = "/lease/1/1/1/shell?service=job&podIndex=0&tty=0&stdin=1&cmd0=cat";
 
@@ -38,7 +38,7 @@ it("closes a connection of the network with the most where all places are taken"
   for (let i = 0; i < 4; i++) crowd.push(await connection("127.0.0.1"));
   const neighbour = await connection(NEIGHBOUR);
   await gone(crowd[3] ?? expect.fail());
-  // Nobody's place is for the network that has the most already.
+  // The network with the most connections gets no one else's place.
   await gone(await connection("127.0.0.1"));
   expect([...crowd.slice(0, 3), neighbour].map(({ closed: isClosed }) => isClosed)).toEqual(Array(4).fill(false));
   expect((await gateway.request("/address", { localAddress: NEIGHBOUR })).status).toBe(200);

@@ -120,7 +120,7 @@ const CLUSTER_AWAY: Failure = {
   },
 };
 
-/** What the tenant sees of an error. Only known errors show their text. */
+/** The tenant's view of an error. Only known errors show their text. */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof SvcError)) return INTERNAL;
   const row = ROWS[error.codespace]?.find(([factory]) => factory.code === error.code);

@@ -21,7 +21,7 @@ async function openGateway(
   return { host: "127.0.0.1", port: harness.port, grpcPort: harness.gateway.grpcPort ?? 0 };
 }
 
-/** What the server says until it ends the connection. */
+/** The server's bytes until it ends the connection. */
 async function heard(socket: ReturnType<typeof connectPlain>): Promise<string> {
   let text = "";
   socket.on("data", (chunk: Buffer) => {

@@ -13,7 +13,7 @@ import { sendEvents, sendLogs } from "./streams/feeds.ts";
 import { runShell } from "./streams/shell.ts";
 import type { GatewayStream } from "./streams/stream.ts";
 
-/** What handlers of tenants' requests work with. */
+/** Services for handlers of tenants' requests. */
 export interface TenantServices {
   readonly leases: LeaseService;
   readonly sources: GatewaySources;
@@ -101,7 +101,7 @@ export const TENANT_ROUTES: readonly TenantRoute[] = [
     scope: "send-manifest",
     async answer({ grant: { owner }, ids, body }, { leases, sources }) {
       const { dseq, gseq = 0, oseq = 0 } = ids;
-      // Proofs cost questions to the DNS: they are for those who have paid for an order.
+      // Proofs cost DNS queries: they are for tenants that have paid for an order.
       if (sources.order({ owner, dseq, gseq, oseq }) === undefined) throw gatewayErrors.notFound("the order");
       const { hostnames } = readBody(v.strictObject({ hostnames: hostNames }), body);
       await leases.checkHosts({ owner, dseq, gseq }, hostnames);
@@ -110,7 +110,7 @@ export const TENANT_ROUTES: readonly TenantRoute[] = [
   },
 ];
 
-/** A kind of stream: who may open it, and what runs over it. */
+/** A kind of stream: its access, and its handler. */
 interface StreamRoute {
   readonly scope: TokenScope;
   readonly once: boolean;
@@ -153,7 +153,7 @@ export const STREAM_ROUTES: Readonly<Record<string, StreamRoute>> = {
 
 const STREAM_PATH = /^\/lease\/([^/]+)\/([^/]+)\/([^/]+)\/([a-z]+)$/;
 
-/** The stream that a path names, with what it takes to open it. */
+/** The stream of a path, with the access that it needs. */
 export function findStream(
   path: string,
   url: string,

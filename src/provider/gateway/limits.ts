@@ -6,24 +6,24 @@ export interface GatewayLimits {
   readonly handshakeTimeout: number;
   readonly connections: number;
   readonly connectionsPerAddress: number;
-  /** New connections of one network at once, and refilled per second: each costs a handshake. */
+  /** New connections of one network at once, and refill per second: each costs a handshake. */
   readonly connectionsBurst: number;
   readonly connectionsPerSecond: number;
   readonly requestsPerConnection: number;
   readonly body: number;
   /** A body whose sender is not known. */
   readonly publicBody: number;
-  /** All bodies of one network that are on their way. */
+  /** All incoming bodies of one network. */
   readonly bodiesPerNetwork: number;
   /** Concurrent price calculations: for all callers, and for one. Bids wait for the same price script. */
   readonly prices: number;
   readonly pricesPerCaller: number;
   /** Websockets of one tenant. */
   readonly streamsPerTenant: number;
-  /** Streams of status: of all callers, and of one. */
+  /** Status streams: of all callers, and of one. */
   readonly statusStreams: number;
   readonly statusStreamsPerCaller: number;
-  /** Calls of one connection that may be under way. */
+  /** Open calls of one connection. */
   readonly callsPerConnection: number;
   /** A call that asks for one answer ends after this long, a stream whose reader takes nothing for so long too. */
   readonly callTimeout: number;
@@ -31,13 +31,15 @@ export interface GatewayLimits {
   readonly statusEvery: number;
   /** One message of a tenant's websocket. */
   readonly message: number;
-  /** Requests of one tenant at once, and refilled per second. */
+  /** Requests of one tenant at once, and refill per second. */
   readonly burst: number;
   readonly perSecond: number;
-  /** Shells and restarts of one tenant at once, and refilled per second: each is work of the host that no lease pays for. */
+  /**
+   * Shells and restarts of one tenant at once, and refill per second: each is work of the host that no lease pays for.
+   */
   readonly startsBurst: number;
   readonly startsPerSecond: number;
-  /** Credentials of one network that were none, at once and refilled per second. */
+  /** Invalid credentials of one network at once, and refill per second. */
   readonly failures: number;
   readonly failuresPerSecond: number;
   readonly ping: number;
@@ -49,7 +51,7 @@ export interface GatewayLimits {
   readonly sendBuffer: number;
   /** Facts from the chain are reused for this long. */
   readonly chainAge: number;
-  /** What the cluster said about itself is reused for this long: strangers ask, and the engine has other work. */
+  /** The cluster's status is reused for this long: public requests must not keep the engine busy. */
   readonly clusterAge: number;
 }
 

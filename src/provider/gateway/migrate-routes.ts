@@ -17,7 +17,7 @@ interface MigrateRoute {
   answer(request: MigrateRequest, leases: LeaseService): Promise<object>;
 }
 
-/** Numbers of deployments may be beyond those that JSON holds exactly. */
+/** Numbers of deployments may exceed the exact integers of JSON. */
 const number = v.pipe(v.union([v.pipe(v.number(), v.safeInteger()), v.string()]), v.transform(String));
 const destination = { destination_dseq: number, destination_gseq: v.optional(number, "1") };
 const hostMigration = v.strictObject({ hostnames_to_migrate: hostNames, ...destination });

@@ -32,7 +32,7 @@ export interface LogParameters extends StreamParameters {
   readonly previous: boolean;
 }
 
-/** Those of every stream, plus `since` (a time of RFC 3339) and `previous`. */
+/** Parameters of every stream, plus `since` (a time of RFC 3339) and `previous`. */
 export function readLogParameters(url: string): LogParameters {
   const parameters = readParameters(url, ["follow", "tail", "service", "since", "previous"]);
   const stream = readStreamWishes(parameters);

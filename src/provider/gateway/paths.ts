@@ -4,7 +4,7 @@ import { gatewayErrors } from "./errors.ts";
 const MAX_UINT64 = (1n << 64n) - 1n;
 const MAX_UINT32 = 0xffff_ffffn;
 
-/** No path of the gateway needs other characters or more of them; any other path is refused. */
+/** Characters and length that cover every path of the gateway; any other path is refused. */
 const PATH = /^\/[A-Za-z0-9_/-]{0,512}$/;
 
 /** The path of a request's address; refuses encodings, double slashes and absolute forms. */

@@ -16,7 +16,7 @@ export interface PublicOptions {
   readonly sources: GatewaySources;
 }
 
-/** What anybody may know of the provider: only figures, nothing that names a tenant. */
+/** Public figures of the provider; they never name a tenant. */
 export interface StatusFigures {
   readonly leases: number;
   readonly inventory: InventoryStatus;

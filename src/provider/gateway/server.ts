@@ -32,7 +32,7 @@ export interface GatewayOptions extends PublicOptions {
   readonly port: number;
   /** Where the status is served over gRPC; nowhere if absent. */
   readonly grpc?: { readonly host: string; readonly port: number };
-  /** The provider's server certificate as it is on the chain, and its key in the clear; both PEM. */
+  /** The provider's server certificate on the chain, and its unencrypted key; both PEM. */
   readonly certificate: string;
   readonly privateKey: string;
   readonly chain: ChainView;
@@ -55,7 +55,7 @@ export class Gateway {
   readonly #app: FastifyInstance<Server>;
   readonly #listener: NetServer;
   readonly #version: Memo<object>;
-  /** The status as it is sent: strangers ask, and the more a provider has the more there is to count. */
+  /** The serialized status: anyone can request it, and its cost grows with the provider. */
   readonly #figures: Memo<string>;
   #status: StatusServer | undefined;
   #statusPort: number | undefined;
@@ -280,7 +280,7 @@ export class Gateway {
   }
 }
 
-/** Requests of one connection that may wait, with the one that is being answered. */
+/** Waiting requests of one connection, including the one being answered. */
 const WAITING_REQUESTS = 16;
 
 /** Answers the requests of a connection one by one: hundreds may come in one piece. */
@@ -303,7 +303,7 @@ const PRICE_ROUTES = [
 
 const PUBLIC_ROUTES: readonly string[] = ["/status", "/version", "/address", "/validate", "/screen"];
 
-/** What strangers send must not make series of its own. */
+/** Unknown routes must not create series of their own. */
 function routeClass(route: string): "public" | "tenant" | "other" {
   if (route === "") return "other";
   return PUBLIC_ROUTES.includes(route) ? "public" : "tenant";

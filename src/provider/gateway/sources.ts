@@ -13,7 +13,7 @@ export interface InventoryStatus {
   /** One entry per reservation that belongs to a lease, and per one that waits for a bid's answer. */
   readonly active: readonly ResourceSum[];
   readonly pending: readonly ResourceSum[];
-  /** What is left, by node. */
+  /** Available resources, by node. */
   readonly available: readonly (ResourceSum & { readonly name: string })[];
   /** Addresses that leases can have as their own, where there are any. */
   readonly leasedIps?: { readonly total: number; readonly left: number };
@@ -27,7 +27,7 @@ export interface OrderAnswer {
   readonly reason?: string;
   /** The name of that reason. */
   readonly code?: string;
-  /** What the tenant can do about a refusal. */
+  /** The tenant's remedy for a refusal. */
   readonly remedy?: string;
   /** It was refused, and no bid will follow, even if other orders end. */
   readonly final?: true;
@@ -38,14 +38,14 @@ export type ScreenAnswer =
   | { readonly bid: true; readonly price: { readonly denom: string; readonly amount: string } }
   | { readonly bid: false; readonly reason: string };
 
-/** What the gateway asks of the rest of the provider. None of it names a tenant. */
+/** Questions of the gateway to the rest of the provider. The answers never name a tenant. */
 export interface GatewaySources {
   inventory(): InventoryStatus | Promise<InventoryStatus>;
   /** Orders at work. */
   orderCount(): number;
   /** How many orders were refused, by reason. */
   refusals(): Readonly<Record<string, number>>;
-  /** What became of one order; undefined if the order is not known. */
+  /** The fate of one order; undefined if the order is unknown. */
   order(id: OrderKey): OrderAnswer | undefined;
   /** Messages of the provider that are not yet in a block. */
   outboxDepth(): number;

@@ -13,7 +13,7 @@ export interface LedgerEntry {
 
 const ledgerSchema = v.array(v.object({ host: v.string(), owner: v.string(), until: v.nullable(v.number()) }));
 
-/** Present and former owners of names, in one file, so that nobody can take a resting name after a crash. */
+/** Present and former owners of names, in one file, so that a resting name stays reserved after a crash. */
 export class HostLedger {
   readonly #path: string;
   readonly #log: Logger;

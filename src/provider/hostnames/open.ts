@@ -11,13 +11,13 @@ import { HostRegistry } from "./registry.ts";
 export interface HostnameConfig {
   /** Whether the DNS must say that a name is the tenant's; else the first who asks for it gets it. */
   readonly isProven: boolean;
-  /** Addresses of DNS servers; empty for those of the system. */
+  /** Addresses of DNS servers; empty for the system's. */
   readonly resolvers: readonly string[];
   /** Milliseconds for which a name that was given up stays with its owner. */
   readonly quarantineMs: number;
 }
 
-/** What the provider is configured with, as far as host names depend on it. */
+/** The provider's configuration that host names depend on. */
 export interface HostnameSurroundings {
   readonly stateDir: string;
   readonly publicHostname: string;

@@ -31,8 +31,8 @@ interface Found {
 type Judge = (host: string, find: () => Promise<Found>) => Promise<void>;
 
 /**
- * Proofs of host names that tenants bring along. What is an owner's already, in use or resting, needs no proof; what is another's
- * changes hands only if the DNS names the new owner and no longer the old one.
+ * Proofs of tenants' own host names. An owner's name, in use or resting, needs no proof; another owner's name changes
+ * hands only if the DNS names the new owner and no longer the old one.
  */
 export class HostOwnership {
   readonly #options: OwnershipOptions;
@@ -95,7 +95,7 @@ export class HostOwnership {
     if (proof === "no") throw ingressErrors.hostUnproven(`"${host}"`, { hint: this.#remedy(host, owner) });
     const rival = registry.ownerOf(host);
     if (rival === undefined || rival === owner) return { rival: undefined, yields: false };
-    // A missing answer takes no name away from anybody.
+    // A missing answer never takes a name away.
     return { rival, yields: (await prover.prove(host, rival, signal)) === "no" };
   }
 

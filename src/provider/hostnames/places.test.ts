@@ -4,7 +4,7 @@ import { LookupPlaces } from "./places.ts";
 
 const BUSY = /too many host names of all tenants wait/;
 
-/** Fills all places and the room to wait with questions that are not answered; gives what becomes of those that wait. */
+/** Fills all places and the waiting room with unanswered questions; returns the outcome of the waiting ones. */
 function crowd(places: LookupPlaces): Promise<unknown>[] {
   const count = HOST_LIMITS.lookups + HOST_LIMITS.waiting;
   const asked = Array.from({ length: count }, (_, i) => {
@@ -18,7 +18,7 @@ function crowd(places: LookupPlaces): Promise<unknown>[] {
 it("refuses the check that would come last where too many wait", async () => {
   const places = new LookupPlaces();
   const waiting = crowd(places);
-  // Of equals, those that came first stay.
+  // On a tie, earlier questions stay.
   await expect(places.run("owner 0", () => Promise.resolve())).rejects.toThrow(BUSY);
   void places.run("newcomer", () => new Promise(() => {}));
   expect(String(await Promise.race(waiting))).toMatch(BUSY);

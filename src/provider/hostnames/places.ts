@@ -8,7 +8,7 @@ interface Waiter {
   readonly refuse: (reason: Error) => void;
 }
 
-/** Places of one kind: so many in all, and so many of one owner. */
+/** Places of one kind, limited in total and per owner. */
 class Lane {
   readonly #all: number;
   readonly #each: number;
@@ -46,9 +46,9 @@ class Lane {
 }
 
 /**
- * Places for questions to the DNS. Silent name servers cost whoever runs them nothing, and accounts are free: a question
- * without an answer soon goes on in a place of another kind, or is given up if all of those are taken, and owners whose questions are
- * answered come before those whose are not. So nobody waits for the silence of many others.
+ * Places for DNS questions. Silent name servers and accounts cost an attacker nothing, so a question without a quick
+ * answer moves to a place of another kind, or is given up if these are taken, and owners with answered questions come
+ * first. Many silent servers therefore do not delay other owners.
  */
 export class LookupPlaces {
   readonly #clock: Clock;
@@ -97,7 +97,7 @@ export class LookupPlaces {
     });
   }
 
-  /** All who wait are looked at whenever a place is free: whoever would come last is refused. */
+  /** With a full queue, the question that would come last is refused. */
   #makeRoom(newcomer: string): void {
     const [last] = [...this.#waiting].sort((a, b) => this.#rank(b.owner) - this.#rank(a.owner));
     if (last === undefined || this.#rank(last.owner) <= this.#rank(newcomer)) throw ingressErrors.dnsBusy();
@@ -110,7 +110,7 @@ export class LookupPlaces {
     this.#admit();
   }
 
-  /** First come owners with the fewest silent servers, of these those who have the fewest places. */
+  /** Owners with the fewest silent servers come first, then owners with the fewest places. */
   #admit(): void {
     if (this.#quick.isFull) return;
     let first: Waiter | undefined;

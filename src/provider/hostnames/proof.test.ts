@@ -245,7 +245,7 @@ it("gives a name to one of two new holders whose proofs come at once, and takes 
   expect(moves.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   expect(lost).toEqual([`${ALICE}/1 ${HOST}`]);
   expect(registry.ownerOf(HOST)).toBe(BOB);
-  // The old holder, whom the DNS names again, gets nothing back while it names the new one as well.
+  // The previous holder gets nothing back while the DNS names both holders.
   says[ALICE] = "yes";
   await ownership.establish(lease(ALICE, 3n), [HOST]);
   expect(() => registry.claim(lease(ALICE, 3n), [HOST])).toThrow(/in use/);

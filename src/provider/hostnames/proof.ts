@@ -1,12 +1,12 @@
 import { Resolver } from "node:dns/promises";
 import { HOST_LIMITS } from "./limits.ts";
 
-/** What the DNS says of a name: that it is the account's, that it is not, or nothing. */
+/** The DNS's answer about a name: it is the account's, it is not, or unknown. */
 export type Proof = "yes" | "no" | "unknown";
 
 /** Whether the holder of a domain allows an account to use a name of it. */
 export interface HostProver {
-  /** The signal ends the questions: what was not answered by then says nothing. */
+  /** The signal ends the questions; an unanswered one counts as unknown. */
   prove(host: string, owner: string, signal?: AbortSignal): Promise<Proof>;
 }
 
@@ -96,7 +96,7 @@ function systemLookups(servers: readonly string[] = []): Lookups {
   };
 }
 
-/** Queries to these resolvers, or to those of the system if none are given. */
+/** Queries to these resolvers, or to the system's if none are given. */
 export function resolverLookups(servers: readonly string[]): () => Lookups {
   return () => systemLookups(servers);
 }

@@ -17,7 +17,7 @@ export interface HostRules {
   readonly quarantineMs?: number;
 }
 
-/** What outlives the process, and the time. */
+/** Durable memory of the registry, and the time. */
 export interface HostMemory {
   readonly ledger?: HostLedger;
   readonly clock?: Clock;
@@ -80,7 +80,7 @@ export class HostRegistry {
     }
   }
 
-  /** Those of the names that are not yet the owner's, normal and each once. Throws for names that nobody may have. */
+  /** The names that are not yet the owner's, normalised and each once. Throws for names that are always refused. */
   foreign({ owner }: Pick<HostHolder, "owner">, hosts: readonly string[]): string[] {
     const names = distinct(hosts.map((host) => this.#permitted(host)));
     return names.filter((name) => this.ownerOf(name) !== owner);

@@ -2,14 +2,14 @@ import type { Clock } from "../../util/index.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import { HOST_LIMITS } from "./limits.ts";
 
-/** A name that was given up, and until when nobody but its owner may take it. */
+/** A released name, and the time until which only its owner may take it. */
 interface Rest {
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
-/** Names that were given up: for a time nobody but their owner may take them. */
+/** Released names: for a time only their owner may take them. */
 export class Resting {
   readonly #periodMs: number;
   readonly #clock: Clock;
@@ -21,7 +21,7 @@ export class Resting {
     this.#clock = clock;
   }
 
-  /** Puts in what an earlier process wrote; what was in use then rests from now on. */
+  /** Adds an earlier process's entries; names in use then rest from now on. */
   restore({ host, owner, until }: LedgerEntry): void {
     const latest = this.#clock.now() + this.#periodMs;
     this.#rests.set(host, { owner, until: Math.min(until ?? latest, latest) });

@@ -1,12 +1,12 @@
 import type { RowNeed } from "./resources.ts";
 
-/** An order and what it asks for. */
+/** An order and its requirements. */
 export interface Wanting {
   readonly order: string;
   readonly rows: readonly RowNeed[];
 }
 
-/** Addresses that leases can have as their own: how many there are, and how many of them one tenant may have. */
+/** Leasable addresses: the total, and one tenant's maximum. */
 export interface AddressBounds {
   readonly pool: number;
   readonly perOwner: number;
@@ -18,8 +18,8 @@ export function usualPerOwner(pool: number): number {
 }
 
 /**
- * The addresses of these orders, each once: a deployment has one for each number, whichever of its groups and services
- * name it.
+ * The addresses of these orders, each once: a deployment has one address per number, even if several groups and
+ * services name it.
  */
 export function addressesOf(orders: readonly Wanting[]): ReadonlySet<string> {
   return new Set(orders.flatMap(({ order, rows }) => numbersOf(rows).map((each) => `${deploymentOf(order)}/${each}`)));

@@ -1,6 +1,6 @@
 import { type ClusterCapacity, gpuName, type NodeCapacity, type StoragePool } from "../cluster/index.ts";
 
-/** Whether the cluster has more of anything than before: a node, a class of storage, a kind of GPU, or more of one. */
+/** Whether the cluster has more resources than before: a new node, class of storage or kind of GPU, or more of one. */
 export function hasGrown(before: ClusterCapacity, after: ClusterCapacity): boolean {
   if (hasMoreStorage(before.storage, after.storage)) return true;
   if ((after.addresses ?? 0) > (before.addresses ?? 0)) return true;
@@ -30,7 +30,7 @@ function hasMoreGpus({ gpus }: NodeCapacity, now: NodeCapacity): boolean {
   return now.gpus.some((gpu) => gpu.count > (amounts.get(gpuName(gpu)) ?? 0n));
 }
 
-/** Two pools of one name count as the smaller: that more is seen than there is does no harm. */
+/** Pools with the same name count as the smaller: detecting too much growth does no harm. */
 function amountsOf(rows: readonly (readonly [name: string, amount: bigint])[]): ReadonlyMap<string, bigint> {
   const amounts = new Map<string, bigint>();
   for (const [name, amount] of rows) {

@@ -24,7 +24,7 @@ export interface InventoryOptions {
   readonly overcommit: Overcommit;
   /** Ports of the host that all leases together may take. */
   readonly portQuantity: number;
-  /** Addresses of their own that the leases of one tenant together may have; half of those that there are by default. */
+  /** Maximum leased addresses of one tenant; half of all by default. */
   readonly addressesPerOwner?: number | undefined;
   readonly ledger: ReservationLedger;
 }
@@ -44,7 +44,7 @@ export class Inventory {
   readonly #options: InventoryOptions;
   readonly #reservations: Map<string, Reservation>;
   #capacity = NOTHING;
-  /** What is left after all reservations; undefined until first needed. */
+  /** Room left after all reservations; undefined until first needed. */
   #left: Room | undefined;
 
   constructor(options: InventoryOptions, reservations: readonly Reservation[] = []) {
@@ -167,12 +167,12 @@ export class Inventory {
     this.#options.ledger.record(order, null);
   }
 
-  /** What each node offers before all reservations, overcommit included. */
+  /** Each node's offer before all reservations, overcommit included. */
   offered(): NodeUse[] {
     return new Room(this.#capacity, this.#options.overcommit).left();
   }
 
-  /** What is left on each node; negative if the node shrank below its reservations. */
+  /** Each node's free resources; negative if the node shrank below its reservations. */
   available(): NodeUse[] {
     return this.#room().left();
   }
@@ -187,7 +187,7 @@ export class Inventory {
     this.#options.ledger.record(reservation.order, reservation);
   }
 
-  /** IP addresses that leases can have as their own, less those that reservations have; negative if the pool shrank. */
+  /** Leasable IP addresses without reserved ones; negative if the pool shrank. */
   addressesLeft(): number {
     return this.addresses - addressesOf(this.all()).size;
   }

@@ -14,9 +14,9 @@ const SPARE_LINES = 1_000;
 type Entry = readonly [order: string, reservation: Reservation | null];
 
 /**
- * The reservations on disk: a file of lines that only grows, each the new state of one order. Changes made at the same
- * time share one write and one sync. A line that a crash tore, or that was damaged, is left out: what it said is also
- * on the chain, with which every start compares the ledger.
+ * The reservations on disk: an append-only file of lines, each the new state of one order. Simultaneous changes share
+ * one write and one sync. Torn or damaged lines are skipped: their contents are also on the chain, with which every
+ * start compares the ledger.
  */
 export class Ledger {
   readonly #path: string;
@@ -118,7 +118,7 @@ export class Ledger {
     }
   }
 
-  /** What cannot be read often cannot be replaced either, and without its ledger the provider bids on nothing. */
+  /** An unreadable file often cannot be replaced either, and without its ledger the provider bids on nothing. */
   #setAside(): void {
     const aside = `${this.#path}.unreadable`;
     try {

@@ -23,12 +23,12 @@ export interface NodeRoom {
   readonly name: string;
   cpu: bigint;
   memory: bigint;
-  /** Its own pools first, then those of the whole cluster, which all nodes have in common. */
+  /** The node's own pools first, then the pools of the whole cluster, which all nodes share. */
   readonly pools: readonly PoolRoom[];
   readonly gpus: readonly GpuRoom[];
 }
 
-/** What one replica takes. */
+/** Resources of one replica. */
 export interface ReplicaNeed extends Quantities {
   /** Bytes by storage class. */
   readonly classes: ReadonlyMap<string, bigint>;

@@ -26,7 +26,7 @@ interface Chain {
   readonly active?: readonly bigint[];
   readonly bids?: Readonly<Record<string, "open" | "active" | "lost" | "closed">>;
   readonly fails?: boolean;
-  /** What happens while the chain is asked for a bid. */
+  /** Runs while the chain is asked for a bid. */
   readonly meanwhile?: () => void;
 }
 

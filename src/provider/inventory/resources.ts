@@ -15,17 +15,17 @@ export interface VolumeNeed {
   readonly persistent: boolean;
 }
 
-/** What one row of an order asks for, per replica: thousandths of a core, bytes, pieces. */
+/** Requirements of one row of an order, per replica: thousandths of a core, bytes, pieces. */
 export interface RowNeed {
   readonly id: number;
   readonly count: bigint;
   readonly cpu: bigint;
   readonly memory: bigint;
   readonly gpu: bigint;
-  /** Kinds of GPU, any of which will do; empty if every kind does. */
+  /** Acceptable kinds of GPU; empty if every kind is. */
   readonly gpuKinds: readonly GpuWish[];
   readonly volumes: readonly VolumeNeed[];
-  /** All endpoints of the row, and those of them that take a port of the host. */
+  /** All endpoints of the row, and the endpoints that take a port of the host. */
   readonly endpoints: number;
   readonly ports: number;
   readonly leasedIps: readonly number[];

@@ -37,7 +37,7 @@ interface Fit {
   readonly gpus: GpuRoom | undefined;
 }
 
-/** What is left of a cluster while reservations are taken from it one after the other. */
+/** Free resources of a cluster while reservations are subtracted. */
 export class Room {
   readonly #own: ReadonlyMap<string, readonly PoolRoom[]>;
   readonly #nodes: readonly NodeRoom[];
@@ -50,7 +50,7 @@ export class Room {
     this.#byName = new Map(this.#nodes.map((node) => [node.name, node]));
   }
 
-  /** Deducts what is placed on its node, even if there is no room for it. */
+  /** Subtracts a placement from its node, even if there is no room for it. */
   take(placed: Placed): void {
     this.#move(placed, -1n);
   }
@@ -61,8 +61,8 @@ export class Room {
   }
 
   /**
-   * First fit, replica by replica; takes what it finds. Throws one sentence if a replica fits nowhere, taking
-   * nothing.
+   * First fit, replica by replica; takes the found room. Throws one sentence, and takes nothing, if a replica fits
+   * nowhere.
    */
   place(rows: readonly RowNeed[]): Placement {
     const taken: (readonly [Fit, ReplicaNeed])[] = [];
@@ -97,7 +97,7 @@ export class Room {
     });
   }
 
-  /** What each node has left; negative if it shrank below its reservations. */
+  /** Each node's free resources; negative if it shrank below its reservations. */
   left(): (Quantities & { readonly name: string })[] {
     return this.#nodes.map(({ name, cpu, memory, gpus }) => ({
       name,

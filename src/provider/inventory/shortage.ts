@@ -62,7 +62,7 @@ function wanted(resource: keyof Quantities, amount: bigint): string {
   return resource === "cpu" ? `${amount}m` : formatBytes(amount);
 }
 
-/** What is left, rounded down to units that can be requested. */
+/** The free amount, rounded down to units that can be requested. */
 function rounded(resource: keyof Quantities, amount: bigint): string {
   const isBytes = resource === "memory" || resource === "storage";
   return wanted(resource, isBytes ? amount - (amount % (amount < TEN_GIB ? MIB : GIB)) : amount);

@@ -31,7 +31,7 @@ async function give(world: LeaseHarness, id: LeaseKey, loaded: LoadedSdl) {
   return id;
 }
 
-/** What the tenant sees: the address of each name. */
+/** The tenant's view: the address of each name. */
 async function told(world: LeaseHarness, id = leaseOf(1n)) {
   const { ips, withheld_endpoints: withheld } = await world.service.status(id);
   return [(ips.web ?? []).map(({ Endpoint, IP }) => `${Endpoint} ${IP}`), withheld];

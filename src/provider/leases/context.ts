@@ -45,7 +45,7 @@ export interface LeaseSettings extends HostOptions {
   readonly monitor: MonitorTimes & HealthLimits;
 }
 
-/** What all lease machines share. */
+/** Services that all lease machines share. */
 export interface LeaseContext {
   readonly settings: LeaseSettings;
   readonly driver: ClusterDriver;
@@ -57,7 +57,7 @@ export interface LeaseContext {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly log: Logger;
-  /** What tenants must not read about the host. */
+  /** Data of the host that tenants must not read. */
   readonly host: HostData;
   /** Gives the lease up on the chain; resolves when that is in a block. */
   closeBid(id: LeaseKey, reason: GiveUpReason): Promise<void>;
@@ -67,7 +67,7 @@ export interface LeaseContext {
   claimed(id: LeaseKey): readonly string[];
   /** Gives host names that the lease no longer has to deployments of the same owner that wait for them; resolves when they are served. */
   handOver(id: LeaseKey): Promise<void>;
-  /** Migrates addresses of the lease, except those of some names, to leases of the same owner that wait for them. */
+  /** Migrates addresses of the lease, except those named, to leases of the same owner that wait for them. */
   passOn(id: LeaseKey, kept: readonly string[]): Promise<void>;
 }
 

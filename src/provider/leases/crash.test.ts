@@ -63,7 +63,7 @@ class Life {
     });
   }
 
-  /** Environment of what runs; undefined unless all of it does. */
+  /** Environment of the running services; undefined unless all run. */
   running(): readonly string[] | undefined {
     const [lease, ...more] = this.world.cluster.leases.values();
     expect(more).toEqual([]);
@@ -120,7 +120,7 @@ test("a daemon killed between any two steps of a lease's life loses nothing, dou
     for (const death of [...deaths, ...(await live(steps, steps % 5, true))]) seen.add(death);
     if (deaths.length === 0) break;
   }
-  // Each of them was hit on both sides.
+  // Each call was hit on both sides.
   for (const call of ["check", "deploy", "teardown", "adopt", "assign", "deployment", "activeLeases"]) {
     expect([...seen]).toEqual(expect.arrayContaining([`before ${call}`, `after ${call}`]));
   }

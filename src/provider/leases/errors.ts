@@ -1,6 +1,6 @@
 import { defineErrors } from "../../util/index.ts";
 
-/** Refusals of manifests and requests for leases; the detail in front says what exactly. */
+/** Refusals of manifests and requests for leases; each is preceded by its detail. */
 export const leaseErrors = defineErrors("lease", {
   notFound: [2, "you have no active lease with these numbers at this provider"],
   noManifest: [3, "the lease has no manifest yet", "send it with: svc provider send-manifest FILE --dseq NUMBER"],

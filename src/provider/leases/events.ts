@@ -6,7 +6,7 @@ interface Arrived {
   readonly result: IteratorResult<ClusterEvent>;
 }
 
-/** Events of several sources as one stream: by time while more than one source has some, else as they come. */
+/** Events of several sources as one stream: by time while more than one source has events, else in arrival order. */
 export async function* mergeEvents(streams: readonly AsyncIterable<ClusterEvent>[]): AsyncGenerator<ClusterEvent> {
   const sources = streams.map((stream) => stream[Symbol.asyncIterator]());
   const pending = new Map<Source, Promise<Arrived>>();

@@ -8,7 +8,7 @@ export interface HealthLimits {
   readonly graceMs: number;
 }
 
-/** What successive checks of a lease add up to. */
+/** Result of successive checks of a lease. */
 export interface HealthCount {
   readonly bad: number;
   readonly badMs: number;

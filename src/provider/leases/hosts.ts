@@ -11,7 +11,7 @@ export interface HostOptions {
   readonly staticHosts: boolean;
 }
 
-/** The host names of a lease by service, and those another deployment of the same owner still holds. */
+/** The host names of a lease by service, and the names that another deployment of the same owner still holds. */
 export type LeaseHosts = Pick<LeaseRecord, "hosts" | "withheld">;
 
 /** A lease with its part of the manifest. */
@@ -20,7 +20,7 @@ export interface NamedLease {
   readonly group: ManifestGroup;
 }
 
-/** Names for all HTTP services: the generated one and those the tenant requested. Claims the latter or throws. */
+/** Names for all HTTP services: the generated one and the tenant's own, which it claims. Throws if a claim fails. */
 export function claimHosts(registry: HostRegistry, { id, group }: NamedLease, options: HostOptions): LeaseHosts {
   const web = group.services.filter((service) => service.expose.some(isHttpExpose));
   for (const service of web) checkNamed(service, options);

@@ -75,7 +75,9 @@ export class LeaseMachine {
     await this.#serial.run(() => {});
   }
 
-  /** Puts the manifest in force, durably, or throws and leaves what was. The same version again changes nothing. */
+  /**
+   * Puts the manifest in force, durably, or throws and keeps the previous one. The same version again changes nothing.
+   */
   accept(group: ManifestGroup, version: string, together: Together): Promise<void> {
     return this.#serial.run(() => this.#accept(group, version, together));
   }
@@ -96,7 +98,7 @@ export class LeaseMachine {
     });
   }
 
-  /** Deploys what is in force again, for a cluster that has lost its record of it; if that fails, it is tried again later. */
+  /** Deploys the current manifest again, for a cluster that has lost its record; retries later if that fails. */
   describe(): Promise<void> {
     return this.#serial.run(async () => {
       if (this.#record.phase === "closing" || this.#stopped) return;
@@ -134,7 +136,7 @@ export class LeaseMachine {
       });
   }
 
-  /** Takes the leased addresses that it asks for, as far as they are available, and no others. */
+  /** Takes the available leased addresses that the manifest asks for, and releases others. */
   settleAddresses(): Promise<void> {
     return this.#serial.run(() => this.#settleAddresses());
   }
@@ -179,7 +181,7 @@ export class LeaseMachine {
     leaseEvent(this.#context, this.id, { type: "Warning", reason: "HostnameLost", note });
   }
 
-  /** What fails is tried again at the next check of the lease. */
+  /** Failures are retried at the next check of the lease. */
   async #settleAddresses(): Promise<void> {
     const { driver, passOn, log } = this.#context;
     if (this.#stopped || this.#record.phase === "closing") return;
@@ -263,7 +265,10 @@ export class LeaseMachine {
     driver.ports.hold(this.id, this.#record.ports);
   }
 
-  /** Where all are taken, those that the manifest gives up have to do: they are free once it is in force for all groups. */
+  /**
+   * With all addresses taken, only the ones that the manifest gives up remain: they are free once it is in force for
+   * all groups.
+   */
   async #claimAddresses(wanted: readonly string[], together: Together): Promise<void> {
     const { addresses } = this.#context.driver;
     try {
@@ -390,7 +395,7 @@ export class LeaseMachine {
   async #teardown(): Promise<void> {
     const { driver, router, log, handOver } = this.#context;
     try {
-      // First, so that a name that another deployment waits for is always served by one of them.
+      // First, so that one of the deployments always serves a name that both want.
       await this.#within(HAND_OVER_MS, handOver(this.id));
       await router.unroute(this.id);
       await driver.teardown(this.id, this.#record.proof?.height);

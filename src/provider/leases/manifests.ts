@@ -28,8 +28,8 @@ export interface ManifestCheck {
 }
 
 /**
- * Checks a manifest against the chain: there is an active lease of the owner here, the hash is the deployment's version,
- * and the groups ask for what was paid for. Returns what belongs to each lease.
+ * Checks a manifest against the chain: the owner has an active lease here, the hash is the deployment's version, and
+ * the groups match the paid ones. Returns each lease's part.
  */
 export async function matchManifest(request: ManifestRequest, check: ManifestCheck): Promise<readonly LeaseGroup[]> {
   const hash = manifestHash(request.manifest);
@@ -73,20 +73,20 @@ async function ask({ owner, dseq }: ManifestRequest, { chain, provider }: Manife
   return { leases, deployment };
 }
 
-/** What of a lease takes manifests. */
+/** The part of a lease that takes manifests. */
 interface Machine {
   readonly id: LeaseKey;
-  /** What is in force. */
+  /** The manifest in force. */
   readonly record: { readonly group: ManifestGroup | null; readonly version: string };
-  /** Rejects where the manifest could not be put in force now. What it needs stays taken until `relax`. */
+  /** Rejects if the manifest could not be put in force now. Its resources stay reserved until `relax`. */
   check(group: ManifestGroup, version: string): Promise<void>;
   /** Gives back what `check` has taken. */
   relax(): Promise<void>;
-  /** Puts it in force, or rejects and leaves what was. */
+  /** Puts it in force, or rejects and keeps the previous one. */
   accept(group: ManifestGroup, version: string, together: Together): Promise<void>;
 }
 
-/** A lease and what it is to run. */
+/** A lease and its new manifest. */
 export interface Member {
   readonly machine: Machine;
   readonly group: ManifestGroup;
@@ -114,7 +114,7 @@ export async function acceptTogether(members: readonly Member[], version: string
   }
 }
 
-/** What is left is enough for all of them, not only for each alone. */
+/** The free resources must be enough for all leases together, not only for each alone. */
 async function checkTogether(members: readonly Member[], version: string): Promise<void> {
   try {
     for (const { machine, group } of members) await machine.check(group, version);

@@ -4,14 +4,14 @@ import type { ChainView } from "../chain.ts";
 import type { AdoptedLease, ClusterDriver } from "../cluster/index.ts";
 import type { CloseProof, LeaseRecord } from "./record/record.ts";
 
-/** Of the chain, about leases that it does not list. */
+/** Concurrent questions to the chain about leases that it does not list. */
 const QUESTIONS_AT_ONCE = 16;
 
-/** What a comparison of store, cluster and chain found. */
+/** Result of comparing store, cluster and chain. */
 export interface ReconcileReport {
   /** Active leases according to the chain; undefined if it could not be asked. */
   readonly active: number | undefined;
-  /** Stored leases that are in force, and those that are not on the chain's list of active ones. */
+  /** Stored leases in force, and stored leases missing from the chain's list of active ones. */
   readonly deployments: number;
   readonly skipped: number;
   /** Workloads on the cluster without a record; undefined if the cluster could not be asked. */
@@ -45,7 +45,7 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRep
   if (orphans !== undefined) for (const id of active ?? []) options.leases.leaseWon(id);
   const stored = options.leases.records().filter(({ phase }) => phase !== "closing");
   const doubtful = active === undefined ? [] : stored.filter(({ id }) => !known.has(formatLeaseId(id)));
-  // What keeps one lease busy, or its record from being written, holds up the end of no other.
+  // A busy lease, or a record that cannot be written, does not delay the end of other leases.
   const questions = new Semaphore(QUESTIONS_AT_ONCE);
   await Promise.all(doubtful.map(({ id }) => closeIfProven(id, options, questions)));
   const deployments = stored.length - doubtful.length;
@@ -118,7 +118,7 @@ async function closeIfProven(id: LeaseKey, options: ReconcileOptions, questions:
   if (proof !== undefined) await noteEnd(id, proof, options);
 }
 
-/** What cannot be written of one lease concerns no other; the next comparison finds its end again. */
+/** A failed write of one lease affects no other; the next comparison finds its end again. */
 async function noteEnd(id: LeaseKey, proof: CloseProof, { leases, log }: ReconcileOptions): Promise<void> {
   await leases.closeWithProof(id, proof).catch((error: unknown) => {
     log.error("the end of a lease could not be noted", { lease: formatLeaseId(id), err: errorText(error) });

@@ -161,14 +161,14 @@ export class LeaseService {
     return this.records().map(({ id }) => formatOrderId(id));
   }
 
-  /** A bid of ours has become a lease: the wait for its manifest begins. Known leases stay as they are. */
+  /** A bid of ours has become a lease: the wait for its manifest begins. Known leases do not change. */
   leaseWon(id: LeaseKey): void {
     this.#open(newRecord(id, this.#clock.now()));
   }
 
   /**
-   * A workload was found whose record is lost. With what the cluster knows of it the record is made again; without, the
-   * workload runs on, and the tenant may send the manifest again.
+   * A workload without a record was found. The record is made again from the cluster's spec; without one, the workload
+   * runs on, and the tenant may send the manifest again.
    */
   leaseAdopted({ id, generation, spec }: AdoptedLease): void {
     const now = this.#clock.now();
@@ -187,7 +187,7 @@ export class LeaseService {
     this.#take(record).start();
   }
 
-  /** The cluster runs a lease of ours and no longer knows what it should look like. */
+  /** The cluster runs a lease of ours whose spec it has lost. */
   async leaseForgotten(id: LeaseKey): Promise<void> {
     await this.#machines.get(formatLeaseId(id))?.describe();
   }
@@ -282,7 +282,7 @@ export class LeaseService {
     return group;
   }
 
-  /** What the tenant sees. Throws `noManifest`. */
+  /** The tenant's view. Throws `noManifest`. */
   async status(id: LeaseKey): Promise<LeaseView> {
     this.group(id);
     const machine = this.#machines.get(formatLeaseId(id));
@@ -386,7 +386,7 @@ export class LeaseService {
     }
   }
 
-  /** Host names that one deployment of an owner gave up go to the deployment of the same owner that waits for them. */
+  /** Host names that one deployment of an owner gave up go to the same owner's deployment that waits for them. */
   async #reclaim(owner: string): Promise<void> {
     const waiting = [...this.#machines.values()].filter(
       ({ id, record: { withheld, phase } }) => id.owner === owner && withheld.length > 0 && phase !== "closing",

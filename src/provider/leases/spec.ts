@@ -3,7 +3,7 @@ import type { LeaseKey } from "../../wire/index.ts";
 import type { LeaseSpec } from "../cluster/index.ts";
 import { type LeaseRecord, newRecord } from "./record/record.ts";
 
-/** What the cluster should run; undefined while there is no manifest. */
+/** The spec for the cluster; undefined while there is no manifest. */
 export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpec | undefined {
   const { id, group, version, generation, hosts, ports } = record;
   if (group === null) return undefined;
@@ -11,7 +11,7 @@ export function leaseSpec(record: LeaseRecord, publicHostname: string): LeaseSpe
   return { id, group: { ...group, services }, version, generation, hosts: new Map(Object.entries(hosts)), ports };
 }
 
-/** A new record for a lease whose record was lost, made from what the cluster runs. */
+/** A new record for a lease whose record was lost, made from the running spec. */
 export function recordOfSpec(spec: LeaseSpec, firstSeen: number, publicHostname: string): LeaseRecord {
   const { id, group, version, generation, hosts, ports } = spec;
   const added = new Set(leaseVariables(id, publicHostname).map(([name, value]) => `${name}=${value}`));

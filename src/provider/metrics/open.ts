@@ -9,7 +9,7 @@ export interface MetricsAddress {
   readonly port: number;
 }
 
-/** What the server shows of the provider. */
+/** The provider's state for the metrics server. */
 export interface MetricsView {
   readonly state: () => ProviderState;
   readonly obstacles: () => readonly string[];

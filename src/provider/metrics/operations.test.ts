@@ -17,7 +17,7 @@ interface Alerts {
   }[];
 }
 
-/** Labels that Prometheus itself adds, and that of histograms. */
+/** Labels that Prometheus adds, and the label of histograms. */
 const OUTER_LABELS = ["job", "instance", "le"];
 /** Made by Prometheus for every target. */
 const OUTER_METRICS = ["up"];

@@ -2,16 +2,16 @@ import type { Quantities } from "../inventory/index.ts";
 import type { Reading } from "./registry.ts";
 import { GAUGES } from "./table.ts";
 
-/** What the gauges show of the provider at one moment. Counts are by the label that they are shown with. */
+/** The provider's state for the gauges. Counts are by their label. */
 export interface ProviderState {
   readonly orders: Readonly<Record<string, number>>;
   readonly refusals: Readonly<Record<string, number>>;
   readonly leases: Readonly<Record<string, number>>;
-  /** What all nodes offer together, and what is left of it. */
+  /** Total offer of all nodes, and the free part. */
   readonly allocatable: Quantities;
   readonly available: Quantities;
   readonly reservations: Readonly<Record<"pending" | "active", Quantities & { readonly count: number }>>;
-  /** Addresses of leases' own: those offered, and those left. */
+  /** Leased addresses: offered, and free. */
   readonly leasedIps: Readonly<Record<string, number>>;
   readonly isBidding: boolean;
   readonly isDraining: boolean;

@@ -14,7 +14,7 @@ type MetricTable = Readonly<Record<string, MetricRow>>;
 const RESULT = ["success", "fail"] as const;
 const QUANTITY = ["cpu", "memory", "storage", "gpu"] as const;
 
-/** What only grows while the provider runs. */
+/** Values that only grow while the provider runs. */
 export const COUNTERS = {
   shouldBid: {
     name: "provider_should_bid_total",
@@ -157,7 +157,7 @@ export type CounterName = keyof typeof COUNTERS;
 export type DurationName = keyof typeof DURATIONS;
 export type GaugeName = keyof typeof GAUGES;
 
-/** A value for each label of a row, out of those that it may take. */
+/** A value for each label of a row, out of its allowed values. */
 export type LabelsOf<Row extends { readonly labels: Labels }> = {
   readonly [Label in keyof Row["labels"]]: Row["labels"][Label][number];
 } & Readonly<Record<string, string>>;

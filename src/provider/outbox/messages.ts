@@ -38,7 +38,9 @@ export function closeBidMessage(bid: LeaseKey, why: GiveUpReason): OutMessage {
   return message(MsgCloseBidSchema, { bidId: { ...pick(bid), provider: bid.provider }, reason: Closed_Reason[why] });
 }
 
-/** Leases that one message collects from: the chain takes about two hundred, and without names always the first ones. */
+/**
+ * Leases that one message collects from: the chain takes about two hundred, and without names always the first ones.
+ */
 const LEASES_AT_A_TIME = 100;
 
 /** Collects what the provider's active leases have earned; they are named if one message does not reach them all. */

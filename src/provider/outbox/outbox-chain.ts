@@ -60,7 +60,7 @@ export function outboxChain({ client, signer, fee, gasPrice }: OutboxChainOption
   };
 }
 
-/** What the chain itself said is a refusal; everything else means that it could not be asked. */
+/** An answer of the chain is a refusal; any other error means that the chain could not be asked. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof SvcError) || error.codespace === "client") return error;
   return new Rejected({ code: error.code, codespace: error.codespace, log: error.message });

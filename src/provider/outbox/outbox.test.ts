@@ -14,7 +14,7 @@ import {
 const OK: TxVerdict = { code: 0, codespace: "", log: "" };
 const TIMEOUT = 3n;
 
-/** What the network does with one broadcast. */
+/** The network's treatment of one broadcast. */
 type Fate = "deliver" | "drop" | "mute" | "twice" | "late" | "lost" | "unreachable" | "foreign" | "full" | "poor";
 
 /** A chain with one account: transactions wait in a mempool until the next block. */
@@ -76,7 +76,7 @@ class FakeChain implements OutboxChain {
     }
     return OK;
   }
-  /** Builds a block of what the mempool holds. */
+  /** Builds a block from the mempool. */
   block(): { height: bigint; txs: Map<string, TxVerdict> } {
     this.now += 1n;
     const txs = new Map<string, TxVerdict>();
@@ -168,7 +168,7 @@ describe("the outbox", () => {
     }
     await Promise.all(sent);
     expect(chain.executed).toEqual(names.filter((_, i) => i !== at));
-    // Twenty in halves: five times. Of each pair one goes into a block, and the other is halved again.
+    // Twenty in halves: five times. One half goes into a block, and the other is halved again.
     expect(chain.broadcasts).toBeLessThanOrEqual(5);
     expect(chain.simulations).toBeLessThanOrEqual(1 + 2 * 5);
   });

@@ -6,7 +6,7 @@ export interface OutMessage {
   readonly value: Uint8Array;
 }
 
-/** What the chain said of a transaction; code 0 is a success. */
+/** The chain's verdict on a transaction; code 0 is a success. */
 export interface TxVerdict {
   readonly code: number;
   readonly codespace: string;
@@ -68,7 +68,7 @@ export interface OutboxOptions {
   readonly log: Logger;
   /** Blocks after which a transaction that was not seen is dead. */
   readonly timeoutBlocks: bigint;
-  /** Messages of one transaction. */
+  /** Messages per transaction. */
   readonly batch: number;
   /** Waits before asking a node again that did not answer. */
   readonly pause: (attempt: number) => Promise<void>;
@@ -133,7 +133,7 @@ export class Outbox {
     });
   }
 
-  /** Reads the results in a followed block, then continues with what waits. */
+  /** Reads the results in a followed block, then continues with waiting messages. */
   onBlock(block: ConfirmedBlock): void {
     const flight = this.#inFlight;
     const verdict = flight === undefined ? undefined : block.txs.get(flight.hash);
@@ -154,7 +154,7 @@ export class Outbox {
     return { local, remote: account.sequence };
   }
 
-  /** Refuses what was not sent yet. What is on its way stays on its way: the next start finds it on the chain. */
+  /** Refuses unsent messages. Sent ones are left: the next start finds them on the chain. */
   stop(): void {
     this.#stopped = true;
     for (const entry of this.#queue.splice(0)) entry.reject(new Error("the provider is stopping"));
@@ -191,7 +191,7 @@ export class Outbox {
     }
   }
 
-  /** The messages at the front of the queue that go together, without those no longer wanted. */
+  /** The batch at the front of the queue, without withdrawn messages. */
   #takeBatch(): Entry[] {
     const { batch } = this.#options;
     const part = this.#queue[0]?.part;
@@ -282,9 +282,9 @@ export class Outbox {
   }
 
   /**
-   * One bad message fails a whole batch. If the chain names it, only that one is refused and the others are sent
-   * again together; if not, each half is tried by itself, and the simulation finds a half that would fail without
-   * needing a block.
+   * One bad message fails a whole batch. If the chain names it, only that message is refused and the others are sent
+   * again together; otherwise each half is tried separately, and the simulation finds a failing half without needing a
+   * block.
    */
   #fail(entries: readonly Entry[], verdict: TxVerdict): void {
     const at = entries.length === 1 ? 0 : failedMessage(verdict);

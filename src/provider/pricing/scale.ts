@@ -53,7 +53,7 @@ export function parseScales(flags: ScaleFlags): Scales {
 }
 
 /**
- * Sum of what each resource costs. Divisions round up at the 18th decimal, so that the sum never falls below the
+ * Sum of the resources' prices. Divisions round up at the 18th decimal, so that the sum never falls below the
  * provider's scales.
  */
 export function scalePricing(scales: Scales): PricingStrategy {
@@ -98,7 +98,7 @@ function perMib(value: bigint): Dec {
 interface Dollars {
   /** Dollars for a million coins; undefined if the operator has not said. */
   readonly token: Dec | undefined;
-  /** Units of a scale in what a price in dollars is for. */
+  /** Number of a scale's units in the unit of a price in dollars. */
   readonly pieces: bigint;
 }
 

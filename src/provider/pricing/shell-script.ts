@@ -64,7 +64,7 @@ function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): P
     const child = spawn(path, [], { stdio: ["pipe", "pipe", "ignore"], detached: true, env });
     const kill = () => {
       killGroup(child.pid);
-      // What left the group may hold the output open; the script has ended all the same.
+      // A process that left the group may hold the output open; the script has ended all the same.
       child.stdout.destroy();
     };
     const timer = setTimeout(kill, timeoutMs);
@@ -77,7 +77,7 @@ function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): P
       clearTimeout(timer);
       reject(new Error(`the price script did not start: ${error.message}`));
     });
-    // What it left running in its group ends with it, and holds the output open no longer.
+    // Processes left in the script's group end with it, and no longer hold the output open.
     child.on("exit", () => killGroup(child.pid));
     child.on("close", (code, signal) => {
       clearTimeout(timer);
@@ -90,7 +90,7 @@ function runScript({ path, timeoutMs }: ScriptOptions, request: PriceRequest): P
   });
 }
 
-/** What programs of the system need, proxies, and what the operator names for the script. */
+/** Variables for the script: for system programs, proxies, and the operator's own. */
 const PASSED_ON =
   /^(PATH|HOME|USER|TZ|LANG|LC_[A-Z]+|TMPDIR|(https?|no)_proxy|(HTTPS?|NO)_PROXY|SVC_PRICE_[A-Z0-9_]+)$/;
 
@@ -114,7 +114,7 @@ function gpuVendors({ gpuKinds }: RowNeed): Record<string, object[]> {
     const models = vendors.get(vendor) ?? [];
     vendors.set(vendor, model === "*" ? models : [...models, { model, ...rest }]);
   }
-  // Orders name vendors freely, also by what every object of the language has.
+  // Orders name vendors freely, even like an object's built-in properties.
   return Object.fromEntries(vendors);
 }
 

@@ -1,7 +1,7 @@
 import type { Dec } from "../../util/index.ts";
 import type { RowNeed } from "../inventory/index.ts";
 
-/** What a strategy prices: the rows of an order, its tenant and the most that the tenant pays. */
+/** Input of a strategy: the rows of an order, its tenant and the tenant's maximum price. */
 export interface PriceRequest {
   readonly owner: string;
   readonly rows: readonly RowNeed[];

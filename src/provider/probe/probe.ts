@@ -50,7 +50,7 @@ export class Probe {
   #startedAt = Number.NEGATIVE_INFINITY;
   /** The lease whose failure made the last trial necessary. */
   #failing: string | undefined;
-  /** Leases that fail where a trial passes keep nobody else out: their own files or images may be the cause. */
+  /** Leases that fail while a trial passes do not stop the bidding: their own files or images may be the cause. */
   readonly #excused = new Set<string>();
 
   constructor(options: ProbeOptions) {

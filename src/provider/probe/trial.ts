@@ -15,7 +15,7 @@ import {
 import type { LeaseRouter } from "../ingress/index.ts";
 import { type HostFault, hostFault } from "../reasons.ts";
 
-/** What a trial works with. */
+/** Parts of a trial. */
 export interface TrialOptions {
   readonly driver: Pick<ClusterDriver, "deploy" | "teardown">;
   readonly probe: ClusterProbe;
@@ -52,7 +52,7 @@ export async function tryContainer(options: TrialOptions, tell: (fault?: HostFau
   } finally {
     end.abort();
     await router.unroute(lease).catch(() => {});
-    // The next trial, or the next start of the driver, goes on with what could not be removed.
+    // The next trial, or the next start of the driver, removes the rest.
     await driver.teardown(lease).catch(() => {});
   }
 }

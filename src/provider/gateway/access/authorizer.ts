@@ -13,7 +13,7 @@ import { authenticate, type Principal } from "./principal.ts";
 import { Replays } from "./replay.ts";
 import { allows, mentions } from "./scope.ts";
 
-/** What a route does, and with whose lease. */
+/** The action of a route, and the lease it concerns. */
 export interface Access extends OrderNumbers {
   readonly scope: TokenScope;
   /** Services it is about; empty for all. */
@@ -36,11 +36,11 @@ export interface Grant {
 /** Who asks for something that the body of the request names. */
 export interface Admission {
   readonly owner: string;
-  /** Rejects with the refusal unless the credential allows what was asked for with this lease. */
+  /** Rejects with the refusal unless the credential allows the requested access to this lease. */
   permit(lease: LeaseKey): Promise<void>;
 }
 
-/** Who asks for what anybody may know. */
+/** A caller of public routes. */
 export interface Caller {
   /** The account, or the network of the host where no credential was shown. */
   readonly name: string;
@@ -58,7 +58,7 @@ export interface AuthorizerOptions {
   readonly now: () => number;
 }
 
-/** What lets the engine start processes. */
+/** Actions that make the engine start processes. */
 const STARTS: ReadonlySet<Access["scope"]> = new Set(["restart", "shell"]);
 
 /** Decides every request by itself, from the credential it came with and the state of the chain at that moment. */
@@ -100,7 +100,7 @@ export class Authorizer {
     };
   }
 
-  /** For requests whose leases are known only when their body is read: each of these is permitted by itself. */
+  /** For requests whose leases are known only after their body is read: each lease is permitted separately. */
   async admit(request: IncomingMessage, scope: TokenScope): Promise<Admission> {
     const principal = await this.#take(readCredential(request), request);
     const { provider } = this.#options;
@@ -129,8 +129,8 @@ export class Authorizer {
   }
 
   /**
-   * A credential that is none costs a signature check or a question to the node: one network has only so many. What is good, or
-   * cannot be judged because the node is away, is given back.
+   * An invalid credential costs a signature check or a question to the node, so each network has a limited number of
+   * failures. A valid credential, or one that cannot be judged because the node is away, is refunded.
    */
   async #examine(credential: Credential, request: CredentialCarrier): Promise<Principal> {
     const network = this.#options.networkOf(request);
@@ -155,7 +155,7 @@ export class Authorizer {
     const { provider } = this.#options;
     if (claims !== undefined && !allows(claims.leases, { ...access, provider })) throw gatewayErrors.scope();
     const lease = this.#leaseOf(owner, access);
-    // Whoever is not the owner gets the same answer as for a lease that never was.
+    // An account that is not the owner gets the same answer as for a lease that never existed.
     if (lease !== undefined && !(await this.#facts.isActive(lease))) throw leaseErrors.notFound();
   }
 

@@ -12,7 +12,10 @@ const TOKEN_PARAMETERS = ["token", "access_token", "authorization", "jwt", "bear
 
 type Request = Pick<IncomingMessage, "headers" | "rawHeaders" | "url">;
 
-/** The token of a request: from its Authorization header or, for a websocket, from its protocols. Throws for two of them. */
+/**
+ * The token of a request: from its Authorization header or, for a websocket, from its protocols. Throws if both are
+ * given.
+ */
 export function readToken(request: Request): string | undefined {
   refuseTokenInAddress(request.url ?? "");
   const tokens = [...headersNamed(request, "authorization").map(headerToken), ...protocolTokens(request)];

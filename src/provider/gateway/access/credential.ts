@@ -3,7 +3,7 @@ import { TLSSocket } from "node:tls";
 import { gatewayErrors } from "../errors.ts";
 import { readToken } from "./bearer.ts";
 
-/** What a request came with: exactly one of the two. */
+/** The credential of a request: exactly one of the two. */
 export type Credential =
   | { readonly kind: "certificate"; readonly der: Uint8Array; readonly alone: boolean }
   | { readonly kind: "token"; readonly token: string };

@@ -49,7 +49,7 @@ it("tokens of accounts that nobody has heard of ask the node a few times, and th
   expect(statuses.filter((status) => status === 401)).toHaveLength(BURST);
   expect(statuses.filter((status) => status === 429)).toHaveLength(BURST);
   expect(questions).toBe(BURST);
-  // Nobody else waits for it.
+  // Other networks do not wait for it.
   expect(await ask(await token(harness.tenant), "127.0.0.2")).toBe(200);
 });
 

@@ -1,4 +1,4 @@
-/** Answers kept for a short time; those who ask together share one question. Failures are not kept. */
+/** Answers kept for a short time; concurrent requests share one question. Failures are not kept. */
 export class Memo<T> {
   readonly #ask: (key: string) => Promise<T>;
   readonly #ageMs: number;
@@ -19,7 +19,7 @@ export class Memo<T> {
   get(key: string): Promise<T> {
     const kept = this.#answers.get(key);
     if (kept !== undefined && this.#now() - kept.at < this.#ageMs) return kept.answer;
-    // A key asked again moves to the end, so that the order of the entries is that of their ages.
+    // A refreshed key moves to the end, so that entries are in the order of their ages.
     this.#answers.delete(key);
     this.#prune();
     const entry = { at: this.#now(), answer: this.#ask(key) };

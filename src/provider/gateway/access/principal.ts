@@ -40,8 +40,8 @@ export function authenticate(credential: Credential, options: PrincipalOptions):
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 
 /**
- * TLS has proven that the peer holds the key of the certificate it showed. That this certificate is the account's is proven
- * by the chain alone: its bytes must be those of the valid record.
+ * TLS has proven that the peer holds the key of its certificate. Only the chain proves that the certificate is the
+ * account's: its bytes must equal the valid record.
  */
 async function certificatePrincipal(
   { der, alone }: Extract<Credential, { kind: "certificate" }>,

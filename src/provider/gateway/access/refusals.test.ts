@@ -38,7 +38,7 @@ interface Credential {
   readonly headers?: Record<string, string>;
 }
 
-/** Asks over one connection after the other request, with what the second time is shown. */
+/** Sends a second request with this credential over the connection of the first. */
 async function ask(agent: Agent, { headers = {}, ...tls }: Credential) {
   const { status, text, headers: answer } = await harness.request(STATUS, { ...tls, headers, agent });
   const { code = "", message = "" } = status === 200 ? {} : JSON.parse(text);
@@ -58,7 +58,7 @@ function certified(): Credential {
 
 interface Case {
   readonly name: string;
-  /** What opens the lease at first. */
+  /** The credential that opens the lease at first. */
   readonly good: () => Promise<Credential>;
   /** Makes it worthless, or returns another that never was worth anything. */
   readonly spoil: () => Promise<Credential | undefined>;

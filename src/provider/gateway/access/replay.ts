@@ -2,8 +2,8 @@ import { TOKEN_LEEWAY, type TokenClaims } from "../../../crypto/index.ts";
 import { gatewayErrors } from "../errors.ts";
 
 /**
- * Tokens that were used for something that may happen only once. The daemon does not know what was used before it
- * started, so tokens issued before then are refused.
+ * Used single-use tokens. The daemon does not know which tokens were used before it started, so tokens issued before
+ * then are refused.
  */
 export class Replays {
   readonly #since: number;

@@ -1,7 +1,7 @@
 import type { TokenLeases, TokenScope } from "../../../crypto/index.ts";
 import type { OrderNumbers } from "../../../wire/index.ts";
 
-/** What a request wants to do. Without `gseq` it is about all leases of the deployment here. */
+/** The access that a request wants. Without `gseq` it concerns all leases of the deployment here. */
 export interface Wanted extends OrderNumbers {
   readonly provider: string;
   readonly scope: TokenScope;

@@ -3,7 +3,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { type Status, StatusSchema } from "../../../wire/gen/svc/provider/v1/status_pb.js";
 import { Memo } from "../access/memo.ts";
 
-/** A status, and what tells it from others whatever the time. */
+/** A status, and its identity without the time. */
 interface Seen {
   readonly status: Status;
   readonly mark: string;
@@ -16,7 +16,7 @@ export interface FeedOptions {
   readonly now: () => number;
 }
 
-/** The status, for one answer and for those who want to hear of each change. */
+/** The status, for single answers and for subscribers of each change. */
 export class StatusFeed {
   readonly #options: FeedOptions;
   readonly #seen: Memo<Seen>;
@@ -37,8 +37,8 @@ export class StatusFeed {
   }
 
   /**
-   * The status at once and after each change, until the signal is aborted, whose reason it throws. Who reads slowly misses
-   * what was in between, and nothing waits for them here.
+   * The status at once and after each change, until the signal is aborted, whose reason it throws. A slow reader misses
+   * intermediate states, so nothing waits for it.
    */
   async *changes(signal: AbortSignal): AsyncGenerator<Status> {
     let last: string | undefined;

@@ -13,7 +13,7 @@ import type { StatusFeed } from "./feed.ts";
 const SERVICES = [ProviderRPC, Health, ServerReflection, ServerReflectionAlpha];
 const NAMES: ReadonlySet<string> = new Set(["", ...SERVICES.map(({ typeName }) => typeName)]);
 
-/** What a handler knows of the connection of its call. */
+/** A handler's view of the connection of its call. */
 export interface Call {
   /** Counts a stream of the caller; its end is aborted with the refusal when it may no longer run. Throws above a limit. */
   open(): { readonly signal: AbortSignal; readonly close: () => void };
@@ -66,7 +66,7 @@ async function* streamStatus(feed: StatusFeed, context: HandlerContext): AsyncGe
   }
 }
 
-/** What answers serves. */
+/** Health of the service that answers. */
 function checked(service: string): Health_Status {
   if (NAMES.has(service)) return Health_Status.SERVING;
   throw new ConnectError(`there is no service ${JSON.stringify(service.slice(0, 200))}`, Code.NotFound);

@@ -138,7 +138,7 @@ export class StatusServer {
     return server;
   }
 
-  /** A connection whose client is gone, or which nobody has used for a while, ends. */
+  /** Ends a connection whose client is gone, or that has been idle for a while. */
   #keep(session: ServerHttp2Session, socket: TLSSocket): void {
     // A handshake may end while the server closes.
     if (this.#isClosing) {
@@ -164,7 +164,7 @@ export class StatusServer {
     const cut = () => cutOff(response);
     response.on("error", cut);
     request.on("error", () => {});
-    // Whoever has the whole answer needs to send nothing more; trailers follow what this event tells of.
+    // A client that has the whole answer need not send more; trailers follow this event.
     response.stream.once("finish", () => setTimeout(() => response.stream?.close(), LINGER_MS).unref());
     const isStream = STREAMS.includes(request.url);
     const timer = isStream ? undefined : setTimeout(cut, this.#options.limits.callTimeout);
@@ -172,7 +172,7 @@ export class StatusServer {
     this.#call(request, response).catch(cut);
   }
 
-  /** Whoever calls is judged here, before any of the handlers: streams as well as single answers. */
+  /** Judges the caller before any handler runs, for streams as well as single answers. */
   async #call(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
     const { authorizer, log } = this.#options;
     try {
@@ -191,7 +191,7 @@ export class StatusServer {
     return {
       open: () => {
         const stream = this.#streams.open(caller);
-        // The library may wait for a reader that is gone: the end of the call counts, not that of its handler.
+        // The library may wait for a reader that is gone: the end of the call counts, not of its handler.
         response.once("close", stream.close);
         return stream;
       },

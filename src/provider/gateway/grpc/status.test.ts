@@ -54,7 +54,7 @@ async function firstOf<T>(items: AsyncIterable<T>): Promise<T> {
   throw new Error("the stream ended without an item");
 }
 
-/** An open stream, with what it has told so far and how it ended. */
+/** An open stream, with its messages so far and its end. */
 function follow(gateway: GatewayHarness, shown?: Shown) {
   const seen: Status[] = [];
   const abort = new AbortController();
@@ -233,7 +233,7 @@ describe("limits", () => {
     const client = clientOf(gateway);
     const next = () => firstOf(client.streamStatus({}));
     gateway.sources.inventory = () => inventory;
-    // It has the only place: as long as it is there, every other call is refused.
+    // It has the only place: while it is open, every other call is refused.
     await vi.waitFor(() => expect(next()).resolves.toMatchObject({ errors: [] }), { timeout: 30_000, interval: 200 });
     session.destroy();
   });

@@ -41,7 +41,7 @@ export class OpenStreams {
     return { signal: controller.signal, close };
   }
 
-  /** Ends all of them. */
+  /** Ends all streams. */
   drop(reason: unknown): void {
     for (const controller of this.#open) controller.abort(reason);
   }

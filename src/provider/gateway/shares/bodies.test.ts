@@ -18,7 +18,7 @@ it("has room for so much of the bodies of one network, and for those of others",
   room.enter(...sending("192.0.2.1", { "transfer-encoding": "chunked" }));
   const more = () => room.enter(...sending("192.0.2.1", { "content-length": "1" }));
   expect(more).toThrow("too much is being sent from your network at the moment");
-  // What has no body, or a longer one than is read, takes no room.
+  // A request without a body, or with one beyond the limit, takes no room.
   for (const headers of [{}, { "content-length": "1001" }]) room.enter(...sending("192.0.2.1", headers));
   room.enter(...sending("192.0.2.2", long));
   first[1].emit("close");

@@ -6,8 +6,8 @@ import type { GatewayLimits } from "../limits.ts";
 type BodyLimits = Pick<GatewayLimits, "body" | "bodiesPerNetwork">;
 
 /**
- * Room for bodies on their way: each is kept until all of it has come, which a client may take long for, and on every connection it has.
- * What is announced counts, from the head of a request to the end of its answer.
+ * Room for incoming bodies: each is kept until it is complete, which a client can delay on every connection. The
+ * announced length counts, from the head of a request to the end of its answer.
  */
 export class BodyRoom {
   readonly #limits: BodyLimits;

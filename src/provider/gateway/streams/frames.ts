@@ -6,7 +6,7 @@ export const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdi
 /** Output longer than this goes in several messages. */
 const MAX_OUTPUT = 32 << 10;
 
-/** What the client of a shell sends; an empty `stdin` ends the input. */
+/** A message from the client of a shell; an empty `stdin` ends the input. */
 export type ShellInput =
   | { readonly kind: "stdin"; readonly data: Uint8Array }
   | { readonly kind: "resize"; readonly width: number; readonly height: number };
@@ -28,7 +28,7 @@ export function outputFrames(stream: "stdout" | "stderr", data: Uint8Array): Uin
   );
 }
 
-/** The last message of a command that ended or, with a text, of one that could not be started. */
+/** The last message of a command that ended or, with a text, could not be started. */
 export function resultFrame(exitCode: number, message = ""): Uint8Array {
   return frame(FRAME.result, toUtf8(JSON.stringify({ exit_code: exitCode, message })));
 }

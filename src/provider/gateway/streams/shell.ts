@@ -55,7 +55,7 @@ async function open(
   }
 }
 
-/** What the client sends, kept while the command is still being started; it waits while the command does not read. */
+/** The client's input, kept while the command is being started or does not read. */
 class Inputs {
   readonly #socket: GatewayStream["socket"];
   readonly #sizes = new Sizes();
@@ -87,7 +87,7 @@ class Inputs {
     if (this.#unread < MAX_UNREAD) this.#socket.resume();
   }
 
-  /** Nobody reads what comes; the client's answer to the end of the stream does. */
+  /** Discards input; the client's answer to the end of the stream still has to be read. */
   drop(): void {
     this.#take = () => {};
     this.#early = [];
@@ -105,7 +105,9 @@ class Inputs {
 
 type Size = Parameters<ExecSession["resize"]>;
 
-/** Sizes of a terminal: each is a request of the engine, so one is set at a time, and of those that come meanwhile the last one. */
+/**
+ * Terminal sizes: each is a request to the engine, so one is set at a time, and only the last of newer ones follows.
+ */
 class Sizes {
   #next: Size | undefined;
   #isSetting = false;

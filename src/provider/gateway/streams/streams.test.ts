@@ -65,7 +65,7 @@ async function run(client: GatewayClient, lease: LeaseKey, request: ShellRequest
   return { ...session.result(), ...text };
 }
 
-/** A raw websocket and what happens to it. */
+/** A raw websocket, with a record of its events. */
 function raw(gateway: GatewayHarness, path: string, options: object = {}) {
   const { certificate, privateKey } = gateway.certificate;
   const socket = new WebSocket(`wss://127.0.0.1:${gateway.port}${path}`, {
@@ -482,7 +482,7 @@ describe("the client", () => {
     const [path = ""] = [...certificates.keys()].filter((key) => key.startsWith(PROVIDER));
     const serial = BigInt(path.split("/")[1] ?? "");
     const published = certificates.get(path)?.pem;
-    // Of the same name and number, and yet not the same.
+    // The same name and number, but another certificate.
     const other = await testCertificate({ address: PROVIDER, serial, hosts: ["localhost"] });
     certificates.set(path, { state: "valid", pem: Buffer.from(other.certificate) });
     await expect(client.leaseStatus(lease)).rejects.toThrow(/is not the one that is published on the chain/);

@@ -33,7 +33,7 @@ export class StreamServer {
       maxPayload: options.limits.message,
       perMessageDeflate: false,
       clientTracking: true,
-      // Of the protocols that a page offers the others are tokens, which no answer repeats.
+      // Other protocols that a page offers are tokens, which no answer repeats.
       handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
     });
   }

@@ -5,7 +5,7 @@ import type { LeaseRecord } from "./record.ts";
 /** Leases of one deployment that take a manifest at the same time. */
 export interface Together {
   readonly ids: readonly LeaseKey[];
-  /** Names of the leased addresses that all of them will have. */
+  /** Names of all leased addresses of the new manifests. */
   readonly endpoints: readonly string[];
 }
 
@@ -14,15 +14,15 @@ export function wantedEndpoints({ group, phase }: Pick<LeaseRecord, "group" | "p
   return group === null || phase === "closing" ? [] : endpointNames(group);
 }
 
-/** Those of them that another deployment of the same owner has. */
+/** Endpoints whose address is held by another deployment of the same owner. */
 export function withheldEndpoints(record: LeaseRecord, addresses: ClusterAddresses): string[] {
   const held = addresses.heldBy(record.id);
   return wantedEndpoints(record).filter((each) => !held.includes(each));
 }
 
 /**
- * Whether the lease has all addresses that it asks for and that no other deployment has, and no others. What a workload whose
- * manifest is lost asks for is not known: it keeps what it has.
+ * Whether the lease has exactly the addresses that it asks for and no other deployment has. A workload whose manifest
+ * is lost keeps its addresses.
  */
 export function hasItsAddresses(record: LeaseRecord, addresses: ClusterAddresses): boolean {
   const { id, adopted, group } = record;
@@ -33,7 +33,7 @@ export function hasItsAddresses(record: LeaseRecord, addresses: ClusterAddresses
   return addresses.heldBy(id).every((each) => wanted.includes(each)) && !wanted.some(canClaim);
 }
 
-/** Whether leases give up as many addresses, by what they take, as they need new ones. */
+/** Whether the leases give up, by their new manifests, as many addresses as they need new ones. */
 export function makesRoom({ ids, endpoints }: Together, addresses: ClusterAddresses): boolean {
   const own = new Set(ids.map(formatLeaseId));
   const [{ owner } = { owner: "" }] = ids;

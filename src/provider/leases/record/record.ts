@@ -14,7 +14,7 @@ export interface CloseProof {
   readonly height: bigint;
 }
 
-/** What is kept of a lease, durably. */
+/** The durable record of a lease. */
 export interface LeaseRecord {
   readonly id: LeaseKey;
   readonly phase: LeasePhase;

@@ -1,7 +1,7 @@
 import type { LeaseHealth, ServiceStatus } from "../../cluster/index.ts";
 import type { LeasePhase, LeaseRecord } from "./record.ts";
 
-/** What a tenant sees of a service; the first seven fields are those of the ecosystem's gateway. */
+/** A tenant's view of a service; the first seven fields equal the ecosystem's gateway. */
 export interface ServiceView {
   readonly name: string;
   readonly available: number;
@@ -36,7 +36,7 @@ export interface PortView {
   readonly name: string;
 }
 
-/** A port of a leased address; the first four fields are those of the ecosystem's gateway. */
+/** A port of a leased address; the first four fields equal the ecosystem's gateway. */
 export interface IpView {
   /** Port inside the container. */
   readonly Port: number;

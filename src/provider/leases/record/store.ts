@@ -7,7 +7,7 @@ import { parseJson, readText, saveJson } from "../../durable.ts";
 import { type LeaseRecord, parseRecord } from "./record.ts";
 
 const SUFFIX = ".json";
-/** What is appended to the name of a file that is set aside. */
+/** Suffixes of files that are set aside. */
 const ASIDE = ["unreadable", "damaged"] as const;
 
 /** The leases of this provider, one durable file each. */
@@ -70,7 +70,7 @@ export class LeaseStore {
     }
   }
 
-  /** Also what was set aside of it. */
+  /** Removes files set aside for the lease too. */
   remove(id: LeaseKey): void {
     const path = this.#path(id);
     for (const suffix of ["", ...ASIDE.map((word) => `.${word}`)]) {
