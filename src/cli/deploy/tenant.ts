@@ -4,8 +4,7 @@ import { credentialOnce, gatewayOf, type LiveOptions, liveParts } from "../../te
 import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
-import { signingKeyName } from "../keys/only-key.ts";
-import { keyringSigner, requireSigningKey } from "../tx/session/sender.ts";
+import { keyringSigner, requireSigningKey, signingKeyName } from "../keys/signer.ts";
 import { readTxSettings, type TxSettings } from "../tx/session/settings.ts";
 
 /** Who deploys, and through which node. */

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { bodyFor, DEFAULT_GAS, feeFor, parseGas, signTx, type TxSigner } from "../../client/index.ts";
+import { bodyFor, DEFAULT_GAS, feeFor, signTx, type TxSigner } from "../../client/index.ts";
 import {
   checkGenesisTx,
   collectGenesisTxs,
@@ -31,10 +31,10 @@ import type { NetworkProfile } from "../command/profile.ts";
 import type { Run } from "../command/spec.ts";
 import { createContext } from "../context.ts";
 import { usageError } from "../errors.ts";
-import { modeForKey } from "../tx/session/device.ts";
-import { txJson } from "../tx/session/json.ts";
-import { requireSigningKey, signerOf } from "../tx/session/sender.ts";
+import { modeForKey, requireSigningKey, signerOf } from "../keys/signer.ts";
+import { txJson } from "../tx/session/print.ts";
 import { operatorOf, readValidator, type Source } from "../tx/staking/validator.ts";
+import { parseGas } from "../values/gas.ts";
 import { readSettingsFiles } from "./settings-files.ts";
 
 const FILE_MODE = 0o644;

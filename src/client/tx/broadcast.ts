@@ -4,8 +4,10 @@ import type { ChainClient } from "../chain/chain.ts";
 import type { BroadcastResult, CommittedTx } from "../chain/node.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import { Wake } from "../events/wake.ts";
-import type { BroadcastMode } from "./broadcast-mode.ts";
 import { broadcastResponse, committedResponse, type TxResponse } from "./tx-response.ts";
+
+/** `async` waits for nothing, `sync` for the mempool's check, `block` for the commit. */
+export type BroadcastMode = "sync" | "async" | "block";
 
 /** How long and how often to ask for a transaction. */
 export interface WaitOptions {

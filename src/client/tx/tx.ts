@@ -20,8 +20,7 @@ import {
 import { accountInfo } from "../chain/account.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import { clientErrors } from "../errors.ts";
-import { broadcastTx, type WaitOptions } from "./broadcast.ts";
-import type { BroadcastMode } from "./broadcast-mode.ts";
+import { type BroadcastMode, broadcastTx, type WaitOptions } from "./broadcast.ts";
 import { adjustGas, DEFAULT_GAS, DEFAULT_GAS_ADJUSTMENT, feesFromPrices, type GasSetting } from "./gas.ts";
 import { MAX_SEQUENCE_TRIES, newerSequence, refusalOf } from "./sequence.ts";
 import { SIGNATURE_LENGTH, signaturePlace, simulateTx } from "./simulate.ts";

@@ -13,8 +13,8 @@ import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
+import { keyringSigner, requireSigningKey } from "../../keys/signer.ts";
 import { addressFlag } from "../../query/ask.ts";
-import { keyringSigner, requireSigningKey } from "../../tx/session/sender.ts";
 
 /** A tenant at the command line. */
 export interface TenantSession {

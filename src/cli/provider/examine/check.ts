@@ -8,7 +8,7 @@ import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { findKey } from "../../keys/keys.ts";
-import { signingKeyName } from "../../keys/only-key.ts";
+import { signingKeyName } from "../../keys/signer.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
 import { type ChosenKind, chosenKind } from "../run/cluster.ts";

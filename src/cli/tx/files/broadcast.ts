@@ -1,12 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  accountInfo,
-  broadcastTx,
-  type ChainClient,
-  parseBroadcastMode,
-  signaturePlace,
-  simulateTx,
-} from "../../../client/index.ts";
+import { accountInfo, broadcastTx, type ChainClient, signaturePlace, simulateTx } from "../../../client/index.ts";
 import type { KeyInfo } from "../../../keyring/index.ts";
 import { equalBytes } from "../../../util/index.ts";
 import { type SimulateResponse, SimulateResponseSchema } from "../../../wire/gen/sdk/tx/v1beta1/service_pb.js";
@@ -16,7 +9,8 @@ import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
-import { printTxResult } from "../session/result.ts";
+import { broadcastMode } from "../../values/gas.ts";
+import { printTxResult } from "../session/print.ts";
 import { readTxFile, txBytes } from "./file.ts";
 import { addressBytes, signerKey, signersOf } from "./signing.ts";
 
@@ -24,7 +18,7 @@ import { addressBytes, signerKey, signersOf } from "./signing.ts";
 export async function broadcastFile(input: CommandInput): Promise<number> {
   const { args, flags, io } = input;
   if (flags.bool("offline")) throw usageError("cannot broadcast tx during offline mode", "leave out --offline");
-  const mode = parseBroadcastMode(flags.text("broadcast-mode"));
+  const mode = broadcastMode(flags);
   const tx = await readTxFile(args[0] ?? "", io);
   if (tx.signatures.length === 0) {
     throw commandError("the transaction is not signed", { hint: "sign it first: svc tx sign <file> --from <key>" });

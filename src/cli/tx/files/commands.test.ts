@@ -71,6 +71,15 @@ test("a signature for another chain or by another key is reported", async () => 
   expect(wrong.err).toContain("the node serves cli-test-1, --chain-id says other-1");
 });
 
+test("gas is not estimated at a node of another chain", async () => {
+  const send = ["tx", "bank", "send", alice, bob, "1utoken", "--chain-id", "other-1"];
+  for (const flags of [["--dry-run"], ["--generate-only", "--gas", "auto"]]) {
+    const { code, out, err } = await chain.run([...send, ...flags]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("the node serves cli-test-1, --chain-id says other-1");
+  }
+});
+
 describe("flags of every tx command", () => {
   const COMMON = ["--from", "alice", "-y", "--sign-mode", "direct", "-a", "1", "-s", "1", "--broadcast-mode", "block"];
 

@@ -6,7 +6,7 @@ import { decodeTx, describeSignature, printJson, SignMode, toJson, toStdTx } fro
 import type { Flags } from "../../command/flags.ts";
 import type { CliContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
-import { printTx } from "../session/json.ts";
+import { printTx } from "../session/print.ts";
 import { txBytes } from "./file.ts";
 import type { Signature, Signed } from "./signing.ts";
 

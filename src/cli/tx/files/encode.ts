@@ -4,7 +4,7 @@ import { TxSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeTx, encodeStdTx, isStdTx, MAX_TX_BYTES, printJson, readStdTx } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
-import { printTx } from "../session/json.ts";
+import { printTx } from "../session/print.ts";
 import { readTxFile, tellUnknown, txBytes } from "./file.ts";
 
 /** Hexadecimal with line ends. */

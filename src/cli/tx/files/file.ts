@@ -13,7 +13,7 @@ import {
 import { commandError } from "../../errors.ts";
 import { readTextFile } from "../../terminal/files.ts";
 import type { Io } from "../../terminal/io.ts";
-import type { TxParts } from "../session/json.ts";
+import type { TxParts } from "../session/print.ts";
 
 const HINT = "give a file with a transaction in JSON, as printed by --generate-only and tx sign";
 /** In a file or standard input: JSON is larger than the bytes that are sent. */

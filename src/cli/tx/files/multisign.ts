@@ -18,7 +18,7 @@ import {
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
-import { signerNumbers } from "../session/numbers.ts";
+import { signerNumbers } from "../session/facts.ts";
 import { readNumbers, requireOffline, type TxSettings } from "../session/settings.ts";
 import { formOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines, txParts } from "./file.ts";

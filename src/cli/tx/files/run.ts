@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { adjustGas, gasEstimateText, parseGasAdjustment } from "../../../client/index.ts";
+import { adjustGas, gasEstimateText } from "../../../client/index.ts";
 import { AuthInfoSchema, type Tx } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import type { Flags } from "../../command/flags.ts";
-import { inFlag } from "../../command/in-flag.ts";
 import type { CommandInput, Run } from "../../command/spec.ts";
 import { createContext } from "../../context.ts";
 import { usageError } from "../../errors.ts";
 import type { Io } from "../../terminal/io.ts";
-import { printTx } from "../session/json.ts";
+import { gasAdjustmentFlag } from "../../values/gas.ts";
+import { printTx } from "../session/print.ts";
 import { readTxSettings } from "../session/settings.ts";
 import { readTxFile } from "./file.ts";
 import { readBatch } from "./sign.ts";
@@ -76,7 +76,7 @@ function withoutSignatures(tx: Tx): Tx {
 async function gasOf(input: CommandInput, tx: Tx): Promise<bigint> {
   const { flags } = input;
   const { simulated } = await import("./broadcast.ts");
-  const adjustment = inFlag(flags, "gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment")));
+  const adjustment = gasAdjustmentFlag(flags);
   const { gasInfo } = await simulated(createContext(input), tx, "multisig");
   return adjustGas(gasInfo?.gasUsed ?? 0n, adjustment);
 }

@@ -4,9 +4,8 @@ import { encodeAddress, type SignerData, SignMode } from "../../../wire/index.ts
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
-import { modeForKey } from "../session/device.ts";
-import { signerNumbers } from "../session/numbers.ts";
-import { requireSigningKey, type Sender } from "../session/sender.ts";
+import { modeForKey, requireSigningKey, type Sender } from "../../keys/signer.ts";
+import { signerNumbers } from "../session/facts.ts";
 import { readTxSettings, type TxSettings } from "../session/settings.ts";
 import { formOf, modeOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines } from "./file.ts";

@@ -22,7 +22,7 @@ import {
 import type { Flags } from "../../command/flags.ts";
 import type { CliContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
-import { signerOf } from "../session/sender.ts";
+import { signerOf } from "../../keys/signer.ts";
 import { txParts } from "./file.ts";
 
 /** Everything that one signature depends on. */

@@ -12,7 +12,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError } from "../../errors.ts";
 import { printAs } from "../../terminal/output.ts";
-import { type SignerNumbers, signerNumbers } from "../session/numbers.ts";
+import { type SignerNumbers, signerNumbers } from "../session/facts.ts";
 import { readNumbers } from "../session/settings.ts";
 import { readTxFile, txParts } from "./file.ts";
 import { addressBytes, numbersFor, signersOf } from "./signing.ts";

@@ -7,8 +7,8 @@ import { packAny } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { addressArgument } from "../../query/ask.ts";
+import type { TxSession } from "../session/run.ts";
 import { runTx } from "../session/run.ts";
-import type { TxSession } from "../session/session.ts";
 
 /** `tx audit attr create PROVIDER [KEY VALUE]...`: without pairs all current attributes of the provider are signed. */
 export async function auditCreate(input: CommandInput): Promise<number> {

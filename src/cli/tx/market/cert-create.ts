@@ -25,9 +25,8 @@ import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { newSecret } from "../../keys/keyring.ts";
-import { finishTx, type TxHooks } from "../session/run.ts";
-import { signerOf } from "../session/sender.ts";
-import { openTx, type TxSession } from "../session/session.ts";
+import { signerOf } from "../../keys/signer.ts";
+import { finishTx, openTx, type TxHooks, type TxSession } from "../session/run.ts";
 import { addToGenesis } from "./cert-genesis.ts";
 import { readValidity } from "./cert-validity.ts";
 

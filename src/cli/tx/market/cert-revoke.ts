@@ -3,8 +3,8 @@ import { MsgRevokeCertificateSchema } from "../../../wire/gen/svc/cert/v1beta1/c
 import { packAny } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { commandError, usageError } from "../../errors.ts";
+import type { TxSession } from "../session/run.ts";
 import { runTx } from "../session/run.ts";
-import type { TxSession } from "../session/session.ts";
 
 const KINDS: readonly CertificateKind[] = ["client", "server"];
 

@@ -7,8 +7,8 @@ import { openCertificate } from "../../../certs/issue.ts";
 import { certifiedHosts } from "../../../certs/plan.ts";
 import { Flags } from "../../command/flags.ts";
 import { createContext } from "../../context.ts";
+import { signerOf } from "../../keys/signer.ts";
 import { createIo } from "../../terminal/io.ts";
-import { signerOf } from "../session/sender.ts";
 
 const NAMES = Array.from({ length: 13 }, (_, i) => `key${i}`);
 const chain = await cliChain(...NAMES);

@@ -21,11 +21,10 @@ import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
+import { signerOf } from "../../keys/signer.ts";
 import { addressFlag } from "../../query/ask.ts";
 import { printWarnings } from "../../sdl/sdl.ts";
-import { finishTx, runTx } from "../session/run.ts";
-import { signerOf } from "../session/sender.ts";
-import { openTx, type TxSession } from "../session/session.ts";
+import { finishTx, openTx, runTx, type TxSession } from "../session/run.ts";
 
 /** How often we try another number when somebody took the chosen one in the same block. */
 const ATTEMPTS = 3;

@@ -1,16 +1,11 @@
-import {
-  type BroadcastMode,
-  type GasSetting,
-  parseBroadcastMode,
-  parseGas,
-  parseGasAdjustment,
-} from "../../../client/index.ts";
+import type { BroadcastMode, GasSetting } from "../../../client/index.ts";
 import { type Dec, type DecimalCoin, type IntCoin, parseCoins, parseDecCoins } from "../../../util/index.ts";
 import { decodeAddress, SignMode } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import { inFlag } from "../../command/in-flag.ts";
 import { usageError } from "../../errors.ts";
 import { durationFlag } from "../../values/duration.ts";
+import { broadcastMode, gasAdjustmentFlag, parseGas } from "../../values/gas.ts";
 
 /** What becomes of a transaction: it is sent, printed unsigned, printed signed, or only simulated. */
 export type TxPurpose = "send" | "generate" | "sign" | "estimate";
@@ -33,6 +28,8 @@ export interface TxSettings {
   /** Without a sequence; the field is 0. */
   readonly unordered: boolean;
   readonly signMode: SignMode;
+  /** `--chain-id`. */
+  readonly chainId: string | undefined;
   readonly accountNumber: bigint | undefined;
   readonly sequence: bigint | undefined;
   /** Address of the account that pays the fee and signs for it; empty for the first signer. */
@@ -47,9 +44,9 @@ export function readTxSettings(flags: Flags): TxSettings {
     purpose: purposeOf(flags),
     offline: flags.bool("offline"),
     yes: flags.bool("yes"),
-    mode: parseBroadcastMode(flags.text("broadcast-mode")),
+    mode: broadcastMode(flags),
     gas: inFlag(flags, "gas", () => parseGas(flags.text("gas"))),
-    gasAdjustment: inFlag(flags, "gas-adjustment", () => parseGasAdjustment(flags.text("gas-adjustment"))),
+    gasAdjustment: gasAdjustmentFlag(flags),
     fees: inFlag(flags, "fees", () => parseCoins(flags.text("fees"))).filter(({ amount }) => amount > 0n),
     gasPrices: inFlag(flags, "gas-prices", () => parseDecCoins(flags.text("gas-prices"))),
     memo: flags.text("memo"),
@@ -57,6 +54,7 @@ export function readTxSettings(flags: Flags): TxSettings {
     timeoutTimeMs: timeoutTime(flags),
     unordered: flags.bool("unordered"),
     signMode: flags.text("sign-mode") === "amino-json" ? SignMode.LEGACY_AMINO_JSON : SignMode.DIRECT,
+    chainId: flags.optional("chain-id"),
     ...readNumbers(flags),
     ...(flags.bool("unordered") ? { sequence: 0n } : {}),
     feePayer: addressFlag(flags, "fee-payer"),

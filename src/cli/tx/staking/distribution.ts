@@ -1,3 +1,4 @@
+import { accountInfo } from "../../../client/index.ts";
 import { Query } from "../../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import {
   MsgWithdrawDelegatorRewardSchema,
@@ -8,9 +9,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { validatorArgument } from "../../query/ask.ts";
-import { accountInfo } from "../session/account.ts";
-import { finishTx, runTx } from "../session/run.ts";
-import { openTx, type TxSession } from "../session/session.ts";
+import { finishTx, openTx, runTx, type TxSession } from "../session/run.ts";
 
 /**
  * `tx distribution withdraw-rewards VALIDATOR`; with `--commission` the operator's commission in the same transaction.

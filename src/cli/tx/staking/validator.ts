@@ -22,8 +22,8 @@ import type { NetworkProfile } from "../../command/profile.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
 import { readCoin } from "../../values/coins.ts";
+import type { TxSession } from "../session/run.ts";
 import { runTx } from "../session/run.ts";
-import type { TxSession } from "../session/session.ts";
 import { readValidatorFile } from "./validator-file.ts";
 
 /** Flags of `tx staking create-validator`, each also a key of its file. */

@@ -1,8 +1,26 @@
+import { create } from "@bufbuild/protobuf";
 import { type TxResponse, TxResponseSchema, txError } from "../../../client/index.ts";
 import { EXIT, printable, shellWord } from "../../../util/index.ts";
-import { toJson } from "../../../wire/index.ts";
+import { type Tx, TxSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { decodeTxParts, printJson, toJson } from "../../../wire/index.ts";
 import type { CliContext } from "../../context.ts";
 import { printResult } from "../../terminal/output.ts";
+
+/** The signed parts of a transaction in the bytes that are signed. */
+export interface TxParts {
+  readonly bodyBytes: Uint8Array;
+  readonly authInfoBytes: Uint8Array;
+}
+
+/** A transaction as one line of JSON, decoded from the bytes that are signed and sent. */
+export function txJson(parts: TxParts, signatures: readonly Uint8Array[] = []): string {
+  const { body, authInfo } = decodeTxParts(parts.bodyBytes, parts.authInfoBytes, { foreign: true });
+  return printTx(create(TxSchema, { body, authInfo, signatures: [...signatures] }));
+}
+
+export function printTx(tx: Tx): string {
+  return printJson(toJson(TxSchema, tx, { exact: true }));
+}
 
 /** Prints the result of a transaction; the exit code says whether it is known to have failed. */
 export async function printTxResult(context: CliContext, response: TxResponse): Promise<number> {

@@ -1,3 +1,4 @@
+import { type AccountInfo, accountInfo, type ChainClient, clientErrors } from "../../../client/index.ts";
 import { errorText, SvcError, sdkErrors } from "../../../util/index.ts";
 import type { PublicKey, SignerData } from "../../../wire/index.ts";
 import type { CliContext } from "../../context.ts";
@@ -22,19 +23,31 @@ export async function signerNumbers(
   if (accountNumber !== undefined && sequence !== undefined) {
     return { chainId: await context.chainId(), accountNumber, sequence, aminoNames };
   }
-  const { accountInfo, checkChain } = await import("./account.ts");
   const chain = await context.chain();
-  await checkChain(context, chain);
-  const info = await accountInfo(chain.query, address).catch((error: unknown) => {
-    throw accountFault(error, address);
-  });
+  const chainId = await servedChain(context, chain);
+  const info = await requireAccount(chain, address);
   return {
-    chainId: await context.chainId(),
+    chainId,
     accountNumber: accountNumber ?? info.accountNumber,
     sequence: sequence ?? info.sequence,
     aminoNames,
     ...(info.publicKey === undefined ? {} : { publicKey: info.publicKey }),
   };
+}
+
+/** The node's chain. A chain id given by the user must be the same: signatures for another chain are invalid here. */
+export async function servedChain({ flags }: CliContext, { node }: ChainClient): Promise<string> {
+  const { chainId } = await node.status();
+  const given = flags.optional("chain-id");
+  if (given === undefined || given === chainId) return chainId;
+  throw clientErrors.wrongChain(`the node serves ${chainId}, ${flags.label("chain-id")} says ${given}`);
+}
+
+/** The account that signs. */
+export async function requireAccount({ query }: ChainClient, address: string): Promise<AccountInfo> {
+  return accountInfo(query, address).catch((error: unknown) => {
+    throw accountFault(error, address);
+  });
 }
 
 /** The chain's answer for an unknown account, with the remedy. */
