@@ -1,4 +1,3 @@
-import type { Server } from "node:http";
 import type { BlockList, Socket } from "node:net";
 import { clientNetwork } from "../../util/index.ts";
 import { clientAddress, isTrusted } from "../../util/servers/index.ts";
@@ -8,7 +7,7 @@ export const CONNECTIONS_PER_ADDRESS = 256;
 /** Up to this multiple of the limit, connections get an answer that says why; further ones are closed without one. */
 const TOLD_SHARE = 2;
 /** How long a connection that will be refused has for its request, in milliseconds. */
-const TOLD_WITHIN = 5_000;
+export const TOLD_WITHIN_MS = 5_000;
 
 export interface ClientRules {
   readonly connectionsPerAddress: number;
@@ -79,20 +78,4 @@ export class ClientCounts {
     if (left === 0) this.#open.delete(client);
     else this.#open.set(client, left);
   }
-}
-
-/** Keeps one client from taking all connections. The result says whether a connection exceeds the limit. */
-export function limitClients(server: Server, counts: ClientCounts): (socket: Socket) => boolean {
-  const refused = new WeakSet<Socket>();
-  server.on("connection", (socket: Socket) => {
-    const verdict = counts.enter(socket);
-    if (verdict === "served") return;
-    if (verdict === "cut") {
-      socket.destroy();
-      return;
-    }
-    refused.add(socket);
-    socket.setTimeout(TOLD_WITHIN, () => socket.destroy());
-  });
-  return (socket) => refused.has(socket);
 }

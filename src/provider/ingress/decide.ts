@@ -24,23 +24,26 @@ export function decideWith(decide: Decide): Decide {
 }
 
 /** By the name that the client asks for. */
-export function byHost(routes: Pick<Routes, "find">): Decide {
-  return ({ headers }) => targetOr404(routes.find(headers.host));
+export function byHost(routes: Known): Decide {
+  return ({ headers }) => targetOf(routes, headers.host);
 }
 
-export function targetOr404(target: RouteTarget | undefined): Decision {
-  return target === undefined ? { page: 404 } : { target };
+type Known = Pick<Routes, "find" | "missing">;
+
+function targetOf(routes: Known, host: string | undefined): Decision {
+  const target = routes.find(host);
+  return target === undefined ? { page: routes.missing } : { target };
 }
 
 /**
  * By the name that the client asks for, if its certificate covers that name. Otherwise one tenant's
  * name would lead to another's service, whose certificate the client has not seen.
  */
-export function byCertifiedHost(routes: Pick<Routes, "find">, certificates: Certificates): Decide {
+export function byCertifiedHost(routes: Known, certificates: Certificates): Decide {
   return ({ headers, socket }) => {
     const host = normalHost(headers.host ?? "") ?? "";
     if (!certificates.sameFor(askedName(socket), host)) return { page: 421 };
-    return targetOr404(routes.find(host));
+    return targetOf(routes, host);
   };
 }
 

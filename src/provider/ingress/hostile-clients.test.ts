@@ -117,14 +117,6 @@ it("hands on the requests of a connection one by one, and ends one that sends hu
   expect(reached).toBeLessThanOrEqual(11);
 });
 
-it("refuses HTTP/2 with prior knowledge, and serves others", async () => {
-  const port = await ingress((_request, response) => response.end("served"));
-  const socket = await open(port);
-  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-  expect(await answerOf(socket)).toMatch(/^(HTTP\/1\.1 400|$)/);
-  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 .*served/s);
-});
-
 it("passes nothing on for a client that ends its side in the middle of a head or a body", async () => {
   let reached = 0;
   const port = await ingress((request, response) => {

@@ -5,6 +5,8 @@ import { normalHost } from "../hostnames/index.ts";
 /** Host name to service. The last `set` of a host wins; the registry decides who may set it. */
 export class Routes {
   readonly #targets = new Map<string, RouteTarget>();
+  /** Every route is here; until then a host name without one may still get it. */
+  isWhole = true;
 
   set(host: string, target: RouteTarget): void {
     this.#targets.set(normalHost(host) ?? host.toLowerCase(), target);
@@ -41,6 +43,11 @@ export class Routes {
 
   hosts(): string[] {
     return [...this.#targets.keys()];
+  }
+
+  /** What a host name without a route is told. */
+  get missing(): 404 | 503 {
+    return this.isWhole ? 404 : 503;
   }
 }
 

@@ -1,16 +1,14 @@
-import type { Server } from "node:http";
-import { Server as NetServer, type Socket } from "node:net";
+import type { Server as NetServer } from "node:net";
 import { type Logger, silentLogger } from "../../util/index.ts";
 import { ACCEPT_QUEUE, listenError, parseNetworks } from "../../util/servers/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
-import { ClientCounts, type ClientRules, CONNECTIONS_PER_ADDRESS, limitClients, originOf } from "./clients.ts";
-import { byCertifiedHost, byHost, type Decide, decideWith, targetOr404, toTls } from "./decide.ts";
+import { ClientCounts, type ClientRules, CONNECTIONS_PER_ADDRESS, originOf } from "./clients.ts";
+import { byCertifiedHost, byHost, type Decide, type Decision, decideWith, toTls } from "./decide.ts";
+import { Entry } from "./entry.ts";
 import { ChallengeAnswers } from "./proxy/challenges.ts";
 import { Forwarder } from "./proxy/forward.ts";
-import { serveHttp1 } from "./proxy/http1.ts";
 import { Routes, targetKey } from "./routes.ts";
-import { SecureIngress } from "./secure.ts";
 import { Certificates } from "./tls/certificates.ts";
 
 export interface IngressOptions {
@@ -48,10 +46,12 @@ export const PUBLIC = "public";
 export const PUBLIC_TLS = "public-tls";
 
 const MAX_CONNECTIONS = 4_096;
+/** How often the folders of certificates are checked, in milliseconds. */
+const LOOK_MS = 2_000;
 
 interface ServicePort {
   target: RouteTarget;
-  readonly server: Server;
+  readonly entry: Entry;
   readonly port: number;
 }
 
@@ -63,10 +63,12 @@ export class Ingress {
   readonly #options: IngressOptions;
   readonly #clients: ClientRules;
   readonly #forwarder: Forwarder;
-  readonly #server: Server;
-  readonly #secure: SecureIngress | undefined;
+  readonly #certificates: Certificates;
+  readonly #public: Entry;
+  readonly #secure: Entry | undefined;
   readonly #servicePorts = new Map<string, ServicePort>();
-  readonly #sockets = new Map<Server, Set<Socket>>();
+  #looking: NodeJS.Timeout | undefined;
+  #problems: readonly string[] = [];
   #tlsPort = 0;
   #draining = false;
 
@@ -81,6 +83,7 @@ export class Ingress {
     const counts = new ClientCounts(this.#clients);
     const { tls } = options;
     const certificates = new Certificates(tls?.folders ?? []);
+    this.#certificates = certificates;
     const plain = byHost(this.routes);
     const elsewhere: Decide = (request) =>
       toTls(request, { certificates, routes: this.routes, port: this.#tlsPort }) ?? plain(request);
@@ -89,14 +92,17 @@ export class Ingress {
       const text = this.challenges.find(request.url);
       return text === undefined ? others(request) : { text };
     };
-    this.#server = this.#makeServer(decide, counts);
-    if (tls !== undefined) this.#secure = this.#makeSecure(certificates, counts);
+    this.#public = this.#makeEntry(decide, counts);
+    if (tls === undefined) return;
+    this.#secure = this.#makeEntry(byCertifiedHost(this.routes, certificates), counts, certificates);
+    this.look();
+    this.#looking = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
   /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
     const { port: wanted, host = "0.0.0.0", tls } = this.#options;
-    const port = await listen(this.#server, wanted, host, this.#inherit(PUBLIC)).catch((error: unknown) => {
+    const port = await listen(this.#public.listener, wanted, host, this.#inherit(PUBLIC)).catch((error: unknown) => {
       throw listenError(error, { host, port: wanted, option: "--ingress-listen-address" });
     });
     this.#log.info("ingress listens", { port });
@@ -104,9 +110,13 @@ export class Ingress {
     return port;
   }
 
-  /** Takes up certificates that have changed, before the next look. */
+  /** Loads certificates that have changed, also before the next regular look. A fault of one is logged once. */
   look(): void {
-    this.#secure?.look();
+    const { changed, problems } = this.#certificates.look();
+    for (const problem of problems)
+      if (!this.#problems.includes(problem)) this.#log.error("certificate not used", { err: problem });
+    this.#problems = problems;
+    if (changed) this.#log.info("certificates for host names", { names: this.#certificates.names.length });
   }
 
   /** The port for TLS; 0 if there is none. */
@@ -125,11 +135,16 @@ export class Ingress {
       known.target = target;
       return known.port;
     }
-    const decide = () => targetOr404(this.#servicePorts.get(key)?.target);
-    const server = this.#makeServer(decide, new ClientCounts(this.#clients));
-    const inherited = this.#inherit(key);
-    const port = await listen(server, preferred, "127.0.0.1", inherited).catch(() => listen(server, 0, "127.0.0.1"));
-    this.#servicePorts.set(key, { target, server, port });
+    const decide = (): Decision => {
+      const found = this.#servicePorts.get(key)?.target;
+      return found === undefined ? { page: 404 } : { target: found };
+    };
+    const entry = this.#makeEntry(decide, new ClientCounts(this.#clients));
+    const { listener } = entry;
+    const port = await listen(listener, preferred, LOOPBACK, this.#inherit(key)).catch(() =>
+      listen(listener, 0, LOOPBACK),
+    );
+    this.#servicePorts.set(key, { target, entry, port });
     return port;
   }
 
@@ -137,18 +152,16 @@ export class Ingress {
   async removeLease(id: LeaseKey): Promise<void> {
     this.routes.removeLease(id);
     const text = formatLeaseId(id);
-    for (const [key, { target, server }] of this.#servicePorts) {
+    for (const [key, { target, entry }] of this.#servicePorts) {
       if (formatLeaseId(target.lease) !== text) continue;
       this.#servicePorts.delete(key);
-      await this.#closeServer(server);
+      await entry.close();
     }
   }
 
   /** The listeners, for a process that takes over: the public ones, and those of services by their target. */
   listeners(): Map<string, NetServer> {
-    const services = [...this.#servicePorts].map(([key, { server }]) => [key, server] as const);
-    const secure = this.#secure === undefined ? [] : [[PUBLIC_TLS, this.#secure.listener] as const];
-    return new Map<string, NetServer>([[PUBLIC, this.#server], ...secure, ...services]);
+    return new Map([...this.#entries()].map(([key, { listener }]) => [key, listener]));
   }
 
   /** Loopback ports of services, by their target. */
@@ -162,23 +175,25 @@ export class Ingress {
    */
   async drain(): Promise<void> {
     this.#draining = true;
-    this.#secure?.drain();
     await Promise.all(
-      [...this.listeners().values()].map(
-        (server) =>
-          new Promise<void>((resolve) => {
-            // Closing the HTTP server would cut idle connections on which the next request may be on its way.
-            NetServer.prototype.close.call(server, () => resolve());
-          }),
-      ),
+      [...this.#entries().values()].map((entry) => {
+        entry.drain();
+        return new Promise<void>((resolve) => entry.listener.close(() => resolve()));
+      }),
     );
   }
 
   async close(): Promise<void> {
-    const servers = [this.#server, ...[...this.#servicePorts.values()].map((entry) => entry.server)];
-    await Promise.all([...servers.map((server) => this.#closeServer(server)), this.#closeSecure()]);
+    clearInterval(this.#looking);
+    await Promise.all([...this.#entries().values()].map((entry) => entry.close()));
     this.#servicePorts.clear();
     this.#forwarder.close();
+  }
+
+  #entries(): Map<string, Entry> {
+    const services = [...this.#servicePorts].map(([key, { entry }]) => [key, entry] as const);
+    const secure = this.#secure === undefined ? [] : [[PUBLIC_TLS, this.#secure] as const];
+    return new Map([[PUBLIC, this.#public] as const, ...secure, ...services]);
   }
 
   get #log(): Logger {
@@ -191,66 +206,27 @@ export class Ingress {
 
   async #listenTls({ host, port: wanted }: IngressTls): Promise<void> {
     if (this.#secure === undefined) return;
-    this.#tlsPort = await listen(this.#secure.listener, wanted, host, this.#inherit(PUBLIC_TLS)).catch(
-      (error: unknown) => {
-        throw listenError(error, { host, port: wanted, option: "--ingress-tls-listen-address" });
-      },
-    );
+    const { listener } = this.#secure;
+    this.#tlsPort = await listen(listener, wanted, host, this.#inherit(PUBLIC_TLS)).catch((error: unknown) => {
+      throw listenError(error, { host, port: wanted, option: "--ingress-tls-listen-address" });
+    });
     this.#log.info("ingress listens for TLS", { port: this.#tlsPort });
   }
 
-  #makeServer(decide: Decide, counts: ClientCounts): Server {
-    let isTooMany = (_socket: Socket): boolean => false;
-    const server = serveHttp1({
-      decide: decideWith(decide),
-      forwarder: this.#forwarder,
-      isTooMany: (socket) => isTooMany(socket),
-      isDraining: () => this.#draining,
-    });
-    isTooMany = limitClients(server, counts);
-    server.maxConnections = this.#options.maxConnections ?? MAX_CONNECTIONS;
-    const sockets = new Set<Socket>();
-    this.#sockets.set(server, sockets);
-    server.on("connection", (socket) => {
-      sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
-    });
-    return server;
-  }
-
-  #makeSecure(certificates: Certificates, counts: ClientCounts): SecureIngress {
-    return new SecureIngress({
-      certificates,
+  #makeEntry(decide: Decide, counts: ClientCounts, certificates?: Certificates): Entry {
+    return new Entry({
       clients: this.#clients,
       counts,
       maxConnections: this.#options.maxConnections ?? MAX_CONNECTIONS,
       forwarder: this.#forwarder,
-      decide: decideWith(byCertifiedHost(this.routes, certificates)),
+      decide: decideWith(decide),
       isDraining: () => this.#draining,
-      log: this.#log,
-    });
-  }
-
-  /** Connections are cut rather than waited for, upgraded ones too, which the server itself loses sight of. */
-  async #closeServer(server: Server): Promise<void> {
-    const sockets = this.#sockets.get(server) ?? [];
-    this.#sockets.delete(server);
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
-  }
-
-  async #closeSecure(): Promise<void> {
-    const secure = this.#secure;
-    if (secure === undefined) return;
-    await new Promise<void>((resolve) => {
-      secure.listener.close(() => resolve());
-      secure.close();
+      ...(certificates === undefined ? {} : { certificates }),
     });
   }
 }
 
+const LOOPBACK = "127.0.0.1";
 const NO_RULES: ClientRules = {
   connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
   trustedProxies: parseNetworks([]),

@@ -51,6 +51,7 @@ export class DataPlane {
 
   /** Resolves with the port of the ingress, once everything of the table is served. */
   async listen(table: PlaneTable): Promise<number> {
+    this.#ingress.routes.isWhole = table.isPartial !== true;
     this.setBackends(table.backends);
     for (const routes of table.routes) await this.route(routes);
     for (const [lease, ports] of table.ports) await this.carry(lease, ports);
@@ -84,10 +85,11 @@ export class DataPlane {
     await (answer === null ? challenges.hide(token) : challenges.show(token, answer));
   }
 
-  /** Drops what belongs to none of these leases. */
+  /** Drops what belongs to none of these leases, which are all that there are. */
   async retain(leases: ReadonlySet<string>, names: ReadonlySet<string>): Promise<void> {
     for (const [text, { id }] of this.#routes) if (!leases.has(text)) await this.unroute(id);
     for (const name of this.#carrier.carried().keys()) if (!names.has(name)) await this.carry(name, []);
+    this.#ingress.routes.isWhole = true;
   }
 
   /** Everything for a plane that takes over. */
@@ -96,6 +98,7 @@ export class DataPlane {
       routes: [...this.#routes.values()],
       backends: Object.fromEntries(this.#backends),
       ports: [...this.#carrier.carried()],
+      isPartial: !this.#ingress.routes.isWhole,
     };
   }
 

@@ -10,7 +10,6 @@ import { backendKey } from "./data-plane.ts";
 import { LaunchFailure, launchPlane } from "./launch.ts";
 import {
   type AnswerLine,
-  EMPTY_TABLE,
   PLANE_FOLDER,
   PLANE_WORD,
   type PlaneBackends,
@@ -170,6 +169,8 @@ export class PlaneLink {
   readonly #routes = new Map<string, PlaneRoutes>();
   readonly #backends = new Map<string, readonly string[]>();
   readonly #ports = new Map<string, readonly CarriedPort[]>();
+  /** Leases may still come that the plane has to route. */
+  #isPartial = true;
   #ready: Promise<PlaneConnection>;
   #closed = false;
   #launched = false;
@@ -234,6 +235,7 @@ export class PlaneLink {
   async retain(leases: readonly string[], names: readonly string[]): Promise<void> {
     for (const id of this.#routes.keys()) if (!leases.includes(id)) this.#forgetRoutes(id);
     for (const name of this.#ports.keys()) if (!names.includes(name)) this.#ports.delete(name);
+    this.#isPartial = false;
     await this.#call("retain", { leases, names });
   }
 
@@ -243,7 +245,8 @@ export class PlaneLink {
   }
 
   /** A lease whose records the daemon has lost stays served, also when the plane is started again. */
-  #learn({ routes, backends, ports }: PlaneTable): void {
+  #learn({ routes, backends, ports, isPartial = false }: PlaneTable): void {
+    this.#isPartial &&= isPartial;
     for (const each of routes) setMissing(this.#routes, formatLeaseId(each.id), each);
     for (const [key, addresses] of Object.entries(backends)) setMissing(this.#backends, key, addresses);
     for (const [lease, carried] of ports) setMissing(this.#ports, lease, carried);
@@ -317,7 +320,7 @@ export class PlaneLink {
       plane.close();
       plane = await this.#find();
     } else {
-      const order = { stateDir, identity: program.identity, settings, table: EMPTY_TABLE };
+      const order = { stateDir, identity: program.identity, settings, table: this.#table() };
       await launchPlane(program, order, { http: new Map(), ports: new Map() }).catch((error: unknown) => {
         throw this.#failure(error);
       });
@@ -381,6 +384,15 @@ export class PlaneLink {
       }
     }
     throw new Error("the provider is stopping");
+  }
+
+  #table(): PlaneTable {
+    return {
+      routes: [...this.#routes.values()],
+      backends: Object.fromEntries(this.#backends),
+      ports: [...this.#ports],
+      isPartial: this.#isPartial,
+    };
   }
 
   /** Sends a plane everything that was sent so far. */

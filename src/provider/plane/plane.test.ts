@@ -20,7 +20,7 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../../test/support/ports.ts";
 import { type Logger, silentLogger } from "../../util/index.ts";
-import type { LeaseKey } from "../../wire/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { openAuthority } from "../certificates/index.ts";
 import type { BackendRouting } from "../cluster/index.ts";
 import type { IngressTls } from "../ingress/index.ts";
@@ -169,6 +169,7 @@ it("carries on without the daemon, and the next daemon finds it", async () => {
   await link.close();
   expect(await service.page()).toBe("200 one");
   const again = await service.link();
+  await again.retain([formatLeaseId(id)], []);
   expect(service.pids()).toEqual([pid]);
   // A daemon that has not seen the lease yet takes nothing away.
   service.seen = false;
@@ -242,7 +243,9 @@ it("hands everything to another version without a lost request, and open connect
 
 it("answers an ACME server for as long as it is told", async () => {
   const service = new TestService(await freePort());
-  const { challenges } = await service.link("one");
+  const link = await service.link("one");
+  await link.retain([], []);
+  const { challenges } = link;
   const ask = async () => {
     const path = "/.well-known/acme-challenge/token";
     const asked = request({ host: "127.0.0.1", port: service.port, path, headers: { host: HOST }, agent: false });
@@ -336,6 +339,28 @@ it("is started again with all it was told when it ends", async () => {
     )
     .toBe("x");
   expect(service.pids()).not.toContain(pid);
+});
+
+it("tells nobody that a host name is unknown while leases may still come, or while it is started again", async () => {
+  const service = new TestService(await freePort());
+  const link = await service.link();
+  expect(await service.page()).toMatch(/^503 .*the provider is still starting/);
+  service.backends = [await replica("page")];
+  await link.router(service.routing).route(id, services, {});
+  await link.retain([formatLeaseId(id)], []);
+  const seen = new Set<string>();
+  let going = true;
+  const visits = (async () => {
+    while (going) seen.add(await service.page().catch(() => "nothing listens"));
+  })();
+  process.kill(service.pids()[0] ?? 0, "SIGKILL");
+  await expect.poll(() => seen, { timeout: 30_000 }).toContain("nothing listens");
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 30_000 }).toBe("200 page");
+  going = false;
+  await visits;
+  expect([...seen].filter((page) => page.startsWith("404"))).toEqual([]);
+  await link.close();
+  expect(service.pids()).toHaveLength(1);
 });
 
 it("is started again with what an earlier daemon had told it and this one does not know", async () => {

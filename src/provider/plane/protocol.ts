@@ -35,9 +35,9 @@ export interface PlaneTable {
   readonly routes: readonly PlaneRoutes[];
   readonly backends: PlaneBackends;
   readonly ports: readonly (readonly [lease: string, ports: readonly CarriedPort[]])[];
+  /** Whether routes of further leases may still come, because the daemon has not compared all of them. */
+  readonly isPartial?: boolean;
 }
-
-export const EMPTY_TABLE: PlaneTable = { routes: [], backends: {}, ports: [] };
 
 /** How a program is started as a data plane. */
 export interface PlaneProgram {
@@ -64,7 +64,7 @@ export interface PlaneCalls {
   table: [request: null, answer: PlaneTable];
   /** The answer to an ACME server that asks for this token; without `answer` the token is removed. */
   challenge: [request: { readonly token: string; readonly answer: string | null }, answer: null];
-  /** Drops what belongs to none of these leases: `leases` are texts of ids, `names` are as in `carry`. */
+  /** Drops what belongs to none of these leases, which are all that there are: `leases` are texts of ids, `names` are as in `carry`. */
   retain: [request: { readonly leases: readonly string[]; readonly names: readonly string[] }, answer: null];
   /** Starts a plane in its own place and hands it everything; the answer comes when that one serves. */
   replace: [request: { readonly program: PlaneProgram; readonly settings: PlaneSettings }, answer: null];

@@ -1,6 +1,10 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import type { ClientAnswer, Exchange, RequestHead } from "../proxy/exchange.ts";
+import type { AnswerHead, ClientAnswer, Exchange, RequestHead } from "../proxy/exchange.ts";
+import { combined, rawOf } from "../proxy/headers.ts";
+
+/** How long after an answer its client may go on with the request; without that time it could lose trailers. Milliseconds. */
+const LINGER_MS = 500;
 
 /** Headers that are rewritten. */
 const REBUILT = new Set(["host", "cookie"]);
@@ -40,11 +44,17 @@ function valuesOf(raw: readonly string[], ...names: readonly string[]): string[]
 
 /** One stream with the place for its answer. */
 export function streamExchange(stream: ServerHttp2Stream, head: RequestHead): Exchange {
-  return { head, hasBody: !stream.endAfterHeaders, body: stream, answer: new StreamAnswer(stream) };
+  let trailers: readonly string[] = [];
+  stream.on("trailers", (all) => {
+    trailers = rawOf(all);
+  });
+  const answer = new StreamAnswer(stream);
+  return { head, hasBody: !stream.endAfterHeaders, body: stream, trailers: () => trailers, answer };
 }
 
 export class StreamAnswer implements ClientAnswer {
   readonly body: ServerHttp2Stream;
+  #trailers: readonly string[] = [];
 
   constructor(stream: ServerHttp2Stream) {
     this.body = stream;
@@ -59,16 +69,21 @@ export class StreamAnswer implements ClientAnswer {
   }
 
   /** There is no reason in HTTP/2. */
-  begin(status: number, _reason: string, headers: readonly string[]): void {
+  begin({ status, headers, isBare }: AnswerHead): void {
     if (this.gone) return;
-    this.body.respond({ ":status": status, ...combined(headers) });
-    this.#endAfterAnswer();
+    this.body.once("wantTrailers", () => this.body.sendTrailers(combined(this.#trailers)));
+    this.body.respond({ ":status": status, ...combined(headers) }, { endStream: isBare, waitForTrailers: !isBare });
+    this.#endAfterAnswer(LINGER_MS);
+  }
+
+  trail(trailers: readonly string[]): void {
+    this.#trailers = trailers;
   }
 
   page(status: number, headers: Readonly<Record<string, string>>, body: string): void {
     if (this.gone) return;
     this.body.respond({ ":status": status, ...headers });
-    this.#endAfterAnswer();
+    this.#endAfterAnswer(0);
     this.body.end(body);
   }
 
@@ -86,21 +101,14 @@ export class StreamAnswer implements ClientAnswer {
   }
 
   /** What is left of the request's body is not wanted (RFC 9113 section 8.1). */
-  #endAfterAnswer(): void {
-    this.body.once("finish", () => {
+  #endAfterAnswer(lingerMs: number): void {
+    const end = () => {
       if (!this.body.readableEnded) this.body.close(constants.NGHTTP2_NO_ERROR);
+    };
+    this.body.once("finish", () => {
+      if (lingerMs === 0) return end();
+      const timer = setTimeout(end, lingerMs);
+      this.body.once("close", () => clearTimeout(timer));
     });
   }
-}
-
-/** Values by name; several of one name become a list (RFC 9110 section 5.3), except cookies. */
-function combined(raw: readonly string[]): Record<string, string | string[]> {
-  const values = new Map<string, string[]>();
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [name = "", value = ""] = raw.slice(at, at + 2);
-    const key = name.toLowerCase();
-    values.set(key, [...(values.get(key) ?? []), value]);
-  }
-  const entries = [...values].map(([name, all]) => [name, name === "set-cookie" ? all : all.join(", ")] as const);
-  return Object.fromEntries(entries);
 }

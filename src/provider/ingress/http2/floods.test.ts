@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
 import { request as httpsRequest } from "node:https";
+import type { Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
@@ -18,6 +20,7 @@ const LEASE = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1
 const OPTIONS = { maxBodySize: 100_000, readTimeout: 5_000, sendTimeout: 5_000, nextTries: 3, nextTimeout: 0 };
 const FRAME = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 } as const;
 const FLAG = { endStream: 1, endHeaders: 4 } as const;
+const PAGE_BYTES = 100_000;
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 const cleanups: (() => unknown)[] = [];
@@ -39,15 +42,22 @@ function frame(type: number, flags: number, stream: number, payload: Buffer | nu
 const GET = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x41, HOST.length]), Buffer.from(HOST)]);
 const INCREASE = Buffer.from([0, 0, 0, 1]);
 
-/** The ingress before a page of many bytes, with the certificate that its clients trust. */
-async function serve() {
+/** POST / of a call of gRPC. */
+const CALL = Buffer.concat([
+  Buffer.from([0x83, 0x87, 0x84, 0x41, HOST.length]),
+  Buffer.from(HOST),
+  Buffer.from([0x5f, 16]),
+  Buffer.from("application/grpc"),
+]);
+
+/** The ingress before a page of many bytes, or before the service given, with the certificate that its clients trust. */
+async function serve(replica: NetServer = createServer((_request, response) => response.end("x".repeat(PAGE_BYTES)))) {
   const folder = mkdtempSync(join(tmpdir(), "svc-floods-"));
   cleanups.push(() => rmSync(folder, { recursive: true }));
   const { chain, key } = await (await openAuthority(folder)).issue(HOST, new AbortController().signal);
   writeFileSync(join(folder, "app.pem"), chain + key, { mode: 0o600 });
-  const replica = createServer((_request, response) => response.end("x".repeat(100_000)));
   await once(replica.listen(0, "127.0.0.1"), "listening");
-  cleanups.push(() => replica.close().closeAllConnections());
+  cleanups.push(() => void replica.close());
   const address = replica.address();
   const backend = typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
   const ingress = new Ingress({
@@ -199,4 +209,43 @@ it("a reader who opens no window holds no more than his requests", async () => {
   socket.write(frame(FRAME.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0])));
   socket.write(many(200, (n) => frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, streamOf(0, n), GET)));
   for (let n = 0; n < 5; n++) expect(await others(ingress)).toBe(200);
+});
+
+it("small messages of gRPC that come at once are no flood", async () => {
+  const messages = 3_000;
+  const service = createHttp2Server().on("stream", async (stream) => {
+    let bytes = 0;
+    for await (const piece of stream) bytes += piece.length;
+    stream.respond({ ":status": 200, "x-bytes": bytes });
+    stream.end(`bytes: ${bytes}`);
+  });
+  const socket = await attacker(await serve(service));
+  socket.write(frame(FRAME.headers, FLAG.endHeaders, 1, CALL));
+  socket.write(many(messages, (n) => frame(FRAME.data, n === messages - 1 ? FLAG.endStream : 0, 1, 1)));
+  let seen = "";
+  for await (const piece of socket) {
+    seen += String(piece);
+    if (seen.includes("bytes: ")) break;
+  }
+  expect(seen).toContain(`bytes: ${messages}`);
+});
+
+it("a ping for each piece of an answer, as clients of gRPC measure their line, is no flood", async () => {
+  const pages = 300;
+  const socket = await attacker(await serve());
+  const wide = Buffer.from([0x7f, 0xf0, 0, 0]);
+  socket.write(frame(FRAME.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), wide])));
+  socket.write(frame(FRAME.window, 0, 0, wide));
+  let [asked, bytes] = [0, 0];
+  const next = () => {
+    const request = frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, streamOf(0, asked++), GET);
+    socket.write(Buffer.concat([request, frame(FRAME.ping, 0, 0, 8)]));
+  };
+  next();
+  for await (const piece of socket) {
+    bytes += piece.length;
+    if (bytes > asked * PAGE_BYTES && asked < pages) next();
+    if (bytes > pages * PAGE_BYTES) break;
+  }
+  expect(bytes).toBeGreaterThan(pages * PAGE_BYTES);
 });

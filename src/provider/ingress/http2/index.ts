@@ -1,4 +1,3 @@
 export { streamExchange } from "./exchange.ts";
-export { HTTP2 } from "./limits.ts";
-export { Http2Session, type StreamRequest } from "./session.ts";
+export { HTTP2, Http2Session, type StreamRequest } from "./session.ts";
 export { streamTunnel } from "./websocket.ts";

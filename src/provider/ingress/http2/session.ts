@@ -4,14 +4,61 @@ import {
   performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
+  type ServerSessionOptions,
 } from "node:http2";
-import type { TLSSocket } from "node:tls";
-import { Allowance } from "../allowance.ts";
-import type { RequestHead } from "../proxy/exchange.ts";
-import { gatherClientParts } from "../proxy/gather.ts";
+import type { Socket } from "node:net";
+import { RateLimit } from "../../../util/servers/index.ts";
+import { isGrpc, type RequestHead } from "../proxy/exchange.ts";
+import { gatherClientParts, gatherParts } from "../proxy/gather.ts";
 import { sendPage } from "../proxy/pages.ts";
 import { readHead, StreamAnswer } from "./exchange.ts";
-import { HTTP2, SESSION_OPTIONS } from "./limits.ts";
+
+/** HTTP/2 as one client gets it; milliseconds and bytes. */
+export const HTTP2 = {
+  /** Requests at once over one connection; those of an address together are limited as its connections are. */
+  streams: 100,
+  /** Requests over one connection, as over one of HTTP/1; then the client connects again. */
+  requests: 1_000,
+  headerBytes: 16 << 10,
+  headerPairs: 128,
+  /** A new connection has this long for its first request. */
+  firstRequest: 10_000,
+  /** Without a request a connection is kept this long, whatever else the client sends. */
+  idleConnection: 60_000,
+  /** A request whose body takes longer is broken off. */
+  request: 300_000,
+  /** No byte of a request in either direction. */
+  idleRequest: 75_000,
+  /**
+   * What makes work and asks for nothing: requests taken back, pings and settings. A reader who leaves a page takes all
+   * of its requests back.
+   */
+  nuisances: { burst: 200, perSecond: 10 },
+} as const;
+
+/** Megabytes that the library may hold for a connection, besides bodies that wait for a replica. */
+const SESSION_MEMORY = 2;
+/** Frames against the protocol, and requests over the limit, after which the library ends a connection. */
+const MAX_FAULTS = 100;
+
+/** A ping after so many bytes is no nuisance. */
+const MEASURED_BYTES = 1 << 10;
+
+/** `enableConnectProtocol`: websockets over streams (RFC 8441). */
+export const SESSION_OPTIONS: ServerSessionOptions = {
+  maxSessionMemory: SESSION_MEMORY,
+  maxSessionInvalidFrames: MAX_FAULTS,
+  maxSessionRejectedStreams: MAX_FAULTS,
+  maxHeaderListPairs: HTTP2.headerPairs,
+  maxOutstandingPings: 1,
+  maxSettings: 16,
+  settings: {
+    enablePush: false,
+    maxConcurrentStreams: HTTP2.streams,
+    maxHeaderListSize: HTTP2.headerBytes,
+    enableConnectProtocol: true,
+  },
+};
 
 /** One request of a connection. */
 export interface StreamRequest {
@@ -30,14 +77,16 @@ export interface SessionOptions {
 /** One connection of HTTP/2, with limits of its own on top of those of the library. */
 export class Http2Session {
   readonly #session: ServerHttp2Session;
-  readonly #socket: TLSSocket;
+  readonly #socket: Socket;
   readonly #options: SessionOptions;
-  readonly #nuisances = new Allowance(HTTP2.nuisances, performance.now());
+  readonly #nuisances = new RateLimit(HTTP2.nuisances.burst, HTTP2.nuisances.perSecond);
   #requests = 0;
+  /** Bytes that had been sent to the client at its last ping. */
+  #writtenAtPing = 0;
   #open = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(socket: TLSSocket, options: SessionOptions) {
+  constructor(socket: Socket, options: SessionOptions) {
     this.#socket = socket;
     this.#options = options;
     const session = performServerHandshake(socket, SESSION_OPTIONS);
@@ -45,7 +94,7 @@ export class Http2Session {
     session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) =>
       this.#take(stream, headers, raw),
     );
-    session.on("ping", () => this.#noteNuisance());
+    session.on("ping", () => this.#notePing());
     session.on("remoteSettings", () => this.#noteNuisance());
     session.on("error", () => this.#end());
     session.once("close", () => {
@@ -62,7 +111,8 @@ export class Http2Session {
 
   #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     stream.on("error", () => {});
-    if (!stream.endAfterHeaders) gatherClientParts(stream);
+    // Messages of a call of gRPC are parts, and small ones may be many.
+    if (!stream.endAfterHeaders) (isGrpc(headers) ? gatherParts : gatherClientParts)(stream);
     this.#watch(stream);
     if (this.#session.destroyed || stream.destroyed || stream.closed) return;
     this.#requests++;
@@ -95,10 +145,10 @@ export class Http2Session {
     });
   }
 
-  #limitTime({ stream, protocol }: StreamRequest): void {
+  #limitTime({ stream, head, protocol }: StreamRequest): void {
     stream.setTimeout(HTTP2.idleRequest, () => stream.close(constants.NGHTTP2_CANCEL));
-    // A websocket has no end.
-    if (protocol !== undefined) return;
+    // Websockets and calls of gRPC may last.
+    if (protocol !== undefined || isGrpc(head.headers)) return;
     const whole = setTimeout(() => {
       if (!stream.readableEnded) stream.close(constants.NGHTTP2_CANCEL);
     }, HTTP2.request);
@@ -116,8 +166,16 @@ export class Http2Session {
     }, milliseconds);
   }
 
+  /** Clients of gRPC measure their line with a ping for each piece that they get. */
+  #notePing(): void {
+    const { bytesWritten } = this.#socket;
+    const isMeasure = bytesWritten - this.#writtenAtPing >= MEASURED_BYTES;
+    this.#writtenAtPing = bytesWritten;
+    if (!isMeasure) this.#noteNuisance();
+  }
+
   #noteNuisance(): void {
-    if (this.#session.destroyed || this.#nuisances.take(performance.now())) return;
+    if (this.#session.destroyed || this.#nuisances.take("", performance.now())) return;
     this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     this.#end();
   }

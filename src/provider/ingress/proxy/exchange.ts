@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { pairsOf, withoutHeader } from "./headers.ts";
 
 /** How long what is left of a refused request's body is read; milliseconds. */
 const LINGER_MS = 500;
@@ -17,6 +18,16 @@ export interface RequestHead {
   readonly socket: Socket;
 }
 
+/** How an answer begins. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly reason: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Nothing follows the headers; gRPC tells an error of a call in this way. */
+  readonly isBare: boolean;
+}
+
 /** Where the answer goes. */
 export interface ClientAnswer {
   /** Takes the answer's body after `begin`. */
@@ -24,7 +35,9 @@ export interface ClientAnswer {
   readonly begun: boolean;
   /** Nobody waits for the answer any more. */
   readonly gone: boolean;
-  begin(status: number, reason: string, headers: readonly string[]): void;
+  begin(head: AnswerHead): void;
+  /** Fields that follow the body, names and values in turn; called before the body ends. */
+  trail(trailers: readonly string[]): void;
   /** A whole answer of the proxy's own, after which nothing more of the request is read. */
   page(status: number, headers: Readonly<Record<string, string>>, body: string): void;
   /** Ends it so that nobody mistakes what was sent for a complete answer. */
@@ -39,6 +52,8 @@ export interface Exchange {
   readonly head: RequestHead;
   readonly hasBody: boolean;
   readonly body: Readable;
+  /** Fields that followed the body, names and values in turn; known when it has ended. */
+  readonly trailers: () => readonly string[];
   readonly answer: ClientAnswer;
 }
 
@@ -47,11 +62,40 @@ export function protoOf(socket: Socket): "http" | "https" {
   return "encrypted" in socket ? "https" : "http";
 }
 
+/** Calls of gRPC need HTTP/2 up to the service; gRPC-Web, which begins with the same letters, does not. */
+export function isGrpc({ "content-type": type }: IncomingHttpHeaders): boolean {
+  return type !== undefined && /^application\/grpc(?:[+;]|$)/i.test(type);
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#@\s]+)(\/[^#\s]*|\?[^#\s]*)?$/i;
+
+/**
+ * The request with a path, also where it names the whole address (RFC 9112 section 3.2.2): then the host of the address
+ * counts, and the Host header does not.
+ */
+export function originForm(request: IncomingMessage): RequestHead {
+  const { method, url = "/", rawHeaders, headers, socket } = request;
+  if (url.startsWith("/")) return request;
+  const [, host, rest = ""] = ABSOLUTE.exec(url) ?? [];
+  if (host === undefined) return request;
+  const path = rest === "" && method === "OPTIONS" ? "*" : rest.startsWith("/") ? rest : `/${rest}`;
+  const raw = rawHeaders.map((value, at) =>
+    rawHeaders[at - 1]?.toLowerCase() === "host" && at % 2 === 1 ? host : value,
+  );
+  return { method, url: path, rawHeaders: raw, headers: { ...headers, host }, socket };
+}
+
 /** An exchange of HTTP/1. */
 export function exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
   const length = Number(request.headers["content-length"] ?? 0);
   const hasBody = length > 0 || request.headers["transfer-encoding"] !== undefined;
-  return { head: request, hasBody, body: request, answer: new Http1Answer(response, hasBody) };
+  return {
+    head: originForm(request),
+    hasBody,
+    body: request,
+    trailers: () => request.rawTrailers,
+    answer: new Http1Answer(response, hasBody),
+  };
 }
 
 class Http1Answer implements ClientAnswer {
@@ -71,8 +115,15 @@ class Http1Answer implements ClientAnswer {
     return this.body.destroyed;
   }
 
-  begin(status: number, reason: string, headers: readonly string[]): void {
-    this.body.writeHead(status, reason, [...headers]);
+  begin({ status, reason, headers }: AnswerHead): void {
+    const { method, httpVersion } = this.body.req;
+    // Trailers follow a chunked body only, which these answers do not have.
+    const isWhole = httpVersion === "1.0" || method === "HEAD" || status === 204 || status === 304;
+    this.body.writeHead(status, reason, isWhole ? withoutHeader(headers, "trailer") : [...headers]);
+  }
+
+  trail(trailers: readonly string[]): void {
+    if (trailers.length > 0) this.body.addTrailers(pairsOf(trailers));
   }
 
   page(status: number, headers: Readonly<Record<string, string>>, body: string): void {

@@ -1,28 +1,15 @@
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
 import type { RouteTarget } from "../../cluster/index.ts";
-import { Balancer } from "./balance.ts";
 import { type ClientAnswer, type Exchange, protoOf, type RequestHead } from "./exchange.ts";
-import { gatherParts } from "./gather.ts";
-import { endToEnd, upstreamHeaders } from "./headers.ts";
+import { passedTrailers, upstreamHeaders } from "./headers.ts";
 import { type PageStatus, sendPage } from "./pages.ts";
-import { type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
+import { type ReplicaAnswer, type ReplicaCall, type ReplicaRequest, Replicas } from "./replica.ts";
+import { Balancer, type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
 import { LeaseShares } from "./shares.ts";
 
-const CONNECT_TIMEOUT_MS = 5_000;
-/** Informational answers (RFC 9110 section 15.2) that may come before the answer. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+/** Informational answers that may come before the answer. */
 const MAX_INFORMATIONS = 100;
-
-/** Longest headers of an answer, in bytes, unless the deployment asks for more (`proxy_buffer_size`). */
-const HEADER_BYTES = 16 << 10;
-
-export function headerBytes({ proxyBufferSize = 0 }: RouteTarget["options"]): number {
-  return Math.max(HEADER_BYTES, proxyBufferSize);
-}
-
-/** RFC 9112 section 4. */
-const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Addresses of ready replicas, fresh for every try. */
 export type Backends = (target: RouteTarget) => readonly string[];
@@ -34,24 +21,21 @@ export interface ForwarderOptions {
   readonly openPerLease?: number | undefined;
 }
 
-interface Attempt {
-  readonly head: RequestHead;
+interface Attempt extends ReplicaRequest {
   readonly answer: ClientAnswer;
-  readonly target: RouteTarget;
   readonly nature: RequestNature;
   readonly body: BodyGuard;
-  readonly headers: readonly string[];
 }
 
 /** The result of one try: an answer to pass on, or a reason. */
-type Result = { readonly answer: IncomingMessage } | { readonly outcome: Outcome } | { readonly page: PageStatus };
+type Result = { readonly answer: ReplicaAnswer } | { readonly outcome: Outcome } | { readonly page: PageStatus };
 
 /** Carries requests to replicas and answers back, streaming both ways. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #balancer = new Balancer();
   readonly #shares: LeaseShares;
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: 4_000 });
+  readonly #replicas = new Replicas();
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -64,7 +48,7 @@ export class Forwarder {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#replicas.close();
   }
 
   /** Counts something that is open of the target's lease; undefined where it has its share. */
@@ -85,16 +69,17 @@ export class Forwarder {
     }
   }
 
-  async #forward({ head, hasBody, body: source, answer }: Exchange, target: RouteTarget): Promise<void> {
+  async #forward(exchange: Exchange, target: RouteTarget): Promise<void> {
+    const { head, hasBody, answer } = exchange;
     const length = Number(head.headers["content-length"] ?? 0);
     if (length > target.options.maxBodySize) return sendPage(answer, 413);
     const nature = { method: head.method ?? "GET", hasBody };
-    const body = new BodyGuard(source, target.options.maxBodySize);
+    const body = new BodyGuard(exchange, target.options.maxBodySize);
     const headers = this.headers(head);
     // HTTP/2 delimits a body of unknown length by itself; towards the replica it is sent in chunks.
     if (hasBody && head.headers["content-length"] === undefined && head.headers["transfer-encoding"] === undefined)
       headers.push("Transfer-Encoding", "chunked");
-    const attempt = { head, answer, target, nature, body, headers };
+    const attempt = { head, answer, target, nature, hasBody, body, headers };
     const budget = new RetryBudget(target.options, nature, Date.now());
     const tried = new Set<string>();
     let last: Result = { page: 503 };
@@ -132,22 +117,11 @@ export class Forwarder {
 
   /** One try. Resolves when the replica's headers have arrived or the try failed; the request body is sent meanwhile. */
   #askReplica(attempt: Attempt, address: string): Promise<Result> {
-    const { head, answer: client, target, nature, body, headers } = attempt;
-    const colon = address.lastIndexOf(":");
+    const { answer: client, target, nature, body } = attempt;
+    const { sendTimeout, readTimeout } = target.options;
     return new Promise((resolve) => {
       let sent = false;
       let informations = MAX_INFORMATIONS;
-      const upstream = httpRequest({
-        host: address.slice(0, colon),
-        port: address.slice(colon + 1),
-        method: nature.method,
-        path: head.url ?? "/",
-        headers,
-        setHost: false,
-        maxHeaderSize: headerBytes(target.options),
-        // An idle connection may close under a request; only what can be repeated is sent over one.
-        agent: nature.hasBody ? false : this.#agent,
-      });
       let settled = false;
       const settle = (result: Result) => {
         settled = true;
@@ -155,32 +129,31 @@ export class Forwarder {
         client.offGone(abandon);
         resolve(result);
       };
-      const abandon = () => upstream.destroy();
+      const abandon = () => call.destroy();
       const fail = (kind: "error" | "timeout") => {
+        if (settled) return;
         settle(body.exceeded ? { page: 413 } : { outcome: { kind, sent } });
-        upstream.destroy();
+        call.destroy();
       };
-      let timer = setTimeout(() => fail("timeout"), CONNECT_TIMEOUT_MS);
       const allow = (milliseconds: number) => {
         if (settled) return;
         clearTimeout(timer);
         timer = setTimeout(() => fail("timeout"), milliseconds);
       };
+      const call = this.#replicas.call(address, attempt, {
+        connected: () => {
+          sent = true;
+          allow(nature.hasBody ? sendTimeout : readTimeout);
+          body.sendTo(call, { progress: () => timer.refresh(), done: () => allow(readTimeout) });
+        },
+        information: () => {
+          if (--informations < 0) fail("error");
+        },
+        answer: (answer) => settle({ answer }),
+        failed: () => fail("error"),
+      });
+      let timer = setTimeout(() => fail("timeout"), CONNECT_TIMEOUT_MS);
       client.onGone(abandon);
-      upstream.on("error", () => fail("error"));
-      upstream.on("information", () => {
-        if (--informations < 0) fail("error");
-      });
-      upstream.on("response", (answer) => {
-        if (answer.headers["content-length"] === undefined) gatherParts(answer);
-        settle({ answer });
-      });
-      onConnected(upstream, () => {
-        sent = true;
-        const { sendTimeout, readTimeout } = target.options;
-        allow(nature.hasBody ? sendTimeout : readTimeout);
-        body.sendTo(upstream, { progress: () => timer.refresh(), done: () => allow(readTimeout) });
-      });
     });
   }
 
@@ -190,43 +163,39 @@ export class Forwarder {
   }
 }
 
-function onConnected(upstream: ClientRequest, ready: () => void): void {
-  upstream.once("socket", (socket) => {
-    if (socket.connecting) socket.once("connect", ready);
-    else ready();
-  });
-}
-
 /** Hands the request body to the first replica that took the connection, and counts it. */
 class BodyGuard {
-  readonly #source: Readable;
+  readonly #exchange: Exchange;
   readonly #limit: number;
   #started = false;
   #size = 0;
   exceeded = false;
 
-  constructor(source: Readable, limit: number) {
-    this.#source = source;
+  constructor(exchange: Exchange, limit: number) {
+    this.#exchange = exchange;
     this.#limit = limit;
   }
 
   /** `progress` is called for every piece, so that a long upload does not count as a slow answer. */
-  sendTo(upstream: ClientRequest, callbacks: { readonly progress: () => void; readonly done: () => void }): void {
+  sendTo(call: ReplicaCall, callbacks: { readonly progress: () => void; readonly done: () => void }): void {
     if (this.#started) {
-      upstream.end();
+      call.body.end();
       return;
     }
     this.#started = true;
-    this.#source.on("data", (chunk: Buffer) => {
+    const { body, trailers } = this.#exchange;
+    body.on("data", (chunk: Buffer) => {
       callbacks.progress();
       this.#size += chunk.length;
       if (this.#size > this.#limit) {
         this.exceeded = true;
-        upstream.destroy(new Error("body too large"));
+        call.destroy();
       }
     });
-    upstream.once("finish", callbacks.done);
-    this.#source.pipe(upstream);
+    // Before the pipe's own listener, which ends the request.
+    body.once("end", () => call.trail(passedTrailers(trailers())));
+    call.body.once("finish", callbacks.done);
+    body.pipe(call.body);
   }
 }
 
@@ -234,7 +203,7 @@ class BodyGuard {
 function outcomeOf(result: Result): Outcome | undefined {
   if ("page" in result) return undefined;
   if ("outcome" in result) return result.outcome;
-  const status = result.answer.statusCode ?? 502;
+  const { status } = result.answer;
   return status >= 400 ? { kind: "status", status } : undefined;
 }
 
@@ -244,9 +213,9 @@ function pageOf(result: Result): PageStatus {
 }
 
 /** Streams the answer; a replica that falls silent or breaks off cuts the client's connection too. */
-function passOn(client: ClientAnswer, answer: IncomingMessage, readTimeout: number): void {
-  const { statusCode = 0, statusMessage = "" } = answer;
-  if (statusCode < 200) {
+function passOn(client: ClientAnswer, answer: ReplicaAnswer, readTimeout: number): void {
+  const { body } = answer;
+  if (answer.status < 200) {
     answer.destroy();
     sendPage(client, 502);
     return;
@@ -255,14 +224,17 @@ function passOn(client: ClientAnswer, answer: IncomingMessage, readTimeout: numb
     answer.destroy();
     return;
   }
-  // A reason that holds control characters is left out: clients ignore it (RFC 9110 section 15.1).
-  const reason = REASON.test(statusMessage) ? statusMessage : "";
-  client.begin(statusCode, reason, endToEnd(answer));
-  answer.setTimeout(readTimeout, () => answer.destroy());
-  answer.on("error", () => client.cut());
-  answer.on("close", () => {
-    if (!answer.complete) client.cut();
+  client.begin(answer);
+  body.setTimeout(readTimeout, () => answer.destroy());
+  body.on("error", () => client.cut());
+  // Before the pipe's own listener, which ends the answer.
+  body.once("end", () => {
+    if (answer.isComplete()) client.trail(passedTrailers(answer.trailers()));
+    else client.cut();
+  });
+  body.on("close", () => {
+    if (!answer.isComplete()) client.cut();
   });
   client.onGone(() => answer.destroy());
-  answer.pipe(client.body);
+  body.pipe(client.body);
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Socket } from "node:net";
 import { answerMalformed, RequestLines } from "../../../util/servers/index.ts";
 import type { Decide } from "../decide.ts";
-import { exchangeOf } from "./exchange.ts";
+import { exchangeOf, originForm } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
 import { gatherClientParts } from "./gather.ts";
 import { sendPage, sendRedirect, sendText, writePage, writeRedirect } from "./pages.ts";
@@ -40,7 +40,7 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
     if (isDraining()) response.shouldKeepAlive = false;
     const exchange = exchangeOf(request, response);
     if (isTooMany(request.socket)) return sendPage(exchange.answer, 429);
-    const decision = decide(request);
+    const decision = decide(exchange.head);
     if ("page" in decision) return sendPage(exchange.answer, decision.page);
     if ("location" in decision) return sendRedirect(exchange.answer, decision.location);
     if ("text" in decision) return sendText(exchange.answer, decision.text);
@@ -58,11 +58,12 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
     socket.on("error", () => socket.destroy());
     if (!(socket instanceof Socket)) return socket.destroy();
     if (isTooMany(socket)) return writePage(socket, 429);
-    const decision = decide(request);
+    const wanted = originForm(request);
+    const decision = decide(wanted);
     if ("page" in decision) return writePage(socket, decision.page);
     if ("location" in decision) return writeRedirect(socket, decision.location);
     if ("text" in decision) return writePage(socket, 400);
-    forwardUpgrade(forwarder, decision.target, socketTunnel(request, socket, head));
+    forwardUpgrade(forwarder, decision.target, socketTunnel(wanted, socket, head));
   });
   return server;
 }

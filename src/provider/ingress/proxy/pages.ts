@@ -11,7 +11,7 @@ export const PAGES = {
   429: "Too many connections from this address are open; close some, and keep those that are idle for the next request.",
   431: "The headers of the request are longer than 16 KiB.",
   502: "The service broke the connection off before it answered.",
-  503: "The service has no replica that is ready, or 1024 requests and websockets open; look at lease-status and lease-logs.",
+  503: "The service has no replica that is ready, or 1024 requests and websockets open, or the provider is still starting; look at lease-status and lease-logs.",
   504: "The service did not answer in time (http_options.read_timeout).",
 } as const;
 

@@ -3,15 +3,15 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RouteTarget } from "../../cluster/index.ts";
 import type { RequestHead } from "./exchange.ts";
-import { type Forwarder, headerBytes } from "./forward.ts";
+import { CONNECT_TIMEOUT_MS, type Forwarder } from "./forward.ts";
 import { gatherParts } from "./gather.ts";
-import { endToEnd } from "./headers.ts";
+import { endToEnd, pairsOf } from "./headers.ts";
 import { type PageStatus, writePage } from "./pages.ts";
+import { headerBytes, placeOf } from "./replica.ts";
 import { RetryBudget } from "./retry.ts";
 
 /** An upgraded connection that is silent for this long is closed. */
 const IDLE_MS = 3_600_000;
-const CONNECT_TIMEOUT_MS = 5_000;
 
 /** What carries bytes both ways: a connection, or a stream of one. */
 type Carrier = Duplex & { setTimeout(milliseconds: number, callback: () => void): unknown };
@@ -31,11 +31,11 @@ export interface Tunnel {
 }
 
 /** An upgrade of a connection of HTTP/1. */
-export function socketTunnel(request: IncomingMessage, socket: Socket, rest: Buffer): Tunnel {
+export function socketTunnel(head: RequestHead, socket: Socket, rest: Buffer): Tunnel {
   return {
-    head: request,
+    head,
     // Over another protocol (h2c) a client could send unseen what the proxy replaces; such upgrades are not passed on.
-    isWebsocket: request.headers.upgrade?.toLowerCase() === "websocket",
+    isWebsocket: head.headers.upgrade?.toLowerCase() === "websocket",
     client: socket,
     rest,
     page: (status) => writePage(socket, status),
@@ -121,12 +121,10 @@ function openUpstream(
   address: string,
   { headers, target }: { readonly headers: readonly string[]; readonly target: RouteTarget },
 ): ClientRequest | undefined {
-  const colon = address.lastIndexOf(":");
   const upgrade = isWebsocket ? ["Connection", "Upgrade", "Upgrade", "websocket"] : [];
   try {
     return httpRequest({
-      host: address.slice(0, colon),
-      port: address.slice(colon + 1),
+      ...placeOf(address),
       method: head.method ?? "GET",
       path: head.url ?? "/",
       headers: [...headers, ...upgrade],
@@ -165,6 +163,6 @@ function join(tunnel: Tunnel, upgraded: Upgraded): void {
 function headText(answer: IncomingMessage, connection: readonly string[]): string {
   const headers = [...endToEnd(answer), ...connection];
   const lines = [`HTTP/1.1 ${answer.statusCode ?? 502} ${answer.statusMessage ?? ""}`];
-  for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  for (const [name, value] of pairsOf(headers)) lines.push(`${name}: ${value}`);
   return `${lines.join("\r\n")}\r\n\r\n`;
 }

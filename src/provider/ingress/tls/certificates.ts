@@ -1,4 +1,5 @@
-import { createSecureContext, type SecureContext } from "node:tls";
+import { constants } from "node:crypto";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { errorText } from "../../../util/index.ts";
 import {
   type CertificateFiles,
@@ -7,8 +8,29 @@ import {
   listCertificates,
   readCertificate,
 } from "./files.ts";
-import { namesFor } from "./names.ts";
-import { TLS_OPTIONS } from "./options.ts";
+
+/**
+ * TLS 1.2 with forward secrecy and authenticated ciphers, and TLS 1.3 (RFC 9325). Renegotiation, which lets a client ask
+ * for one handshake after another, is off.
+ */
+export const TLS_OPTIONS = {
+  minVersion: "TLSv1.2",
+  ciphers: [
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+    "ECDHE-ECDSA-AES128-GCM-SHA256",
+    "ECDHE-RSA-AES128-GCM-SHA256",
+    "ECDHE-ECDSA-AES256-GCM-SHA384",
+    "ECDHE-RSA-AES256-GCM-SHA384",
+    "ECDHE-ECDSA-CHACHA20-POLY1305",
+    "ECDHE-RSA-CHACHA20-POLY1305",
+  ].join(":"),
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const satisfies SecureContextOptions;
+
+/** Protocols that a client may choose (RFC 7301), the preferred one first. */
+export const PROTOCOLS = ["h2", "http/1.1"] as const;
 
 interface Held {
   readonly version: string;
@@ -138,4 +160,10 @@ function forget(held: Map<string, Held>, kept: ReadonlySet<string>): boolean {
   const gone = [...held.keys()].filter((path) => !kept.has(path));
   for (const path of gone) held.delete(path);
   return gone.length > 0;
+}
+
+/** The names under which a certificate for the host may stand. */
+export function namesFor(host: string): readonly string[] {
+  const dot = host.indexOf(".");
+  return dot < 1 ? [host] : [host, `*${host.slice(dot)}`];
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { errorText, readFileText } from "../../../util/index.ts";
-import { certificateNames } from "./names.ts";
+import { normalHost } from "../../hostnames/index.ts";
 
 /** Bytes of a chain or key; chains of public authorities have less than ten thousand. */
 const MAX_FILE = 128 << 10;
@@ -104,4 +104,21 @@ function readKey(key: string, path: string) {
   } catch (cause) {
     throw new Error(`${path} is not a private key in PEM form without a passphrase (${errorText(cause)})`, { cause });
   }
+}
+
+/** The DNS names of a certificate in lower case; a wildcard keeps its `*.`. Common names do not count (RFC 9525). */
+function certificateNames(certificate: X509Certificate): readonly string[] {
+  const { subjectAltName } = certificate;
+  if (subjectAltName === undefined) return [];
+  // A name that holds quotes, commas or control characters is printed in quotes: such a text matches no host.
+  return subjectAltName.split(", ").flatMap((entry) => {
+    const name = entry.startsWith("DNS:") ? entry.slice(4).toLowerCase() : "";
+    return isName(name) ? [name] : [];
+  });
+}
+
+/** A wildcard stands for the whole leftmost label (RFC 9525 section 6.3) and needs two labels after it. */
+function isName(name: string): boolean {
+  const rest = name.startsWith("*.") ? name.slice(2) : name;
+  return normalHost(rest) === rest && (rest === name || rest.includes("."));
 }

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, BlockList, connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { ClientCounts, type ClientRules } from "../clients.ts";
-import { Certificates } from "./certificates.ts";
-import { TlsFront } from "./front.ts";
+import { ClientCounts, type ClientRules } from "./clients.ts";
+import { Entry } from "./entry.ts";
+import { Forwarder } from "./proxy/forward.ts";
+import { Certificates } from "./tls/certificates.ts";
 
 const HANDSHAKE_MS = 1_000;
 const LIMIT = 3;
@@ -15,23 +16,26 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-async function listen(): Promise<number> {
+async function listen(certificates?: Certificates): Promise<number> {
   const clients: ClientRules = {
     connectionsPerAddress: LIMIT,
     trustedProxies: new BlockList(),
     forwardedFrom: new BlockList(),
   };
-  const serve = (): void => expect.unreachable("no handshake is finished");
-  const counts = new ClientCounts(clients);
-  const parts = { certificates: new Certificates([]), clients, counts, serve };
-  const front = new TlsFront({ ...parts, handshakeMs: HANDSHAKE_MS });
-  front.listener.listen(0, "127.0.0.1");
-  await once(front.listener, "listening");
-  cleanups.push(() => {
-    front.close();
-    front.listener.close();
+  const entry = new Entry({
+    clients,
+    counts: new ClientCounts(clients),
+    maxConnections: 100,
+    forwarder: new Forwarder({ backends: () => [] }),
+    decide: () => expect.unreachable("no request is finished"),
+    isDraining: () => false,
+    handshakeMs: HANDSHAKE_MS,
+    ...(certificates === undefined ? {} : { certificates }),
   });
-  return (front.listener.address() as AddressInfo).port;
+  entry.listener.listen(0, "127.0.0.1");
+  await once(entry.listener, "listening");
+  cleanups.push(() => entry.close());
+  return (entry.listener.address() as AddressInfo).port;
 }
 
 async function open(port: number, bytes?: Buffer): Promise<{ readonly closed: Promise<unknown> }> {
@@ -50,12 +54,12 @@ describe("connections that do not finish their handshake", () => {
     ["say nothing", undefined],
     ["begin it", BEGUN],
   ])("are ended when they %s", async (_, bytes) => {
-    const { closed } = await open(await listen(), bytes);
+    const { closed } = await open(await listen(new Certificates([])), bytes);
     await closed;
   });
 
   it("count among those of their address while they last, and no longer", async () => {
-    const port = await listen();
+    const port = await listen(new Certificates([]));
     for (const round of ["first", "second"]) {
       const held = await Promise.all(Array.from({ length: LIMIT }, () => open(port, BEGUN)));
       const over = await open(port, BEGUN);
