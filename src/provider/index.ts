@@ -2,26 +2,19 @@
 export { AUTHORITY, type CertificateSources, certificateFolders } from "./certificates/index.ts";
 export { type ChainView, chainView } from "./chain.ts";
 export {
-  type AllowedRegistry,
-  addressPool,
+  CLUSTER_KINDS,
+  type Cluster,
+  type ClusterCheck,
   type ClusterDriver,
   type ClusterInstallation,
   type ClusterKind,
+  type ClusterSettings,
   clusterErrors,
-  clusterKind,
+  Fault,
   type FoundCluster,
-  type GatewayName,
-  type GpuModel,
-  gpuName,
-  hostCluster,
-  INGRESSES,
-  type IngressSettings,
   type InstalledObject,
   leaseNamespace,
-  MAX_POOL,
-  parseAllowedRegistry,
-  parseGpuModel,
-  WEIGHER_WORD,
+  Unknown,
 } from "./cluster/index.ts";
 export { askProvider, type ControlOrder, type ControlState, isDraining, setDraining } from "./control/index.ts";
 export type { IngressConfig, ProviderConfig, TlsConfig } from "./daemon/index.ts";

@@ -5,6 +5,7 @@ import type { Resource } from "../../src/provider/cluster/kubernetes/api/objects
 import { CLUSTER_RULES, LEASES_RULES, type Rule } from "../../src/provider/cluster/kubernetes/install/index.ts";
 import { kubernetesCluster } from "../../src/provider/cluster/kubernetes/kind.ts";
 import { KIND } from "../../src/provider/cluster/kubernetes/objects/index.ts";
+import { notedSettings, settingReader } from "../../src/util/index.ts";
 import { runCli } from "../cli/run.ts";
 import { Fixture } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
@@ -38,11 +39,15 @@ test.skipIf(peer === undefined && process.env.CI !== "true")("the server is ther
   expect(built).toBeInstanceOf(Peer);
 });
 
+/** Settings of the cluster whose configuration is this file. */
+const at = (config: string) => settingReader(notedSettings({ clusterconfig: config }));
+const lacks = async (config: string) => kubernetesCluster.installation?.configure(at(config)).lacks();
+
 describe.skipIf(peer === undefined)("an installation", () => {
   test("is missing at first, which a provider says", async () => {
-    const { installation } = kubernetesCluster;
-    expect(await installation?.lacks(bed.config)).toBe("the cluster does not know manifests.svc.network");
-    const opening = kubernetesCluster.open({ address: bed.config, stateDir: fixture.tempHome("p"), provider: "svc1a" });
+    expect(await lacks(bed.config)).toBe("the cluster does not know manifests.svc.network");
+    const cluster = kubernetesCluster.configure(at(bed.config));
+    const opening = cluster.open({ address: bed.config, stateDir: fixture.tempHome("p"), provider: "svc1a" });
     await expect(opening).rejects.toMatchObject({ hint: expect.stringContaining("svc provider cluster install") });
   });
 
@@ -51,7 +56,7 @@ describe.skipIf(peer === undefined)("an installation", () => {
     expect(printed.code).toBe(0);
     const { items } = JSON.parse(printed.out);
     expect(items).toHaveLength(12);
-    expect(await kubernetesCluster.installation?.lacks(bed.config)).toMatch(/does not know/);
+    expect(await lacks(bed.config)).toMatch(/does not know/);
   });
 
   test("is made once, and is as it was the second time", async () => {
@@ -75,17 +80,18 @@ describe.skipIf(peer === undefined)("an installation", () => {
   test("gives its account all that a provider needs, and the account can check it", async () => {
     accountConfig = await bed.configOf("svc-provider", "svc-provider");
     account = new KubernetesApi(readKubeconfig(accountConfig), { pauseMs: 50, maxPauseMs: 200 });
-    expect(await kubernetesCluster.installation?.lacks(accountConfig)).toBeUndefined();
+    expect(await lacks(accountConfig)).toBeUndefined();
   });
 
   test("names the right that is missing where a role was cut", async () => {
     const path = "/apis/rbac.authorization.k8s.io/v1/namespaces/lease/roles/svc-provider";
     const object = { rules: LEASES_RULES.slice(0, 2) };
     await bed.call("PATCH", path, { type: "application/merge-patch+json", object });
-    const lacks = () => kubernetesCluster.installation?.lacks(accountConfig);
-    expect(await lacks()).toMatch(/^the account may not list providerhosts.svc.network, create providerhosts/);
+    expect(await lacks(accountConfig)).toMatch(
+      /^the account may not list providerhosts.svc.network, create providerhosts/,
+    );
     await install();
-    expect(await lacks()).toBeUndefined();
+    expect(await lacks(accountConfig)).toBeUndefined();
   });
 
   test("keeps the namespaces of the provider and of its descriptions free of programs with rights", async () => {

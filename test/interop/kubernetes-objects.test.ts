@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { gpuName } from "../../src/provider/cluster/index.ts";
 import { readKubeconfig } from "../../src/provider/cluster/kubernetes/access/kubeconfig.ts";
 import { KubernetesApi } from "../../src/provider/cluster/kubernetes/api/api.ts";
 import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/objects.ts";
@@ -17,7 +18,6 @@ import {
   type Wanted,
 } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import { nodeGpus } from "../../src/provider/cluster/kubernetes/view/nodes.ts";
-import { gpuName } from "../../src/provider/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { hostileNames, SETTINGS, shop } from "../support/kubernetes-leases.ts";

@@ -14,6 +14,7 @@ import { installOn } from "../../src/provider/cluster/kubernetes/install/index.t
 import { kubernetesCluster } from "../../src/provider/cluster/kubernetes/kind.ts";
 import { KIND, type ObjectSettings } from "../../src/provider/cluster/kubernetes/objects/index.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
+import { notedSettings, settingReader } from "../../src/util/index.ts";
 import {
   execute,
   sampleExpose,
@@ -228,10 +229,10 @@ describe.skipIf(missing !== undefined)("a runtime class", { concurrent: true }, 
   const page = () => sampleSpec([sampleService(IMAGE)]);
 
   async function look(name: string): Promise<string> {
-    const [part] =
-      (await kubernetesCluster.parts?.({ address: account, ingress: { by: "provider" }, runtime: name })) ?? [];
-    expect(part?.name).toBe("runtime class");
-    return part?.look() ?? "";
+    const settings = notedSettings({ clusterconfig: account, "cluster-ingress": "provider" });
+    const offer = { runtime: name, record: async () => ({ attributes: [] }) };
+    const checks = await kubernetesCluster.configure(settingReader(settings)).checks(offer);
+    return checks.find((check) => check.name === "runtime class")?.look() ?? "";
   }
 
   it("is what the pods of leases run with", async () => {

@@ -39,6 +39,11 @@ export class Flags {
     this.profile = profile;
   }
 
+  /** Whether it has a value, be it a default. */
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
   /** Whether it is on the command line. */
   typed(name: string): boolean {
     return this.#values.get(name)?.source === "flag";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { resolveFlags } from "../command/flags.ts";
+import { chosenCluster } from "../provider/run/cluster.ts";
 import { readClusterSettings } from "../provider/run/config.ts";
 import { PROVIDER_RUN_FLAGS } from "../provider/run/spec.ts";
 import { engineFlags } from "./cluster.ts";
@@ -9,6 +10,7 @@ test("node ports of a localnet answer on this machine alone", () => {
   const given = new Map(
     words.flatMap((word, i) => (i % 2 === 0 ? [[word.slice(2), words[i + 1] ?? ""] as const] : [])),
   );
-  const settings = readClusterSettings(resolveFlags(PROVIDER_RUN_FLAGS, given, { SVC_HOME: "/home/x" }));
-  expect(settings).toMatchObject({ nodePortAddress: "127.0.0.1", nodePorts: { first: 31_000, last: 31_009 } });
+  const flags = resolveFlags(PROVIDER_RUN_FLAGS, given, { SVC_HOME: "/home/x" });
+  expect(chosenCluster(flags).capabilities).toMatchObject({ nodePortAddress: "127.0.0.1" });
+  expect(readClusterSettings(flags).nodePorts).toEqual({ first: 31_000, last: 31_009 });
 });

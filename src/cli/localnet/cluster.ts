@@ -1,92 +1,140 @@
-import { clusterKind, hostCluster } from "../../provider/index.ts";
-import { errorText } from "../../util/index.ts";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ClusterKind } from "../../provider/index.ts";
+import { errorText, notedSettings, settingReader } from "../../util/index.ts";
+import type { Flags } from "../command/flags.ts";
 import { clusterNodePorts, type LocalnetPorts } from "./ports.ts";
 import {
   type ContainerEngine,
+  engineAt,
   ensureBusybox,
   ensureContainerEngine,
   startPodman,
 } from "./processes/container-engine.ts";
 import type { ClusterRecord } from "./remains.ts";
 
-/** Namespace that a provider in the cluster would run in. */
-const PROVIDER_SPACE = "svc-provider";
+/** The cluster that runs the containers of a localnet. */
+export interface LocalCluster {
+  /** The line that tells that it is there. */
+  readonly readyText: string;
+  /** Names it, once it was found, for the removal of containers. */
+  readonly record: ClusterRecord;
+  find(): Promise<void>;
+  /** Makes the cluster ready for a provider. */
+  start(): Promise<void>;
+  /** Flags by which the provider uses it. */
+  flags(ports: LocalnetPorts, portOffset: number): string[];
+  /** Resolves when a service that ended has been started again. */
+  settled(): Promise<void>;
+  /** Ends a service that was started here. */
+  stop(): Promise<void>;
+}
 
-export interface ClusterWish {
+/** A cluster that the user named, and its places as the provider's flags have them. */
+export interface GivenPlace {
+  readonly kind: ClusterKind;
+  readonly places: Readonly<Record<string, string>>;
+}
+
+/** The places of the kind that the flags name. Paths are read again from other folders. */
+export function givenPlace(kind: ClusterKind, flags: Flags): GivenPlace {
+  const given = Object.values(kind.places).flatMap(({ name }) => {
+    const text = flags.text(name);
+    return text === "" ? [] : [[name, existsSync(text) ? resolve(text) : text] as const];
+  });
+  return { kind, places: Object.fromEntries(given) };
+}
+
+/** A cluster of the user's, which the provider may have to be installed on first. */
+export class GivenCluster implements LocalCluster {
+  readonly readyText = "cluster found";
+  readonly #place: GivenPlace;
+  readonly #say: (text: string) => void;
+
+  constructor(place: GivenPlace, say: (text: string) => void) {
+    this.#place = place;
+    this.#say = say;
+  }
+
+  get record(): ClusterRecord {
+    return this.#place.places;
+  }
+
+  async find(): Promise<void> {}
+
+  async start(): Promise<void> {
+    const { kind, places } = this.#place;
+    const read = settingReader(notedSettings(places));
+    const found = await kind.configure(read).find();
+    this.#say(`leases run on ${found.kind} ${found.version} (${found.address})`);
+    const installation = kind.installation?.configure(read);
+    const lacking = await installation?.lacks();
+    if (lacking === undefined) return;
+    this.#say(`${lacking}: installing what a provider needs there ...`);
+    await installation?.install();
+  }
+
+  flags(_: LocalnetPorts, portOffset: number): string[] {
+    const { kind, places } = this.#place;
+    const words = Object.entries(places).flatMap(([name, text]) => [`--${name}`, text]);
+    const ports = ["--cluster-node-port-range", clusterNodePorts(portOffset)];
+    return ["--cluster", kind.name, ...words, ...ports, ...kind.localnetFlags];
+  }
+
+  async settled(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+}
+
+export interface EngineWish {
   readonly runDir: string;
   /** Socket of an engine that the user named; empty to find, start or install one. */
   readonly engineSocket: string;
-  /** Configuration of a cluster that takes the place of the container engine. */
-  readonly clusterconfig?: string;
   readonly say: (text: string) => void;
 }
 
-/** Runs the containers of a localnet: an engine of this machine, which may have to be started, or an orchestrator. */
-export class LocalCluster {
-  readonly #wish: ClusterWish;
+/** The container engine of this machine, which may have to be started. */
+export class LocalEngine implements LocalCluster {
+  readonly readyText = "container engine ready";
+  readonly #wish: EngineWish;
   #engine: ContainerEngine | undefined;
   #restarting: Promise<void> = Promise.resolve();
   #isStopping = false;
 
-  constructor(wish: ClusterWish) {
+  constructor(wish: EngineWish) {
     this.#wish = wish;
   }
 
-  /** Makes the cluster ready for a provider. */
   async start(): Promise<void> {
-    const { clusterconfig, say } = this.#wish;
-    if (clusterconfig !== undefined) return this.#prepare(clusterconfig);
     await this.find();
-    ensureBusybox(say);
-    await hostCluster.sampleImage(this.#needEngine().address);
+    ensureBusybox(this.#wish.say);
+    const { address } = this.#needEngine();
+    await engineAt(address).sampleImage?.(address);
   }
 
-  /** Finds the engine, or starts it. */
   async find(): Promise<void> {
-    const { engineSocket: socket, runDir, say, clusterconfig } = this.#wish;
-    if (clusterconfig !== undefined) return;
+    const { engineSocket: socket, runDir, say } = this.#wish;
     this.#engine = await ensureContainerEngine({ socket, runDir, say });
     this.#supervise();
   }
 
   get record(): ClusterRecord {
-    const { clusterconfig } = this.#wish;
-    if (clusterconfig !== undefined) return { clusterconfig };
     const { address: engine, kind } = this.#needEngine();
     return { engine, kind };
   }
 
-  /** Flags by which the provider uses it. Ports of a cluster's nodes and pods may be out of reach: it forwards them. */
-  flags(ports: LocalnetPorts, portOffset: number): string[] {
-    const { clusterconfig } = this.#wish;
-    if (clusterconfig === undefined) return engineFlags(this.#needEngine().address, ports);
-    const cluster = ["--cluster-orch", "--clusterconfig", clusterconfig, "--cluster-ingress", "forward"];
-    // Most images that people try first run as root, which a container engine lets them, too.
-    const security = ["--cluster-pod-security", "baseline"];
-    return [...cluster, "--cluster-node-port-range", clusterNodePorts(portOffset), ...security];
+  flags(ports: LocalnetPorts): string[] {
+    return engineFlags(this.#needEngine().address, ports);
   }
 
-  /** Resolves when an engine service that ended has been started again. */
   settled(): Promise<void> {
     return this.#restarting;
   }
 
-  /** Ends an engine service that was started here. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.settled();
     await this.#engine?.service?.stop();
-  }
-
-  async #prepare(config: string): Promise<void> {
-    const { say } = this.#wish;
-    const kind = clusterKind({ orchestrator: true });
-    const { version } = await kind.find(config);
-    say(`leases run on Kubernetes ${version} (${config})`);
-    const lacking = await kind.installation?.lacks(config);
-    if (lacking === undefined) return;
-    say(`${lacking}: installing what a provider needs there ...`);
-    await kind.installation?.install(PROVIDER_SPACE, config);
   }
 
   /** Starts an engine service of ours again when it ends: the containers do not end with it. */

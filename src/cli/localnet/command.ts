@@ -1,13 +1,13 @@
-import { resolve } from "node:path";
 import { NODE_SETTINGS } from "../../node/index.ts";
+import { CLUSTER_KINDS } from "../../provider/index.ts";
 import { DEFAULT_TERMS, loadSdlFile } from "../../sdl/index.ts";
-import { readSetting } from "../../util/index.ts";
+import { readSetting, settingReader } from "../../util/index.ts";
 import { flagSettings } from "../command/flag-settings.ts";
 import { userPath } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
-import { usageError } from "../errors.ts";
-import { givenConfiguration } from "../provider/run/cluster.ts";
+import { chosenKind } from "../provider/run/cluster.ts";
 import { stopRequested } from "../terminal/signals.ts";
+import { givenPlace } from "./cluster.ts";
 import { Localnet } from "./localnet.ts";
 
 /** `svc localnet`. */
@@ -16,9 +16,9 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   const deploy = flags.optional("deploy");
   // A fault in the file is reported before anything is started for it.
   if (deploy !== undefined) loadSdlFile(deploy, DEFAULT_TERMS);
-  const clusterconfig = givenConfiguration(flags);
-  if (clusterconfig !== undefined && flags.given("cluster-engine"))
-    throw usageError("--clusterconfig and --cluster-engine cannot be used together");
+  const kind = chosenKind(flags);
+  // A wrong place is reported before anything is started.
+  kind.configure(settingReader(flagSettings(flags)));
   const stop = new AbortController();
   const home = flags.optional("home");
   const options = {
@@ -30,7 +30,7 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
     signal: stop.signal,
     ...(home === undefined ? {} : { home: userPath(home) }),
     ...(deploy === undefined ? {} : { deploy }),
-    ...(clusterconfig === undefined ? {} : { clusterconfig: resolve(clusterconfig) }),
+    ...(kind === CLUSTER_KINDS[0] ? {} : { givenCluster: givenPlace(kind, flags) }),
   };
   const net = new Localnet(options, io);
   const wish = stopRequested(() => net.tellRemains());

@@ -9,7 +9,7 @@ import { VERSION } from "../node/version.ts";
 import { providerDir } from "../provider/run/config.ts";
 import type { Io } from "../terminal/io.ts";
 import { SUPERVISED } from "../terminal/signals.ts";
-import { LocalCluster } from "./cluster.ts";
+import { GivenCluster, type GivenPlace, type LocalCluster, LocalEngine } from "./cluster.ts";
 import { deployFile } from "./deployment.ts";
 import {
   defaultLocalnetHome,
@@ -52,8 +52,8 @@ export interface LocalnetOptions {
   readonly keep: boolean;
   readonly deploy?: string;
   readonly engineSocket: string;
-  /** Configuration of a cluster that takes the place of the container engine. */
-  readonly clusterconfig?: string;
+  /** A cluster of the user's, in place of the container engine. */
+  readonly givenCluster?: GivenPlace;
   readonly json: boolean;
   readonly signal: AbortSignal;
 }
@@ -98,7 +98,10 @@ export class Localnet {
       err: (line) => io.err(`${line}\n`),
     });
     const { runDir } = this.#folders;
-    this.#cluster = new LocalCluster({ ...options, runDir, say: (text) => this.#steps.say(text) });
+    const say = (text: string) => this.#steps.say(text);
+    const { givenCluster, engineSocket } = options;
+    this.#cluster =
+      givenCluster === undefined ? new LocalEngine({ engineSocket, runDir, say }) : new GivenCluster(givenCluster, say);
   }
 
   /** Starts everything, prints the result and waits for the signal or for a process that ends unexpectedly. */
@@ -154,9 +157,9 @@ export class Localnet {
   }
 
   async #start(): Promise<void> {
-    const { signal, clusterconfig } = this.#options;
+    const { signal } = this.#options;
     const stages: readonly (readonly [name: string, stage: () => Promise<void>])[] = [
-      [clusterconfig === undefined ? "container engine ready" : "cluster found", () => this.#startCluster()],
+      [this.#cluster.readyText, () => this.#startCluster()],
       ["chain home created", () => this.#makeHome()],
       ["node up", () => this.#startNode()],
       ["provider registered", () => this.#register()],

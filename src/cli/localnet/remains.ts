@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type ClusterDriver, clusterKind, endPlane, hasPlane, hostCluster } from "../../provider/index.ts";
-import { readFileText, replaceFile, shellWord } from "../../util/index.ts";
+import { CLUSTER_KINDS, type ClusterDriver, endPlane, hasPlane } from "../../provider/index.ts";
+import { notedSettings, readFileText, replaceFile, settingReader, shellWord } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 import { providerDir } from "../provider/run/config.ts";
 import { isKeptHome, localnetKeyring } from "./home.ts";
-import { startPodman } from "./processes/container-engine.ts";
+import { engineAt, startPodman } from "./processes/container-engine.ts";
 import { endLeftProcesses, leftProcesses, serviceSocket } from "./processes/left.ts";
 import { keySigner } from "./signer.ts";
 
@@ -15,12 +15,8 @@ const STOP_GRACE_MS = 1000;
 const RECORD = "cluster.json";
 const MAX_RECORD = 64 * 1024;
 
-/** The cluster of a localnet: an engine's socket with its kind, or the configuration of an orchestrator. */
-export interface ClusterRecord {
-  readonly engine?: string;
-  readonly kind?: string;
-  readonly clusterconfig?: string;
-}
+/** The cluster of a localnet: `engine` is a socket and `kind` its engine, or else the places of the kind of cluster, by their flags. */
+export type ClusterRecord = Readonly<Record<string, string>>;
 
 /** The folders of a localnet. */
 export interface LocalnetFolders {
@@ -43,7 +39,8 @@ export function recordedCluster(runDir: string): ClusterRecord | undefined {
   const path = join(runDir, RECORD);
   if (!existsSync(path)) return undefined;
   const record: unknown = JSON.parse(readFileText(path, { maxBytes: MAX_RECORD }));
-  return typeof record === "object" && record !== null ? record : {};
+  if (typeof record !== "object" || record === null) return {};
+  return Object.fromEntries(Object.entries(record).map(([name, text]) => [name, String(text)]));
 }
 
 /** Remains of a localnet: names for people, in the order of their removal. */
@@ -91,20 +88,18 @@ interface OpenCluster {
   close(): Promise<void>;
 }
 
-async function openCluster(
-  folders: LocalnetFolders,
-  { clusterconfig, ...record }: ClusterRecord,
-): Promise<OpenCluster> {
+async function openCluster(folders: LocalnetFolders, record: ClusterRecord): Promise<OpenCluster> {
   const settings = { stateDir: providerDir(folders.home), stopGraceMs: STOP_GRACE_MS };
-  if (clusterconfig !== undefined) {
+  const kind = CLUSTER_KINDS.find(({ places }) => Object.values(places).some(({ name }) => name in record));
+  if (kind !== undefined) {
     // Its provider is the one of the home as it is, which may be that of a stopped localnet.
     const { address: provider } = await keySigner(localnetKeyring(folders.home), "provider");
-    const kind = clusterKind({ orchestrator: true });
-    const driver = await kind.open({ ...settings, provider, address: clusterconfig });
-    return { driver, close: async () => {} };
+    const cluster = kind.configure(settingReader(notedSettings(record)));
+    const { address } = await cluster.find();
+    return { driver: await cluster.open({ ...settings, provider, address }), close: async () => {} };
   }
   const { address, close } = await answeringEngine(folders.runDir, record);
-  return { driver: await hostCluster.open({ ...settings, address }), close };
+  return { driver: await engineAt(address).open({ ...settings, address }), close };
 }
 
 /** Podman's containers are there without the service that made them, so any other one removes them. */
@@ -114,7 +109,9 @@ async function answeringEngine(
 ): Promise<{ readonly address: string; close(): Promise<void> }> {
   const sockets = kind === "podman" ? [engine, serviceSocket(runDir)] : [engine];
   for (const socket of sockets) {
-    const found = await hostCluster.find(socket).catch(() => undefined);
+    const found = await engineAt(socket)
+      .find()
+      .catch(() => undefined);
     if (found !== undefined) return { address: found.address, close: async () => {} };
   }
   if (kind !== "podman") {

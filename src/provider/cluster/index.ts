@@ -1,11 +1,8 @@
 export * from "./contract/index.ts";
-export { clusterKind, hostCluster } from "./kinds.ts";
+export { CLUSTER_KINDS } from "./kinds.ts";
 export {
-  addressPool,
   EventLog,
   HostData,
   LocalCarrier,
-  MAX_POOL,
-  parseAllowedRegistry,
   streamEvents,
 } from "./shared/index.ts";

@@ -11,6 +11,22 @@ export function optional<T>(parse: (text: string) => T): (text: string) => T | u
   return (text) => (text === "" ? undefined : parse(text));
 }
 
+/** One of a few words. */
+export function asOneOf<const T extends string>(words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const word = words.find((each) => each === text);
+    if (word === undefined) throw new WrongForm(words.join(" or "));
+    return word;
+  };
+}
+
+/** Bytes of a size such as `512Mi`. */
+export function asSize(text: string): bigint {
+  const [, digits, unit] = /^(\d{1,9})(Mi|Gi)$/.exec(text) ?? [];
+  if (digits === undefined) throw new WrongForm("a size such as 512Mi or 2Gi");
+  return BigInt(digits) << (unit === "Gi" ? 30n : 20n);
+}
+
 /** Words with commas between them. */
 export function asWords(text: string): readonly string[] {
   return text

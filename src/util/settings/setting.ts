@@ -1,4 +1,4 @@
-import { errorText, SvcError } from "../errors.ts";
+import { commandError, errorText, SvcError } from "../errors.ts";
 
 /** Characters of a bad text that an error repeats. */
 const MAX_SHOWN = 80;
@@ -60,6 +60,22 @@ export function readSetting<T>(setting: Setting<T>, source: SettingSource): T {
     const hint = error instanceof WrongForm || error instanceof SvcError ? error.hint : undefined;
     throw source.fault(`${source.label(setting)}${reasonOf(error, text)}`, hint);
   }
+}
+
+/** Reads values of settings from one source. */
+export type ReadSetting = <T>(setting: Setting<T>) => T;
+
+export function settingReader(source: SettingSource): ReadSetting {
+  return (setting) => readSetting(setting, source);
+}
+
+/** Settings by their names, as a file of ours notes them; the defaults for others. */
+export function notedSettings(texts: Readonly<Record<string, string>>): SettingSource {
+  return {
+    text: ({ name, default: usual = "" }) => texts[name] ?? usual,
+    label: ({ name }) => name,
+    fault: (sentence, hint) => commandError(sentence, hint === undefined ? {} : { hint }),
+  };
 }
 
 function reasonOf(error: unknown, text: string): string {

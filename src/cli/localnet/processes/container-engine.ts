@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type FoundCluster, hostCluster } from "../../../provider/index.ts";
-import { errorText, makePrivateDirectory } from "../../../util/index.ts";
+import { CLUSTER_KINDS, type Cluster, type FoundCluster } from "../../../provider/index.ts";
+import { errorText, makePrivateDirectory, notedSettings, settingReader } from "../../../util/index.ts";
 import { commandError } from "../../errors.ts";
 import { recordProcess, serviceSocket } from "./left.ts";
 import { type Child, supervise } from "./processes.ts";
@@ -54,10 +54,16 @@ network_backend = "netavark"
 `;
 const POLICY = '{"default":[{"type":"insecureAcceptAnything"}]}\n';
 
+/** The container engine at a socket, or at the usual places if the socket is empty. */
+export function engineAt(socket: string): Cluster {
+  const [engine] = CLUSTER_KINDS;
+  return engine.configure(settingReader(notedSettings({ "cluster-engine": socket })));
+}
+
 /** Finds a running engine, otherwise starts Podman, otherwise installs it if possible (Debian or Ubuntu, as root). */
 export async function ensureContainerEngine(request: ContainerEngineRequest): Promise<ContainerEngine> {
   try {
-    return await hostCluster.find(request.socket);
+    return await engineAt(request.socket).find();
   } catch (error) {
     if (request.socket !== "" || process.platform !== "linux") throw error;
   }
@@ -122,7 +128,7 @@ export async function startPodman(runDir: string): Promise<ContainerEngine> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     try {
-      return { ...(await hostCluster.find(socket)), service };
+      return { ...(await engineAt(socket).find()), service };
     } catch (error) {
       if (service.exited !== undefined || Date.now() > deadline) {
         await service.stop();

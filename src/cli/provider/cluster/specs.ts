@@ -1,24 +1,22 @@
+import { CLUSTER_KINDS } from "../../../provider/index.ts";
 import { OUTPUT_FLAG } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
-import { CLUSTER } from "../run/settings.ts";
+import { placeFlags } from "../run/cluster.ts";
+
+/** Kinds of cluster that an administrator prepares. */
+export const PREPARED_KINDS = CLUSTER_KINDS.filter(({ installation }) => installation !== undefined);
 
 /** Preparations of a cluster of many machines, by its administrator. */
 export const PROVIDER_CLUSTER: CommandSpec = {
   name: "cluster",
-  summary: "Prepare a Kubernetes cluster for a provider",
+  summary: "Prepare a cluster such as Kubernetes for a provider",
   commands: async () => [
     {
       name: "install",
-      summary:
-        "Install the kinds of objects, namespaces, account and rights that a provider needs on a Kubernetes cluster",
+      summary: "Install the kinds of objects, namespaces, account and rights that a provider needs on a cluster",
       flags: [
-        CLUSTER.clusterconfig,
-        {
-          name: "provider-namespace",
-          value: "<name>",
-          summary: "namespace of the provider's service account, and of the provider if it runs on the cluster",
-          default: "svc-provider",
-        },
+        ...placeFlags(PREPARED_KINDS),
+        ...PREPARED_KINDS.flatMap(({ installation }) => Object.values(installation?.settings ?? {})),
         { name: "dry-run", summary: "print the objects and change nothing; needs no cluster" },
         { ...OUTPUT_FLAG, default: "text" },
       ],

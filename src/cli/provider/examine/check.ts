@@ -11,7 +11,7 @@ import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/signer.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
-import { type ChosenKind, chosenKind } from "../run/cluster.ts";
+import { chosenCluster } from "../run/cluster.ts";
 import { providerDir, readCertificateSources, readClusterSettings, readSettings } from "../run/config.ts";
 import type { ListenAddress } from "../run/parsers.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
@@ -19,13 +19,10 @@ import { balanceCheck, certificateCheck } from "./account.ts";
 import { type ChainFacts, chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
 import { type Check, examine } from "./finding.ts";
 import { dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
-import { gpuCheck } from "./gpus.ts";
 import {
-  clusterCheck,
   containerChecks,
   diskCheck,
   domainCheck,
-  installationChecks,
   type NodePorts,
   nodePortsCheck,
   portCheck,
@@ -34,7 +31,6 @@ import {
   settingsCheck,
 } from "./host.ts";
 import { hostCertificatesCheck } from "./host-certificates.ts";
-import { partChecks, poolChecks, storageChecks } from "./parts.ts";
 import { printFindings } from "./print.ts";
 
 /** `svc provider check`. */
@@ -74,7 +70,9 @@ async function accountOf(context: CliContext): Promise<string> {
 async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promise<Check[]> {
   const source = flagSettings(flags);
   const folder = providerDir(home);
-  const chosen = chosenKind(flags);
+  const cluster = chosenCluster(flags);
+  const { carriesTraffic, nodePortAddress } = cluster.capabilities;
+  const runtime = readSetting(CLUSTER.clusterRuntimeClass, source);
   let asked: ReturnType<Running> | undefined;
   const running: Running = () => {
     asked ??= stateOfFolder(folder, home);
@@ -85,17 +83,12 @@ async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promi
       readSettings(flags);
       readClusterSettings(flags);
     }),
-    clusterCheck(chosen),
-    ...installationChecks(chosen),
-    ...(await partChecks(chosen, flags)),
-    ...containerChecks(chosen, flags, running),
-    gpuCheck(chosen, facts),
-    ...storageChecks(chosen, facts),
-    ...poolChecks(chosen, readSetting(CLUSTER.clusterLeasedIps, source)),
+    ...(await cluster.checks({ record: facts.record, runtime })),
+    ...containerChecks(cluster, flags, running),
     diskCheck(folder, readSetting(CLUSTER.providerLeastFreeDisk, source)),
     ...listenerChecks(flags, running),
-    ...(isClustersIngress(chosen, flags) ? [] : ingressChecks(flags, running)),
-    ...(chosen.kind.orchestrator ? [] : [nodePortsCheck(nodePortsOf(flags), running)]),
+    ...(carriesTraffic ? [] : ingressChecks(flags, running)),
+    ...(nodePortAddress === undefined ? [] : [nodePortsCheck(nodePortsOf(flags, nodePortAddress), running)]),
     domainCheck(readSetting(LEASES.deploymentIngressDomain, source)),
     runningCheck(running),
   ];
@@ -115,18 +108,13 @@ function listenerChecks(flags: Flags, running: Running): Check[] {
   });
 }
 
-function nodePortsOf(flags: Flags): NodePorts {
+function nodePortsOf(flags: Flags, host: string): NodePorts {
   const source = flagSettings(flags);
   return {
     range: readSetting(CLUSTER.clusterNodePortRange, source),
-    host: readSetting(CLUSTER.clusterNodePortAddress, source),
+    host,
     wanted: readSetting(CLUSTER.clusterNodePortQuantity, source),
   };
-}
-
-/** Whether the provider opens no ingress: requests come through one that the orchestrator has. */
-function isClustersIngress({ kind }: ChosenKind, flags: Flags): boolean {
-  return kind.orchestrator && readSetting(CLUSTER.clusterIngress, flagSettings(flags)) === "cluster";
 }
 
 function ingressChecks(flags: Flags, running: Running): Check[] {

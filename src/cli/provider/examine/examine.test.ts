@@ -13,6 +13,7 @@ import { type TestCertificate, testCertificate } from "../../../../test/support/
 import { PROVIDER, STRANGER } from "../../../../test/support/provider/leases.ts";
 import { certificatePath, makeCertificate, writeCertificateFile } from "../../../certs/index.ts";
 import { openAuthority } from "../../../provider/certificates/index.ts";
+import { gpuCheck } from "../../../provider/cluster/shared/checks.ts";
 import { ControlServer } from "../../../provider/control/index.ts";
 import type { ControlView } from "../../../provider/control/server.ts";
 import { silentLogger } from "../../../util/index.ts";
@@ -26,7 +27,6 @@ import { PROVIDER_RUN } from "../run/spec.ts";
 import { CLOCK_AHEAD_S } from "./chain.ts";
 import { examine, Fault, type Finding, MAX_DETAIL, Unknown } from "./finding.ts";
 import { LEASES_APART, resolveName } from "./gateway.ts";
-import { gpuCheck } from "./gpus.ts";
 import { PROVIDER_EXAMINE_COMMANDS } from "./specs.ts";
 
 const ALL = [...PROVIDER_EXAMINE_COMMANDS, PROVIDER_RUN];
@@ -84,7 +84,7 @@ describe("graphics processors", () => {
   const look = (gpus: () => Promise<readonly (typeof gpu)[]>, ...offered: string[]) => {
     const attributes = offered.map((key) => ({ key: `capabilities/gpu/${key}`, value: "true" }));
     const facts = { record: async () => ({ attributes }) };
-    return examine([gpuCheck({ kind: { orchestrator: false, gpus }, address: undefined }, facts)]);
+    return examine([gpuCheck(facts, { gpus, fix: "nvidia-ctk" })]);
   };
 
   it("are compared with what the provider offers", async () => {
@@ -352,8 +352,8 @@ describe("svc provider check", () => {
         "certificate",
         "settings",
         "cluster",
-        "container",
         "gpus",
+        "container",
         "disk",
         "gateway port",
       ],

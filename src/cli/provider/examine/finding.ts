@@ -1,4 +1,7 @@
+import { type ClusterCheck, Fault, Unknown } from "../../../provider/index.ts";
 import { errorText, printable, SvcError } from "../../../util/index.ts";
+
+export { type ClusterCheck as Check, Fault, Unknown } from "../../../provider/index.ts";
 
 /** The finding of one check. */
 export interface Finding {
@@ -8,33 +11,6 @@ export interface Finding {
   readonly detail: string;
   /** What to do; only of failures. */
   readonly fix?: string;
-}
-
-/** A check: `look` resolves with what it found, or throws a `Fault` or anything else. */
-export interface Check {
-  readonly name: string;
-  /** The remedy where the error has none of its own. */
-  readonly fix: string;
-  look(): Promise<string>;
-}
-
-/** A failure with its own remedy. */
-export class Fault extends Error {
-  readonly fix: string;
-
-  constructor(detail: string, fix: string) {
-    super(detail);
-    this.name = "Fault";
-    this.fix = fix;
-  }
-}
-
-/** Another check says why this one cannot tell. */
-export class Unknown extends Error {
-  constructor(detail: string) {
-    super(detail);
-    this.name = "Unknown";
-  }
 }
 
 /** How many leases, in words. */
@@ -48,11 +24,11 @@ export const CHECK_MS = 20_000;
 export const MAX_DETAIL = 300;
 
 /** Looks at everything at the same time; the findings have the order of the checks. Never rejects. */
-export function examine(checks: readonly Check[], limitMs = CHECK_MS): Promise<Finding[]> {
+export function examine(checks: readonly ClusterCheck[], limitMs = CHECK_MS): Promise<Finding[]> {
   return Promise.all(checks.map((check) => findingOf(check, limitMs)));
 }
 
-async function findingOf({ name, fix, look }: Check, limitMs: number): Promise<Finding> {
+async function findingOf({ name, fix, look }: ClusterCheck, limitMs: number): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);

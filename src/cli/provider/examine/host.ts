@@ -1,12 +1,10 @@
 import { existsSync, rmSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { type ControlState, tryHost } from "../../../provider/index.ts";
-import { errorText } from "../../../util/index.ts";
+import { type Cluster, type ControlState, tryHost } from "../../../provider/index.ts";
 import { listenError } from "../../../util/servers/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import { homeOf } from "../../command/home.ts";
-import { type ChosenKind, findCluster } from "../run/cluster.ts";
 import { providerDir, readClusterSettings } from "../run/config.ts";
 import type { ListenAddress } from "../run/parsers.ts";
 import { type Check, Fault, leaseCount, Unknown } from "./finding.ts";
@@ -37,52 +35,16 @@ export function runningCheck(running: Running): Check {
   };
 }
 
-const CLUSTER_FIX = {
-  engine: "start the container engine (systemctl enable --now podman.socket), or name its socket with --cluster-engine",
-  orchestrator: "make kubectl get nodes work with the same file, or name another with --clusterconfig",
-} as const;
-
-/** Whether the cluster answers. */
-export function clusterCheck(chosen: ChosenKind): Check {
-  return {
-    name: "cluster",
-    fix: chosen.kind.orchestrator ? CLUSTER_FIX.orchestrator : CLUSTER_FIX.engine,
-    async look() {
-      const found = await findCluster(chosen);
-      return `${found.kind} ${found.version} at ${found.address}`;
-    },
-  };
-}
-
-/** Whether the cluster has what a provider needs on it, for clusters that are prepared first. */
-export function installationChecks({ kind, address }: ChosenKind): Check[] {
-  const { installation } = kind;
-  if (installation === undefined) return [];
-  return [
-    {
-      name: "cluster installation",
-      fix: "svc provider cluster install",
-      async look() {
-        const lacking = await installation.lacks(address).catch((error: unknown) => {
-          throw new Unknown(`the cluster cannot be queried: ${errorText(error)}`);
-        });
-        if (lacking !== undefined) throw new Fault(lacking, "svc provider cluster install");
-        return "kinds of objects, namespaces and rights are there";
-      },
-    },
-  ];
-}
-
 /** Milliseconds: less than a check may take, so that what was tried is gone when it ends. */
 const TRIAL_MS = 12_000;
 /** Below the provider's folder; it goes with the check. */
 const FOLDER = "check";
 
-/** Whether a container runs here: a running provider has tried it, else one is tried now. An orchestrator's nodes get no image from here. */
-export function containerChecks(chosen: ChosenKind, flags: Flags, running: Running): Check[] {
-  if (chosen.kind.orchestrator) return [];
+/** Whether a container runs here, if the cluster lets one be tried: a running provider has tried it, else one is tried now. */
+export function containerChecks(cluster: Cluster, flags: Flags, running: Running): Check[] {
+  if (!cluster.capabilities.tries) return [];
   const fix = "look at the log of the container engine";
-  return [{ name: "container", fix, look: async () => (await tried(running)) ?? tryNow(chosen, flags) }];
+  return [{ name: "container", fix, look: async () => (await tried(running)) ?? tryNow(cluster, flags) }];
 }
 
 /** Findings of the running provider; undefined if none runs. */
@@ -96,12 +58,12 @@ async function tried(running: Running): Promise<string | undefined> {
   throw new Unknown("the running provider is still trying one");
 }
 
-async function tryNow(chosen: ChosenKind, flags: Flags): Promise<string> {
-  const { address } = await findCluster(chosen).catch(() => {
-    throw new Unknown("the container engine does not answer");
+async function tryNow(cluster: Cluster, flags: Flags): Promise<string> {
+  const { address } = await cluster.find().catch(() => {
+    throw new Unknown("the cluster does not answer");
   });
   const stateDir = join(providerDir(homeOf(flags)), FOLDER);
-  const driver = await chosen.kind.open({ ...readClusterSettings(flags), stateDir, address });
+  const driver = await cluster.open({ ...readClusterSettings(flags), stateDir, address });
   try {
     const fault = await tryHost(driver, { provider: "svc-check", timeoutMs: TRIAL_MS });
     if (fault !== undefined) throw new Fault(fault.text, "fix what the reason names");

@@ -6,8 +6,8 @@ import { runCli } from "../../../../test/cli/run.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
 import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import type { ApiObject } from "../../../provider/cluster/kubernetes/api/objects.ts";
+import { storageCheck } from "../../../provider/cluster/kubernetes/checks.ts";
 import { examine, type Finding } from "./finding.ts";
-import { storageChecks } from "./parts.ts";
 
 const CLASSES = "/apis/networking.k8s.io/v1/ingressclasses";
 const GATEWAYS = "/apis/gateway.networking.k8s.io/v1/namespaces/gateways/gateways";
@@ -125,10 +125,8 @@ describe("storage classes", () => {
     { key: `capabilities/storage/${number}/class`, value: name },
     { key: `capabilities/storage/${number}/persistent`, value: persistent },
   ];
-  const look = (
-    attributes: ReturnType<typeof offer>,
-    kind: Parameters<typeof storageChecks>[0]["kind"] = { storage },
-  ) => examine(storageChecks({ kind, address: undefined }, { record: async () => ({ attributes }) }));
+  const look = (attributes: ReturnType<typeof offer>, pools: Parameters<typeof storageCheck>[0] = storage) =>
+    examine([storageCheck(pools, { record: async () => ({ attributes }) })]);
 
   it("are those that the provider offers", async () => {
     expect(await look([...offer(1, "beta2"), ...offer(2, "ram", "false")])).toEqual([
@@ -143,10 +141,9 @@ describe("storage classes", () => {
     ]);
   });
 
-  it("are unknown if the cluster does not list them, and do not exist on a host", async () => {
-    const away = { storage: () => Promise.reject(new Error("away")) };
+  it("are unknown if the cluster does not list them", async () => {
+    const away = () => Promise.reject(new Error("away"));
     expect(await look([], away)).toMatchObject([{ state: "unknown" }]);
-    expect(await look(offer(1, "beta3"), {})).toEqual([]);
   });
 });
 

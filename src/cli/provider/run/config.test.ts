@@ -2,8 +2,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { DEC_ONE, parseDec } from "../../../util/index.ts";
+import { readDockerSettings } from "../../../provider/cluster/docker/settings.ts";
+import { readKubernetesSettings } from "../../../provider/cluster/kubernetes/settings.ts";
+import { DEC_ONE, parseDec, settingReader } from "../../../util/index.ts";
 import { networkTexts } from "../../../util/servers/index.ts";
+import { flagSettings } from "../../command/flag-settings.ts";
 import { type Environment, resolveFlags } from "../../command/flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
@@ -13,6 +16,10 @@ type Given = Record<string, string | boolean>;
 const flags = (given: Given, env: Environment = {}) =>
   resolveFlags(PROVIDER_RUN_FLAGS, new Map(Object.entries(given)), { SVC_HOME: "/home/x", ...env });
 const settings = (given: Given = {}, env: Environment = {}) => readSettings(flags(given, env));
+
+const reader = (given: Given) => settingReader(flagSettings(flags(given)));
+const docker = (given: Given) => readDockerSettings(reader(given));
+const kubernetes = (given: Given) => readKubernetesSettings(reader(given));
 
 const COIN = { denom: "utoken" };
 
@@ -201,71 +208,75 @@ describe("the settings of a provider", () => {
     }
   });
 
-  test("that let images of leases run as root", () => {
-    expect(readClusterSettings(flags({ "cluster-pod-security": "baseline" })).podSecurity).toBe("baseline");
-  });
-
-  test("of a container engine", () => {
+  test("of leases on any cluster", () => {
     expect(readClusterSettings(flags({}))).toEqual({
       stateDir: "/home/x/provider",
-      gpuModels: new Map(),
       allowLocalImages: false,
       publicHostname: "localhost",
       nodePorts: { first: 30_000, last: 32_767 },
-      leasedIps: [],
-      nodePortAddress: "0.0.0.0",
-      kernelPorts: false,
       userNamespaces: false,
-      podSecurity: "restricted",
-      sizedVolumes: true,
       stopGraceMs: 30_000,
-      images: { registries: [], imageBytes: 16n << 30n, leaseBytes: 32n << 30n, keepMs: 86_400_000 },
-      ingress: { by: "cluster" },
       overcommit: { cpu: 0, memory: 0, storage: 0 },
     });
+    expect(readClusterSettings(flags({ "cluster-user-namespaces": "lease" })).userNamespaces).toBe(true);
+    expect(() => readClusterSettings(flags({ "cluster-user-namespaces": "all" }))).toThrow(/none.*lease/);
+    const given = { "cluster-stop-grace": "1500ms", "cluster-local-images": true, "cluster-runtime-class": "runsc" };
+    expect(readClusterSettings(flags({ ...given, "cluster-public-hostname": "cluster.example" }))).toMatchObject({
+      allowLocalImages: true,
+      publicHostname: "cluster.example",
+      stopGraceMs: 1500,
+      runtime: "runsc",
+    });
+  });
+
+  test("of a container engine", () => {
+    expect(docker({})).toEqual({
+      nodePortAddress: "0.0.0.0",
+      kernelPorts: false,
+      volumeSizeEnforcement: "loop",
+      gpus: { models: new Map() },
+      registries: { allowed: [] },
+      limits: { imageBytes: 16n << 30n, leaseImageBytes: 32n << 30n },
+      timing: { imageKeep: 86_400_000 },
+    });
+    expect(docker({ "cluster-node-port-address": "127.0.0.1" }).nodePortAddress).toBe("127.0.0.1");
+    expect(docker({ "cluster-node-ports": "kernel" }).kernelPorts).toBe(true);
+    expect(docker({ "cluster-volume-sizes": "none" }).volumeSizeEnforcement).toBe("none");
+    expect(() => docker({ "cluster-node-ports": "nft" })).toThrow(/process.*kernel/);
+    expect(() => docker({ "cluster-node-port-address": "localhost" })).toThrow(/an address such as/);
+  });
+
+  test("of Kubernetes", () => {
+    expect(kubernetes({})).toEqual({
+      ingress: "cluster",
+      ingressClass: undefined,
+      scheme: "http",
+      issuer: undefined,
+      gateway: undefined,
+      leasedIps: [],
+      podSecurity: "restricted",
+    });
     const ingress = { "cluster-ingress": "provider", "cluster-ingress-class": "tenants" };
-    expect(readClusterSettings(flags(ingress)).ingress).toEqual({ by: "provider", className: "tenants" });
-    expect(readClusterSettings(flags({ "cluster-gateway": "gateways/tenants" })).ingress).toEqual({
-      by: "cluster",
-      gateway: { namespace: "gateways", name: "tenants" },
-    });
-    expect(readClusterSettings(flags({ "cluster-ingress-scheme": "https" })).ingress).toEqual({
-      by: "cluster",
-      scheme: "https",
-    });
-    expect(readClusterSettings(flags({ "cluster-ingress-issuer": "letsencrypt" })).ingress).toEqual({
-      by: "cluster",
-      scheme: "https",
-      issuer: "letsencrypt",
-    });
-    expect(() => readClusterSettings(flags({ "cluster-ingress-scheme": "ftp" }))).toThrow(/http.*https/);
+    expect(kubernetes(ingress)).toMatchObject({ ingress: "provider", ingressClass: "tenants" });
+    const gateway = { namespace: "gateways", name: "tenants" };
+    expect(kubernetes({ "cluster-gateway": "gateways/tenants" })).toMatchObject({ gateway });
+    expect(kubernetes({ "cluster-ingress-scheme": "https" })).toMatchObject({ scheme: "https", issuer: undefined });
+    const issuer = "letsencrypt";
+    expect(kubernetes({ "cluster-ingress-issuer": issuer })).toMatchObject({ scheme: "https", issuer });
+    expect(kubernetes({ "cluster-pod-security": "baseline" }).podSecurity).toBe("baseline");
+    expect(() => kubernetes({ "cluster-ingress-scheme": "ftp" })).toThrow(/http.*https/);
     for (const wrong of ["tenants", "/tenants", "a/b/c", "Gateways/tenants", `a/${"b".repeat(64)}`]) {
-      expect(() => readClusterSettings(flags({ "cluster-gateway": wrong }))).toThrow(/namespace and a name/);
+      expect(() => kubernetes({ "cluster-gateway": wrong })).toThrow(/namespace and a name/);
     }
-    expect(() => readClusterSettings(flags({ "cluster-ingress": "none" }))).toThrow(/cluster.*provider/);
-    expect(readClusterSettings(flags({ "cluster-node-port-address": "127.0.0.1" })).nodePortAddress).toBe("127.0.0.1");
-    expect(readClusterSettings(flags({ "cluster-leased-ips": "203.0.113.0/31, 198.51.100.7" })).leasedIps).toEqual([
+    expect(() => kubernetes({ "cluster-ingress": "none" })).toThrow(/cluster.*provider/);
+    expect(kubernetes({ "cluster-leased-ips": "203.0.113.0/31, 198.51.100.7" }).leasedIps).toEqual([
       "203.0.113.0",
       "203.0.113.1",
       "198.51.100.7",
     ]);
-    expect(() => readClusterSettings(flags({ "cluster-leased-ips": "203.0.113.1/24" }))).toThrow(
+    expect(() => kubernetes({ "cluster-leased-ips": "203.0.113.1/24" })).toThrow(
       /--cluster-leased-ips.*203\.0\.113\.0\/28/,
     );
-    expect(readClusterSettings(flags({ "cluster-node-ports": "kernel" })).kernelPorts).toBe(true);
-    expect(readClusterSettings(flags({ "cluster-user-namespaces": "lease" })).userNamespaces).toBe(true);
-    expect(() => readClusterSettings(flags({ "cluster-user-namespaces": "all" }))).toThrow(/none.*lease/);
-    expect(() => readClusterSettings(flags({ "cluster-node-ports": "nft" }))).toThrow(/process.*kernel/);
-    expect(() => readClusterSettings(flags({ "cluster-node-port-address": "localhost" }))).toThrow(
-      /an address such as/,
-    );
-    const given = { "cluster-stop-grace": "1500ms", "cluster-volume-sizes": "none", "cluster-local-images": true };
-    expect(readClusterSettings(flags({ ...given, "cluster-public-hostname": "cluster.example" }))).toMatchObject({
-      allowLocalImages: true,
-      publicHostname: "cluster.example",
-      sizedVolumes: false,
-      stopGraceMs: 1500,
-    });
   });
 
   test("of images", () => {
@@ -274,38 +285,33 @@ describe("the settings of a provider", () => {
       "cluster-image-size": "512Mi",
       "cluster-lease-images": "2Gi",
       "cluster-image-keep": "1h",
-      "cluster-runtime-class": "runsc",
     };
-    expect(readClusterSettings(flags(given))).toMatchObject({
-      images: {
-        registries: [
+    expect(docker(given)).toMatchObject({
+      registries: {
+        allowed: [
           { host: "registry.internal:5000", plain: false },
           { host: "10.0.0.7:5000", plain: true },
           { host: "[fd00::7]", plain: true },
         ],
-        imageBytes: 512n << 20n,
-        leaseBytes: 2n << 30n,
-        keepMs: 3_600_000,
       },
-      runtime: "runsc",
+      limits: { imageBytes: 512n << 20n, leaseImageBytes: 2n << 30n },
+      timing: { imageKeep: 3_600_000 },
     });
     for (const wrong of ["ftp://x", "a/b", "user@host", "host:99999", "-x", "a b", "*"]) {
-      const given = flags({ "cluster-allow-registries": `fine.example,${wrong}` });
-      expect(() => readClusterSettings(given), wrong).toThrow(/hosts such as/);
-      expect(() => readClusterSettings(given), wrong).toThrow(`not ${JSON.stringify(wrong)}`);
+      const given = { "cluster-allow-registries": `fine.example,${wrong}` };
+      expect(() => docker(given), wrong).toThrow(/hosts such as/);
+      expect(() => docker(given), wrong).toThrow(`not ${JSON.stringify(wrong)}`);
     }
   });
 
   test("of models of GPUs", () => {
     const given = { "cluster-gpu-models": "nvidia.com/gpu=0:a100/80Gi/sxm,amd.com/gpu:mi300x" };
-    expect([...readClusterSettings(flags(given)).gpuModels]).toEqual([
+    expect([...docker(given).gpus.models]).toEqual([
       ["nvidia.com/gpu=0", { model: "a100", ram: "80Gi", interface: "sxm" }],
       ["amd.com/gpu", { model: "mi300x" }],
     ]);
     for (const wrong of ["a100", "nvidia.com/gpu=0", "nvidia.com/gpu=0:a100/80GB", ":t4"]) {
-      expect(() => readClusterSettings(flags({ "cluster-gpu-models": wrong })), wrong).toThrow(
-        /devices with their models/,
-      );
+      expect(() => docker({ "cluster-gpu-models": wrong }), wrong).toThrow(/devices with their models/);
     }
   });
 

@@ -3,9 +3,7 @@ import * as v from "valibot";
 import { parse } from "yaml";
 import {
   type CertificateSources,
-  INGRESSES,
   type IngressConfig,
-  type IngressSettings,
   type PricingStrategy,
   type ProviderConfig,
   parseScales,
@@ -14,7 +12,7 @@ import {
   scalePricing,
   scriptPricing,
 } from "../../../provider/index.ts";
-import { errorText, readFileText, readSetting, type Setting } from "../../../util/index.ts";
+import { errorText, type ReadSetting, readFileText, settingReader } from "../../../util/index.ts";
 import type { Attribute } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { flagSettings } from "../../command/flag-settings.ts";
 import type { Flags } from "../../command/flags.ts";
@@ -27,14 +25,11 @@ export function providerDir(home: string): string {
   return join(home, "provider");
 }
 
-type Read = <T>(setting: Setting<T>) => T;
-
-function reader(flags: Flags): Read {
-  const source = flagSettings(flags);
-  return (setting) => readSetting(setting, source);
+function reader(flags: Flags): ReadSetting {
+  return settingReader(flagSettings(flags));
 }
 
-/** The cluster's flags, except its address. */
+/** Settings of leases on every kind of cluster. */
 export function readClusterSettings(flags: Flags) {
   const read = reader(flags);
   const runtime = read(CLUSTER.clusterRuntimeClass);
@@ -43,39 +38,10 @@ export function readClusterSettings(flags: Flags) {
     allowLocalImages: read(CLUSTER.clusterLocalImages),
     publicHostname: read(CLUSTER.clusterPublicHostname),
     nodePorts: read(CLUSTER.clusterNodePortRange),
-    leasedIps: read(CLUSTER.clusterLeasedIps),
-    nodePortAddress: read(CLUSTER.clusterNodePortAddress),
-    kernelPorts: read(CLUSTER.clusterNodePorts) === "kernel",
     userNamespaces: read(CLUSTER.clusterUserNamespaces) === "lease",
-    gpuModels: read(CLUSTER.clusterGpuModels),
-    podSecurity: read(CLUSTER.clusterPodSecurity) === "baseline" ? ("baseline" as const) : ("restricted" as const),
-    sizedVolumes: read(CLUSTER.clusterVolumeSizes) !== "none",
     stopGraceMs: read(CLUSTER.clusterStopGrace),
-    images: {
-      registries: read(CLUSTER.clusterAllowRegistries),
-      imageBytes: read(CLUSTER.clusterImageSize),
-      leaseBytes: read(CLUSTER.clusterLeaseImages),
-      keepMs: read(CLUSTER.clusterImageKeep),
-    },
     ...(runtime === undefined ? {} : { runtime }),
-    ingress: readClusterIngress(flags),
     overcommit: readOvercommit(read),
-  };
-}
-
-/** Whose ingress serves host names on an orchestrator, and by what it is named. */
-export function readClusterIngress(flags: Flags): IngressSettings {
-  const read = reader(flags);
-  const className = read(CLUSTER.clusterIngressClass);
-  const gateway = read(CLUSTER.clusterGateway);
-  const issuer = read(CLUSTER.clusterIngressIssuer);
-  const isEncrypted = issuer !== undefined || read(CLUSTER.clusterIngressScheme) === "https";
-  return {
-    by: INGRESSES.find((each) => each === read(CLUSTER.clusterIngress)) ?? "cluster",
-    ...(className === undefined ? {} : { className }),
-    ...(gateway === undefined ? {} : { gateway }),
-    ...(isEncrypted ? { scheme: "https" as const } : {}),
-    ...(issuer === undefined ? {} : { issuer }),
   };
 }
 
@@ -114,7 +80,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   };
 }
 
-function readOvercommit(read: Read) {
+function readOvercommit(read: ReadSetting) {
   return {
     cpu: read(CLUSTER.overcommitPctCpu),
     memory: read(CLUSTER.overcommitPctMem),
@@ -130,7 +96,7 @@ function optionalMetrics(metrics: ProviderConfig["metrics"]): Pick<ProviderConfi
   return metrics === undefined ? {} : { metrics };
 }
 
-function readIngress(read: Read): IngressConfig {
+function readIngress(read: ReadSetting): IngressConfig {
   return {
     domain: read(LEASES.deploymentIngressDomain),
     staticHosts: read(LEASES.deploymentIngressStaticHosts),
@@ -152,7 +118,7 @@ function readIngress(read: Read): IngressConfig {
 }
 
 /** What needs the address for TLS says so, rather than do nothing. */
-function readTls(read: Read): Pick<IngressConfig, "tls"> {
+function readTls(read: ReadSetting): Pick<IngressConfig, "tls"> {
   const address = read(LEASES.ingressTlsListenAddress);
   const redirect = read(LEASES.ingressTlsRedirect);
   const sources = readSources(read);
@@ -171,7 +137,7 @@ export function readCertificateSources(flags: Flags): CertificateSources {
   return readSources(reader(flags));
 }
 
-function readSources(read: Read): CertificateSources {
+function readSources(read: ReadSetting): CertificateSources {
   const certificates = read(LEASES.ingressTlsCertificates).map(userPath);
   const authority = read(LEASES.ingressTlsAuthority);
   const directory = read(LEASES.ingressAcmeDirectory);
@@ -190,7 +156,7 @@ function readSources(read: Read): CertificateSources {
 }
 
 /** A price in a denomination other than the fee's says nothing about the fee. */
-function readFees(read: Read): Pick<ProviderConfig, "fee" | "gasPrice" | "bidDeposit" | "minimumBalance"> {
+function readFees(read: ReadSetting): Pick<ProviderConfig, "fee" | "gasPrice" | "bidDeposit" | "minimumBalance"> {
   const [fee, price, bidDeposit] = [read(FEES.fees), read(FEES.gasPrices), read(BIDS.bidDeposit)];
   const minimumBalance = read(BIDS.minimumBalance);
   return {
@@ -201,7 +167,7 @@ function readFees(read: Read): Pick<ProviderConfig, "fee" | "gasPrice" | "bidDep
   };
 }
 
-function readPricing(read: Read): PricingStrategy {
+function readPricing(read: ReadSetting): PricingStrategy {
   const strategy = read(BIDS.bidPriceStrategy);
   if (strategy === "randomRange") return randomRangePricing();
   if (strategy === "shellScript") {
@@ -215,7 +181,7 @@ function readPricing(read: Read): PricingStrategy {
 }
 
 /** Checked together: one of them must be above zero. The error names the flag. */
-function readScales(read: Read): Scales {
+function readScales(read: ReadSetting): Scales {
   try {
     return parseScales({
       cpu: read(BIDS.bidPriceCpuScale),

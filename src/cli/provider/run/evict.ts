@@ -9,7 +9,7 @@ import { lockHome } from "../../config/home-lock.ts";
 import { type CliContext, createContext } from "../../context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printAs } from "../../terminal/output.ts";
-import { chosenKind, findCluster } from "./cluster.ts";
+import { openForRemoval } from "./cluster.ts";
 import { providerDir } from "./config.ts";
 
 /** `svc provider evict`: ends a workload that the chain does not know. */
@@ -22,9 +22,7 @@ export async function providerEvict(input: CommandInput): Promise<number> {
     throw commandError(`no provider has ever run in ${context.home}`, { hint: "name its home with --home" });
   const lock = lockHome(state, { text: `the provider of ${context.home} is running`, hint: "stop it first" });
   try {
-    const chosen = chosenKind(flags);
-    const { address } = await findCluster(chosen);
-    const driver = await chosen.kind.open({ address, stateDir: state });
+    const driver = await openForRemoval(flags, context.home);
     try {
       const text = formatLeaseId(id);
       const here = (await driver.adopt()).map((lease) => formatLeaseId(lease.id));

@@ -1,14 +1,6 @@
 import { isIP } from "node:net";
-import {
-  addressPool,
-  type GatewayName,
-  type GpuModel,
-  MAX_POOL,
-  normalHost,
-  parseAllowedRegistry,
-  parseGpuModel,
-} from "../../../provider/index.ts";
-import { asCount, asList, asWords, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
+import { normalHost } from "../../../provider/index.ts";
+import { asCount, asList, type DecimalCoin, parseDecCoin, WrongForm } from "../../../util/index.ts";
 
 /** A host name in lower case: names of tenants are made from it. */
 export function parseHost(text: string): string {
@@ -39,14 +31,6 @@ export const parseHostRules = asList(
   },
 );
 
-/** A Gateway and its namespace. */
-export function parseGateway(text: string): GatewayName {
-  const [namespace = "", name = "", ...more] = text.split("/");
-  const isName = (word: string): boolean => word.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(word);
-  if (more.length === 0 && isName(namespace) && isName(name)) return { namespace, name };
-  throw new WrongForm("a namespace and a name such as gateways/tenants");
-}
-
 /** What one client or tenant may have; zero would shut everybody out. */
 export function parseAtLeastOne(text: string): number {
   const count = asCount(text);
@@ -70,47 +54,9 @@ export function parsePortRange(text: string): PortRange {
   throw new WrongForm("two ports such as 30000-32767");
 }
 
-/** Every address of networks, ranges and single addresses, separated by commas. */
-export function parseAddressPool(text: string): readonly string[] {
-  const pool = addressPool(asWords(text));
-  if (pool !== undefined) return pool;
-  throw new WrongForm(
-    `networks, ranges or addresses such as 203.0.113.0/28,198.51.100.10-198.51.100.20, at most ${MAX_POOL} addresses`,
-  );
-}
-
-/** Bytes of a size such as `512Mi`. */
-export function parseSize(text: string): bigint {
-  const [, digits, unit] = /^(\d{1,9})(Mi|Gi)$/.exec(text) ?? [];
-  if (digits === undefined) throw new WrongForm("a size such as 512Mi or 2Gi");
-  return BigInt(digits) << (unit === "Gi" ? 30n : 20n);
-}
-
-/** Registries, separated by commas. */
-export const parseRegistries = asList(
-  "hosts such as registry.internal:5000, or http://registry.internal:5000 for one without TLS",
-  parseAllowedRegistry,
-);
-
-/** Models of GPUs by device, separated by commas. */
-export function parseGpuModels(text: string): ReadonlyMap<string, GpuModel> {
-  return new Map(readGpuModels(text));
-}
-
-const readGpuModels = asList(
-  "devices with their models such as nvidia.com/gpu=0:a100/80Gi/sxm or nvidia.com/gpu:t4",
-  parseGpuModel,
-);
-
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-}
-
-/** An address of this machine. */
-export function parseAddress(text: string): string {
-  if (isIP(text) !== 0) return text;
-  throw new WrongForm("an address such as 0.0.0.0 or 127.0.0.1");
 }
 
 /** `127.0.0.1:9100`; this machine alone where no address is named. */

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { endPlane } from "../../../provider/index.ts";
+import { CLUSTER_KINDS, endPlane } from "../../../provider/index.ts";
 import { EXIT } from "../../../util/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
@@ -8,7 +8,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
 import { commandError } from "../../errors.ts";
 import { printAs } from "../../terminal/output.ts";
-import { chosenKind, findCluster } from "./cluster.ts";
+import { openForRemoval } from "./cluster.ts";
 import { providerDir } from "./config.ts";
 
 /** `svc provider purge`: for workloads whose end no chain will ever report. */
@@ -20,9 +20,7 @@ export async function providerPurge(input: CommandInput): Promise<number> {
     throw commandError(`no provider has ever run in ${home}`, { hint: "name its home with --home" });
   const lock = lockHome(state, { text: `the provider of ${home} is running`, hint: "stop it first" });
   try {
-    const chosen = chosenKind(flags);
-    const { address } = await findCluster(chosen);
-    const driver = await chosen.kind.open({ address, stateDir: state });
+    const driver = await openForRemoval(flags, home);
     try {
       const leases = (await driver.adopt()).map(({ id }) => formatLeaseId(id));
       printAs(input, { leases }, leases.map((lease) => `${lease}\n`).join(""));
@@ -42,14 +40,7 @@ export async function providerPurge(input: CommandInput): Promise<number> {
 
 /** What the daemon knows about leases; the folder itself holds the lock. */
 function removeRecords(state: string): void {
-  for (const name of [
-    "leases",
-    "events",
-    "reservations.json",
-    "reservations.jsonl",
-    "engine",
-    "kubernetes",
-    "chain.json",
-  ])
+  const drivers = CLUSTER_KINDS.map(({ folder }) => folder);
+  for (const name of ["leases", "events", "reservations.json", "reservations.jsonl", ...drivers, "chain.json"])
     rmSync(join(state, name), { recursive: true, force: true });
 }

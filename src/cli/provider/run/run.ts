@@ -1,12 +1,12 @@
 import { openCertificate, type TlsIdentity } from "../../../certs/index.ts";
 import type { TxSigner } from "../../../client/index.ts";
 import {
+  type Cluster,
   type ClusterDriver,
-  type FoundCluster,
+  type ClusterSettings,
   makeRoom,
   type PlaneLink,
   runProvider,
-  WEIGHER_WORD,
 } from "../../../provider/index.ts";
 import { createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
 import { encodeAddress } from "../../../wire/index.ts";
@@ -19,7 +19,7 @@ import { keyringSigner, signingKeyName } from "../../keys/signer.ts";
 import { logOptions } from "../../node/log-options.ts";
 import { VERSION } from "../../node/version.ts";
 import { stopRequested } from "../../terminal/signals.ts";
-import { type ChosenKind, chosenKind, findCluster } from "./cluster.ts";
+import { chosenCluster } from "./cluster.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { openPlane } from "./plane.ts";
 
@@ -27,7 +27,7 @@ import { openPlane } from "./plane.ts";
 export async function providerRun(input: CommandInput): Promise<number> {
   const { flags } = input;
   const settings = readSettings(flags);
-  const chosen = chosenKind(flags);
+  const cluster = chosenCluster(flags);
   const clusterSettings = readClusterSettings(flags);
   const log = createLogger(logOptions(flags));
   const context = createContext(input);
@@ -42,21 +42,17 @@ export async function providerRun(input: CommandInput): Promise<number> {
   });
   try {
     const provider = encodeAddress(key.address);
-    const cluster = { chosen, settings: { ...clusterSettings, provider } };
-    return await runLocked({ settings, cluster, signer, identity, log, context });
+    const leases = { ...clusterSettings, provider };
+    return await runLocked({ settings, cluster, leases, signer, identity, log, context });
   } finally {
     lock.release();
   }
 }
 
-interface ChosenCluster {
-  readonly chosen: ChosenKind;
-  readonly settings: ReturnType<typeof readClusterSettings> & { readonly provider: string };
-}
-
 interface Prepared {
   readonly settings: ReturnType<typeof readSettings>;
-  readonly cluster: ChosenCluster;
+  readonly cluster: Cluster;
+  readonly leases: ClusterSettings;
   readonly signer: TxSigner;
   readonly identity: TlsIdentity;
   readonly log: Logger;
@@ -79,13 +75,12 @@ async function runLocked(prepared: Prepared): Promise<number> {
 }
 
 async function runUntil(stop: Promise<unknown>, signal: AbortSignal, prepared: Prepared): Promise<number> {
-  const { settings, cluster, signer, identity, log, context } = prepared;
-  const found = await findCluster(cluster.chosen);
-  logCluster(log, cluster.chosen, found);
+  const { settings, cluster, leases, signer, identity, log, context } = prepared;
+  const { kind, version, address } = await cluster.find();
+  log.info("cluster found", { kind, version, address });
   // A cluster that carries ports and host names itself leaves nothing to a process of our own.
-  const isCarried = cluster.chosen.kind.orchestrator && cluster.settings.ingress.by === "cluster";
-  const plane = isCarried ? undefined : await openPlane(settings, log);
-  const driver = await openDriver({ cluster, address: found.address, plane, log, signal });
+  const plane = cluster.capabilities.carriesTraffic ? undefined : await openPlane(settings, log);
+  const driver = await openDriver({ cluster, leases, address, plane, log, signal });
   try {
     const config = { ...settings, driver, ...(plane === undefined ? {} : { plane }) };
     const client = await context.chain();
@@ -106,13 +101,9 @@ async function runUntil(stop: Promise<unknown>, signal: AbortSignal, prepared: P
   }
 }
 
-function logCluster(log: Logger, { kind }: ChosenKind, { kind: name, version, address }: FoundCluster): void {
-  if (kind.orchestrator) log.info("cluster found", { kind: name, version, config: address });
-  else log.info("container engine found", { kind: name, version, socket: address });
-}
-
 interface DriverWish {
-  readonly cluster: ChosenCluster;
+  readonly cluster: Cluster;
+  readonly leases: ClusterSettings;
   readonly address: string;
   readonly plane: PlaneLink | undefined;
   readonly log: Logger;
@@ -120,19 +111,19 @@ interface DriverWish {
 }
 
 /** A stop does not wait for a cluster that does not answer. */
-async function openDriver({ cluster, address, plane, log, signal }: DriverWish): Promise<ClusterDriver> {
+async function openDriver({ cluster, leases, address, plane, log, signal }: DriverWish): Promise<ClusterDriver> {
   const carrier = plane === undefined ? {} : { carrier: plane.carrier };
-  const weigher = { command: process.execPath, args: [process.argv[1] ?? "", WEIGHER_WORD] };
+  const program = { command: process.execPath, args: [process.argv[1] ?? ""] };
   const settings = {
-    ...cluster.settings,
+    ...leases,
     ...carrier,
-    weigher,
+    program,
     address,
     log: log.child({ module: "provider-cluster" }),
   };
   try {
     signal.throwIfAborted();
-    const opening = cluster.chosen.kind.open(settings);
+    const opening = cluster.open(settings);
     return await unlessAborted(opening, signal, (driver) => driver.close());
   } catch (error) {
     await plane?.abandon();

@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
 import { changes } from "../../../../test/support/changes.ts";
+import { readDockerSettings } from "../../../provider/cluster/docker/settings.ts";
+import { readKubernetesSettings } from "../../../provider/cluster/kubernetes/settings.ts";
+import { CLUSTER_KINDS } from "../../../provider/index.ts";
+import { settingReader } from "../../../util/index.ts";
+import { flagSettings } from "../../command/flag-settings.ts";
 import { resolveFlags } from "../../command/flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
@@ -9,7 +14,9 @@ type Given = Readonly<Record<string, string | boolean>>;
 
 function configured(given: Given): object {
   const flags = resolveFlags(PROVIDER_RUN_FLAGS, new Map(Object.entries(given)), { SVC_HOME: "/home/x" });
-  return { ...readSettings(flags), cluster: readClusterSettings(flags) };
+  const read = settingReader(flagSettings(flags));
+  const drivers = { docker: readDockerSettings(read), kubernetes: readKubernetesSettings(read) };
+  return { ...readSettings(flags), ...drivers, cluster: readClusterSettings(flags) };
 }
 
 const TLS = { "ingress-tls-listen-address": "127.0.0.1:443", "ingress-tls-certificates": "/a" };
@@ -20,29 +27,32 @@ const SCALES = { "bid-price-cpu-scale": "1usd", "bid-price-token-usd": "1" };
 const GIVEN: Readonly<Record<string, readonly [text: string | true, places: readonly string[], beside?: Given]>> = {
   fees: ["7utoken", ["fee.amount"]],
   "gas-prices": ["7utoken", ["gasPrice"]],
-  "cluster-ingress": ["provider", ["cluster.ingress.by"]],
-  "cluster-ingress-class": ["tenants", ["cluster.ingress.className"]],
-  "cluster-ingress-scheme": ["https", ["cluster.ingress.scheme"]],
-  "cluster-ingress-issuer": ["letsencrypt", ["cluster.ingress.issuer"], { "cluster-ingress-scheme": "https" }],
-  "cluster-gateway": ["gateways/tenants", ["cluster.ingress.gateway.name", "cluster.ingress.gateway.namespace"]],
+  "cluster-ingress": ["provider", ["kubernetes.ingress"]],
+  "cluster-ingress-class": ["tenants", ["kubernetes.ingressClass"]],
+  "cluster-ingress-scheme": ["https", ["kubernetes.scheme"]],
+  "cluster-ingress-issuer": ["letsencrypt", ["kubernetes.issuer"], { "cluster-ingress-scheme": "https" }],
+  "cluster-gateway": [
+    "gateways/tenants",
+    ["kubernetes.gateway", "kubernetes.gateway.name", "kubernetes.gateway.namespace"],
+  ],
   "cluster-public-hostname": ["a.example", ["cluster.publicHostname", "publicHostname"]],
   "cluster-node-port-quantity": ["7", ["nodePortQuantity"]],
   "cluster-node-port-range": ["7-77", ["cluster.nodePorts.first", "cluster.nodePorts.last"]],
-  "cluster-node-port-address": ["127.0.0.7", ["cluster.nodePortAddress"]],
-  "cluster-node-ports": ["kernel", ["cluster.kernelPorts"]],
-  "cluster-leased-ips": ["192.0.2.7", ["cluster.leasedIps."]],
+  "cluster-node-port-address": ["127.0.0.7", ["docker.nodePortAddress"]],
+  "cluster-node-ports": ["kernel", ["docker.kernelPorts"]],
+  "cluster-leased-ips": ["192.0.2.7", ["kubernetes.leasedIps."]],
   "cluster-leased-ips-per-tenant": ["7", ["addressesPerOwner"]],
-  "cluster-volume-sizes": ["none", ["cluster.sizedVolumes"]],
+  "cluster-volume-sizes": ["none", ["docker.volumeSizeEnforcement"]],
   "cluster-stop-grace": ["7s", ["cluster.stopGraceMs"]],
   "cluster-local-images": [true, ["cluster.allowLocalImages"]],
-  "cluster-allow-registries": ["a.example", ["cluster.images.registries."]],
-  "cluster-image-size": ["7Mi", ["cluster.images.imageBytes"]],
-  "cluster-lease-images": ["7Mi", ["cluster.images.leaseBytes"]],
-  "cluster-image-keep": ["7s", ["cluster.images.keepMs"]],
+  "cluster-allow-registries": ["a.example", ["docker.registries.allowed."]],
+  "cluster-image-size": ["7Mi", ["docker.limits.imageBytes"]],
+  "cluster-lease-images": ["7Mi", ["docker.limits.leaseImageBytes"]],
+  "cluster-image-keep": ["7s", ["docker.timing.imageKeep"]],
   "cluster-user-namespaces": ["lease", ["cluster.userNamespaces"]],
   "cluster-runtime-class": ["runsc", ["cluster.runtime"]],
-  "cluster-gpu-models": ["nvidia.com/gpu:t4", ["cluster.gpuModels."]],
-  "cluster-pod-security": ["baseline", ["cluster.podSecurity"]],
+  "cluster-gpu-models": ["nvidia.com/gpu:t4", ["docker.gpus.models."]],
+  "cluster-pod-security": ["baseline", ["kubernetes.podSecurity"]],
   "provider-least-free-disk": ["7Mi", ["leastFreeDisk"]],
   "overcommit-pct-cpu": ["7", ["cluster.overcommit.cpu", "overcommit.cpu"]],
   "overcommit-pct-mem": ["7", ["cluster.overcommit.memory", "overcommit.memory"]],
@@ -95,13 +105,17 @@ it.each(Object.entries(GIVEN))(
   },
 );
 
-/** What reads files, runs a program or looks for a cluster has tests of its own. */
+/** Settings that read files, run a program or look for a cluster have tests of their own. */
 const ELSEWHERE = [
-  ...["cluster-orch", "clusterconfig", "cluster-engine", "provider-config"],
+  ...CLUSTER_KINDS.flatMap(({ places }) => Object.values(places).map(({ name }) => name)),
+  "provider-config",
   ...["bid-price-script-path", "bid-price-script-process-limit", "bid-price-script-timeout"],
 ];
 
 it("has a value for every setting", () => {
-  const names = [FEES, CLUSTER, BIDS, LEASES].flatMap((table) => Object.values(table).map(({ name }) => name));
+  const drivers = CLUSTER_KINDS.flatMap(({ places, settings }) => [places, settings]);
+  const names = [FEES, CLUSTER, BIDS, LEASES, ...drivers].flatMap((table) =>
+    Object.values(table).map(({ name }) => name),
+  );
   expect([...Object.keys(GIVEN), ...ELSEWHERE].sort()).toEqual(names.sort());
 });

@@ -1,9 +1,9 @@
-import { INGRESSES } from "../../../provider/index.ts";
 import {
   asCount,
   asDuration,
   asDurationOrNone,
   asNumber,
+  asSize,
   asSwitch,
   asText,
   asWords,
@@ -13,22 +13,16 @@ import {
 } from "../../../util/index.ts";
 import { parseNetworks } from "../../../util/servers/index.ts";
 import {
-  parseAddress,
-  parseAddressPool,
   parseAtLeastOne,
   parseDirectory,
   parseEmail,
   parseGasPrice,
-  parseGateway,
-  parseGpuModels,
   parseHost,
   parseHostRules,
   parseListenAddress,
   parseLoopbackAddress,
   parsePortRange,
-  parseRegistries,
   parseResolvers,
-  parseSize,
 } from "./parsers.ts";
 
 /** What the provider pays for its transactions. */
@@ -43,61 +37,8 @@ export const FEES = {
   },
 } as const satisfies SettingTable;
 
+/** Settings of leases on every kind of cluster; each kind has its own beside them. */
 export const CLUSTER = {
-  clusterOrch: {
-    name: "cluster-orch",
-    alias: "cluster-k8s",
-    summary: "use a container orchestrator (Kubernetes) as cluster",
-    parse: asSwitch,
-  },
-  clusterconfig: {
-    name: "clusterconfig",
-    alias: "kubeconfig",
-    value: "<file>",
-    summary: "configuration file of the orchestrator",
-    parse: asText,
-  },
-  clusterIngress: {
-    name: "cluster-ingress",
-    value: "<cluster|provider|forward>",
-    summary:
-      "whose ingress serves host names on an orchestrator; the provider's own must reach pod addresses, or it forwards pod ports through the API server",
-    choices: [...INGRESSES],
-    default: "cluster",
-    parse: asText,
-  },
-  clusterIngressClass: {
-    name: "cluster-ingress-class",
-    value: "<name>",
-    summary: "ingress class of host names on an orchestrator (default: the cluster's own)",
-    parse: optional(asText),
-  },
-  clusterIngressScheme: {
-    name: "cluster-ingress-scheme",
-    value: "<http|https>",
-    summary: "how host names are reached through the cluster's ingress; with https Ingress objects ask for TLS",
-    choices: ["http", "https"],
-    default: "http",
-    parse: asText,
-  },
-  clusterIngressIssuer: {
-    name: "cluster-ingress-issuer",
-    value: "<name>",
-    summary: "ClusterIssuer of cert-manager that issues certificates for host names; turns https on",
-    parse: optional(asText),
-  },
-  clusterGateway: {
-    name: "cluster-gateway",
-    value: "<namespace/name>",
-    summary: "Gateway (Gateway API) that serves host names on an orchestrator, instead of Ingress objects",
-    parse: optional(parseGateway),
-  },
-  clusterEngine: {
-    name: "cluster-engine",
-    value: "<socket>",
-    summary: "socket of the container engine (default: detected)",
-    parse: optional(asText),
-  },
   clusterPublicHostname: {
     name: "cluster-public-hostname",
     value: "<host>",
@@ -119,42 +60,11 @@ export const CLUSTER = {
     default: "30000-32767",
     parse: parsePortRange,
   },
-  clusterNodePortAddress: {
-    name: "cluster-node-port-address",
-    value: "<address>",
-    summary: "address of the host on which node ports listen",
-    default: "0.0.0.0",
-    parse: parseAddress,
-  },
-  clusterNodePorts: {
-    name: "cluster-node-ports",
-    value: "<process|kernel>",
-    summary: "what carries node ports: the data plane alone, or kernel rules in front of it",
-    choices: ["process", "kernel"],
-    default: "process",
-    parse: asText,
-  },
-  clusterLeasedIps: {
-    name: "cluster-leased-ips",
-    value: "<addresses>",
-    summary:
-      "IP addresses to lease on an orchestrator with a load balancer, such as 203.0.113.0/28,198.51.100.10-198.51.100.20",
-    default: "",
-    parse: parseAddressPool,
-  },
   clusterLeasedIpsPerTenant: {
     name: "cluster-leased-ips-per-tenant",
     value: "<n>",
     summary: "IP addresses that the leases of one tenant may have together (default: half of them, rounded up)",
     parse: optional(parseAtLeastOne),
-  },
-  clusterVolumeSizes: {
-    name: "cluster-volume-sizes",
-    value: "<loop|none>",
-    summary: "how volume sizes are enforced",
-    choices: ["loop", "none"],
-    default: "loop",
-    parse: asText,
   },
   clusterStopGrace: {
     name: "cluster-stop-grace",
@@ -165,41 +75,13 @@ export const CLUSTER = {
   },
   clusterLocalImages: {
     name: "cluster-local-images",
-    summary: "let leases use images named localhost/... of this engine",
+    summary: "let leases use images named localhost/... that exist on the cluster",
     parse: asSwitch,
-  },
-  clusterAllowRegistries: {
-    name: "cluster-allow-registries",
-    value: "<hosts>",
-    summary: "registries that leases may use although they are on a private network; http://<host> for one without TLS",
-    parse: parseRegistries,
-  },
-  clusterImageSize: {
-    name: "cluster-image-size",
-    value: "<size>",
-    summary: "disk that an image may take, packed and unpacked",
-    default: "16Gi",
-    parse: parseSize,
-  },
-  clusterLeaseImages: {
-    name: "cluster-lease-images",
-    value: "<size>",
-    summary: "disk that all images of a lease may take",
-    default: "32Gi",
-    parse: parseSize,
-  },
-  clusterImageKeep: {
-    name: "cluster-image-keep",
-    value: "<duration>",
-    summary: "time after which an image that no lease uses is removed",
-    default: "24h",
-    parse: asDuration,
   },
   clusterUserNamespaces: {
     name: "cluster-user-namespaces",
     value: "<none|lease>",
-    summary:
-      "users of containers: those of the host, or separate ones for each lease where engine and kernel support it",
+    summary: "users of containers: those of the host, or separate ones for each lease where the cluster supports it",
     choices: ["none", "lease"],
     default: "none",
     parse: asText,
@@ -207,30 +89,15 @@ export const CLUSTER = {
   clusterRuntimeClass: {
     name: "cluster-runtime-class",
     value: "<name>",
-    summary: "container runtime for leases, for example runsc (default: the engine's own)",
+    summary: "container runtime for leases, for example runsc (default: the cluster's own)",
     parse: optional(asText),
-  },
-  clusterGpuModels: {
-    name: "cluster-gpu-models",
-    value: "<device:model>",
-    summary: "models of GPUs that the machine does not report, such as nvidia.com/gpu=0:a100/80Gi/sxm",
-    default: "",
-    parse: parseGpuModels,
-  },
-  clusterPodSecurity: {
-    name: "cluster-pod-security",
-    value: "<restricted|baseline>",
-    summary: "standard for pods of leases on an orchestrator; baseline lets images run as root of their container",
-    choices: ["restricted", "baseline"],
-    default: "restricted",
-    parse: asText,
   },
   providerLeastFreeDisk: {
     name: "provider-least-free-disk",
     value: "<size>",
     summary: "free space on the disk of the provider's folder below which it does not bid",
     default: "512Mi",
-    parse: parseSize,
+    parse: asSize,
   },
   overcommitPctCpu: {
     name: "overcommit-pct-cpu",

@@ -1,7 +1,8 @@
+import { CLUSTER_KINDS } from "../../../provider/index.ts";
 import type { FlagSpec } from "../../command/flag-spec.ts";
 import { GLOBAL_FLAGS, KEYRING_FLAGS, NODE_FLAG, TEXT_OUTPUT } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
-import { CLUSTER_FLAGS } from "./cluster.ts";
+import { clusterFlags, placeFlags } from "./cluster.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
 
 const CHAIN_FLAGS: readonly FlagSpec[] = [
@@ -15,7 +16,13 @@ const CHAIN_FLAGS: readonly FlagSpec[] = [
 export const PROVIDER_RUN: CommandSpec = {
   name: "run",
   summary: "Run the provider: bid on orders, run their containers, serve their tenants",
-  flags: [...CHAIN_FLAGS, ...Object.values(CLUSTER), ...Object.values(BIDS), ...Object.values(LEASES)],
+  flags: [
+    ...CHAIN_FLAGS,
+    ...Object.values(CLUSTER),
+    ...Object.values(BIDS),
+    ...Object.values(LEASES),
+    ...clusterFlags(CLUSTER_KINDS),
+  ],
   example: [
     "svc provider run --home ~/.svc --chain-id svc-1 --node tcp://localhost:26657 --keyring-backend file --from provider \\",
     "  --fees 1000utoken --deployment-ingress-domain apps.example.com --deployment-ingress-static-hosts \\",
@@ -29,7 +36,7 @@ export const PROVIDER_RUN: CommandSpec = {
 export const PROVIDER_PURGE: CommandSpec = {
   name: "purge",
   summary: "Remove all containers, volumes and rules of a home's provider, for a chain that was reset",
-  flags: [...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }, TEXT_OUTPUT],
+  flags: [...placeFlags(CLUSTER_KINDS), { name: "yes", short: "y", summary: "do not ask" }, TEXT_OUTPUT],
   example: "svc provider purge --home ~/.svc",
   load: async () => (await import("./purge.ts")).providerPurge,
 };
@@ -39,7 +46,7 @@ export const PROVIDER_EVICT: CommandSpec = {
   name: "evict",
   args: "<lease>",
   summary: "Remove containers and volumes of one lease that the chain does not know",
-  flags: [NODE_FLAG, ...CLUSTER_FLAGS, { name: "yes", short: "y", summary: "do not ask" }, TEXT_OUTPUT],
+  flags: [NODE_FLAG, ...placeFlags(CLUSTER_KINDS), { name: "yes", short: "y", summary: "do not ask" }, TEXT_OUTPUT],
   example: "svc provider evict svc1.../1234/1/1/svc1... --home ~/.svc",
   load: async () => (await import("./evict.ts")).providerEvict,
 };

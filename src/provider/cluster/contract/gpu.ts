@@ -35,19 +35,3 @@ function meets(gpu: GpuCapacity, wish: GpuWish): boolean {
 export function gpuName({ vendor, model, ram, interface: bus }: GpuWish): string {
   return [vendor, model, ram, bus].filter((part) => part !== undefined).join("/");
 }
-
-/** A model as deployment files name it, with what else is known of it. */
-export type GpuModel = Pick<GpuCapacity, "model" | "ram" | "interface">;
-
-const NAMED = /^([a-z][\w.-]*\/[a-z][\w-]*(?:=[\w.:-]+)?):([a-z0-9][a-z0-9.-]*)(?:\/(\d+Gi))?(?:\/(pcie|sxm))?$/i;
-
-/**
- * Reads what an operator says of the model of a device, or of all devices of a kind: `nvidia.com/gpu=0:a100/80Gi/sxm`.
- * Undefined where that is not its form.
- */
-export function parseGpuModel(text: string): readonly [device: string, model: GpuModel] | undefined {
-  const [, device, model, ram, bus] = NAMED.exec(text) ?? [];
-  if (device === undefined || model === undefined) return undefined;
-  const named = { model: model.toLowerCase(), ...(ram === undefined ? {} : { ram }) };
-  return [device, { ...named, ...(bus === undefined ? {} : { interface: bus.toLowerCase() }) }];
-}

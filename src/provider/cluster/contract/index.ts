@@ -1,10 +1,10 @@
 export * from "./addresses.ts";
 export * from "./capacity.ts";
-export { type CarriedPort, type PortCarrier, portName } from "./carrier.ts";
+export * from "./check.ts";
 export * from "./driver.ts";
 export { clusterErrors, isLasting } from "./errors.ts";
 export { externalPort, isHttpExpose, isNodePortExpose, isPersistent, isRam } from "./expose.ts";
-export { type GpuModel, type GpuWish, gpuName, isWantedGpu, parseGpuModel, parseGpuWish } from "./gpu.ts";
+export { type GpuWish, gpuName, isWantedGpu, parseGpuWish } from "./gpu.ts";
 export * from "./kind.ts";
 export * from "./names.ts";
 export * from "./ports.ts";

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Logger, silentLogger } from "../../../util/index.ts";
-import type { AllowedRegistry, GpuModel, PortCarrier, PortRange, WeigherProgram } from "../contract/index.ts";
+import type { PortCarrier, PortRange, Program } from "../contract/index.ts";
 import { type BackoffPolicy, DEFAULT_BACKOFF, LocalCarrier } from "../shared/index.ts";
 import type { EnginePatience } from "./api/api.ts";
-import { CDI_FOLDERS } from "./gpu/index.ts";
+import { CDI_FOLDERS, type GpuModel } from "./gpu/index.ts";
 import { processesOfUser, signalsOfUser } from "./host/limits/process-limit.ts";
+import type { AllowedRegistry } from "./images/allowed.ts";
 
 /** `loop`: every volume is a sized file system image. `none`: plain folders, for machines without loop devices. */
 export type VolumeSizeEnforcement = "loop" | "none";
@@ -42,7 +43,7 @@ export interface DockerOptions {
   /** What images may be fetched from. */
   readonly registries?: Partial<RegistrySettings>;
   /** Weighs layers in a process of its own; without it this process does. */
-  readonly weigher?: WeigherProgram;
+  readonly weigher?: Program;
   readonly log?: Logger;
   readonly timing?: Partial<DockerTiming>;
   readonly limits?: Partial<DockerLimits>;
@@ -129,7 +130,7 @@ export interface DockerSettings {
   readonly runtime: string | undefined;
   readonly gpus: GpuSettings;
   readonly registries: RegistrySettings;
-  readonly weigher: WeigherProgram | undefined;
+  readonly weigher: Program | undefined;
   readonly log: Logger;
   readonly timing: DockerTiming;
   readonly limits: DockerLimits;

@@ -1,9 +1,9 @@
 import { DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
-import type { GatewayName } from "../contract/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import { ApiFailure } from "./api/failure.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { KIND } from "./objects/index.ts";
+import type { GatewayName } from "./settings.ts";
 
 /** What a route of the Gateway API can hold of a tenant's `http_options`, and what it cannot. */
 

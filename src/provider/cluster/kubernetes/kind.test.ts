@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { sampleExpose, sampleService, sampleSpec, untilOk } from "../../../../test/support/conformance/index.ts";
 import { waitFor } from "../../../../test/support/index.ts";
 import { KubernetesDouble } from "../../../../test/support/kubernetes-double.ts";
+import { notedSettings, settingReader } from "../../../util/index.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { kubernetesCluster } from "./index.ts";
 import { CLUSTER_RULES, DEFINED, LEASES_RULES } from "./install/index.ts";
@@ -30,15 +31,27 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A cluster whose settings are these, by their flags. */
+const configured = (texts: Readonly<Record<string, string>> = {}) =>
+  kubernetesCluster.configure(settingReader(notedSettings({ clusterconfig: config, ...texts })));
+const unnamed = () => kubernetesCluster.configure(settingReader(notedSettings({})));
+const installationAt = () => {
+  const installation = kubernetesCluster.installation?.configure(
+    settingReader(notedSettings({ clusterconfig: config })),
+  );
+  if (installation === undefined) throw new Error("clusters of this kind are prepared");
+  return installation;
+};
+
 test("a cluster is found by its configuration file, and by the variable that names one", async () => {
   const found = { address: config, kind: "kubernetes", version: "v1.34.0-double" };
-  expect(await kubernetesCluster.find(config)).toEqual(found);
+  expect(await configured().find()).toEqual(found);
   const before = process.env.KUBECONFIG;
   try {
     process.env.KUBECONFIG = config;
-    expect(await kubernetesCluster.find()).toEqual(found);
+    expect(await unnamed().find()).toEqual(found);
     process.env.KUBECONFIG = join(folder, "none");
-    await expect(kubernetesCluster.find()).rejects.toThrow(/no cluster configuration at .*none/);
+    await expect(unnamed().find()).rejects.toThrow(/no cluster configuration at .*none/);
   } finally {
     if (before === undefined) delete process.env.KUBECONFIG;
     else process.env.KUBECONFIG = before;
@@ -50,26 +63,26 @@ test("a cluster that does not answer is not found", async () => {
     request.socket.destroy();
     return true;
   };
-  await expect(kubernetesCluster.find(config)).rejects.toThrow(/does not answer/);
-  await expect(kubernetesCluster.find("in-cluster")).rejects.toThrow(/no service account/);
+  await expect(configured().find()).rejects.toThrow(/does not answer/);
+  const opening = configured().open({ address: "in-cluster", stateDir: folder, provider: "svc1provider" });
+  await expect(opening).rejects.toThrow(/no service account/);
 });
 
 test("a cluster is prepared first, once, and a provider says what is missing", async () => {
-  const { installation } = kubernetesCluster;
-  if (installation === undefined) throw new Error("clusters of this kind are prepared");
-  const open = () => kubernetesCluster.open({ address: config, stateDir: folder, provider: "svc1provider" });
-  const first = installation.install("svc-provider", config);
+  const installation = installationAt();
+  const open = () => configured().open({ address: config, stateDir: folder, provider: "svc1provider" });
+  const first = installation.install();
   await establish();
   const made = (await first).map(({ kind, name, result }) => `${result} ${kind} ${name}`);
   expect(made).toContain("created CustomResourceDefinition manifests.svc.network");
   expect(made).toContain("created ClusterRole svc-provider");
-  expect(await installation.lacks(config)).toBeUndefined();
+  expect(await installation.lacks()).toBeUndefined();
 
   // Each thing that is missing is named, and no provider starts.
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const definition = cluster.server.find(`${definitions}/providerhosts.svc.network`) as ApiObject;
   const lacking = async (sentence: RegExp) => {
-    expect(await installation.lacks(config)).toMatch(sentence);
+    expect(await installation.lacks()).toMatch(sentence);
     const hint = expect.stringContaining("svc provider cluster install");
     await expect(open()).rejects.toMatchObject({ message: expect.stringMatching(sentence), hint });
   };
@@ -84,7 +97,7 @@ test("a cluster is prepared first, once, and a provider says what is missing", a
   cluster.server.rules = CLUSTER_RULES.filter(({ resources }) => !resources.includes("ingresses"));
   await lacking(/may not list networkpolicies.networking.k8s.io, create networkpolicies.* and 19 more/);
   cluster.server.rules = [...CLUSTER_RULES, ...LEASES_RULES];
-  expect(await installation.lacks(config)).toBeUndefined();
+  expect(await installation.lacks()).toBeUndefined();
   await (await open()).close();
 });
 
@@ -100,14 +113,14 @@ async function establish(): Promise<void> {
 }
 
 async function install(): Promise<void> {
-  const done = kubernetesCluster.installation?.install("svc-provider", config);
+  const done = installationAt().install();
   await establish();
   await done;
 }
 
 test("leases are the provider's, also for commands that do not know its key", async () => {
   const open = (provider?: string) =>
-    kubernetesCluster.open({ address: config, stateDir: folder, ...(provider === undefined ? {} : { provider }) });
+    configured().open({ address: config, stateDir: folder, ...(provider === undefined ? {} : { provider }) });
   await expect(open()).rejects.toThrow(/no provider has run on a cluster/);
   await install();
   const first = await open("svc1provider");
@@ -126,7 +139,7 @@ test("leases are the provider's, also for commands that do not know its key", as
 test("host names have the scheme with which the operator says that they are reached", async () => {
   await install();
   const settings = { address: config, stateDir: folder, provider: "svc1provider" };
-  const driver = await kubernetesCluster.open({ ...settings, ingress: { by: "cluster", scheme: "https" } });
+  const driver = await configured({ "cluster-ingress-scheme": "https" }).open(settings);
   const { routing } = driver;
   if (routing.ingress !== "cluster") throw new Error("the ingress is not the cluster's");
   expect(routing.url("a.example.com")).toBe("https://a.example.com/");
@@ -141,12 +154,8 @@ test("host names have the scheme with which the operator says that they are reac
 
 test("host names are served by the ingress that the operator chose", async () => {
   await install();
-  const driver = await kubernetesCluster.open({
-    address: config,
-    stateDir: folder,
-    provider: "svc1provider",
-    ingress: { by: "provider" },
-  });
+  const settings = { address: config, stateDir: folder, provider: "svc1provider" };
+  const driver = await configured({ "cluster-ingress": "provider" }).open(settings);
   expect(driver.routing.ingress).toBe("provider");
   await driver.close();
 });
@@ -159,8 +168,8 @@ test("replicas go on for a while where the cluster's ingress leads to them, on r
       response.end(JSON.stringify({ gitVersion: version }));
       return true;
     };
-    const settings = { address: config, stateDir: folder, provider: "svc1provider", ingress: { by } };
-    const driver = await kubernetesCluster.open(settings);
+    const settings = { address: config, stateDir: folder, provider: "svc1provider" };
+    const driver = await configured({ "cluster-ingress": by }).open(settings);
     const spec = sampleSpec([sampleService("docker.io/library/web:1")]);
     await driver.deploy(spec);
     await untilOk(driver, spec.id);
@@ -178,12 +187,8 @@ test("replicas go on for a while where the cluster's ingress leads to them, on r
 
 test("no deployment is taken while the cluster lacks the ingress class that the settings name", async () => {
   await install();
-  const driver = await kubernetesCluster.open({
-    address: config,
-    stateDir: folder,
-    provider: "svc1provider",
-    ingress: { by: "cluster", className: "tenants" },
-  });
+  const settings = { address: config, stateDir: folder, provider: "svc1provider" };
+  const driver = await configured({ "cluster-ingress-class": "tenants" }).open(settings);
   expect((await driver.obstacle())?.text).toContain('no IngressClass "tenants"');
   expect((await driver.obstacle())?.text).toContain("or change --cluster-ingress-class");
   cluster.server.put("/apis/networking.k8s.io/v1/ingressclasses", { metadata: { name: "tenants" } });

@@ -1,10 +1,31 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { commandError, makePrivateDirectory, readFileText, replaceFile } from "../../../util/index.ts";
-import { type ClusterKind, type ClusterSettings, clusterErrors } from "../contract/index.ts";
+import {
+  commandError,
+  makePrivateDirectory,
+  type ReadSetting,
+  readFileText,
+  replaceFile,
+} from "../../../util/index.ts";
+import {
+  type Cluster,
+  type ClusterDriver,
+  type ClusterInstallation,
+  type ClusterKind,
+  type ClusterSettings,
+  clusterErrors,
+} from "../contract/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import { LINGER_MS } from "./objects/settings.ts";
+import {
+  INSTALL_SETTINGS,
+  KUBERNETES_PLACES,
+  KUBERNETES_SETTINGS,
+  type KubernetesSettings,
+  namedConfiguration,
+  readKubernetesSettings,
+} from "./settings.ts";
 
 /** Folder of the driver's own inside the provider's. */
 const FOLDER = "kubernetes";
@@ -13,19 +34,49 @@ const PROVIDER_FILE = "provider";
 const MAX_PROVIDER_BYTES = 1_024;
 /** Stands for the access that the cluster gives its own programs. */
 export const IN_CLUSTER = "in-cluster";
-/** Port of URLs by their scheme. */
-const USUAL_PORT = { http: 80, https: 443 } as const;
 
 /** A Kubernetes cluster, of one machine or many. The client code is loaded only when a cluster is looked for. */
 export const kubernetesCluster: ClusterKind = {
   name: "kubernetes",
-  orchestrator: true,
-  async find(address = usualPlace()) {
-    const version = await asking(address, (api) => api.version());
-    return { address, kind: "kubernetes", version };
-  },
-  installation: {
-    async objects(namespace) {
+  heading: "Flags of Kubernetes:",
+  page: "docs/guides/kubernetes.md",
+  folder: FOLDER,
+  places: KUBERNETES_PLACES,
+  settings: KUBERNETES_SETTINGS,
+  // Ports of nodes and pods may be out of reach; most images that people try first run as root.
+  localnetFlags: ["--cluster-ingress", "forward", "--cluster-pod-security", "baseline"],
+  configure,
+  installation: { settings: INSTALL_SETTINGS, configure: configureInstallation },
+};
+
+function configure(read: ReadSetting): Cluster {
+  const place = placeOf(read);
+  const own = readKubernetesSettings(read);
+  const isRouted = own.ingress === "cluster";
+  const find = async () => {
+    const address = place();
+    return { address, kind: "kubernetes", version: await asking(address, (api) => api.version()) };
+  };
+  return {
+    capabilities: { carriesTraffic: isRouted, tries: false },
+    find,
+    open: ({ address, ...settings }) => open(address, settings, own),
+    async checks(offer) {
+      const { kubernetesChecks } = await import("./checks.ts");
+      const { leasedIps, ingressClass, gateway } = own;
+      const named = { ingressClass, gateway, runtime: offer.runtime };
+      const ask = async <T>(task: (api: KubernetesApi) => Promise<T>) => asking(place(), task);
+      return kubernetesChecks({ find, ask, named, isRouted, leasedIps }, offer);
+    },
+  };
+}
+
+function configureInstallation(read: ReadSetting): ClusterInstallation {
+  const place = placeOf(read);
+  const namespace = read(INSTALL_SETTINGS.namespace);
+  return {
+    namespace,
+    async objects() {
       const { installObjects } = await import("./install/index.ts");
       return installObjects(namespace).map(({ resource, object }) => {
         const { apiVersion, kind } = resource;
@@ -33,71 +84,58 @@ export const kubernetesCluster: ClusterKind = {
         return { apiVersion, kind, metadata, ...rest };
       });
     },
-    install: (namespace, address = usualPlace()) =>
-      asking(address, async (api) => (await import("./install/index.ts")).installOn(api, namespace)),
-    lacks: (address = usualPlace()) => asking(address, lackingOn),
-  },
-  async gpus(address = usualPlace()) {
-    const { nodeGpus } = await import("./view/nodes.ts");
-    return asking(address, nodeGpus);
-  },
-  async parts({ address, ingress = { by: "cluster" }, runtime }) {
-    const { expectedParts } = await import("./named.ts");
-    const named = { ingressClass: ingress.className, gateway: ingress.gateway, runtime };
-    return expectedParts(named, ingress.by === "cluster").map(({ name, look }) => ({
-      name,
-      look: () => asking(address ?? usualPlace(), look),
-    }));
-  },
-  async storage(address = usualPlace()) {
-    const { storagePools } = await import("./capacity.ts");
-    return asking(address, storagePools);
-  },
-  async poolUse(pool, address = usualPlace()) {
-    const { poolUse } = await import("./addresses/pool.ts");
-    return asking(address, (api) => poolUse(api, pool));
-  },
-  async open({ address, stateDir, ...settings }) {
-    const folder = join(stateDir, FOLDER);
-    const provider = knownProvider(folder, settings.provider);
-    // Those who only remove things need nothing that is new.
-    if (settings.provider !== undefined) await asking(address, mustBeInstalled);
-    const { openKubernetesDriver } = await import("./driver.ts");
-    const { ingress = { by: "cluster" }, nodePorts, leasedIps, log } = settings;
-    const { scheme = "http", port = USUAL_PORT[scheme] } = ingress;
-    // The provider's own ingress sees at once that a replica ends.
-    const lingers = ingress.by === "cluster" && LINGERING.test(await asking(address, (api) => api.version()));
-    return openKubernetesDriver({
-      api: await apiOf(address),
-      objects: { ...objectSettings(provider, settings), lingerMs: lingers ? LINGER_MS : 0 },
-      stateDir: folder,
-      nodePorts,
-      leasedIps,
-      forwards: ingress.by === "forward",
-      ...(ingress.by === "cluster"
-        ? { ingress: { scheme, port: port === USUAL_PORT[scheme] ? undefined : port } }
-        : {}),
-      ...(log === undefined ? {} : { log }),
-    });
-  },
-};
+    install: async () => asking(place(), async (api) => (await import("./install/index.ts")).installOn(api, namespace)),
+    lacks: async () => asking(place(), lackingOn),
+  };
+}
 
-function objectSettings(provider: string, settings: Omit<ClusterSettings, "stateDir">) {
+async function open(
+  address: string,
+  { stateDir, ...settings }: ClusterSettings,
+  own: KubernetesSettings,
+): Promise<ClusterDriver> {
+  const folder = join(stateDir, FOLDER);
+  const provider = knownProvider(folder, settings.provider);
+  // Commands that only remove things need nothing that is new.
+  if (settings.provider !== undefined) await asking(address, mustBeInstalled);
+  const { openKubernetesDriver } = await import("./driver.ts");
+  const isRouted = own.ingress === "cluster";
+  // The provider's own ingress sees at once that a replica ends.
+  const lingers = isRouted && LINGERING.test(await asking(address, (api) => api.version()));
+  return openKubernetesDriver({
+    api: await apiOf(address),
+    objects: { ...objectSettings(provider, settings, own), lingerMs: lingers ? LINGER_MS : 0 },
+    stateDir: folder,
+    nodePorts: settings.nodePorts,
+    leasedIps: own.leasedIps,
+    forwards: own.ingress === "forward",
+    ...(isRouted ? { ingress: { scheme: own.scheme, port: undefined } } : {}),
+    ...(settings.log === undefined ? {} : { log: settings.log }),
+  });
+}
+
+function objectSettings(provider: string, settings: Omit<ClusterSettings, "stateDir">, own: KubernetesSettings) {
   const { publicHostname = "", stopGraceMs = 30_000, allowLocalImages = false, userNamespaces = false } = settings;
-  const { runtime, ingress, podSecurity = "restricted", overcommit = { cpu: 0, memory: 0, storage: 0 } } = settings;
+  const { runtime, overcommit = { cpu: 0, memory: 0, storage: 0 } } = settings;
   return {
     provider,
     publicHostname,
     stopGraceMs,
     allowLocalImages,
     userNamespaces,
-    podSecurity,
+    podSecurity: own.podSecurity,
     runtime,
     overcommit,
-    ingressClass: ingress?.className,
-    ingressTls: ingress?.scheme === "https" ? { issuer: ingress.issuer } : undefined,
-    gateway: ingress?.gateway,
+    ingressClass: own.ingressClass,
+    ingressTls: own.scheme === "https" ? { issuer: own.issuer } : undefined,
+    gateway: own.gateway,
   };
+}
+
+/** The address that the settings name, or the usual one. */
+function placeOf(read: ReadSetting): () => string {
+  const named = namedConfiguration(read);
+  return () => named ?? usualPlace();
 }
 
 /** Releases whose pods can wait before they are asked to end: 1.30 and later. */

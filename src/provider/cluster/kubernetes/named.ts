@@ -1,7 +1,8 @@
-import { clusterErrors, type GatewayName } from "../contract/index.ts";
+import { clusterErrors } from "../contract/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import type { ApiObject } from "./api/objects.ts";
 import { KIND, type ObjectSettings } from "./objects/index.ts";
+import type { GatewayName } from "./settings.ts";
 
 /** Settings that name something which operators create on the cluster. */
 export type Naming = Pick<ObjectSettings, "ingressClass" | "gateway" | "runtime">;

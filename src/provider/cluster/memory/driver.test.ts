@@ -12,23 +12,15 @@ const POOL = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
 const MISSING = "localhost/svc-no-such-image:1";
 
 describe("memory driver", () => {
-  const cases = (["provider", "cluster"] as const).flatMap((ingress) =>
-    clusterConformance.map(({ name, run }) => ({ ingress, name, run })),
-  );
-  for (const { ingress, name, run } of cases) {
-    it(`behind the ingress of the ${ingress}: ${name}`, async () => {
-      const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING, ingress, leasedIps: POOL });
-      try {
-        await run({
-          open: async () => cluster.open(),
-          image: "localhost/svc-sample:1",
-          missingImage: MISSING,
-        });
-      } finally {
-        await cluster.destroy();
-      }
-    });
-  }
+  // `test/cluster-kind.test.ts` runs the suite behind the provider's ingress.
+  it.each(clusterConformance)("behind its own ingress: $name", async ({ run }) => {
+    const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING, ingress: "cluster", leasedIps: POOL });
+    try {
+      await run({ open: async () => cluster.open(), image: "localhost/svc-sample:1", missingImage: MISSING });
+    } finally {
+      await cluster.destroy();
+    }
+  });
 
   it("plays a cluster that is away: unknown health, refused calls, and all as before when it is back", async () => {
     const cluster = new MemoryCluster();

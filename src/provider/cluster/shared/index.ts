@@ -12,6 +12,7 @@ export {
   normalAddress,
   portTaken,
 } from "./addresses/index.ts";
+export { answersCheck, gpuCheck, known } from "./checks.ts";
 export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";
 export { EventLog, streamEvents } from "./eventlog.ts";
 export { type Listeners, LocalCarrier } from "./local-carrier.ts";
@@ -23,7 +24,6 @@ export { FORBIDDEN, isPublicAddress } from "./private/addresses.ts";
 export { HostData } from "./private/host-data.ts";
 export { LineQueue } from "./queue.ts";
 export { type ImageReference, isRegistryHost, parseReference } from "./reference.ts";
-export { parseAllowedRegistry } from "./registries.ts";
 export { type BackoffPolicy, DEFAULT_BACKOFF, restartDelay } from "./restarts/backoff.ts";
 export { endedText, outOfMemoryText, shownBytes } from "./restarts/ends.ts";
 export { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, checkVolumes } from "./spec-rules.ts";

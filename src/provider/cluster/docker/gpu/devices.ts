@@ -1,4 +1,5 @@
-import type { GpuCapacity, GpuModel } from "../../contract/index.ts";
+import type { GpuCapacity } from "../../contract/index.ts";
+import type { GpuModel } from "./models.ts";
 import { modelOf, UNKNOWN_MODEL } from "./models.ts";
 import { type CdiDevice, type CdiSpec, GPU_CLASS } from "./specs.ts";
 

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { gpuName, parseGpuModel } from "../../contract/index.ts";
+import { gpuName } from "../../contract/index.ts";
 import { aliasMapping, aliasSpecs, writeAliases } from "./alias.ts";
 import { gpuDevices, gpuKinds } from "./devices.ts";
-import { nvidiaModels, productModel } from "./models.ts";
+import { nvidiaModels, parseGpuModel, productModel } from "./models.ts";
 import { readSpecs } from "./specs.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "svc-gpu-"));

@@ -1,19 +1,12 @@
 import type { ContainerCreateOptions } from "dockerode";
 import { errorText, type Logger, Mutex } from "../../../../util/index.ts";
-import {
-  clusterErrors,
-  type GpuCapacity,
-  type GpuModel,
-  type GpuWish,
-  gpuName,
-  isWantedGpu,
-} from "../../contract/index.ts";
+import { clusterErrors, type GpuCapacity, type GpuWish, gpuName, isWantedGpu } from "../../contract/index.ts";
 import type { EngineApi } from "../api/api.ts";
 import type { EngineHealth } from "../api/health.ts";
 import { LABEL, type Labels, type Naming } from "../labels.ts";
 import { ALIAS_FOLDER, aliasMapping, aliasSpecs, writeAliases } from "./alias.ts";
 import { type GpuDevice, gpuDevices, gpuKinds } from "./devices.ts";
-import { NVIDIA_FOLDER, nvidiaModels } from "./models.ts";
+import { type GpuModel, NVIDIA_FOLDER, nvidiaModels } from "./models.ts";
 import { CDI_FOLDERS, readSpecs } from "./specs.ts";
 
 const HIDES_ALL = { NVIDIA_VISIBLE_DEVICES: "void" } as const;

@@ -1,7 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readFileText } from "../../../../util/index.ts";
-import type { GpuModel } from "../../contract/index.ts";
+import { asList, readFileText } from "../../../../util/index.ts";
+import type { GpuCapacity } from "../../contract/index.ts";
+
+/** A model as deployment files name it, with what else is known of it. */
+export type GpuModel = Pick<GpuCapacity, "model" | "ram" | "interface">;
 
 /** Only orders that take any model get such a device. */
 export const UNKNOWN_MODEL: GpuModel = { model: "unknown" };
@@ -49,4 +52,27 @@ export function productModel(product: string): GpuModel {
     ...(bus === undefined ? {} : { interface: bus.toLowerCase() }),
     model: model.join("").toLowerCase() || UNKNOWN_MODEL.model,
   });
+}
+
+const NAMED = /^([a-z][\w.-]*\/[a-z][\w-]*(?:=[\w.:-]+)?):([a-z0-9][a-z0-9.-]*)(?:\/(\d+Gi))?(?:\/(pcie|sxm))?$/i;
+
+/**
+ * Reads an operator's word for the model of a device, or of all devices of a kind: `nvidia.com/gpu=0:a100/80Gi/sxm`.
+ * Undefined if the form is another.
+ */
+export function parseGpuModel(text: string): readonly [device: string, model: GpuModel] | undefined {
+  const [, device, model, ram, bus] = NAMED.exec(text) ?? [];
+  if (device === undefined || model === undefined) return undefined;
+  const named = { model: model.toLowerCase(), ...(ram === undefined ? {} : { ram }) };
+  return [device, { ...named, ...(bus === undefined ? {} : { interface: bus.toLowerCase() }) }];
+}
+
+const readGpuModels = asList(
+  "devices with their models such as nvidia.com/gpu=0:a100/80Gi/sxm or nvidia.com/gpu:t4",
+  parseGpuModel,
+);
+
+/** Models of GPUs by device, separated by commas. */
+export function parseGpuModels(text: string): ReadonlyMap<string, GpuModel> {
+  return new Map(readGpuModels(text));
 }

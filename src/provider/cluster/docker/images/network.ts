@@ -4,8 +4,9 @@ import { request as tlsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
 import { errorText, type Logger } from "../../../../util/index.ts";
-import { type AllowedRegistry, clusterErrors } from "../../contract/index.ts";
+import { clusterErrors } from "../../contract/index.ts";
 import { isPublicAddress } from "../../shared/index.ts";
+import type { AllowedRegistry } from "./allowed.ts";
 import { MAX_ADDRESSES, MAX_REDIRECTS, SILENCE_MS } from "./limits.ts";
 
 export interface NetworkOptions {

@@ -1,4 +1,5 @@
-import { type CarriedPort, type PortAssignment, portName } from "../../contract/index.ts";
+import { type PortAssignment, portName } from "../../contract/index.ts";
+import type { ReachedPort } from "../ports/carrier.ts";
 import type { LeaseState } from "./state.ts";
 import { readyPort } from "./status.ts";
 
@@ -26,7 +27,7 @@ export class NodePorts {
     state.reached = new Set(ready.map(({ id }) => id));
   }
 
-  async #carry(wanted: readonly CarriedPort[], text: string): Promise<void> {
+  async #carry(wanted: readonly ReachedPort[], text: string): Promise<void> {
     const state = this.#state;
     const { carrier } = state.context.settings;
     const failures = await carrier.carry(state.namespace, wanted);
@@ -68,7 +69,7 @@ export class NodePorts {
     state.event({ type: "Normal", reason: "PortAssigned", note, service });
   }
 
-  #carriedPort(assignment: PortAssignment, host: string): CarriedPort {
+  #carriedPort(assignment: PortAssignment, host: string): ReachedPort {
     const state = this.#state;
     const { port, proto, hostPort, service } = assignment;
     const key = `${port}/${proto.toLowerCase()}`;

@@ -4,6 +4,11 @@ import { type CarriedPort, type PortCarrier, portName } from "../../contract/ind
 import type { KernelPorts } from "./kernel-ports.ts";
 import type { KernelPort } from "./rules.ts";
 
+/** A host port, and its replicas as the kernel of this machine reaches them. */
+export interface ReachedPort extends CarriedPort {
+  readonly direct?: { readonly addresses: readonly string[]; readonly port: number };
+}
+
 /**
  * Carries node ports through the kernel, in front of another carrier that listens on them as well: the other one serves
  * loopback, what is beyond the kernel's share of the limits, and everything where rules cannot be set.
@@ -19,7 +24,7 @@ export class KernelCarrier implements PortCarrier {
     this.#log = log;
   }
 
-  async carry(lease: string, ports: readonly CarriedPort[]): Promise<ReadonlyMap<string, string>> {
+  async carry(lease: string, ports: readonly ReachedPort[]): Promise<ReadonlyMap<string, string>> {
     // Nobody is sent to a replica that is about to go; a new replica gets connections once it is known that the port is
     // ours.
     if (ports.length === 0) await this.#set(lease, []);
@@ -54,7 +59,7 @@ export class KernelCarrier implements PortCarrier {
 }
 
 /** Undefined for a port that only programs of this machine reach. */
-function kernelPort({ proto, hostPort, host, direct }: CarriedPort): KernelPort | undefined {
+function kernelPort({ proto, hostPort, host, direct }: ReachedPort): KernelPort | undefined {
   const address = kernelHost(host);
   if (direct === undefined || address === "none") return undefined;
   return {

@@ -1,7 +1,13 @@
-import type { PoolUse } from "../../contract/index.ts";
 import type { KubernetesApi } from "../api/api.ts";
 import { addressName, KIND, LABEL, LEASES_SPACE } from "../objects/index.ts";
 import { type ApiService, balanced } from "../view/balanced.ts";
+
+/** Addresses of a pool that are in use; the rest is left for leases. */
+export interface PoolUse {
+  readonly leased: number;
+  /** Of others on the cluster. */
+  readonly foreign: number;
+}
 
 /** How many addresses of a pool leases have, of any provider, and how many other Services of the cluster have or want. */
 export async function poolUse(api: KubernetesApi, pool: readonly string[]): Promise<PoolUse> {

@@ -1,6 +1,7 @@
 import type { HttpOptions } from "../../../../sdl/index.ts";
 import type { LeaseKey } from "../../../../wire/index.ts";
-import { type GatewayName, leaseNamespace, type ServiceRoute } from "../../contract/index.ts";
+import { leaseNamespace, type ServiceRoute } from "../../contract/index.ts";
+import type { GatewayName } from "../settings.ts";
 import { KIND, type Wanted, wanted } from "./kinds.ts";
 import { certificateName, LABEL, leaseLabels } from "./names.ts";
 import type { ObjectSettings } from "./settings.ts";

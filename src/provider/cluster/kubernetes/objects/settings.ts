@@ -1,4 +1,4 @@
-import type { GatewayName, PodSecurity } from "../../contract/index.ts";
+import type { GatewayName, PodSecurity } from "../settings.ts";
 
 /**
  * Controllers of ingresses collect changes for a second or two before they follow them; twice that, and a moment for the

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Mutexes } from "../../../../../util/index.ts";
-import type { WeigherProgram } from "../../../contract/index.ts";
+import type { Program } from "../../../contract/index.ts";
 import { measureLayer, type Weight } from "./measure.ts";
 
+/** First argument of this program for the process that weighs layers of images. */
+export const WEIGHER_WORD = "layer-weigher";
 /** Set for the process that weighs. */
 export const WEIGHER_VARIABLE = "SVC_LAYER_WEIGHER";
 
@@ -31,10 +33,10 @@ export interface WeighOptions {
  * this process has leases to look after. Without a program it weighs here.
  */
 export class Weigher {
-  readonly #program: WeigherProgram | undefined;
+  readonly #program: Program | undefined;
   readonly #leases = new Mutexes();
 
-  constructor(program: WeigherProgram | undefined) {
+  constructor(program: Program | undefined) {
     this.#program = program;
   }
 
@@ -47,7 +49,7 @@ export class Weigher {
 }
 
 async function ask(
-  { command, args }: WeigherProgram,
+  { command, args }: Program,
   { file, most, signal }: Omit<WeighOptions, "lease"> & { readonly file: string },
 ): Promise<Weight> {
   const { PATH, TMPDIR } = process.env;
