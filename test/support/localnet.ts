@@ -30,14 +30,15 @@ export class TestLocalnet {
     this.tenant = new TestTenant(client, parts.tenant);
   }
 
-  static async start(blockIntervalMs = 200): Promise<TestLocalnet> {
+  /** `main` is the path of another build of the program, which makes the home of the node and runs first. */
+  static async start(blockIntervalMs = 200, main?: string): Promise<TestLocalnet> {
     const fixture = new Fixture();
     try {
       const [faucet, tenant] = [testKey("faucet"), testKey("tenant")];
       const coins = [{ denom: NATIVE_DENOM, amount: FUNDS }];
       const accounts = [faucet, tenant].map(({ address }) => ({ address, coins }));
       const engine = await startEngine(fixture);
-      const node = await startNode(fixture, { blockIntervalMs, accounts });
+      const node = await startNode(fixture, { blockIntervalMs, accounts, ...(main === undefined ? {} : { main }) });
       return new TestLocalnet(fixture, { node, engine, faucet, tenant });
     } catch (error) {
       await fixture.close();
@@ -45,7 +46,7 @@ export class TestLocalnet {
     }
   }
 
-  provider(request: Pick<ProviderRequest, "name" | "cpuScale" | "flags" | "env">): Promise<TestProvider> {
+  provider(request: Pick<ProviderRequest, "name" | "cpuScale" | "flags" | "env" | "main">): Promise<TestProvider> {
     return startProvider(this.fixture, { ...request, node: this.node, engine: this.engine, faucet: this.faucet });
   }
 

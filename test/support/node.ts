@@ -31,6 +31,8 @@ export interface NodeRequest {
   /** Flags of Node.js itself. */
   readonly nodeFlags?: readonly string[];
   readonly flags?: readonly string[];
+  /** The path of another build of the program, which makes the home and runs first. */
+  readonly main?: string;
 }
 
 export interface NodeParts {
@@ -71,8 +73,8 @@ export class TestNode {
   }
 
   /** Starts the process and waits until it has made a block; the height of that block. */
-  async start(): Promise<bigint> {
-    const { args, nodeFlags = [], main, firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
+  async start({ main }: Pick<NodeParts, "main"> = this.#parts): Promise<bigint> {
+    const { args, nodeFlags = [], firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
     const program = main === undefined ? {} : { main };
     this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags, ...program });
     const client = this.client();
@@ -105,8 +107,10 @@ export class TestNode {
 export async function startNode(fixture: Fixture, request: NodeRequest = {}): Promise<TestNode> {
   const { chainId = "svc-test-1", blockIntervalMs = 200, checkInvariants = true, minGasPrices = "0utoken" } = request;
   const home = fixture.tempHome("node");
-  await svcOk(["init", "validator", "--chain-id", chainId, "--home", home]);
-  if (request.accounts !== undefined) addGenesisAccounts(home, request.accounts);
+  const program = request.main === undefined ? {} : { main: request.main };
+  await svcOk(["init", "validator", "--chain-id", chainId, "--home", home], program);
+  if (request.main === undefined) addGenesisAccounts(home, request.accounts ?? []);
+  else for (const account of request.accounts ?? []) await addEarlier(home, account, program);
   if (request.editGenesis !== undefined) editGenesis(home, request.editGenesis);
   request.editHome?.(home);
   const [port = 0] = await freePorts(1);
@@ -118,9 +122,15 @@ export async function startNode(fixture: Fixture, request: NodeRequest = {}): Pr
     ...(request.flags ?? []),
   ];
   const { firstBlockWithinMs = FIRST_BLOCK_WITHIN_MS, nodeFlags = [] } = request;
-  const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags, firstBlockWithinMs });
+  const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags, firstBlockWithinMs, ...program });
   await node.start();
   return node;
+}
+
+/** Adds an account with another build of the program, whose genesis file today's may not read. */
+async function addEarlier(home: string, { address, coins }: GenesisAccount, program: { main?: string }): Promise<void> {
+  const text = coins.map(({ amount, denom }) => `${amount}${denom}`).join(",");
+  await svcOk(["add-genesis-account", address, text, "--home", home], program);
 }
 
 function editGenesis(home: string, edit: (genesis: GenesisFile) => void): void {

@@ -26,6 +26,8 @@ export interface ProviderRequest {
   readonly attributes?: Readonly<Record<string, string>>;
   /** Variables of its process. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The path of another build of the program, which makes the home and runs first. */
+  readonly main?: string;
 }
 
 /** How a process of the provider is started. */
@@ -94,6 +96,13 @@ export class TestProvider {
     return new Map(found.filter(([name]) => !name.startsWith(TRIAL)));
   }
 
+  /** The moments at which the containers of tenants began, by their ids. */
+  async started(): Promise<Map<string, string>> {
+    const ids = [...(await this.containers()).values()];
+    const text = await this.#podman("inspect", "--format", "{{.Id}} {{.State.StartedAt}}", ...ids);
+    return new Map(lines(text).map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)]));
+  }
+
   /** Names of its containers and networks on the engine. */
   async leftovers(): Promise<string[]> {
     const containers = await this.#podman("ps", "--all", ...this.#mine(), "--format", "{{.Names}}");
@@ -128,8 +137,9 @@ export class TestProvider {
 export async function startProvider(fixture: Fixture, request: ProviderRequest): Promise<TestProvider> {
   const { name, node, faucet, engine, funds = FUNDS, cpuScale = "0.01" } = request;
   const home = fixture.tempHome(name);
-  await svcOk(["keys", "add", name, "--home", home, ...KEYRING]);
-  const address = (await svcOk(["keys", "show", name, "-a", "--home", home, ...KEYRING])).trim();
+  const program = request.main === undefined ? {} : { main: request.main };
+  await svcOk(["keys", "add", name, "--home", home, ...KEYRING], program);
+  const address = (await svcOk(["keys", "show", name, "-a", "--home", home, ...KEYRING], program)).trim();
   const client = node.client();
   await mustSend(client, faucet, transfer(faucet.address, address, funds)).finally(() => client.close());
   const [gateway = 0, ingress = 0] = await freePorts(2);
@@ -139,8 +149,8 @@ export async function startProvider(fixture: Fixture, request: ProviderRequest):
   writeFileSync(file, JSON.stringify({ host: `https://localhost:${gateway}`, attributes }));
   const chain = ["--home", home, "--chain-id", node.chainId, "--node", node.address, "--from", name, ...KEYRING];
   const block = ["--fees", "5000utoken", "-b", "block", "-y"];
-  await svcOk(["tx", "provider", "create", file, ...chain, ...block]);
-  await svcOk(["tx", "cert", "create", "server", "localhost", ...chain, ...block]);
+  await svcOk(["tx", "provider", "create", file, ...chain, ...block], program);
+  await svcOk(["tx", "cert", "create", "server", "localhost", ...chain, ...block], program);
   const args = [
     ...["provider", "run", ...chain, "--fees", "1000utoken", "--cluster-local-images", "--ingress-loopback-ports"],
     ...(engine === undefined ? [] : onEngine(engine)),
@@ -150,7 +160,7 @@ export async function startProvider(fixture: Fixture, request: ProviderRequest):
   ];
   const provider = new TestProvider(fixture, request, { home, address, ingressPort: ingress, args });
   fixture.defer(() => provider.purge());
-  await provider.start();
+  await provider.start(program);
   return provider;
 }
 
