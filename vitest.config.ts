@@ -13,7 +13,7 @@ const BASE_ENV = {
 /** Thousands of random or interrupted runs of one thing, with a printed seed. */
 const SIMULATIONS = ["src/**/*.sim.test.ts", "test/gas/*.sim.test.ts"];
 
-/** Properties that are tried a little among the unit tests, and ten times as often in the simulations, with `runs` of test/support. */
+/** Properties that are tried a little among the unit tests, and ten times as often at night, with `runs` of test/support. */
 const PROPERTIES = [
   "src/cli/command/words/flags-anywhere.test.ts",
   "src/keyring/ledger/app.test.ts",
@@ -22,6 +22,9 @@ const PROPERTIES = [
   "src/wire/codec/codec.test.ts",
   "src/wire/tx/strict.test.ts",
 ];
+
+/** `npm run nightly` tries more, and longer runs: `sized` and `runs` of test/support. */
+const IS_NIGHT = process.env.SVC_TEST_NIGHTLY !== undefined;
 
 /** Properties of which even a few tries are long. */
 const LONG_PROPERTIES = ["src/modules/market/pruning.test.ts"];
@@ -155,11 +158,11 @@ export default defineConfig({
       {
         test: {
           name: "simulation",
-          include: [...SIMULATIONS, ...PROPERTIES, ...LONG_PROPERTIES],
+          include: [...SIMULATIONS, ...LONG_PROPERTIES, ...(IS_NIGHT ? PROPERTIES : [])],
           ...IN_PROCESS,
           // They run when no other test wants to.
           testTimeout: 7_200_000,
-          env: { ...BASE_ENV, SVC_TEST_RUNS: "10" },
+          env: { ...BASE_ENV, SVC_TEST_RUNS: IS_NIGHT ? "10" : "1" },
         },
       },
       {

@@ -8,18 +8,15 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { constants as constantsOfSystem, setPriority, tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { constants as constantsOfSystem, setPriority } from "node:os";
+import { dirname, join } from "node:path";
 import { secondTry } from "./second-try.mjs";
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const reports = mkdtempSync(join(tmpdir(), "svc-tests-"));
+import { broken, ended, reports, root, tests } from "./suite/runner.mjs";
+import { nodeOf } from "./suite/runtimes.mjs";
 
 /** Programs of the end-to-end tests and the packages they come from. */
 const NEEDED = {
@@ -50,6 +47,9 @@ const NEEDED = {
  * machine's firewall.
  */
 const UNPACKED = { folder: join(root, ".cache", "docker"), packages: ["docker.io", "containerd", "tini"] };
+
+/** The newest version of Node.js that is supported. */
+const NEWEST = 24;
 
 /** Settings under which Podman works on constrained hosts too; written only where there are none. */
 const CONFIG = {
@@ -181,66 +181,14 @@ async function onKubernetes(cluster, words, env) {
   if (missing !== undefined) console.log(`the tests on Kubernetes will be skipped: ${missing}`);
   if (missing !== undefined && process.env.CI !== "true") return { passed: 0, failures: [], skipped: 1, files: [] };
   return tests("e2e-kubernetes", [...words, ...KUBERNETES], {
+    minutes: MINUTES.lane,
     env: { ...env, SVC_TEST_KUBERNETES: "1" },
     isSilent: true,
   });
 }
 
-const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
-
 /** Minutes after which a part of the run is ended, with what it was doing: several times what it takes on two cores. */
-const MINUTES = { unit: 15, "e2e-alone": 20, "once-more": 10, simulation: 60, lane: 40 };
-
-/**
- * Runs vitest with these arguments and prints its output, at the end where it is silent; returns counts, and the failed tests
- * with their messages.
- */
-async function tests(name, words, { env = {}, isSilent = false, isLast = false } = {}) {
-  const report = join(reports, `${name}.json`);
-  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const suiteErrors = join(reports, `${name}-suites.json`);
-  const reporters = ["default", "json", ...REPORTERS].map((each) => `--reporter=${each}`);
-  const args = [vitest, "run", ...words, ...reporters, `--outputFile.json=${report}`];
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    stdio: ["ignore", ...(isSilent ? ["pipe", "pipe"] : ["inherit", "inherit"])],
-    env: {
-      ...process.env,
-      ...env,
-      SVC_TEST_MINUTES: `${MINUTES[name] ?? MINUTES.lane}`,
-      SVC_TEST_SUITE_ERRORS: suiteErrors,
-    },
-  });
-  // Its processes run when no other process needs the processor.
-  if (isLast) setPriority(child.pid, constantsOfSystem.priority.PRIORITY_LOW);
-  const said = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => said.push(part));
-  const ok = await ended(child);
-  process.stdout.write(Buffer.concat(said));
-  if (!existsSync(report))
-    return broken(`${name} tests: no report, because they could not begin or did not end in time`);
-  const result = JSON.parse(readFileSync(report, "utf8"));
-  const errors = existsSync(suiteErrors) ? JSON.parse(readFileSync(suiteErrors, "utf8")) : {};
-  // A file whose set-up or tidying fails has no failed test of its own.
-  const brokenFiles = result.testResults.filter(({ status, assertionResults }) => {
-    return status === "failed" && assertionResults.every((each) => each.status !== "failed");
-  });
-  const failures = [
-    ...brokenFiles.map(({ name, message }) => [relative(root, name), message, ...(errors[name] ?? [])].join("\n")),
-    ...result.testResults.flatMap(failedTests),
-  ];
-  const files = result.testResults.filter(({ status }) => status === "failed").map((each) => relative(root, each.name));
-  if (!ok && failures.length === 0) failures.push(`${name} tests: an error outside of the tests`);
-  return { passed: result.numPassedTests, failures, skipped: result.numPendingTests, files, env };
-}
-
-/** Whether a process ended well. Its output is whole then, unless a process that outlives it holds that open. */
-function ended(child) {
-  return new Promise((resolve) => {
-    child.once("exit", (code) => setTimeout(() => resolve(code === 0), 10_000).unref());
-    child.once("close", (code) => resolve(code === 0));
-  });
-}
+const MINUTES = { unit: 15, quick: 10, alone: 20, again: 10, simulation: 40, lane: 40 };
 
 /**
  * Tests that share nothing with the rest: no containers, no bound of memory, no build of the checkout. They run beside the
@@ -297,30 +245,36 @@ const without = (paths) => ({
 async function endToEnd(env, cluster) {
   const words = ["--project", "e2e"];
   const simulations = tests("simulation", ["--project", "simulation", "--maxWorkers=2"], {
+    minutes: MINUTES.simulation,
     isSilent: true,
     isLast: true,
   });
+  const minutes = MINUTES.lane;
   const lanes = await Promise.all([
-    tests("e2e", words, { env: { ...env, ...without([...APART, ...HOSTS, ...KILLS, ...ALONE]) } }),
-    tests("e2e-apart", [...words, ...APART], { env, isSilent: true }),
-    tests("e2e-hosts", [...words, ...HOSTS], { env, isSilent: true }),
-    tests("e2e-kills", [...words, ...KILLS], { env, isSilent: true }),
+    tests("e2e", words, { minutes, env: { ...env, ...without([...APART, ...HOSTS, ...KILLS, ...ALONE]) } }),
+    tests("e2e-apart", [...words, ...APART], { minutes, env, isSilent: true }),
+    tests("e2e-hosts", [...words, ...HOSTS], { minutes, env, isSilent: true }),
+    tests("e2e-kills", [...words, ...KILLS], { minutes, env, isSilent: true }),
     onKubernetes(cluster, words, env),
   ]);
-  const alone = await tests("e2e-alone", [...words, ...ALONE], { env: { ...env, ...without(KILLS) } });
+  const alone = await tests("e2e-alone", [...words, ...ALONE], {
+    minutes: MINUTES.alone,
+    env: { ...env, ...without(KILLS) },
+  });
   const simulated = await simulations;
-  const again = (files, itsEnv) => tests("once-more", [...words, ...files], { env: itsEnv });
+  const again = (files, itsEnv) => tests("once-more", [...words, ...files], { minutes: MINUTES.again, env: itsEnv });
   return [...(await secondTry([...lanes, alone], again)), simulated];
 }
 
-function failedTests({ name, assertionResults }) {
-  return assertionResults
-    .filter(({ status }) => status === "failed")
-    .map(({ fullName, failureMessages }) => `${relative(root, name)}: ${fullName}\n${failureMessages.join("\n")}`);
-}
-
-function broken(failure) {
-  return { passed: 0, failures: [failure], skipped: 0, files: [] };
+/** The quick tests with the newest version of Node.js. `npm run nightly` runs all tests with each version. */
+async function quickOnNewest() {
+  if (process.env.SVC_TEST_RUNTIME !== undefined || process.versions.node.startsWith(`${NEWEST}.`)) return [];
+  const node = nodeOf(NEWEST);
+  const missing = `the quick tests with Node.js ${NEWEST}: npm cannot install node@${NEWEST}`;
+  if (node !== undefined) return [await tests("quick", ["--project", "unit"], { node, minutes: MINUTES.quick })];
+  if (process.env.CI === "true") return [broken(missing)];
+  console.log(`skipped: ${missing}`);
+  return [{ passed: 0, failures: [], skipped: 1, files: [] }];
 }
 
 /** A check without tests of its own counts as one; its output is printed when it has ended. */
@@ -352,10 +306,10 @@ const [lint, types, build] = await Promise.all([
 const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
 const counts = [
   ...[lint, types, build],
-  await tests("unit", ["--project", "unit", "--project", "slow"]),
+  await tests("unit", ["--project", "unit", "--project", "slow"], { minutes: MINUTES.unit }),
+  ...(await quickOnNewest()),
   ...(await endToEnd(made, cluster)),
 ];
-rmSync(reports, { recursive: true, force: true });
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
 const skipped = sum("skipped");
 const failures = counts.flatMap((each) => each.failures);

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
+import { sized } from "../../test/support/runs.ts";
 import { simulateWhole } from "../../test/support/simulation/whole.ts";
 import { describeWholeRuns } from "../../test/support/simulation/whole-runs.ts";
 import { toHex } from "../util/index.ts";
 
 /** Runs with parameters of their own. A run with a given seed repeats with `WHOLE_SIM_SEED` and one run. */
-const RUNS = Number(process.env.WHOLE_SIM_RUNS ?? 10);
-const OPERATIONS = Number(process.env.WHOLE_SIM_OPERATIONS ?? 10_000);
+const RUNS = Number(process.env.WHOLE_SIM_RUNS ?? sized(2, 10));
+const OPERATIONS = Number(process.env.WHOLE_SIM_OPERATIONS ?? sized(4_000, 10_000));
 const SEED = Number(process.env.WHOLE_SIM_SEED ?? 20_261);
 
 describeWholeRuns({

@@ -6,6 +6,7 @@ import { onChain, sampleDeployment } from "../../test/support/provider/deploymen
 import { LeaseHarness, leaseOf, STRANGER, TENANT } from "../../test/support/provider/leases.ts";
 import { edited, oddFile } from "../../test/support/provider/odd-files.ts";
 import { type Rng, seedFrom } from "../../test/support/rng.ts";
+import { sized } from "../../test/support/runs.ts";
 import { decodeManifest, type LoadedSdl, loadSdl, manifestJson, SdlError } from "../sdl/index.ts";
 import { SvcError, silentLogger } from "../util/index.ts";
 import type { GroupSpec } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
@@ -14,8 +15,7 @@ import { groupNeeds, openInventory } from "./inventory/index.ts";
 import { OrderService } from "./orders/index.ts";
 import { parseScales, scalePricing } from "./pricing/index.ts";
 
-/** `npm run lab files` takes 10^5. */
-const FILES = Number(process.env.SVC_TEST_FILES ?? 500);
+const FILES = Number(process.env.SVC_TEST_FILES ?? sized(100, 2_000));
 const LOOK_EVERY = 100;
 const ROOT = resolve(import.meta.dirname, "../..");
 const REAL = ["examples", "test/vectors/sdl"].flatMap((folder) =>

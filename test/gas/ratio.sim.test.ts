@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { sized } from "../support/runs.ts";
 import { CASES } from "./cases/index.ts";
 import { measureCase } from "./measure.ts";
 
 /** Compares the most and the least expensive message, each with its worst valid content: the time that a block's gas buys. */
 const MOST = 10;
-const ROUNDS = 4;
+const ROUNDS = sized(1, 4);
 
 /** The best of the rounds of a case: what disturbs a measurement only ever adds to it. */
 function worstOf(name: string): number {

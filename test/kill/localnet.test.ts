@@ -19,7 +19,7 @@ import { Fixture, fetchPage, pause, ROOT, runSvc, type SvcProcess, seedFrom, svc
 
 const PORT_OFFSET = 2200;
 /** `npm run lab localnet` has thirty. */
-const KILLS = Number(process.env.SVC_TEST_LOCALNET_KILLS ?? 5);
+const KILLS = Number(process.env.SVC_TEST_LOCALNET_KILLS ?? 2);
 const START_MS = 120_000;
 /** Two starts and a stop for each kill, on a busy machine. */
 const LONG_MS = Math.max(300_000, KILLS * 180_000);

@@ -6,7 +6,7 @@ import { type DeploymentKey, encodeAddress, type LeaseKey } from "../../src/wire
 import { describeWithEngine, type Ordered, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { balanceOf, pause, type Rng, seedFrom, waitFor, webFile } from "../support/index.ts";
 
-const KILLS = Number(process.env.SVC_TEST_PROVIDER_KILLS ?? 20);
+const KILLS = Number(process.env.SVC_TEST_PROVIDER_KILLS ?? 8);
 const TIMEOUT_MS = 120_000 + KILLS * 40_000;
 const SCALE = 10n ** 18n;
 

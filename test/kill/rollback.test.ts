@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { Fixture, pause, runSvc, seedFrom, startNode, type TestNode, waitFor } from "../support/index.ts";
 import { auditChain } from "./audit.ts";
 
-const ROUNDS = Number(process.env.SVC_TEST_ROLLBACK_KILLS ?? 8);
+const ROUNDS = Number(process.env.SVC_TEST_ROLLBACK_KILLS ?? 4);
 const BLOCK_MS = 150;
 /** Longer than a rollback takes on an idle machine: some are killed, some finish. */
 const LONGEST_MS = 900;

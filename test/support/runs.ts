@@ -1,6 +1,11 @@
 import fc from "fast-check";
 
-/** Random runs of a property: a few among the unit tests, ten times as many among the simulations. */
+/** The size of what guards a statistical promise: small in `npm test`, and large in `npm run nightly`. */
+export function sized(small: number, large: number): number {
+  return process.env.SVC_TEST_NIGHTLY === undefined ? small : large;
+}
+
+/** Random runs of a property: a few in `npm test`, ten times as many at night. */
 export function runs(count: number): number {
   return count * Number(process.env.SVC_TEST_RUNS ?? "1");
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type NamedPayment, opened, withdrawn } from "../../../test/support/books.ts";
+import { sized } from "../../../test/support/runs.ts";
 import {
   addDeposit,
   addPayment,
@@ -168,7 +169,7 @@ function runModel(words: readonly number[]): Outcome {
   return { earned, refunds: deposits, ends };
 }
 
-const RUNS = Number(process.env.SETTLEMENT_RUNS ?? 100_000);
+const RUNS = Number(process.env.SETTLEMENT_RUNS ?? sized(10_000, 100_000));
 const SEED = Number(process.env.SETTLEMENT_SEED ?? 20_260_101);
 
 describe("settlement", () => {

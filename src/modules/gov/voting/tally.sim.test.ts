@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { consensusKey, createValidatorMessage, operatorAddress } from "../../../../test/support/chain/index.ts";
+import { sized } from "../../../../test/support/runs.ts";
 import { pickOperation, type SimRandom, simRandom } from "../../../../test/support/simulation/operation.ts";
 import { type StakeSimulation, stakeOperations } from "../../../../test/support/simulation/stake.ts";
 import type { Misbehavior } from "../../../abci/index.ts";
@@ -13,7 +14,7 @@ import { MsgSubmitProposalSchema, MsgVoteWeightedSchema } from "../../../wire/ge
 import { Query as StakingQuery } from "../../../wire/gen/sdk/staking/v1beta1/query_pb.js";
 import { BondStatus, type Validator } from "../../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 
-const RUNS = Number(process.env.TALLY_SIM_RUNS ?? 5);
+const RUNS = Number(process.env.TALLY_SIM_RUNS ?? sized(1, 5));
 const BLOCKS = Number(process.env.TALLY_SIM_BLOCKS ?? 120);
 /** A run with a given seed repeats with `TALLY_SIM_SEED`; further runs take the seeds behind it. */
 const SEED = Number(process.env.TALLY_SIM_SEED ?? 4242);

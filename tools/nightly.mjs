@@ -1,0 +1,121 @@
+// What `npm test` has only a short form of: npm run nightly [parts]. A run of all parts takes at most 100 minutes on two
+// cores and writes bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { broken, ended, root, tests } from "./suite/runner.mjs";
+import { nodeOf } from "./suite/runtimes.mjs";
+
+const seed = Number(process.env.SVC_NIGHTLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+if (!Number.isSafeInteger(seed)) {
+  console.error("SVC_NIGHTLY_SEED must be a whole number: take the one that the run printed");
+  process.exit(2);
+}
+
+/** Each part is ended after its minutes; together they are at most 100. */
+const PARTS = {
+  /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
+  simulations: {
+    minutes: 18,
+    words: ["--project", "simulation"],
+    env: {
+      SVC_TEST_NIGHTLY: 1,
+      ...seeds("SVC_TEST", "MARKET_SIM", "MODEL_SIM", "WHOLE_SIM", "STAKE_SIM", "SETTLEMENT"),
+    },
+  },
+  /** Nodes, providers, localnets and commands that are killed, and faults around a provider with real processes. */
+  kills: {
+    minutes: 20,
+    words: ["--project", "e2e", "test/kill"],
+    env: {
+      ...{ SVC_TEST_NODE_KILLS: 100, SVC_TEST_PROVIDER_KILLS: 40, SVC_TEST_ROLLBACK_KILLS: 20 },
+      ...{ SVC_TEST_SNAPSHOT_KILLS: 10, SVC_TEST_LOCALNET_KILLS: 8, SVC_TEST_FAULTS: 20, SVC_TEST_LEASES: 4 },
+      ...seeds("SVC_TEST"),
+    },
+  },
+  /** Every attack for ten seconds at least; a flood behind nginx and HAProxy where these are installed. */
+  attacks: {
+    minutes: 17,
+    words: ["--project", "e2e", "test/attack"],
+    env: { SVC_TEST_ATTACK_MS: 10_000, SVC_TEST_PROXIES: 1, ...seeds("SVC_TEST") },
+  },
+  /** All of `npm test`, with each version of Node.js that is supported. */
+  "node-20": { minutes: 15, major: 20 },
+  "node-22": { minutes: 15, major: 22 },
+  "node-24": { minutes: 15, major: 24 },
+};
+
+function seeds(...names) {
+  return Object.fromEntries(names.map((name) => [`${name}_SEED`, seed]));
+}
+
+function inWords(env) {
+  return Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)]));
+}
+
+/** `npm test` under another version of Node.js. Its programs find that version too. */
+async function underNode({ minutes, major }) {
+  const node = nodeOf(major);
+  if (node === undefined) return broken(`Node.js ${major} cannot be installed from the npm package node@${major}`);
+  const child = spawn(node, [join(root, "tools", "test.mjs")], {
+    cwd: root,
+    // A group of its own, so that all of its processes can be ended.
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}`, SVC_TEST_RUNTIME: `${major}` },
+  });
+  const end = () => process.kill(-child.pid, "SIGKILL");
+  const timer = setTimeout(end, minutes * 60_000);
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      end();
+      process.exit(1);
+    });
+  }
+  let said = "";
+  child.stdout.on("data", (part) => {
+    process.stdout.write(part);
+    said = `${said}${part}`.slice(-100_000);
+  });
+  const ok = await ended(child);
+  clearTimeout(timer);
+  const [, passed, skipped = "0"] = /^(\d+) passed, \d+ failed(?:, (\d+) skipped)?$/m.exec(said) ?? [];
+  if (passed === undefined) return broken(`npm test with Node.js ${major} did not end within ${minutes} minutes`);
+  const failures = [...said.matchAll(/^FAILED (.*)$/gm)].map(([, title]) => title);
+  if (!ok && failures.length === 0) failures.push(`npm test with Node.js ${major} failed`);
+  return { passed: Number(passed), skipped: Number(skipped), failures };
+}
+
+async function run(name, part) {
+  console.log(`\n== ${name} (repeat with SVC_NIGHTLY_SEED=${seed} npm run nightly ${name})`);
+  const began = Date.now();
+  const { passed, skipped, failures } =
+    part.major === undefined
+      ? await tests(name, part.words, { minutes: part.minutes, env: inWords(part.env) })
+      : await underNode(part);
+  const titles = failures.map((failure) => failure.split("\n")[0]);
+  return { name, minutes: Math.round((Date.now() - began) / 6_000) / 10, passed, skipped, failures: titles };
+}
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  console.error(`there is no part ${unknown.join(", ")}; the parts are ${Object.keys(PARTS).join(", ")}`);
+  process.exit(2);
+}
+
+mkdirSync(join(root, ".cache"), { recursive: true });
+const results = [];
+for (const [name, part] of Object.entries(PARTS)) {
+  if (names.length === 0 || names.includes(name)) results.push(await run(name, part));
+}
+if (names.length === 0) {
+  const record = { command: "npm run nightly", date: new Date().toISOString(), seed, parts: results };
+  const file = join(root, "bench", "results", "nightly.json");
+  writeFileSync(file, `${JSON.stringify(record, undefined, 2)}\n`);
+}
+for (const { name, minutes, passed, skipped, failures } of results) {
+  console.log(`${name.padEnd(12)} ${minutes} min, ${passed} passed, ${failures.length} failed, ${skipped} skipped`);
+  for (const failure of failures) console.log(`  FAILED ${failure}`);
+}
+process.exit(results.every(({ failures }) => failures.length === 0) ? 0 : 1);
