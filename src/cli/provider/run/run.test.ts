@@ -42,14 +42,18 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-async function started(given: Given, time: Pick<DaemonOptions, "clock" | "random"> = {}): Promise<TestDaemon> {
+function daemonOf(given: Given, time: Pick<DaemonOptions, "clock" | "random"> = {}): TestDaemon {
   const home = mkdtempSync(join(tmpdir(), "svc-provider-flags-"));
   const flags = resolveFlags(PROVIDER_RUN_FLAGS, new Map(Object.entries({ ...OWN_PORTS, ...given })), {
     SVC_HOME: home,
   });
   const config = readSettings(flags);
   const { nodePorts } = readClusterSettings(flags);
-  const daemon = new TestDaemon(market, { config, nodePorts, ...time });
+  return new TestDaemon(market, { config, nodePorts, ...time });
+}
+
+async function started(given: Given): Promise<TestDaemon> {
+  const daemon = daemonOf(given);
   onTestFinished(() => daemon.stop());
   await daemon.start();
   return daemon;
@@ -87,31 +91,24 @@ async function served(daemon: TestDaemon, options: SampleOptions = {}): Promise<
   return id;
 }
 
-describe("bids", () => {
-  test("--fees is what a transaction pays, --bid-deposit what is locked", async () => {
-    const daemon = await started({ fees: "2000utoken", "gas-prices": "0utoken", "bid-deposit": "6000000utoken" });
-    const before = await daemon.balance();
-    await bidOn(daemon);
-    expect(before - (await daemon.balance())).toBe(6_000_000n + 2000n);
-  });
+async function statusOf(daemon: TestDaemon, options: SampleOptions = {}) {
+  return daemon.gateway().leaseStatus(await served(daemon, options));
+}
 
+async function get(port: number, host: string, localAddress = "127.0.0.1"): Promise<IncomingMessage> {
+  const request = httpRequest({ host: "127.0.0.1", port, localAddress, headers: { host }, agent: false }).end();
+  const [response] = await once(request, "response");
+  response.resume();
+  return response;
+}
+
+describe("bids", () => {
   test("--gas-prices pays for more gas than the fee does", async () => {
     const daemon = await started({ "gas-prices": "1utoken" });
     const before = await daemon.balance();
     await bidOn(daemon);
     // A batch has a limit of 100000 gas at least.
     expect(before - (await daemon.balance())).toBeGreaterThanOrEqual(DEPOSIT + 100_000n);
-  });
-
-  test("the price is that of the strategy", async () => {
-    const daemon = await started({
-      "bid-price-cpu-scale": "0.5",
-      "bid-price-memory-scale": "0.25",
-      "bid-price-storage-scale": "0.125",
-      "bid-price-endpoint-scale": "3",
-    });
-    // A tenth of a core, 32 MiB, 64 MiB and one endpoint.
-    expect((await bidOn(daemon)).bid.price.amount).toBe(parseDec("69"));
   });
 
   test("--bid-timeout takes a bid back that nobody wants, and the order gets another one after a pause", async () => {
@@ -126,34 +123,93 @@ describe("bids", () => {
     const daemon = await started({ "provider-config": path });
     expect(await declined(daemon)).toBe("this provider serves only orders that ask for tier=gold");
   });
+});
+
+describe("a daemon with values of its own for bids, inventory and names", () => {
+  let daemon: TestDaemon;
+  let nodePort: number;
+  let gatewayPort: number;
+  let ingressPort: number;
+  beforeAll(async () => {
+    [nodePort, gatewayPort, ingressPort] = [await freePort(), await freePort(), await freePort()];
+    daemon = daemonOf({
+      ...{ fees: "2000utoken", "gas-prices": "0utoken", "bid-deposit": "6000000utoken" },
+      ...{ "bid-price-cpu-scale": "0.5", "bid-price-memory-scale": "0.25", "bid-price-storage-scale": "0.125" },
+      "bid-price-endpoint-scale": "3",
+      ...{ "overcommit-pct-cpu": "50", "overcommit-pct-mem": "25", "overcommit-pct-storage": "10" },
+      ...{ "cluster-node-port-quantity": "1", "cluster-node-port-range": `${nodePort}-${nodePort}` },
+      "cluster-public-hostname": "cluster.example",
+      "deployment-ingress-domain": "apps.example",
+      "deployment-blocked-hostnames": "other.example,.bank.example",
+      "gateway-listen-address": `127.0.0.1:${gatewayPort}`,
+      "ingress-listen-address": `127.0.0.1:${ingressPort}`,
+      ...UNPROVEN,
+    });
+    await daemon.start();
+  });
+  afterAll(() => daemon.stop());
+
+  test("--fees is what a transaction pays, --bid-deposit what is locked; the price is that of the strategy", async () => {
+    const before = await daemon.balance();
+    const { bid } = await bidOn(daemon);
+    expect(before - (await daemon.balance())).toBe(6_000_000n + 2000n);
+    // A tenth of a core, 32 MiB, 64 MiB and one endpoint.
+    expect(bid.price.amount).toBe(parseDec("69"));
+  });
+
+  test("--overcommit-pct-cpu, -mem and -storage promise more, each of its own", () => {
+    // The cluster has 8 cores, 16 GiB of memory and 100 GiB of storage.
+    expect(daemon.logged("node resources")).toMatchObject({
+      ...{ "available-cpu": 12_000n, "available-memory": 20n << 30n, "available-storage": 110n << 30n },
+    });
+  });
 
   test("--cluster-node-port-quantity is the most that leases may take", async () => {
-    const daemon = await started({ "cluster-node-port-quantity": "1" });
     expect(await declined(daemon, { nodePorts: [7001, 7002] })).toContain("2 node ports wanted, 1 of 1 left");
+  });
+
+  test("--cluster-public-hostname and --cluster-node-port-range are what a tenant is told of a port", async () => {
+    const { forwarded_ports: ports } = await statusOf(daemon, { nodePorts: [7001] });
+    expect(ports).toMatchObject({ web: [{ host: "cluster.example", externalPort: nodePort }] });
+  });
+
+  test("--deployment-ingress-domain ends the names that are made", async () => {
+    const { services } = await statusOf(daemon);
+    expect(services.web?.uris).toEqual([expect.stringMatching(/^[a-z0-9]+\.apps\.example$/)]);
+  });
+
+  test("--deployment-blocked-hostnames keeps names from tenants", async () => {
+    await expect(served(daemon, { hosts: ["www.bank.example"] })).rejects.toThrow(/www\.bank\.example/);
+  });
+
+  test("--gateway-listen-address is where the gateway listens", async () => {
+    expect(await daemon.gateway(gatewayPort).version()).toMatchObject({ svc: { version: "v0.0.0" } });
+  });
+
+  test("--ingress-listen-address is where the ingress listens, and in the addresses of services", async () => {
+    const { services } = await statusOf(daemon, { hosts: ["shop.example"] });
+    expect(services.web?.urls).toContain(`http://shop.example:${ingressPort}/`);
+    expect((await get(ingressPort, "nobody.example")).statusCode).toBe(404);
   });
 });
 
-describe("the inventory", () => {
-  // The cluster has 8 cores, 16 GiB of memory and 100 GiB of storage.
-  test.each([
-    ["cpu", { "available-cpu": 12_000n, "available-memory": 16n << 30n, "available-storage": 100n << 30n }],
-    ["mem", { "available-cpu": 8_000n, "available-memory": 24n << 30n, "available-storage": 100n << 30n }],
-    ["storage", { "available-cpu": 8_000n, "available-memory": 16n << 30n, "available-storage": 150n << 30n }],
-  ])("--overcommit-pct-%s promises more of it alone", async (resource, left) => {
-    const daemon = await started({ [`overcommit-pct-${resource}`]: "50" });
-    expect(daemon.logged("node resources")).toMatchObject(left);
+describe("a daemon whose times are short, and which makes no host names", () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = daemonOf({
+      ...{ "manifest-timeout": "3s", "withdrawal-period": "100ms", "inventory-resource-poll-period": "20ms" },
+      ...{ "deployment-ingress-static-hosts": false, "ingress-loopback-ports": true, ...UNPROVEN },
+    });
+    await daemon.start();
   });
+  afterAll(() => daemon.stop());
 
   test("--inventory-resource-poll-period is the time between two looks", async () => {
-    const daemon = await started({ "inventory-resource-poll-period": "20ms" });
     const nodes = vi.spyOn(daemon.driver, "capacity");
     await vi.waitUntil(() => nodes.mock.calls.length > 2, LOOK);
   });
-});
 
-describe("a lease", () => {
-  test("--manifest-timeout gives it up when no manifest comes", async () => {
-    const daemon = await started({ "manifest-timeout": "300ms" });
+  test("--manifest-timeout gives a lease up when no manifest comes", async () => {
     const id = await leased(daemon);
     const end = await vi.waitUntil(async () => {
       const lease = await daemon.chain.lease(id);
@@ -163,90 +219,57 @@ describe("a lease", () => {
   });
 
   test("--withdrawal-period is the time between two withdrawals", async () => {
-    const daemon = await started({ "withdrawal-period": "100ms" });
-    const id = await leased(daemon);
+    const id = await served(daemon, { hosts: ["paid.example"] });
     await vi.waitUntil(async () => ((await daemon.chain.payment(id))?.withdrawn ?? 0n) > 0n, LOOK);
   });
 
-  test("--cluster-public-hostname and --cluster-node-port-range are what a tenant is told of a port", async () => {
-    const port = await freePort();
-    const daemon = await started({
-      "cluster-public-hostname": "cluster.example",
-      "cluster-node-port-range": `${port}-${port}`,
-    });
-    const { forwarded_ports: ports } = await daemon.gateway().leaseStatus(await served(daemon, { nodePorts: [7001] }));
-    expect(ports).toMatchObject({ web: [{ host: "cluster.example", externalPort: port }] });
-  });
-
-  test("--deployment-ingress-domain ends the names that are made", async () => {
-    const daemon = await started({ "deployment-ingress-domain": "apps.example" });
-    expect(await uris(daemon)).toEqual([expect.stringMatching(/^[a-z0-9]+\.apps\.example$/)]);
-  });
-
   test("--deployment-ingress-static-hosts=false makes no names", async () => {
-    const daemon = await started({ "deployment-ingress-static-hosts": false, ...UNPROVEN });
-    expect(await uris(daemon, { hosts: ["shop.example"] })).toEqual(["shop.example"]);
-  });
-
-  test("--deployment-blocked-hostnames keeps names from tenants", async () => {
-    const daemon = await started({ "deployment-blocked-hostnames": "other.example,.bank.example" });
-    await expect(served(daemon, { hosts: ["www.bank.example"] })).rejects.toThrow(/www\.bank\.example/);
+    const { services } = await statusOf(daemon, { hosts: ["shop.example"] });
+    expect(services.web?.uris).toEqual(["shop.example"]);
   });
 
   test("--ingress-loopback-ports gives each service an address without a host name", async () => {
-    const daemon = await started({ "ingress-loopback-ports": true });
-    const { services } = await daemon.gateway().leaseStatus(await served(daemon));
-    expect(services.web?.urls[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    const { services } = await statusOf(daemon, { hosts: ["local.example"] });
+    expect(services.web?.urls).toContainEqual(expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/));
   });
-
-  async function uris(daemon: TestDaemon, options: SampleOptions = {}) {
-    const { services } = await daemon.gateway().leaseStatus(await served(daemon, options));
-    return services.web?.uris;
-  }
 });
 
-describe("the monitor", () => {
-  const CALM: Given = {
-    "monitor-retry-period": "1m",
-    "monitor-retry-period-jitter": "0s",
-    "monitor-healthcheck-period": "1m",
-    "monitor-healthcheck-period-jitter": "0s",
-  };
+describe("a daemon whose clock stands still", () => {
+  const clock = new ManualClock();
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = daemonOf(
+      {
+        "monitor-max-retries": "300",
+        ...{ "monitor-healthcheck-period": "20s", "monitor-healthcheck-period-jitter": "30s" },
+        ...{ "monitor-retry-period": "7s", "monitor-retry-period-jitter": "40s" },
+      },
+      // Half of every jitter.
+      { clock, random: () => 0.5 },
+    );
+    await daemon.start();
+  });
+  afterAll(() => daemon.stop());
 
-  /** Half of every jitter. */
-  const random = () => 0.5;
-
-  /** A lease of a daemon whose clock stands still, with the times at which its health was checked. */
-  async function watched(given: Given, health: "ok" | "bad") {
-    const clock = new ManualClock();
-    const daemon = await started({ ...CALM, ...given }, { clock, random });
+  test("--monitor-* are the times between looks at a lease, and how many in a row may fail", async () => {
     const id = await served(daemon);
     const looks: number[] = [];
+    let health: "ok" | "bad" = "ok";
     daemon.driver.status = async () => {
       looks.push(clock.now());
       return { health, services: [] };
     };
-    await clock.advance(120_000);
-    const gaps = () => looks.slice(1).map((at, i) => at - (looks[i] ?? 0));
-    return { daemon, id, clock, gaps };
-  }
-
-  test.each([
-    ["monitor-healthcheck-period", "20s", "ok", 20_000],
-    ["monitor-healthcheck-period-jitter", "30s", "ok", 75_000],
-    ["monitor-retry-period", "7s", "bad", 7000],
-    ["monitor-retry-period-jitter", "40s", "bad", 80_000],
-  ] as const)("--%s %s", async (flag, value, health, gap) => {
-    const { clock, gaps } = await watched({ [flag]: value }, health);
-    await clock.advance(600_000);
-    expect(gaps().at(-1)).toBe(gap);
-  });
-
-  test("--monitor-max-retries is how many looks in a row have to fail, beside the two hours", async () => {
-    const { daemon, id, clock, gaps } = await watched({ "monitor-max-retries": "150" }, "bad");
-    await clock.advance((148 - gaps().length) * 60_000);
+    const gap = () => (looks.at(-1) ?? 0) - (looks.at(-2) ?? 0);
+    await clock.advance(200_000);
+    expect(gap()).toBe(20_000 + 15_000);
+    health = "bad";
+    await clock.advance(200_000);
+    expect(gap()).toBe(7_000 + 20_000);
+    // It takes two hours too, which are over then.
+    const begun = looks.length;
+    await clock.advance((295 - begun) * 27_000);
     expect(daemon.logged("deployment failed.  closing lease.")).toBeUndefined();
-    await clock.advance(180_000);
+    await clock.advance(20 * 27_000);
     expect(daemon.logged("deployment failed.  closing lease.")).toBeDefined();
     await vi.waitUntil(async () => (await daemon.chain.lease(id))?.closeReason === "unstable", LOOK);
   });
@@ -265,20 +288,6 @@ test("svc provider run asks the engine of --cluster-engine, after the key and th
 });
 
 describe("addresses", () => {
-  test("--gateway-listen-address is where the gateway listens", async () => {
-    const port = await freePort();
-    const daemon = await started({ "gateway-listen-address": `127.0.0.1:${port}` });
-    expect(await daemon.gateway(port).version()).toMatchObject({ svc: { version: "v0.0.0" } });
-  });
-
-  test("--ingress-listen-address is where the ingress listens, and in the addresses of services", async () => {
-    const port = await freePort();
-    const daemon = await started({ "ingress-listen-address": `127.0.0.1:${port}`, ...UNPROVEN });
-    const { services } = await daemon.gateway().leaseStatus(await served(daemon, { hosts: ["shop.example"] }));
-    expect(services.web?.urls).toContain(`http://shop.example:${port}/`);
-    expect((await get(port, "nobody.example")).statusCode).toBe(404);
-  });
-
   test("--ingress-tls-listen-address, --ingress-tls-authority: host names answer over TLS", async () => {
     const [port, tlsPort] = [await freePort(), await freePort()];
     const authority = mkdtempSync(join(tmpdir(), "svc-authority-"));
@@ -326,11 +335,4 @@ describe("addresses", () => {
     expect((await get(port, "nobody.example", named)).statusCode).toBe(404);
     expect((await get(port, "nobody.example", other)).statusCode).toBe(429);
   });
-
-  async function get(port: number, host: string, localAddress = "127.0.0.1"): Promise<IncomingMessage> {
-    const request = httpRequest({ host: "127.0.0.1", port, localAddress, headers: { host }, agent: false }).end();
-    const [response] = await once(request, "response");
-    response.resume();
-    return response;
-  }
 });
