@@ -1,8 +1,9 @@
 /**
- * Chains with many accounts: from the start of the node to its first block, and its start on what it kept, with processor time,
- * memory and disk; the ecosystem's reference node in the same run. Without Go to build that node, its rows are left out.
+ * Chains with many accounts: from the start of the node to its first block, and a restart on its data, with processor
+ * time, memory and disk; the ecosystem's reference node in the same run. Without Go to build that node, its rows are
+ * left out.
  *
- *   npm run bench -- accounts [accounts] [more accounts]
+ * npm run bench -- accounts [accounts] [more accounts]
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

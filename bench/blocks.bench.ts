@@ -1,8 +1,8 @@
 /**
- * What blocks, results and the transaction index cost besides the state: the embedded engine against the bare
+ * The cost of blocks, results and the transaction index besides the state: the embedded engine against the bare
  * application, same transactions, one process, LMDB with durable commits.
  *
- *   npm run bench -- blocks [runs] [transactions] [a block]
+ * npm run bench -- blocks [runs] [transactions] [a block]
  */
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";

@@ -67,7 +67,7 @@ async function deployOnce({ rpc, home }: Ready): Promise<Run> {
   return { totalMs, orderToBidBlocks, steps: result.steps };
 }
 
-/** Blocks from the block of the order to that of the bid. */
+/** Blocks from the order to the bid. */
 async function blocksToBid(rpc: string, { owner, dseq }: DeployResult): Promise<number> {
   const client = new ChainClient(rpc);
   try {

@@ -1,9 +1,10 @@
 /**
- * The CPU time of whole blocks of the default `max_gas` that one kind of message fills at its dearest legal contents.
+ * The CPU time of whole blocks of the default `max_gas` that one kind of message fills at its most expensive legal
+ * contents.
  *
- *   npm run bench -- full-blocks [part of a message's name, or of "name: content"]...
+ * npm run bench -- full-blocks [part of a message's name, or of "name: content"]...
  *
- * With parts of names it measures those alone and keeps what is recorded of the others.
+ * With parts of names it measures only the matching messages and keeps the recorded figures of the others.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -26,7 +27,10 @@ const report = new Report(
 );
 /** Full blocks of one kind of message that are measured warm, after a cold one. */
 const BLOCKS = 3;
-/** The messages that take the most time for their gas: the upper third, and those of which most fit into a block. */
+/**
+ * The messages that take the most time for their gas: the upper third, and the messages that fit most often into a
+ * block.
+ */
 const FULL_BLOCKS: readonly (readonly [message: string, contents: readonly string[]])[] = [
   ["sdk.bank.v1beta1.MsgSend", ["one coin to an account that is there", "one coin to a new account"]],
   ["sdk.bank.v1beta1.MsgMultiSend", ["500 new accounts", "seven senders"]],

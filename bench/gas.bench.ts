@@ -1,7 +1,7 @@
 /**
- * What messages cost in CPU time for their gas, each at its dearest legal contents.
+ * CPU time of messages for their gas, each at its most expensive legal contents.
  *
- *   npm run bench -- gas [part of a message's name] [rounds]
+ * npm run bench -- gas [part of a message's name] [rounds]
  */
 
 import { CASES } from "../test/gas/cases/index.ts";

@@ -98,7 +98,7 @@ function start(directory: string): Start {
 function block(state: StateStore, height: number, keys: number): void {
   const branch = state.branch();
   for (let i = 0; i < IDLE_CHANGES; i++) {
-    // Half of them change in every block, as totals do.
+    // Half of the keys change in every block, as totals do.
     const n = i % 2 === 0 ? i : (height * 7919 + i * 104_729) % keys;
     branch.store("bank").set(keyOf(n), Buffer.from(`${1_000_000_000 + height}`));
   }

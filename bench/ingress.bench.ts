@@ -20,7 +20,7 @@ import { Report } from "./lib/report.ts";
 
 const [rounds = 5, seconds = 4] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 32;
-/** What wrk asks for in its handshakes is the host of the address. */
+/** The host that wrk names in its handshakes: the host of the address. */
 const HOST = "localhost";
 const ADMIN = `${process.env.PATH ?? ""}:/usr/sbin:/sbin`;
 

@@ -117,7 +117,7 @@ async function timeToInventory(config: string): Promise<ClusterDriver> {
   return opened;
 }
 
-/** Orders of one replica each, of which a node holds a hundred. */
+/** Orders of one replica each; a node holds a hundred. */
 async function bidding(cluster: ClusterDriver): Promise<void> {
   const ledger = { record: () => {}, durable: () => Promise.resolve() };
   const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 1_000, ledger });

@@ -21,7 +21,7 @@ import { median } from "./lib/stats.ts";
 
 const CONNECTIONS = [1, 16, 64];
 const PEER_BALANCE = "1000000000000";
-/** The measured speed over that of the reference node, and over that of an earlier build. */
+/** The measured speed over the reference node's, and over an earlier build's. */
 const TARGET = { atLeast: 2 };
 const TARGET_BEFORE = { atLeast: 1 };
 

@@ -132,7 +132,7 @@ function queries(...calls: readonly string[]): Load {
     });
 }
 
-/** Large transactions signed as amino JSON, whose signatures have the form of one and are not. */
+/** Large transactions signed as amino JSON, with well-formed but invalid signatures. */
 const forged: Load = ({ door }) => {
   const [key] = loadKeys(1);
   if (key === undefined) throw new Error("there are no accounts");

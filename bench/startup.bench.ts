@@ -1,8 +1,8 @@
 /**
- * CPU and wall time of short commands of the checkout's `./svc`, beside those of an empty Node.js process and of the
+ * CPU and wall time of short commands of the checkout's `./svc`, compared with an empty Node.js process and the
  * ecosystem's reference tool in the same rounds. Without Go to build the tool, its rows are left out.
  *
- *   npm run bench -- startup [rounds]
+ * npm run bench -- startup [rounds]
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

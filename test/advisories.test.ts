@@ -23,7 +23,7 @@ import { encodeAddress, fromNanos, packAny } from "../src/wire/index.ts";
 import { KvNetwork, kvTx } from "./support/block-engine/network.ts";
 import { createValidatorMessage, operatorAddress } from "./support/chain/index.ts";
 
-/** What went wrong on other chains of the ecosystem, tried on ours; docs/specification/advisories.md has the whole list. */
+/** Faults of other chains of the ecosystem, tried on ours; docs/specification/advisories.md has the whole list. */
 
 const M = 1_000_000n;
 const coin = (amount: bigint | string, denom = NATIVE_DENOM) => ({ denom, amount: `${amount}` });

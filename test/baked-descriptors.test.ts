@@ -29,7 +29,7 @@ const services = allServices().map((service) => [
 console.log(JSON.stringify({ messages, services }, undefined, 1));
 `;
 
-/** What the printer prints where it is bundled with these plugins. */
+/** Output of the printer bundled with these plugins. */
 async function described(plugins: Plugin[]): Promise<string> {
   const folder = mkdtempSync(join(ROOT, "node_modules", ".described-"));
   try {

@@ -22,7 +22,7 @@ function filesBelow(folder: string, ending: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Pages written by hand: those at the root and the guides. */
+/** Pages written by hand: at the root, and the guides. */
 const pages = [
   ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
   ...filesBelow("docs", ".md").filter((name) => !name.startsWith("docs/reference/")),
@@ -106,7 +106,7 @@ function commandLines(text: string): string[] {
     .map((line) => line.trim());
 }
 
-/** Words of a command line; what is in quotes is one word. */
+/** Words of a command line; quoted text is one word. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word.replaceAll(/["']/g, ""));
 }

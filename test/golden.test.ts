@@ -12,8 +12,8 @@ import cliVectors from "./vectors/cli-live-sdk042.json" with { type: "json" };
 import stakingVectors from "./vectors/staking-live-sdk053.json" with { type: "json" };
 
 /*
- * What commands print, in files that are part of the review of every change. `npm run golden` writes them again; files of
- * removed commands must be deleted by hand.
+ * Output of commands, in files that are part of the review of every change. `npm run golden` writes them again; files
+ * of removed commands must be deleted by hand.
  */
 const GOLDEN = join(import.meta.dirname, "cli", "golden");
 
@@ -70,11 +70,13 @@ let chain: FixedChain;
 let places: ReadonlyMap<string, string> = new Map();
 
 /** A lease that runs, an order that waits, audited attributes, a transfer. */
-/** Keys that sign no blocks: this chain makes all of them itself. */
+/** Keys that sign no blocks: this chain makes all blocks itself. */
 const consensusKey = (fill: number) =>
   JSON.stringify({ "@type": "/sdk.crypto.ed25519.PubKey", key: Buffer.alloc(32, fill).toString("base64") });
 
-/** Two validators, and somebody who delegated to the first, moved a part to the second and takes another one back. */
+/**
+ * Two validators, and a delegator that has moved a part from the first to the second and is taking another part back.
+ */
 async function stake(tenant: string, provider: string, auditor: string): Promise<void> {
   const [validator, other] = [valoper(provider), valoper(auditor)];
   const create = ["staking", "create-validator", "--amount", "10000000utoken", "--commission-rate", "0.1"];
@@ -225,7 +227,7 @@ const QUERIES: readonly string[] = [
   "query upgrade authority",
 ];
 
-/** Of records that are not on the chain of the test. */
+/** Queries for records that are not on the test's chain. */
 const ABSENT: readonly string[] = [
   "query gov proposal 1",
   "query gov proposer 1",
@@ -242,8 +244,8 @@ const ELSEWHERE: readonly string[] = [
 ];
 
 /**
- * Hashes of blocks and states change with every module, and a certificate is another one in every run; what is looked at
- * here is the form.
+ * Masks hashes of blocks and states, which change with every module, and certificates, which change with every run: the
+ * test looks at the form.
  */
 function masked(text: string): string {
   return (
@@ -317,7 +319,7 @@ describe("queries", () => {
   });
 });
 
-/** Names for the addresses of the recorded chain, by what stands in front of the data part. */
+/** Names of the recorded chain's addresses, by the text in front of the data part. */
 const named = (words: string): string =>
   words
     .split(" ")

@@ -27,7 +27,7 @@ const WITHOUT: Readonly<Record<string, readonly string[]>> = {
 const ADDRESS = "svc1z4eqld03t9z6gu5svrx2h7r9gk8fg4w3yqyrc2";
 const SDL = join(FOLDER, "examples", "web.yaml");
 
-/** What is typed for a command; ALICE is an address, SIGNED and UNSIGNED are files. */
+/** Command lines; ALICE is an address, SIGNED and UNSIGNED are files. */
 const ROWS: readonly string[] = [
   "keys add other --dry-run",
   "keys list",

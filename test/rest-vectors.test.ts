@@ -23,7 +23,7 @@ import {
 import recorded from "./vectors/rest-live-sdk042.json" with { type: "json" };
 
 /**
- * Requests and answers of the REST interface of the reference chain. Our rpcs and messages are those behind it: the
+ * Requests and answers of the REST interface of the reference chain. Our rpcs and messages are the same underneath: the
  * request becomes one of ours, and the answer, read and written again, is the same text.
  */
 
@@ -72,7 +72,7 @@ function restForm(json: JsonValue): string {
   return printJson(json, { indent: 2 }).replaceAll(/^( *)(.*)\[\](,?)$/gm, "$1$2[\n$1]$3");
 }
 
-/** Long answers were recorded up to a length. What is open is closed behind the last whole line. */
+/** Long answers were recorded up to a length. Open parts are closed behind the last whole line. */
 function wholeLines(response: string): { readonly shown: string; readonly text: string } {
   if (response.trimEnd().endsWith("\n}")) return { shown: response.trimEnd(), text: response };
   const lines = response.split("\n").slice(0, -1);
@@ -85,7 +85,7 @@ function wholeLines(response: string): { readonly shown: string; readonly text: 
   return { shown, text: shown + open.reverse().join("") };
 }
 
-/** Fields that releases after 0.42 added; a recorded answer has none of them. */
+/** Fields that releases after 0.42 added; recorded answers lack them. */
 const NEWER: ReadonlySet<string> = new Set([
   "msg_responses",
   "cosmos_sdk_version",

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => chain.stop());
 
-/** Fields of values in it with their kinds; of lists those of the first item. */
+/** Fields of values in it with their kinds; for lists, the fields of the first item. */
 function kinds(json: Json, path = ""): string[] {
   if (Array.isArray(json)) return json.length === 0 ? [] : kinds(json[0], `${path}[]`);
   if (typeof json === "object" && json !== null) {
@@ -26,7 +26,7 @@ function kinds(json: Json, path = ""): string[] {
   return json === null ? [] : [`${path}: ${typeof json}`];
 }
 
-/** What engines since 0.37 no longer have; changes of parameters and proofs, of which our blocks have none. */
+/** Fields that engines since 0.37 no longer have; changes of parameters and proofs, which our blocks lack. */
 const GONE = /^\.begin_block_events|^\.consensus_param_updates|\.time_iota_ms|^\.response\.(key|value|proofOps)/;
 
 const calls = recorded.filter(

@@ -71,7 +71,7 @@ describe("the command of a checkout", () => {
 
   describe("that is built", () => {
     const SOURCES = ["src/a.ts", "src/room/b.ts", "package.json", "package-lock.json"];
-    /** A time of the build behind that of all files, however long the tests before take. */
+    /** A build time later than that of all files, however long the tests before take. */
     const later = new Date(Date.now() + 86_400_000);
     const touch = (path: string, time: Date) => utimesSync(join(root, path), time, time);
 

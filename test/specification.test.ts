@@ -52,7 +52,7 @@ async function commandsOf(spec: CommandSpec, words: string): Promise<Command[]> 
   return [...(spec.load === undefined ? [] : [{ words, spec }]), ...below.flat()];
 }
 
-/** All tests and what they import of `test/`, as one text; lists of words read like lines that are typed. */
+/** All tests and the files of `test/` that they import, as one text; lists of words read like typed lines. */
 function typed(): string {
   const files = ["src", "test"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })

@@ -11,7 +11,7 @@ import { cycles, foldersOf, type ImportGraph, rooms } from "./support/import-gra
 const ROOT = resolve(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
 
-/** What each folder may import, beside itself and whatever those folders may import (ARCHITECTURE.md). */
+/** Allowed imports of each folder, besides its own and those of the named folders (ARCHITECTURE.md). */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   util: [],
   crypto: ["util"],

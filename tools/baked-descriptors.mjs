@@ -23,7 +23,7 @@ const KINDS = Object.values(descriptor.file_google_protobuf_descriptor.messages)
   return [message, ...message.nestedMessages.flatMap(withNested)];
 });
 
-/** A message as `[number of its kind, what is set]`, with base64 for bytes. */
+/** A message as `[number of its kind, set fields]`, with base64 for bytes. */
 function bake(message) {
   const kind = KINDS.findIndex(({ typeName }) => typeName === message.$typeName);
   const set = Object.entries(message).filter(([name, value]) => name !== "$typeName" && !isEmpty(value));
@@ -49,7 +49,7 @@ function bakedFile(base64) {
   return JSON.stringify(bake(file));
 }
 
-/** What a message has if nothing is set. */
+/** Default values of a message. */
 function defaults(schema) {
   const message = create(schema);
   const all = Object.entries({ ...Object.getPrototypeOf(message), ...message });

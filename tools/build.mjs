@@ -1,6 +1,6 @@
-// Bundles the command line into dist/: a small entry, the program in three files, and V8's code of these, which saves a
-// third of the time that a command takes to start. The first file holds what everyday commands load, the second what
-// they load for a node. Native and large packages stay outside and are loaded by the commands that need them.
+// Bundles the command line into dist/: a small entry, the program in three files, and their V8 code, which saves a
+// third of the start-up time of a command. The first file holds the modules that everyday commands load, the second the
+// further ones for a node. Native and large packages stay outside and are loaded on demand.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -61,7 +61,7 @@ const common = {
   logLevel: "warning",
 };
 const git = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" });
-// A package inside somebody else's repository does not belong to its commit.
+// A package inside another repository does not belong to its commit.
 const commit = git.status === 0 && existsSync(join(root, ".git")) ? git.stdout.trim() : "";
 const constants = { SVC_VERSION: JSON.stringify(`v${version}`), SVC_COMMIT: JSON.stringify(commit) };
 
@@ -103,7 +103,7 @@ function everyday(folder, packs, wanted) {
   return stdout.toString();
 }
 
-/** The chunks in packs, by what everyday commands load. */
+/** The chunks in packs, by the loads of everyday commands. */
 function packed() {
   const trial = mkdtempSync(join(dist, "trial-"));
   try {
@@ -146,7 +146,7 @@ for (const name of readdirSync(dist).filter((each) => /^(main|client|rest|trial)
   const path = join(dist, name);
   if (started.getTime() - statSync(path).mtimeMs > OLD_MS) rmSync(path, { recursive: true });
 }
-/** What a build may read, below the checkout. */
+/** Files that a build may read, below the checkout. */
 function sources() {
   const below = (folder, recursive) =>
     readdirSync(join(root, folder), { recursive, withFileTypes: true })
@@ -155,7 +155,7 @@ function sources() {
   return ["package.json", "package-lock.json", ...below("tools", false), ...below("src", true)];
 }
 
-// ./svc looks whether one of these has changed; a file that is new has another one that imports it.
+// ./svc checks whether one of these has changed; a new file changes the file that imports it.
 write(join(dist, ".inputs"), sources().join("\0"));
 // The stamp names the files of this build. It carries the time at which the build began, so that a source saved meanwhile
 // counts as newer.

@@ -1,4 +1,4 @@
-// What to run after every change: lint, types and the quick tests, all at one time.
+// Run after every change: lint, types and the quick tests, all at one time.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,6 +1,7 @@
 // Runs everyday commands of the built program: node tools/run.mjs tools/code-cache.ts <plan>
-// The plan is a JSON file: the packs, the chunk that begins the program, and what is wanted: `chunks` prints which chunks the
-// commands loaded, first those that need no node, then the others; `code` keeps the code that V8 compiled meanwhile.
+// The plan is a JSON file: the packs, the first chunk of the program, and the wanted result: `chunks` prints the chunks
+// that the commands loaded, first those that need no node, then the others; `code` keeps the code that V8 compiled
+// meanwhile.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

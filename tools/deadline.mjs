@@ -1,4 +1,4 @@
-// A reporter of the test runner that ends a run which hangs, and says what it was doing: a test that waits for a program
+// A reporter of the test runner that ends a hanging run, and says what it was doing: a test that waits for a program
 // holds its whole process, so that no time limit of the runner itself reaches it.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
@@ -64,7 +64,10 @@ function processOf(pid) {
   }
 }
 
-/** The system call that a process is in, with its arguments, and what it waits for: nothing else tells why a process is silent. */
+/**
+ * The current system call of a process, with its arguments and wait channel: nothing else tells why a process is
+ * silent.
+ */
 function whereabouts(pid) {
   const read = (name) => {
     try {

@@ -11,7 +11,7 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** What each part runs; variables that are already set stay as they are. */
+/** Commands of each part; variables that are already set stay. */
 const PARTS = {
   /** Twenty markets of a thousand blocks, each with its own seed, and a million schedules of escrow. */
   market: {

@@ -1,6 +1,6 @@
 // Makes the library of the package: node tools/library.mjs [folder, dist/lib by default]. The compiler writes one
-// module with its types for each source; imports through the door of a folder then become imports from the file that
-// makes the thing, so that a bundler, a browser or Node.js loads what is used and nothing else.
+// module with its types for each source; imports through the door of a folder then become imports from the defining
+// file, so that a bundler, a browser or Node.js loads only the used modules.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

@@ -1,7 +1,7 @@
 import { linkSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 const POLL_MS = 200;
-/** The longest wait for a lock that names nobody, or a number that another process has by now. */
+/** The longest wait for a lock without an owner, or whose number another process has by now. */
 const STALE_MS = 15 * 60 * 1000;
 
 /**

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = resolve(process.argv[2] ?? join(root, "dist"));
 const PAGES = ["README.md", "LICENSE", "CHANGELOG.md"];
-/** What an installation does not need. */
+/** Fields that an installation does not need. */
 const OWN_FIELDS = ["scripts", "devDependencies", "overrides"];
 
 function run(command, args) {

@@ -1,6 +1,6 @@
-// Turns the chunks of a bundle into packs. A chunk is an ES module, of which Node.js 20 cannot keep V8's code; in a pack each is a
-// function that takes what it imports and returns what it exports. A pack is a script, the value of which holds its functions
-// by number.
+// Turns the chunks of a bundle into packs. A chunk is an ES module, for which Node.js 20 cannot keep V8's code; in a
+// pack each becomes a function that takes its imports and returns its exports. A pack is a script whose value holds its
+// functions by number.
 import { createHash } from "node:crypto";
 import { basename, posix } from "node:path";
 import { init, parse } from "es-module-lexer";
@@ -63,7 +63,10 @@ export class Chunks {
     return `function($load,$later,require,$bring,$moduleUrl){${head.join("")}${body}\nreturn{${given.join(",")}}}`;
   }
 
-  /** What an import statement becomes at the top of the function. Its end is the chunk's: chunks do not import in circles. */
+  /**
+   * The replacement of an import statement, at the top of the function. It ends with the chunk: chunks do not import in
+   * circles.
+   */
   #binding(statement) {
     const [, standard, star, named, from] = CLAUSE.exec(statement) ?? [];
     if (from === undefined) throw new Error(`an import in a form of its own: ${statement}`);

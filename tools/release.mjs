@@ -1,6 +1,6 @@
-// Makes what a release consists of: node tools/release.mjs [folder, dist/release by default]. The npm package,
-// version.txt with the version as the network serves it, the list of what is inside (CycloneDX), and the SHA-256 of
-// each. The same sources make the same bytes: nothing in them shows when or where they were made.
+// Makes the files of a release: node tools/release.mjs [folder, dist/release by default]. The npm package, version.txt
+// with the version as the network serves it, the list of contents (CycloneDX), and the SHA-256 of each. The same
+// sources make the same bytes: they contain no time and no place.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

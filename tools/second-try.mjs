@@ -1,12 +1,11 @@
-// Tests with real processes share a machine with the others, and a machine may do for a minute what nobody foresaw. The files in
-// which a few of them failed run once more, alone. What passes then does not fail the run, and the run says so by name: the test
-// or the program has a fault that shows seldom.
+// Tests with real processes share a machine with others, which may be slow for a minute. If a few files fail, they run
+// once more, alone. A pass then does not fail the run, and is listed by name: the test or the program has a rare fault.
 
 /** More files than that do not fail by chance. */
 const MOST_FILES = 3;
 
 /**
- * What remains of the failures of some parts of the run. `again` runs files with the environment of their part and resolves to
+ * Remaining failures of some parts of the run. `again` runs files with the environment of their part and resolves to
  * their failures.
  */
 export async function secondTry(parts, again) {

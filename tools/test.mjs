@@ -142,9 +142,9 @@ function installNeeded() {
   }
 }
 
-/** What the tests on Kubernetes run against, in the order in which it is built. */
+/** Programs for the tests on Kubernetes, in the order in which they are built. */
 const CLUSTER = ["kubernetes", "kubernetes-node", "containerd", "kube-router", "gateway-api", "traefik", "helm"];
-/** For each of them: several times what it takes beside the other tests. */
+/** For each program: several times its usual build time beside the other tests. */
 const BUILD_MINUTES = 40;
 
 /** Why no cluster whose node runs pods can be here; undefined where one can. */
@@ -175,7 +175,7 @@ async function buildCluster() {
   return undefined;
 }
 
-/** The tests of a cluster that runs pods; where there must be one, they fail and tell what is missing. */
+/** The tests of a cluster that runs pods; if a cluster is required, they fail and tell the missing part. */
 async function onKubernetes(cluster, words, env) {
   const missing = await cluster;
   if (missing !== undefined) console.log(`the tests on Kubernetes will be skipped: ${missing}`);
@@ -214,7 +214,7 @@ const HOSTS = [
   "set-up",
 ].map((name) => `test/e2e/${name}.test.ts`);
 
-/** All kills, the attacks that measure neither pace nor memory, and what builds in folders of its own. */
+/** All kills, attacks that measure neither pace nor memory, and tests that build in their own folders. */
 const KILLS = [
   "test/kill/",
   ...["deposits", "gas", "leases", "modules", "pruned", "queries"].map((name) => `test/attack/${name}.test.ts`),
@@ -241,7 +241,7 @@ const without = (paths) => ({
   SVC_TEST_WITHOUT: paths.map((path) => (path.endsWith("/") ? `${path}**` : path)).join(),
 });
 
-/** The lanes; then the rest, alone. The simulations have the time that all of these leave. */
+/** The lanes; then the rest, alone. The simulations use the time that they leave. */
 async function endToEnd(env, cluster) {
   const words = ["--project", "e2e"];
   const simulations = tests("simulation", ["--project", "simulation", "--maxWorkers=2"], {
@@ -302,7 +302,7 @@ const [lint, types, build] = await Promise.all([
   check("types", "node_modules/typescript/bin/tsc", TYPES),
   check("build", "tools/package.mjs", [reports]),
 ]);
-/** The program and its package are made once for all tests; if that failed, each of them makes it and says why. */
+/** The program and its package are made once for all tests; if that failed, each test makes them and reports why. */
 const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
 const counts = [
   ...[lint, types, build],

@@ -18,11 +18,11 @@ export interface BenchPorts {
 }
 
 export interface BenchNodeSettings {
-  /** Of the command, beside its own. */
+  /** Additional flags of the command. */
   readonly flags?: readonly string[];
   /** Changes the home before the start. */
   readonly prepare?: (home: string) => void;
-  /** Of Node.js. */
+  /** Flags of Node.js. */
   readonly nodeFlags?: readonly string[];
   /** The path of another build of the program, whose node answers over JSON-RPC alone. */
   readonly main?: string;

@@ -12,7 +12,7 @@ export function addressesAtRandom(count: number, prefix: string): string[] {
   );
 }
 
-/** Puts accounts with balances into a state in place; their numbers follow those that are there. */
+/** Adds accounts with balances to a state in place; their numbers follow the existing ones. */
 export function addAccounts(
   { auth, bank }: AppState,
   addresses: readonly string[],

@@ -9,7 +9,7 @@ import { loadKeys } from "./load-accounts.ts";
 export const INTERFACES = ["abci_query", "REST", "gRPC"] as const;
 export type Interface = (typeof INTERFACES)[number];
 
-/** What a loader asks a node. */
+/** A loader's requests to a node. */
 export interface Load {
   readonly kind: Interface;
   readonly port: number;

@@ -17,8 +17,8 @@ export interface Figure {
 const LINE = 60;
 
 /**
- * Prints figures and writes them to `results/<name>.json` with the machine and the time they were taken on;
- * `BENCH_CONDITIONS` says what else was special, for example "own scheduling group at nice -18, other work beside it".
+ * Prints figures and writes them to `results/<name>.json` with the machine and the time; `BENCH_CONDITIONS` adds
+ * special conditions, for example "own scheduling group at nice -18, other work beside it".
  */
 export class Report {
   readonly #name: string;
@@ -39,7 +39,7 @@ export class Report {
     console.log(`${name.padEnd(LINE)} ${rounded(median(samples)).toString().padStart(9)} ${unit}${verdict}`);
   }
 
-  /** Writes the results; `keep` leaves those of earlier runs that this one has not measured again. */
+  /** Writes the results; `keep` keeps earlier figures that this run has not measured again. */
   save(keep = false): void {
     const path = join(ROOT, "bench", "results", `${this.#name}.json`);
     const figures = this.#figures.map((figure) => ({ ...recorded(figure), ...(keep ? { taken: this.#taken() } : {}) }));
@@ -87,7 +87,7 @@ function recorded(figure: Figure) {
   };
 }
 
-/** The recorded results with these figures in the places of those of the same name, whatever was counted in it. */
+/** The recorded results, with figures of the same name replaced. */
 function merged(path: string, figures: readonly Recorded[]) {
   const before: { readonly figures: readonly Recorded[] } = JSON.parse(readFileSync(path, "utf8"));
   const fresh = new Map(figures.map((figure) => [withoutCounts(figure.name), figure]));

@@ -72,7 +72,7 @@ export async function measureSends(script: string, pid: number, load: Load): Pro
   return { tps, nodeCpuMs, load: result };
 }
 
-/** Waits until all are in blocks; their number over the time that those blocks took. */
+/** Waits until all are in blocks; returns their number over the time of these blocks. */
 async function committedRate({ port, txs: wanted }: Load): Promise<number> {
   const client = new ChainClient(`tcp://127.0.0.1:${port}`);
   try {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What `stall-probe.cjs` saw of a node in some stretch of time. */
+/** Records of `stall-probe.cjs` about a node in a period. */
 export interface Span {
   readonly threads: readonly ThreadStalls[];
   readonly blocks: readonly BlockSteps[];
@@ -9,10 +9,10 @@ export interface Span {
 
 export interface ThreadStalls {
   readonly thread: string;
-  /** Of the longest stall outside of blocks, without the time in which the thread waited for a core. */
+  /** Longest stall outside of blocks, without the time in which the thread waited for a core. */
   readonly stallMs: number;
   readonly wholeMs: number;
-  /** Of the longest collection of garbage. */
+  /** Longest garbage collection. */
   readonly garbageMs: number;
 }
 
@@ -57,7 +57,7 @@ interface Stretch {
   readonly to: number;
 }
 
-/** Reads what the threads of a node have noted in a stretch of time. */
+/** Reads the records of a node's threads in a period. */
 export function readSpan(folder: string, stretch: Stretch): Span {
   const threads = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   const lines = new Map(threads.map((name) => [name.replace(".jsonl", ""), linesOf(join(folder, name), stretch)]));
@@ -80,7 +80,7 @@ function timeOf(line: Line): number {
   return line.kind === "step" ? line.at : line.from;
 }
 
-/** Stalls of the thread of the blocks are those around blocks, less their steps. */
+/** Stalls of the block thread are the pauses around blocks, less their steps. */
 function longest(lines: readonly Line[], blocks: readonly BlockSteps[]): Omit<ThreadStalls, "thread"> {
   const makesBlocks = lines.some(({ kind }) => kind === "step");
   const stalls = lines.flatMap((line) => (line.kind === "stall" ? [line] : []));

@@ -1,4 +1,4 @@
-// What a page does with nothing but a bundler: a key from a mnemonic, the hash of a file, a transfer and its event.
+// A page that needs nothing but a bundler: a key from a mnemonic, the hash of a file, a transfer and its event.
 import { ChainClient, mnemonicSigner, sendTx, type TxResponse } from "svc";
 import { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
 import { sdlHash } from "svc/sdl";

@@ -16,7 +16,7 @@ const keyring = openKeyring({
 const words = await generateMnemonic();
 const key = await keyring.addLocal("savings", await derivePrivateKey(await mnemonicToSeed(words), "m/44'/118'/0'/0/0"));
 
-// The armor is what `svc keys export` prints, and what the ecosystem's tools read.
+// The armor format of `svc keys export` and the ecosystem's tools.
 const armor = await encryptKeyArmor(await keyring.exportPrivateKey("savings"), "armor passphrase");
 console.log(armor.split("\n")[0]);
 await keyring.delete("savings");

@@ -4,7 +4,7 @@ import { ChainClient, watchEvents } from "svc";
 const [recipient = "", from = ""] = process.argv.slice(2);
 const chain = new ChainClient(process.env.SVC_NODE ?? "tcp://localhost:26657");
 
-// Each event once, also those of blocks made while the connection was lost. Without `from` it starts at the current height.
+// Each event once, including blocks made while the connection was lost. Without `from` it starts at the current height.
 const wanted = { type: "transfer", attributes: { recipient }, ...(from === "" ? {} : { from: BigInt(from) }) };
 for await (const { height, attributes } of watchEvents(chain, wanted)) {
   console.log(`${attributes.amount} from ${attributes.sender} in block ${height}`);

@@ -15,7 +15,7 @@ export interface KeyInfo {
   readonly path?: DevicePath;
 }
 
-/** What is known of keys without reading them. */
+/** Facts about a key that need no decryption. */
 export interface KeyOutline {
   /** In byte order. */
   readonly names: readonly string[];

@@ -70,7 +70,7 @@ const SHAPES: readonly [string, (bytes: number) => string][] = [
   ["keys", (bytes) => `{${Array.from({ length: bytes / 12 }, (_, i) => `"k${i}":1`).join(",")}}`],
 ];
 
-/** A message of empty fields of one number, two bytes each, within as many others as there are numbers before. */
+/** A message of empty two-byte fields with one number, nested in a message for each preceding number. */
 function fields(bytes: number, ...numbers: readonly number[]): Buffer {
   const [inmost = 1, ...outer] = [...numbers].reverse();
   let message = Buffer.alloc(bytes, Buffer.of((inmost << 3) | 2, 0));

@@ -66,7 +66,7 @@ function multiSend(denoms: readonly string[]) {
   return create(MsgMultiSendSchema, { inputs, outputs });
 }
 
-/** What a message costs in a block. */
+/** Gas of a message in a block. */
 async function gasOf(message: ReturnType<typeof multiSend>): Promise<number> {
   const tx = node.sign("mallory", [message], PAID);
   await node.mustDeliver(tx);

@@ -10,7 +10,7 @@ import { CASES, deployed, type GasCase, newChain, withBids } from "../gas/cases/
 import { fullGroup } from "../gas/content.ts";
 import { stateBytes } from "../gas/worst-block.ts";
 
-/** What a byte of state costs (parameter `store_gas.write_byte`). */
+/** Gas of a byte of state (parameter `store_gas.write_byte`). */
 const WRITE_BYTE = 15n;
 function caseOf(message: string, content: string): GasCase {
   const found = CASES[message]?.find((each) => each.content.startsWith(content));

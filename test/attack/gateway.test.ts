@@ -27,7 +27,7 @@ afterEach(async () => {
   await harness.close();
 });
 
-/** What a newcomer asks, on a connection of its own. */
+/** Status of a request on a new connection. */
 async function askStatus(): Promise<number> {
   const place = { host: "127.0.0.1", port: harness.port, localAddress: ELSEWHERE, path: "/version" };
   const asked = request({ ...place, agent: false, rejectUnauthorized: false }).end();

@@ -29,7 +29,7 @@ it(`a genesis of ${ACCOUNTS} accounts begins a chain within ${LIMIT_MIB} MiB`, {
   expect(highest).toBeLessThan(LIMIT_MIB);
   expect(await node.balances()).toEqual([FUNDS, FUNDS]);
   expect(await balanceOf(node.client, strangerAddress(ACCOUNTS - 1))).toBe(1_000_000n);
-  // The same file again: its hash is that of the chain.
+  // The same file again: its hash is the chain's.
   expect(await node.node.process.stop()).toBe(0);
   const height = await node.node.start();
   expect(height).toBeGreaterThan(0n);

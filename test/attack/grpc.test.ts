@@ -18,7 +18,7 @@ const EMPTY = Buffer.alloc(5);
 const BROADCAST = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 /** More than the server takes at a time. */
 const CONNECTIONS = 1_200;
-/** Calls of one connection that may be under way. */
+/** Open calls per connection. */
 const STREAMS = 100;
 /** Connections with as many calls each. */
 const FLOODING = 300;

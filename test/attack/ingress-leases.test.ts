@@ -7,7 +7,7 @@ import { outlast } from "./lib/outlast.ts";
 
 const [BUSY, NEIGHBOUR] = ["busy.example.com", "neighbour.example.com"];
 const VISITORS = Array.from({ length: 32 }, (_, i) => `127.0.1.${i + 1}`);
-/** Of each visitor. */
+/** Connections of each visitor. */
 const CONNECTIONS = 24;
 
 let plane: AttackedPlane;

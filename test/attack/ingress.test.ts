@@ -29,7 +29,7 @@ afterEach(() => plane.endFlood());
 
 type Protocol = "http1" | "tls" | "http2";
 
-/** The page of the other lease, as somebody new gets it. */
+/** Requests the page of the other lease on a new connection. */
 async function askOther(protocol: Protocol, localAddress: string): Promise<number> {
   if (protocol === "http2") return askHttp2(localAddress);
   const from = { host: "127.0.0.1", localAddress, headers: { host: OTHER }, agent: false as const };

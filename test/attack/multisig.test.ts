@@ -26,14 +26,14 @@ import { addHolders } from "./lib/genesis.ts";
 import { besiege } from "./lib/siege.ts";
 import { ask, callText, type Door } from "./lib/sockets.ts";
 
-/** An account of which all members must sign, whether its key has an allowed form or not. */
+/** An account whose members must all sign, with a key of an allowed form or not. */
 interface Team {
   readonly members: readonly TestKey[];
   readonly address: string;
   readonly key: Any;
 }
 
-/** What is wrong with a transaction of a team. */
+/** Faults of a transaction of a team. */
 interface Faults {
   readonly key?: Any;
   /** Signatures that are left out. */
@@ -131,7 +131,7 @@ const REFUSED: readonly [string, Name, Faults, string, string?][] = [
     "6 signatures for 7 signing members",
     "6 signatures and 7 modes",
   ],
-  // A simulation verifies no signature, so that a bit that nobody has does no harm.
+  // A simulation verifies no signature, so a bit without a member does no harm.
   ["a bit too many", "seven", { bits: 8 }, "bit array of 8 size does not match the 7 keys", "gas_used"],
   ["200,000 bits", "seven", { bits: 200_000 }, "bit array of 200000 size does not match the 7 keys", "gas_used"],
   ["5,000,000 bits", "seven", { bits: 5_000_000 }, TOO_LARGE],

@@ -27,7 +27,7 @@ const OWNERS = Number(process.env.SVC_TEST_PRUNED_OWNERS ?? 20);
 const RECORD = process.env.SVC_TEST_PRUNED_RECORD;
 const SIZES_RECORDED = 20;
 const RETENTION_BLOCKS = 6;
-/** Until this round the state grows with what waits to be removed. */
+/** Until this round the state grows with records that wait for removal. */
 const FULL_AFTER_ROUNDS = 10;
 
 interface People {
@@ -98,11 +98,11 @@ it(`${DEPLOYMENTS} deployments that were opened and closed leave a state as larg
   }
   const last = stateBytes(chain);
   console.log(`${DEPLOYMENTS} deployments: ${before} bytes before, ${full} when full, ${last} at the end`);
-  // What waits to be removed, and numbers with more digits.
+  // Records that wait for removal, and numbers with more digits.
   expect(full).toBeGreaterThan(before + 10_000);
   expect(last).toBeLessThan(full * 1.1);
   for (let i = 0; i < 4 * RETENTION_BLOCKS; i++) chain.block([]);
-  // What stays: the number of the last deployment of each owner, public keys, and longer numbers in accounts.
+  // The rest: the number of each owner's last deployment, public keys, and longer numbers in accounts.
   expect(stateBytes(chain) - before).toBeLessThan(OWNERS * 200);
   expect(firstEntry(chain.app.state.store("market"))).toBeDefined();
 });

@@ -10,9 +10,9 @@ const GAS = 10n ** 9n;
 /** Transactions of fifty transfers that each sends; the lab sends all 20,000 transfers that ended the process. */
 const TXS_EACH = process.env.SVC_TEST_ATTACK_MS === undefined ? 1 : 10;
 const TRANSFERS = SENDERS.length * TXS_EACH * 50;
-/** What the index had to take of one block when it ended the process. */
+/** Terms of one block that once ended the process. */
 const TERMS = 125_000;
-/** Long enough that eight large transactions are in the mempool together, so that one block has them all. */
+/** Long enough for eight large transactions to be in the mempool together, so that one block has them all. */
 const BLOCK_INTERVAL_MS = 5_000;
 const STRANGERS = 72_000;
 /** The block without a limit of gas takes seconds; on a busy machine many times as long. */
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => node?.close());
 
-/** Sends all right after a block, and waits until all are found under their hashes; the most terms that one block has in the index. */
+/** Sends all right after a block, and waits until all are found by hash; returns the most index terms of one block. */
 async function deliverAll(txs: readonly Uint8Array[]): Promise<number> {
   const height = await node.height();
   await waitFor(async () => (await node.height()) > height, "the next block");

@@ -42,7 +42,7 @@ export interface CliChainOptions {
   readonly rest?: boolean;
 }
 
-/** The same with blocks as slow as those of a real chain. */
+/** The same with the block time of a real chain. */
 export async function cliChainOf(names: readonly string[], options: CliChainOptions): Promise<CliChain> {
   const root = mkdtempSync(join(tmpdir(), "svc-cli-"));
   const home = join(root, "home");

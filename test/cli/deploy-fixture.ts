@@ -106,7 +106,7 @@ export interface ProviderPlan {
   readonly taken?: string;
   /** It will not bid later either. */
   readonly isFinal?: boolean;
-  /** What it tells tenants to do about the refusal. */
+  /** The remedy for the refusal that tenants read. */
   readonly remedy?: string;
 }
 
@@ -131,7 +131,7 @@ export class DeployFixture {
   readonly plans = new Map<string, ProviderPlan>();
   /** The certificate in the tenant's home. */
   hasCertificate = false;
-  /** Of each transaction, as far as the tenant expects any. */
+  /** Fees of each transaction that the tenant expects. */
   fees: readonly IntCoin[] = [];
   probes = 0;
   /** Times that a gateway was asked whether it answers. */

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { runProgram } from "../../src/cli/program.ts";
 import { createIo } from "../../src/cli/terminal/io.ts";
 
-/** What a command line did. */
+/** Result of a command line. */
 export interface Ran {
   readonly code: number;
   readonly out: string;

@@ -4,7 +4,7 @@ import { createIo } from "../../src/cli/terminal/io.ts";
 
 export interface TerminalSession {
   readonly code: number;
-  /** Everything that was on the screen, standard output, standard error and what was typed, with plain line ends. */
+  /** The whole screen: standard output, standard error and typed text, with plain line ends. */
   readonly screen: string;
 }
 
@@ -29,7 +29,7 @@ export async function runTerminal(
     const [next] = pending;
     if (next === undefined || !text.includes(next.prompt)) return;
     pending.shift();
-    // A terminal shows what is typed, unless it was told not to.
+    // A terminal echoes typed text unless echo is off.
     setImmediate(() => {
       if (!raw) screen += `${next.text}\n`;
       keyboard.write(raw ? `${next.text}\r` : `${next.text}\n`);

@@ -9,7 +9,7 @@ import { describeWithCertificates, openPage, startBrowser } from "../support/chr
 import { TestLocalnet } from "../support/containers.ts";
 import { freePorts, webFile } from "../support/index.ts";
 
-/** A stock browser at a tenant's host name, with the authority of a localnet among those that it trusts. */
+/** A stock browser at a tenant's host name that trusts the authority of a localnet. */
 
 const HOST = "shop.example.org";
 const PAGE = "in a browser";
@@ -41,7 +41,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
   });
   afterAll(() => localnet?.close());
 
-  /** A browser with its own home, whose only own authorities are those given. */
+  /** A browser with its own home that trusts only the given authorities of its own. */
   async function browser(authorities: readonly string[]): Promise<Browser> {
     const home = localnet.fixture.tempHome();
     const store = join(home, ".pki", "nssdb");
@@ -61,7 +61,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     expect(await page.textContent("body")).toContain(PAGE);
     expect((await response?.securityDetails())?.subjectName ?? "").toBe("");
     expect(await response?.securityDetails()).toMatchObject({ issuer: "svc local authority" });
-    // What this process's types know of a browser's performance entries has no navigation.
+    // This process's type of performance entries lacks navigation.
     const protocol = await page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol");
     expect(protocol).toBe("h2");
   });

@@ -7,7 +7,7 @@ import { Fixture, runSvc } from "../support/index.ts";
 
 const PHRASE = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
 
-/** What only the built program can get wrong: it runs from V8's code, and loads packages when they are needed. */
+/** Faults that only the built program can have: it runs from V8's code, and loads packages on demand. */
 describe("the built program", () => {
   const fixture = new Fixture();
   afterAll(() => fixture.close());
@@ -57,7 +57,7 @@ describe("the built program", () => {
       writeFileSync(unsigned, made.stdout);
     });
 
-    /** What a command reads, and what it loads of Node.js and of packages, as another module sees it that is loaded first. */
+    /** Files, Node.js modules and packages that a command loads, recorded by a module that is loaded first. */
     function loadedBy(args: readonly string[]): { files: string[]; builtins: string[]; packages: string[] } {
       const [witness, report] = [join(home, "witness.cjs"), join(home, "report.json")];
       writeFileSync(witness, WITNESS);

@@ -16,7 +16,7 @@ interface Ran {
 
 const root = mkdtempSync(join(tmpdir(), "svc-e2e-"));
 const home = join(root, "home");
-/** Only what is set here reaches the commands. */
+/** The whole environment of the commands. */
 const BASE_ENV = { PATH: process.env.PATH ?? "", HOME: join(root, "user") };
 
 /** Runs `./svc` as its own process, with a standard input that ends behind `input`. */

@@ -34,8 +34,7 @@ describeWithEngine("svc deploy", () => {
 
   beforeAll(async () => {
     localnet = await TestLocalnet.start();
-    // Expensive enough for whole units to be earned within a few blocks.
-    // Nobody can ask the DNS for the host names of the examples.
+    // Expensive enough for whole units to be earned within a few blocks. The examples' host names are not in the DNS.
     const env = { SVC_DEPLOYMENT_HOSTNAME_PROOF: "first-come" };
     provider = await localnet.provider({ name: "provider", cpuScale: "1.5", env });
     await offerVolumes();
@@ -256,7 +255,7 @@ describeWithEngine("svc deploy", () => {
   }
 });
 
-/** What a TCP port sends back. */
+/** Answer of a TCP port. */
 function echo(host: string, port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, timeout: 60_000 });

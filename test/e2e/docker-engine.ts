@@ -113,7 +113,7 @@ export class DockerEngine {
   }
 }
 
-/** What remains of such an engine, also if its test was killed. */
+/** Removes the engine's remains, also after a killed test. */
 export async function removeDocker(folder: string): Promise<void> {
   for (let attempt = 0; attempt < 50 && processesOn(folder).length > 0; attempt++) {
     killProcessesOn(folder);

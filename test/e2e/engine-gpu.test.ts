@@ -138,7 +138,7 @@ describe.skipIf(missing !== undefined)("engine driver and GPUs", () => {
     driver = await open();
     await untilOk(driver, id);
     expect(await devicesOf(id)).toEqual(["0", "1"]);
-    // What is not in use stays free, also for a driver that has just started.
+    // Unused devices stay free, also for a new driver.
     expect(await devicesOf(await deployed(asking(1, "*")))).toEqual(["2"]);
     await driver.restart(id, "web");
     const isRestarted = (health: LeaseHealth) => (health.services[0]?.replicas[0]?.restarts ?? 0) > 0;

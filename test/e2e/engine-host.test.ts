@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     return events;
   }
 
-  /** What was started again: it may be ready by the time that a command which ended it returns. */
+  /** The restarted service, which may be ready before the command that ended it returns. */
   const isRestarted = ({ services }: LeaseHealth) =>
     services.some(({ replicas }) => replicas.some(({ restarts }) => restarts > 0));
 
@@ -323,7 +323,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         },
       ]);
       await untilOk(driver, id);
-      // What others write does not use it up: the disk has already reserved the space.
+      // Writes of others do not use it up: the disk has already reserved the space.
       const { blocks, size } = statSync(
         join(engine.folder, "provider", "volumes", leaseNamespace(id), "web-0.data.img"),
       );

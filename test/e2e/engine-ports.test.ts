@@ -1,4 +1,6 @@
-/** Redirects of published ports that the engine sometimes leaves: they lead nobody to another tenant, and go. */
+/**
+ * Redirects of published ports that the engine sometimes leaves: they never lead to another tenant, and are removed.
+ */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { leaseNamespace } from "../../src/provider/cluster/contract/names.ts";

@@ -20,7 +20,7 @@ if (missing !== undefined) console.warn(`engine probe tests skipped: ${missing}`
 
 const OWNER = "svc1provider";
 
-/** What a runtime says when it makes a container, instead of making it. */
+/** Errors of a runtime that fails to make a container. */
 const WAYS: readonly (readonly [HostReason, string])[] = [
   ["limits", "error setting rlimit type 12: operation not permitted"],
   [
@@ -40,7 +40,7 @@ const WAYS: readonly (readonly [HostReason, string])[] = [
 /** Words of an image that an engine repeats when it refuses the image. */
 const POISON = ["catatonit", "error setting rlimit type 6: operation not permitted"];
 
-/** A runtime that says what the file beside it holds, and works without that file. */
+/** A runtime that prints the file beside it as its error, and works without that file. */
 function failingRuntime(folder: string): string {
   const path = join(folder, "runc");
   const script = `#!/bin/sh
@@ -140,7 +140,7 @@ describe.skipIf(missing !== undefined)("the trial of a container", () => {
     await driver.teardown(spec.id);
   });
 
-  /** What a tenant's container is started with. */
+  /** Configuration of a tenant's container. */
   async function given(): Promise<string> {
     const spec = sampleSpec([sampleService(engine.image)]);
     await driver.deploy(spec);

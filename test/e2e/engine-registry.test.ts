@@ -152,7 +152,7 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
       return (await images()).length;
     }
 
-    /** What the provider has on the engine, the newest first. */
+    /** The provider's images on the engine, the newest first. */
     async function images(): Promise<string[]> {
       const names = await engine.podman("images", "--noheading", "--format", "{{.Repository}}:{{.Tag}}");
       return names.split("\n").filter((name) => name.startsWith(`localhost/svc-images/${thriftyPrefix()}:`));

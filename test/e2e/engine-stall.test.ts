@@ -1,4 +1,4 @@
-/** An engine that hangs with the containers of one lease: those of the others continue. */
+/** An engine that hangs with the containers of one lease: other leases continue. */
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { TestEngine } from "./engine.ts";
 const missing = await TestEngine.missing();
 if (missing !== undefined) console.warn(`tests of an engine that hangs are skipped: ${missing}`);
 
-/** Passes calls on to the engine, except those that change a container of a lease that hangs. */
+/** Passes calls on to the engine, except changes to a container of a lease that hangs. */
 class HangingEngine {
   readonly socket: string;
   readonly #behind: string;

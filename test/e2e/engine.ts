@@ -73,7 +73,7 @@ export class TestEngine {
     return engine;
   }
 
-  /** What it left in its folder of temporary files. */
+  /** Remains in its folder of temporary files. */
   leftovers(): string[] {
     return readdirSync(join(this.folder, TEMPORARY));
   }
@@ -113,7 +113,7 @@ export class TestEngine {
     return said;
   }
 
-  /** The service answers nobody while the work runs. */
+  /** Suspends the service while the work runs. */
   async whilePaused(work: () => Promise<void>): Promise<void> {
     this.#service?.kill("SIGSTOP");
     try {
@@ -187,7 +187,7 @@ export class TestEngine {
     await this.#untilNoProcess();
   }
 
-  /** One that stays is not the test's concern: it is killed, and named for whoever reads the log. */
+  /** A surviving process is not the test's concern: it is killed, and named in the log. */
   async #untilNoProcess(): Promise<void> {
     for (let attempt = 0; processesOn(this.folder).length > 0; attempt++) {
       if (attempt === 200)
@@ -236,7 +236,7 @@ export function engineConfig(folder: string, runtime?: string): string {
 
 const MACHINE_CONFIG = "/etc/containers/containers.conf";
 
-/** A file of settings with these lines in a section, instead of those of the same names. */
+/** A file of settings with these lines in a section, replacing lines of the same names. */
 function withSettings(text: string, section: string, lines: readonly string[]): string {
   const names = lines.map((line) => line.split(" ")[0]);
   const kept = text.split("\n").filter((line) => !names.includes(line.trim().split(/[\s=]/)[0]));

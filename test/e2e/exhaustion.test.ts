@@ -49,7 +49,7 @@ describeWithEngine("a lease whose money ends", () => {
     await waitFor(async () => (await provider.leftovers()).length === 0, "containers and networks to go");
     await expect(fetch(url)).rejects.toThrow();
 
-    // Deployment and escrow stay for a top-up; what is left comes back when they are closed.
+    // Deployment and escrow stay for a top-up; the rest is refunded when they are closed.
     const { deployment, escrowAccount } = await tenant.deployment(ordered.id);
     expect(deployment?.state).toBe(Deployment_State.active);
     expect(escrowAccount?.state).not.toBe(Account_State.closed);

@@ -114,7 +114,7 @@ describe("a chain made by hand", { timeout: 120_000 }, () => {
       `tx staking delegate ${operator} 5000000utoken --from operator --chain-id svc-made-1 --fees 5000utoken -b block -y -o json`,
     );
     expect(JSON.parse(sent.out)).toMatchObject({ code: 0 });
-    // Of a million nine tenths are locked: these are delegated first, and the fee is of the free ones.
+    // Nine tenths of a million are locked: locked coins are delegated first, and the fee comes from free ones.
     const locked = await type(
       `tx staking delegate ${operator} 950000utoken --from locked --chain-id svc-made-1 --fees 500utoken -b block -y -o json`,
     );

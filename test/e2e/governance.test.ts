@@ -34,7 +34,7 @@ async function send(from: string, ...words: string[]): Promise<Json> {
   return result;
 }
 
-/** What a command is refused with. */
+/** The refusal of a command. */
 async function refusal(from: string, ...words: string[]): Promise<string> {
   const ran = await svc("tx", "gov", ...words, "--from", from, "--fees", "5000utoken", "-b", "block", "-y");
   expect(ran.code, JSON.stringify(ran)).not.toBe(0);

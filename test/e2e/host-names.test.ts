@@ -15,7 +15,7 @@ const QUARANTINE_MS = 4_000;
 
 interface Tenant {
   readonly address: string;
-  /** Of each command. */
+  /** Flags of each command. */
   readonly flags: readonly string[];
   readonly file: string;
 }

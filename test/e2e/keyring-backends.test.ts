@@ -6,8 +6,8 @@ import { DesktopSession, missingPrograms, runSvc, type SvcResult, svcOk, waitFor
 import keyVectors from "../vectors/keys.json" with { type: "json" };
 
 /**
- * The keyrings outside this process, with the programs that Debian ships, each in its own session. `svc` runs as it is
- * built, so that lazily loaded parts are there as well.
+ * The keyrings outside this process, with the programs that Debian ships, each in its own session. Runs the built
+ * `svc`, so that lazily loaded parts are tested too.
  */
 
 const PROGRAMS = ["dbus-daemon", "gnome-keyring-daemon", "kwalletd5", "pass", "gpg"];
@@ -50,7 +50,7 @@ async function plainKeys(session: DesktopSession): Promise<Client> {
   return plain;
 }
 
-/** What a user does with keys, from the first to the last. */
+/** A user's work with keys, from the first to the last step. */
 async function useKeys(keyring: Client, session: DesktopSession): Promise<void> {
   expect(await keyring.ok(["keys", "list", "-n"])).toBe("");
   for (const name of ["k0", "k5"]) await keyring.ok(["keys", "add", name, "--recover"], `${phraseOf(name)}\n`);

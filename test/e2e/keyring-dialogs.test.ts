@@ -16,7 +16,7 @@ describe("the D-Bus daemon", () => {
   );
 });
 
-/** Long after the command has begun to say what it waits for. */
+/** Long after the command has said that it waits. */
 const ACCEPTED: Dialog = { answer: "accepted", afterMs: 6_000 };
 const DISMISSED: Dialog = { answer: "dismissed", afterMs: 10 };
 

@@ -8,11 +8,11 @@ import { bundle } from "../support/bundles.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { compileExamples, installedProject, linkedProject, packPackage, runExample } from "../support/package.ts";
 
-/** Those that need a provider with containers are run by `examples.test.ts`. */
+/** Examples that need a provider with containers; `examples.test.ts` runs them. */
 const WITH_PROVIDER = ["deploy", "lease"];
-/** What others or a page use. */
+/** Modules for other examples or a page. */
 const MODULES = ["signer", "browser"];
-/** Entry points for pages too, and those for Node.js alone. */
+/** Entry points for pages too, and entry points for Node.js alone. */
 const OPEN = ["svc", "svc/wire", "svc/crypto", "svc/sdl", "svc/proto/svc/market/v1beta1/tx"];
 const CLOSED = ["svc/keyring", "svc/gateway", "svc/deploy", "svc/testing"];
 const ENTRIES = [...OPEN, ...CLOSED];
@@ -112,7 +112,7 @@ describe("the packed package", () => {
     const file = join(ROOT, "examples", "web.yaml");
     const run = (name: string, ...args: string[]): Promise<string> =>
       runExample(project, name, args, { SVC_NODE: chain.node, SVC_HOME: chain.home });
-    /** An example, its arguments and what it prints, in this order: later ones see what earlier ones did. */
+    /** An example, its arguments and its output, in this order: later examples see the effects of earlier ones. */
     const runs: readonly (readonly [name: string, args: () => readonly string[], output: RegExp])[] = [
       ["balances", () => [address("bob")], /^5000stake\n1000000000000utoken\n$/],
       ["send", () => ["alice", address("bob")], /^[0-9A-F]{64} in block \d+\n$/],

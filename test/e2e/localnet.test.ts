@@ -20,7 +20,7 @@ interface Result {
   readonly logs: readonly { readonly events: readonly { readonly type: string }[] }[];
 }
 
-/** What the documentation says to type, on a localnet that has just come up: its home is all that the commands know. */
+/** The documented commands, on a new localnet: its home is all that the commands know. */
 describeWithEngine("the documented commands on a fresh localnet", () => {
   const fixture = new Fixture();
   const home = join(fixture.folder, "localnet");
@@ -195,7 +195,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
   });
 });
 
-/** A key as a node would print it; nobody has to sign blocks with it here. */
+/** A key as a node would print it; no blocks are signed with it here. */
 function newValidatorKey(): string {
   const { x } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
   return Buffer.from(x ?? "", "base64url").toString("base64");

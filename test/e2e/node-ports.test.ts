@@ -224,7 +224,7 @@ describe.skipIf(isMissing !== undefined)("node ports of the kernel", { timeout: 
     await expect(ports.set("six", [])).rejects.toThrow("no");
     expect(await hold(30_002)).toMatch(/^10\.78/);
     isBroken = false;
-    // What failed is set by the next look: only the second replica is left.
+    // The next refresh sets the failed port: only the second replica is left.
     await ports.refresh();
     expect(await hold(30_002)).toBe(`${REPLICAS[1]} ${CLIENTS[0]}`);
     await inHost("nft", ["flush", "ruleset"]);

@@ -11,8 +11,8 @@ const PASSPHRASE = "a long passphrase";
 const TOKENS = "1000000000utoken";
 
 /**
- * The guide's steps, each command as it is printed there: key, balance, provider, certificate, start. Two providers share
- * this machine, so what is one per machine (ports, and the engine of this test) comes from the environment.
+ * The guide's steps, each command as printed there: key, balance, provider, certificate, start. Two providers share
+ * this machine, so per-machine settings (ports, and the engine of this test) come from the environment.
  */
 describeWithEngine("node, two providers and a tenant, each a process with a home of its own", () => {
   const fixture = new Fixture();

@@ -4,7 +4,7 @@ import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/
 import { fillDisk, fillWhole, freeDisk, moveToDisk } from "../support/disk.ts";
 import { Fixture, fetchPage, runSvc, startNode, waitFor, webFile } from "../support/index.ts";
 
-/** What the cluster keeps for its host, and a little. */
+/** The cluster's reserve for its host, and a little more. */
 const DISK_MIB = 1_200;
 /** For `dd`: on the disk when it ends. */
 const WRITTEN = ["bs=1M", "count=12", "conv=fsync"];
@@ -38,7 +38,7 @@ describeWithEngine("a provider whose surroundings change", () => {
     fillWhole(folder);
     expect(await fetchPage(url)).toBe("200 on a full disk\n");
     expect(await tenant.bids(refused.id)).toEqual([]);
-    // Of its 16 MiB the tenant has written next to nothing until now.
+    // The tenant has written next to nothing of its 16 MiB.
     const container = (await provider.containers()).get(`${lease.dseq}/web/0`) ?? "";
     await localnet.engine.podman("exec", container, "dd", ...["if=/dev/urandom", "of=/kept"], ...WRITTEN);
     await localnet.engine.podman("exec", container, "rm", "/kept");

@@ -237,7 +237,7 @@ describeWithEngine("step 8, after the others", () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  /** What the guide has an operator type to make the service, up to the commands for systemd itself. */
+  /** The guide's commands for making the service, up to the commands for systemd itself. */
   function serviceSteps(): string {
     const guide = readFileSync(join(ROOT, "docs", "guides", "provider.md"), "utf8");
     const [, steps = ""] = /```sh\n(install -d -m 700 \/etc\/svc\n[^`]*?)systemctl daemon-reload/.exec(guide) ?? [];

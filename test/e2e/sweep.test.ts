@@ -14,7 +14,7 @@ import { TestEngine } from "./engine.ts";
 /** No machine has the range for tests of networks. */
 const DEAD = "198.18.255.9";
 
-/** What a client gets from a server that listens there now. */
+/** Answer of the server that listens there now. */
 async function answerOn(port: number): Promise<string> {
   const server = createServer((_request, response) => response.end("mine")).listen(port, "127.0.0.1");
   const settings = { signal: AbortSignal.timeout(10_000) };

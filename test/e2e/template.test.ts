@@ -21,7 +21,7 @@ const TEMPLATE = join(ROOT, "test", "template");
 const copy = mkdtempSync(join(tmpdir(), "svc-template-"));
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-/** What a checkout has besides. */
+/** Other contents of a checkout. */
 const NOT_COPIED = ["node_modules", "dist", ".git", ".cache"];
 
 function run(...args: readonly string[]): { readonly status: number | null; readonly said: string } {
@@ -48,7 +48,7 @@ const ERRORS = "src/wire/errors/tables.ts";
 const MODULE = "src/modules/template";
 const TYPES = ".cache/types.tsbuildinfo";
 
-/** Of the whole tree it is another test's: `generated.test.ts`. */
+/** `generated.test.ts` lints the protos of the whole tree. */
 const buf = () => {
   const whole = readFileSync(join(copy, "buf.gen.yaml"), "utf8");
   writeFileSync(join(copy, "buf.part.yaml"), whole.replace("clean: true", "clean: false"));
@@ -64,7 +64,7 @@ beforeAll(() => {
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  // What the compiler knows of the checkout holds for the copy.
+  // The compiler's cache for the checkout is valid for the copy.
   if (existsSync(join(ROOT, TYPES))) cpSync(join(ROOT, TYPES), join(copy, TYPES));
   const experimental = { fsModuleCache: true, fsModuleCachePath: ".cache" };
   const config = { test: { experimental, isolate: false, testTimeout: 120_000, hookTimeout: 120_000 } };

@@ -7,7 +7,7 @@ import { buildOnce, MAIN } from "../support/build.ts";
 import { Fixture, svcOk, waitFor } from "../support/index.ts";
 import { environment } from "../support/run-svc.ts";
 
-/** What a shell says of a program that SIGHUP ended. */
+/** A shell's exit code for a program that SIGHUP ended. */
 const HUNG_UP = 129;
 
 describe("a terminal that is closed", () => {

@@ -36,7 +36,7 @@ async function must(home: string, ...words: string[]): Promise<string> {
   return ran.out;
 }
 
-/** The first line of what a command is refused with. */
+/** The first line of a command's refusal. */
 async function refused(home: string, ...words: string[]): Promise<string> {
   const { code, err } = await at(home, ...words);
   expect(code, words.join(" ")).not.toBe(0);
@@ -129,7 +129,7 @@ describe("gentx of two operators", { timeout: 60_000 }, () => {
     tx.body.messages[0].value.amount = "10000001";
     writeFileSync(good, JSON.stringify(tx));
     expect(await collect(good)).toMatch(/zz-second\.json: genutil: transaction 1: signature verification failed/);
-    // A file that was moved elsewhere is not among those that are collected.
+    // A file that was moved elsewhere is not collected.
     mkdirSync(join(gentxs(first), "old"));
     copyFileSync(good, join(gentxs(first), "old", "gentx.json"));
     copyFileSync(await gentx(second, "10000000utoken"), path);

@@ -14,14 +14,14 @@ const RICH = (10n ** 15n).toString();
 /** No message of the table may be stopped by its limit. */
 const AMPLE = 1_000_000_000_000n;
 
-/** Messages of one transaction with those who sign them. */
+/** Messages of one transaction with their signers. */
 export interface GasTx {
   readonly messages: readonly TestMessage[];
   readonly signers: readonly TestKey[];
   readonly gas?: bigint;
 }
 
-/** What a block cost. */
+/** Cost of a block. */
 export interface BlockCost {
   /** CPU time of the process in milliseconds. */
   readonly cpuMs: number;

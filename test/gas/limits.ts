@@ -1,6 +1,6 @@
 import { DEFAULT_ATTRIBUTE_PARAMS, DEFAULT_LIMITS } from "../../src/sdl/index.ts";
 
-/** What messages may hold by default; `bids` is `order_max_bids`. */
+/** Default limits on messages; `bids` is `order_max_bids`. */
 export const LIMITS = {
   attributes: {
     max: DEFAULT_ATTRIBUTE_PARAMS.attributesMax,

@@ -1,19 +1,19 @@
 import type { GasCase } from "./cases/index.ts";
 import type { BlockCost, GasChain } from "./chain.ts";
 
-/** What a case costs. */
+/** Cost of a case. */
 export interface Measured {
   /** CPU milliseconds a million gas, of each round. */
   readonly rounds: readonly number[];
   /** Gas of one transaction. */
   readonly gas: bigint;
-  /** CPU milliseconds of one transaction, of the best round. */
+  /** CPU milliseconds of one transaction in the best round. */
   readonly cpuMs: number;
 }
 
 /**
- * Runs the transactions of a case, those of a round in one block, whose end and commit count; what an empty block costs is
- * taken off. One round goes before, so that the code is warm.
+ * Runs the transactions of a case, each round in one block, including the block's end and commit, less the cost of an
+ * empty block. One round goes before, so that the code is warm.
  */
 export function measureCase({ prepare, count: wanted }: GasCase, rounds: number): Measured {
   const { chain, txs } = prepare(wanted * (rounds + 1));
@@ -43,7 +43,7 @@ export function filled(each: GasCase, gas: number): GasCase {
 
 /** CPU milliseconds of blocks, and their gas. */
 export interface FullBlocks {
-  /** Of the first of its kind, with nothing in the caches of the application. */
+  /** The first of its kind, with empty caches of the application. */
   readonly cold: number;
   readonly warm: readonly number[];
   readonly gas: bigint;
@@ -71,7 +71,7 @@ export function measureBlocks({ prepare }: GasCase, maxGas: bigint, rounds: numb
   return { cold, warm, gas: blocks[0]?.gasUsed ?? 0n, txs: count, isFull: count === wanted };
 }
 
-/** The gas of a transaction where there are several: the first may cost less or more than those after it. */
+/** The gas of one of several transactions: the first may cost less or more than the others. */
 function gasOfOne(prepare: GasCase["prepare"]): bigint {
   const { chain, txs } = prepare(2);
   const { gasUsed } = succeeded(chain.block(txs.map((tx) => chain.sign(tx))));

@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** An ingress in front of one page, which redirects to TLS. */
+/** An ingress in front of one page, with a redirect to TLS. */
 async function startIngress(): Promise<Ingress> {
   const replica = createServer((_request, response) => response.end("page")).listen(0, "127.0.0.1");
   await once(replica, "listening");

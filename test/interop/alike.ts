@@ -3,8 +3,8 @@ import { expect } from "vitest";
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * Checks that our answer equals that of the newer reference tool. That one prints queries in the manner of amino:
- * empty fields left out, an `Any` as type and value, durations as `1h0m0s`, fractions of times without their last zeros.
+ * Checks that our answer equals the newer reference tool's, which prints queries in the manner of amino: empty fields
+ * left out, an `Any` as type and value, durations as `1h0m0s`, fractions of times without trailing zeros.
  */
 export function expectAlike(ours: Json, theirs: Json): void {
   expect(bare(ours)).toEqual(bare(theirs));

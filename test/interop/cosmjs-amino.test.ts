@@ -43,7 +43,7 @@ const MESSAGES: readonly (readonly [type: string, fields: JsonObject])[] = [
   ["distribution.v1beta1.MsgFundCommunityPool", { amount: [amount], depositor: DELEGATOR }],
 ];
 
-/** What amino leaves out. */
+/** Values that amino omits. */
 const isPresent = (value: unknown): boolean => value !== undefined && value !== "";
 
 function compact(value: unknown): unknown {

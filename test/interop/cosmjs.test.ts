@@ -45,7 +45,7 @@ function first(accounts: readonly AccountData[]): AccountData {
   return account;
 }
 
-/** The client of release 0.32, installed under its own name; its types are those of today as far as they are used. */
+/** The client of release 0.32, installed under its own name; for its used parts, today's types apply. */
 async function olderClient(): Promise<Pick<typeof StargateClient, "connect">> {
   const name: string = "cosmjs-stargate-032";
   return (await import(name)).StargateClient;

@@ -8,7 +8,7 @@ interface VotingRow {
   readonly voting_power: string;
 }
 
-/** A validator, its place among those of a height, and the seed of its key. */
+/** A validator, its index at a height, and the seed of its key. */
 export interface DoubleVoter {
   readonly height: number;
   readonly index: number;
@@ -18,7 +18,9 @@ export interface DoubleVoter {
 
 const PRECOMMIT = 2;
 
-/** The proof, as engines of the ecosystem read it, that a validator voted for two blocks; `time` is that of the true block. */
+/**
+ * Evidence, in the form of the ecosystem's engines, that a validator voted for two blocks; `time` is the true block's.
+ */
 export function doubleVote(chainId: string, voter: DoubleVoter, time: string): object {
   const hashes = ["one", "other"].map((text) => Uint8Array.from(sha256(toUtf8(text))));
   const votes = hashes.map((hash) => signedVote(chainId, { voter, hash, time }));
@@ -52,7 +54,7 @@ function signedVote(chainId: string, { voter, hash, time }: VoteParts) {
   };
 }
 
-/** What a block says of a validator that voted twice. */
+/** A block's record of a validator that voted twice. */
 export function misbehaviorOf({ value }: { readonly value: BlockEvidence }): Misbehavior {
   const address = fromHex(value.vote_a.validator_address.toLowerCase());
   return {

@@ -46,7 +46,7 @@ test.skipIf(peer === undefined)("queries are answered, and refused with their co
   expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining("code = NotFound") });
 });
 
-/** What a client that knows nothing of the chain prints. */
+/** Output of a client that knows nothing of the chain. */
 async function reflected(client: Peer, words: readonly string[], about: readonly string[] = []): Promise<string> {
   return client.ok(["-plaintext", "-max-time", "20", ...words, address, ...about]);
 }

@@ -5,7 +5,7 @@ import type { ProofOp } from "../../src/wire/index.ts";
 import { entriesOf, missingKeys, simulateMarket } from "../support/market-run.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** Proofs of our stores, verified by the reference library of those who hold only headers of a chain. */
+/** Proofs of our stores, verified by the reference library for light clients, which hold only headers of a chain. */
 
 const built = await buildPeer("ics23");
 const missing = built instanceof Peer ? "" : built.missing;

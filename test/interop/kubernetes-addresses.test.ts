@@ -73,7 +73,7 @@ interface ApiService extends ApiObject {
   readonly spec: { readonly type: string; readonly ports: readonly { readonly nodePort?: number }[] };
 }
 
-/** What leads from addresses to the lease. */
+/** Services that lead from addresses to the lease. */
 async function balanced(id: LeaseKey): Promise<readonly ApiService[]> {
   const { objects } = await api.list<ApiService>(KIND.service, { namespace: leaseNamespace(id) });
   return objects.filter(({ spec }) => spec.type === "LoadBalancer");

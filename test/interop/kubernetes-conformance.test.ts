@@ -46,7 +46,7 @@ beforeAll(async () => {
   fixture.defer(() => balancer.close());
 });
 
-/** Addresses that the leases of a case can have. Elsewhere nobody gives any. */
+/** Leasable addresses of a case. On other clusters nothing assigns any. */
 function poolOf(number: number): readonly string[] {
   return [1, 2, 3].flatMap((at) => node?.balanced(4 * number + at) ?? []);
 }
@@ -121,7 +121,7 @@ async function deployPage(driver: ClusterDriver, id: LeaseKey, text: string): Pr
   await driver.deploy(sampleSpec(group.services, { id, ports }));
 }
 
-/** Undefined where nobody answers. */
+/** Undefined without an answer. */
 async function pageOf(url: string): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(20_000), headers: { connection: "close" } });

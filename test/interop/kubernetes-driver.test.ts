@@ -151,7 +151,7 @@ test.skipIf(peer === undefined)("a lease from its first object to its last", asy
   await next.deploy(spec);
   expect(await versions(namespace)).toEqual(before);
 
-  // A smaller manifest removes what is no longer wanted, and a failed image keeps the old replica.
+  // A smaller manifest removes unwanted services, and a failed image keeps the old replica.
   const plain = sampleService("docker.io/library/none:1");
   await next.deploy(sampleSpec([plain], { id, generation: 2, version: "02".repeat(32) }));
   const services = async () =>

@@ -17,7 +17,7 @@ import { SETTINGS } from "../support/kubernetes-leases.ts";
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
 import { nodePrograms } from "./node-programs.ts";
 
-/** What one tenant can take from others on a real node, with the neighbour's page beside it. */
+/** One tenant's attacks on others' resources on a real node, with the neighbour's page beside it. */
 
 const programs = await nodePrograms();
 const missing = "missing" in programs ? programs.missing : undefined;
@@ -31,7 +31,7 @@ const LONG = { timeoutMs: 180_000, pollMs: 100 };
 const MOST = 256;
 /** So many times slower than at rest may a neighbour be served: attacks share the cores with everything else on this machine. */
 const SLOWER = 25;
-/** What a request takes is not told apart below this. */
+/** Request times below this are not distinguished. */
 const STEADY_MS = 20;
 
 let bed: TestKubernetesNode;
@@ -111,7 +111,7 @@ async function beside(name: string, work: () => Promise<unknown>): Promise<void>
 const filling = (path: string) =>
   `open(F,">","${path}") or die "$!\\n"; my $n=0; while($n<${MOST} && (syswrite(F,"x" x 1048576)||0)==1048576){$n++}`;
 
-/** What a program gets of what the kernel or the agent of the node limit at once, and how much of it at most. */
+/** Resources that the kernel or the node's agent limit, and the maximum for one program. */
 const LIMITED = [
   { name: "memory", program: `my $x=""; for(1..2000){$x.="x" x 1048576} print 2000`, most: 0 },
   { name: "shared memory", program: `${filling("/dev/shm/big")} print $n; unlink("/dev/shm/big")`, most: 64 },
@@ -127,14 +127,14 @@ const LIMITED = [
   },
 ] as const;
 
-/** What the agent measures again and again, so that more is written before it ends the pod. */
+/** Resources that the agent measures periodically, so that more is written before it ends the pod. */
 const MEASURED = [
   { name: "the writable layer", program: filling("/tmp/big"), told: /its ephemeral storage was exceeded/ },
   { name: "a volume", program: filling("/data/big"), told: /its ephemeral storage was exceeded/ },
 ] as const;
 
 const TALKING = `open(F,">","/proc/1/fd/1") or die; for(1..${MOST}){print F "y" x 1023,"\\n" for 1..1024}`;
-/** As kubelets keep by default: five files of ten mebibytes, and what comes until they look again. */
+/** Kubelets keep five files of ten mebibytes by default, and the lines until their next look. */
 const LOGS_KEPT = 64;
 
 test.skipIf(missing !== undefined && process.env.CI !== "true")("the programs are there", () => {
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)("a tenant who uses up everything on a nod
     await beside("the disk", () => Promise.all(attacks.map(untilEvicted)));
     const { services } = await untilOk(driver, neighbour.id);
     expect(services[0]?.replicas[0]?.restarts).toBe(0);
-    // Another pod takes the place of one that was ended, and what is told is about that one then.
+    // A new pod replaces an ended one, and the status is then about the new pod.
     for (const { spec } of attacks) {
       const { services: told } = await untilOk(driver, spec.id);
       expect(told.map(({ error }) => error)).toEqual([undefined]);

@@ -309,7 +309,7 @@ dns.lookup = (host, ...more) => lookup(host.endsWith(".${domain}") ? "${address}
   return { NODE_OPTIONS: `--require=${path}`, NODE_EXTRA_CA_CERTS: trusted };
 }
 
-/** Identities of the pods of a lease, those that end too. */
+/** Identities of the pods of a lease, ending pods included. */
 async function podsOf({ id }: LeaseSpec): Promise<string[]> {
   const { objects } = await api.list(KIND.pod, { namespace: leaseNamespace(id) });
   return objects.map(({ metadata }) => metadata.uid ?? "");

@@ -92,7 +92,7 @@ afterAll(async () => {
   await fixture.close();
 });
 
-/** One image under two tags: that of today, and that of an upgrade. */
+/** One image under two tags: today's, and an upgrade's. */
 async function loadProviderImage(): Promise<void> {
   const path = join(fixture.folder, "provider.tar");
   await writeProviderImage(path, `${IMAGE}:first`, fixture.tempHome("image"));

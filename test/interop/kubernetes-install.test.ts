@@ -11,7 +11,7 @@ import { Fixture } from "../support/index.ts";
 import { TestKubernetes } from "../support/kubernetes.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** `svc provider cluster install` on a real API server, and what its account may and may not do there. */
+/** `svc provider cluster install` on a real API server, and the rights of its account there. */
 
 const built = await buildPeer("kubernetes");
 const peer = built instanceof Peer ? built : undefined;

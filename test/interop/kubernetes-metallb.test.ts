@@ -12,7 +12,7 @@ import { SETTINGS } from "../support/kubernetes-leases.ts";
 import { startMetalLb } from "../support/kubernetes-metallb.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** What MetalLB's own controller makes of the objects for leased addresses, by the pool and annotations that the guide describes. */
+/** MetalLB's own controller with the objects for leased addresses, by the pool and annotations of the guide. */
 
 const peers = await Promise.all([buildPeer("kubernetes"), buildPeer("metallb")]);
 for (const peer of peers) if (peer instanceof Peer) peer.remove();

@@ -17,7 +17,7 @@ import { TestKubernetesNode } from "../support/kubernetes-node.ts";
 import { nodePrograms } from "./node-programs.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** Who reaches whom on a cluster that enforces network policies, tested from inside real pods. */
+/** Reachability on a cluster that enforces network policies, tested from inside real pods. */
 
 const programs = await nodePrograms();
 const enforcer = await buildPeer("kube-router");
@@ -26,7 +26,7 @@ const missing = "missing" in programs ? programs.missing : enforcer instanceof P
 const fixture = new Fixture();
 
 const PUBLIC = "203.0.113.7";
-/** Clouds serve secrets to their machines at some of these; the others are of operators' own networks. */
+/** Clouds serve secrets to their machines at some of these; the others are operators' own networks. */
 const CLOSED = [
   "169.254.169.254",
   "168.63.129.16",
@@ -43,7 +43,7 @@ let api: KubernetesApi;
 let driver: ClusterDriver;
 let elsewhere: Elsewhere;
 let machinePort: number;
-/** Of two tenants: one with something to reach, and another who wants to. */
+/** Two tenants: one with services, and another that tries to reach them. */
 let shop: LeaseSpec;
 let stranger: LeaseSpec;
 
@@ -136,7 +136,7 @@ async function placeOf(namespace: string, labels: string): Promise<Place> {
 const podOf = (spec: LeaseSpec, name: string): Promise<Place> =>
   placeOf(leaseNamespace(spec.id), `svc.service=${name}`);
 
-/** What a command inside of a pod prints. */
+/** Output of a command inside a pod. */
 async function said({ namespace, name }: Place, script: string): Promise<string> {
   const command = ["sh", "-c", script];
   const { output, exitCode } = await api.exec({
@@ -155,7 +155,7 @@ async function said({ namespace, name }: Place, script: string): Promise<string>
 
 type Targets = Readonly<Record<string, readonly [host: string, port: number]>>;
 
-/** The names of what a pod can connect to. All are tried at once. */
+/** The names of the targets that a pod can connect to. All are tried at once. */
 async function reachedFrom(place: Place, targets: Targets): Promise<string[]> {
   const tries = Object.entries(targets).map(
     ([name, [host, port]]) => `(nc -w 4 ${host} ${port} < /dev/null > /dev/null 2>&1 && echo "${name}") &`,
@@ -187,7 +187,7 @@ test.skipIf(missing !== undefined)("two tenants, an ingress and name servers run
   for (const spec of [shop, stranger]) await untilOk(driver, spec.id);
 });
 
-/** Everything that somebody might want to reach. */
+/** All targets of the test. */
 async function targets(): Promise<Targets> {
   const [web, db, names, other] = await Promise.all([
     podOf(shop, "web"),
@@ -217,7 +217,7 @@ async function targets(): Promise<Targets> {
   };
 }
 
-/** What a pod without a policy reaches. */
+/** Targets that a pod without a policy reaches. */
 const EVERYBODY = [
   "API server",
   "API service",
@@ -267,7 +267,7 @@ test.skipIf(missing !== undefined)(
     const names = { "by name": ["db", 5432], "by its whole name": [whole, 5432] } as const;
     await waitFor(async () => (await reachedFrom(own, names)).length === 2, "the names");
     expect(await reachedFrom(other, names)).toEqual([]);
-    // Names are no secret: whom no policy holds back finds the address, and nobody has a service of the name in a namespace of its own.
+    // Names are no secret: a pod without a policy finds the address, and other namespaces have no service of this name.
     expect(await said(other, `nslookup ${whole} | grep -c 10.96`)).toBe("1");
     expect(await said(other, "nslookup db > /dev/null 2>&1 && echo found || echo none")).toBe("none");
     expect(await said(free, `nslookup ${whole} | grep -c 10.96`)).toBe("1");

@@ -85,7 +85,7 @@ test.skipIf(missing).for([
   await driver.teardown(spec.id);
 });
 
-/** What a command in the first replica prints. */
+/** Output of a command in the first replica. */
 async function said(spec: LeaseSpec, script: string): Promise<string> {
   const request = { service: "web", replica: 0, tty: false, stdin: false, command: ["sh", "-c", script] };
   const { output } = await driver.exec(spec.id, request);
@@ -139,7 +139,7 @@ test.skipIf(missing)(
 
 test.skipIf(missing)("a program that starts processes without end gets no more than a pod may have", async () => {
   const usual = sampleService(USER, { expose: [sampleExpose()] });
-  // Memory is not what ends it.
+  // The limit on memory does not end it.
   const service = { ...usual, resources: { ...usual.resources, memory: { size: { val: String(512 << 20) } } } };
   const [greedy, neighbour] = [sampleSpec([service]), sampleSpec([service])];
   for (const spec of [greedy, neighbour]) await driver.deploy(spec);

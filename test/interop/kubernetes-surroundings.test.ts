@@ -32,7 +32,7 @@ import { REGISTRY_USER, TestRegistry } from "../support/kubernetes-registry.ts";
 import { TestVolumes } from "../support/kubernetes-volumes.ts";
 import { nodePrograms } from "./node-programs.ts";
 
-/** What operators have beside their nodes, on a real kubelet, by drivers with the rights of an installation alone. */
+/** Operators' own add-ons beside their nodes, on a real kubelet, by drivers with only the rights of an installation. */
 
 const programs = await nodePrograms();
 const missing = "missing" in programs ? programs.missing : undefined;
@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // What still runs ends with the node.
+  // Remaining workloads end with the node.
   for (const driver of drivers) await driver.close();
   api?.close();
   await fixture.close();
@@ -69,7 +69,7 @@ it("the programs of a node are there", ({ skip }) => {
   expect(missing).toBeUndefined();
 });
 
-/** Of a provider of its own, which has run before where the name is known. */
+/** Opens a driver as a provider of its own, which has run before if the name is known. */
 async function open(name: string, over: Partial<ObjectSettings> = {}): Promise<ClusterDriver> {
   const driver = await openKubernetesDriver({
     api: new KubernetesApi(readKubeconfig(account)),
@@ -243,7 +243,7 @@ describe.skipIf(missing !== undefined)("a runtime class", { concurrent: true }, 
     const spec = page();
     await driver.deploy(spec);
     await untilOk(driver, spec.id);
-    // The pod's own container and that of its program.
+    // The pod's own container and its program's.
     expect((await bed.room.run("ls", [`/run/${runtime}/k8s.io`])).trim().split("\n")).toHaveLength(2);
   });
 

@@ -88,7 +88,7 @@ export class Peer {
     return out;
   }
 
-  /** Starts it as a separate process; whoever starts it ends it. */
+  /** Starts it as a separate process, which the caller ends. */
   start(args: readonly string[], options: PeerOptions = {}): PeerProcess {
     const child = spawn(this.binary, args, { env: this.#env(options), stdio: ["ignore", "pipe", "pipe"] });
     const said: string[] = [];

@@ -21,7 +21,7 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-/** What the client prints. */
+/** Output of the client. */
 async function asked(words: readonly string[], about: readonly string[]) {
   if (!(curl instanceof Peer)) throw new Error("the client is not there");
   return curl.run(["-insecure", ...words, `127.0.0.1:${gateway?.gateway.grpcPort}`, ...about]);

@@ -4,7 +4,7 @@ import { waitFor } from "../support/index.ts";
 import { buildPeer, Peer } from "./peers.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 
-/** Transactions in the form before protobuf, and accounts by number: our REST answers beside those of the reference chain. */
+/** Transactions in the form before protobuf, and accounts by number: our REST answers beside the reference chain's. */
 
 const built = await buildPeer("simd53");
 const missing = built instanceof Peer ? "" : built.missing;

@@ -55,7 +55,7 @@ export async function call(node: Asked, path: string, body: Uint8Array): Promise
   }
 }
 
-/** What `alice` has besides the coins that are bonded. */
+/** Balance of `alice` besides the bonded coins. */
 const OTHERS = ["aaa", "bbb", "ccc", "ddd"].map((denom) => ({ denom, amount: 1_000n }));
 
 interface Both {

@@ -254,7 +254,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
       return found.length;
     };
     await waitFor(async () => (await unbonding()) === 0, "the end of the unbonding");
-    // What it earned meanwhile is withdrawn as well.
+    // Its earnings meanwhile are withdrawn as well.
     expect(await stake(address("bob"))).toBeGreaterThanOrEqual(before + 5_000_000n);
   });
 

@@ -9,7 +9,7 @@ export interface SimdChainOptions {
   readonly prefix?: string;
   /** Names of accounts beside `validator`; their keys are in the keyrings of both tools. */
   readonly accounts?: readonly string[];
-  /** What each account starts with. */
+  /** Initial balance of each account. */
   readonly balance?: string;
   readonly blockTimeMs?: number;
   /** How long unbonding takes. */
@@ -65,7 +65,7 @@ export class SimdChain {
     return this.#parts.grpcPort;
   }
 
-  /** Of the node's process. */
+  /** Process id of the node. */
   get pid(): number {
     return this.#parts.node.process.pid ?? 0;
   }

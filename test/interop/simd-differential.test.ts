@@ -54,7 +54,7 @@ const DELEGATORS = ["alice", "bob", "carol"];
 const OPERATORS = ["second", "third"];
 /** An operator whose key signs two blocks of one height. */
 const LIAR = "liar";
-/** What leaves it each way before this is known. */
+/** Coins that leave it each way before this is known. */
 const LEAVING = 1_000_003;
 const FEE = ["--gas", "2000000", "--fees", "537stake", "-y"];
 /** Events of each block that both report alike. */
@@ -355,7 +355,7 @@ describe.skipIf(!(built instanceof Peer))("random staking on a chain of the refe
   });
 });
 
-/** Of the key that signs for a validator. */
+/** Seed of the key that signs for a validator. */
 function seedOf(name: string): Uint8Array {
   return Uint8Array.from(sha256(toUtf8(`${name} ${SEED}`)));
 }

@@ -46,7 +46,7 @@ const LOCKED = ["even", "steps", "late", "never"].map((name) => testKey(name));
 const IDLE = testKey("gov idle");
 const BONDED = { denom: "stake", amount: "20000000000" };
 
-/** Events that both report; the others are those of fees, messages and modules that only one of them has. */
+/** Events that both report; the others belong to fees, messages and modules that only one side has. */
 const EVENTS = [
   ...[
     "submit_proposal",
@@ -85,7 +85,7 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
   const seen = new Map<string, number>();
   const done = new Map<string, number>();
   let operations = 0;
-  /** Those that the commands of staking, rewards, penalties and proposals send. */
+  /** Messages of the commands of staking, rewards, penalties and proposals. */
   let staked = 0;
 
   beforeAll(async () => {
@@ -206,7 +206,7 @@ describe.skipIf(!(built instanceof Peer))("random proposals on a chain of the re
     return allowances[0]?.granter ?? "";
   }
 
-  /** What is refused before it reaches a block is not compared: it differs on each node. */
+  /** Rejections before a block are not compared: they differ on each node. */
   async function send(key: TestKey, name: string, messages: Parameters<TheirNode["send"]>[1], granter = "") {
     const { code } = await node.send(key, messages, granter);
     if (code === "") operations += messages.length;

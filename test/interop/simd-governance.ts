@@ -56,16 +56,16 @@ import { consensusKey, operatorAddress } from "../support/chain/index.ts";
 import type { SimRandom } from "../support/simulation/operation.ts";
 import { theirs } from "./simd-replay.ts";
 
-/** What random operations see of the chain. */
+/** View of the chain for random operations. */
 export interface GovernedState {
   readonly random: SimRandom;
   /** Who signs. */
   readonly keys: readonly TestKey[];
-  /** Of the validators, the first one that always votes on blocks. */
+  /** Operators of the validators; the first always votes on blocks. */
   readonly operators: readonly string[];
   readonly proposals: readonly Proposal[];
   readonly params: Params;
-  /** Nanoseconds, about that of the next block. */
+  /** Nanoseconds, close to the next block's time. */
   readonly now: bigint;
   /** Names of new accounts with locked coins. */
   readonly heirs: string[];
@@ -108,7 +108,7 @@ const KINDS: readonly (readonly [name: string, weight: number, make: Make])[] = 
 ];
 export const KIND_NAMES = KINDS.map(([name]) => name);
 
-/** One or, seldom, two messages of somebody. */
+/** One or, seldom, two messages of the account. */
 export function planned(state: GovernedState, from: TestKey): Planned | undefined {
   const first = one(state, from);
   if (first === undefined || state.random.int(6) > 0) return first;
@@ -163,7 +163,7 @@ function somebody({ random, keys }: GovernedState): string {
   return random.pick(keys)?.address ?? "";
 }
 
-/** What is wrong whatever the state is refused here before a fee is paid, there in the block. */
+/** State-independent faults are refused here before a fee is paid, there in the block. */
 function somebodyElse({ random, keys }: GovernedState, address: string): string {
   return random.pick(keys.filter((key) => key.address !== address))?.address ?? "";
 }
@@ -196,7 +196,7 @@ function submit(state: GovernedState, { address }: TestKey) {
   });
 }
 
-/** Community money to somebody, at times more than there is; other parameters. */
+/** Community money for an account, at times more than there is; other parameters. */
 function proposed(state: GovernedState): Any {
   const { random, params } = state;
   const kind = random.int(6);
@@ -280,7 +280,7 @@ function send(state: GovernedState, { address }: TestKey) {
   return theirs(MsgSendSchema, { fromAddress: address, toAddress: somebody(state), amount });
 }
 
-/** Seconds away, so that some of them end in the run; at times over before they begin. */
+/** Seconds away, so that some end in the run; at times over before they begin. */
 function end({ random, now }: GovernedState) {
   if (random.int(3) === 0) return {};
   if (random.int(10) === 0) return { expiration: create(TimestampSchema, fromNanos(now - 9n * SECOND)) };
@@ -314,7 +314,7 @@ function authorizationOf(state: GovernedState): Any {
   return theirs(GenericAuthorizationSchema, { msg: random.pick(TYPES) ?? "" });
 }
 
-/** For somebody, in a further one at times. */
+/** For another account, at times nested in a further message. */
 function exec(state: GovernedState, { address }: TestKey) {
   const { random, keys } = state;
   const sender = random.int(4) === 0 ? keys.find((key) => key.address === address) : random.pick(keys);
@@ -361,7 +361,7 @@ function revokeFees(state: GovernedState, { address }: TestKey) {
   return theirs(MsgRevokeAllowanceSchema, { granter: address, grantee: somebodyElse(state, address) });
 }
 
-/** Coins that vest with time, for somebody new, or refused for somebody who is there. */
+/** Coins that vest with time, for a new account, or refused for an existing one. */
 function lock(state: GovernedState, { address }: TestKey) {
   const { random, now, heirs } = state;
   const to = random.int(4) === 0 ? somebody(state) : newHeir(heirs);

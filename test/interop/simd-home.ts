@@ -15,9 +15,9 @@ export interface SimdHomeOptions {
   readonly prefix: string;
   /** Names of keys, made in the keyrings of both tools. */
   readonly accounts: readonly string[];
-  /** What each account starts with. */
+  /** Initial balance of each account. */
   readonly balance: string;
-  /** What the account `validator` bonds at the start. */
+  /** Coins that the account `validator` bonds at the start. */
   readonly bonded: string;
   readonly blockTimeMs: number;
   readonly changeGenesis: (genesis: SimdGenesis) => void;
@@ -79,7 +79,7 @@ function changeGenesis(path: string, change: (genesis: SimdGenesis) => void): vo
   writeFileSync(path, JSON.stringify(document));
 }
 
-/** Sets the time between blocks: the only validator waits for nobody's votes. */
+/** Sets the time between blocks: the only validator waits for no other votes. */
 function quicken(path: string, blockTimeMs: number): void {
   const text = readFileSync(path, "utf8");
   const changed = text.replace(/^timeout_commit = .*$/m, `timeout_commit = "${blockTimeMs}ms"`);

@@ -85,8 +85,8 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
   const tx = (...args: readonly string[]) => run("tx", ...args, "--chain-id", CHAIN_ID, ...keyring);
 
   /**
-   * The transaction of a broadcast's answer, once it is in a block, as the tool itself finds it. The older one does not
-   * read attributes of events as they are since CometBFT 0.37: ours looks for it.
+   * The transaction of a broadcast's answer, once it is in a block, as the tool itself finds it. The older tool cannot
+   * read event attributes of CometBFT 0.37 and later, so ours looks for it.
    */
   async function committed(answer: string, expected = 0) {
     const { txhash, code } = JSON.parse(answer);
@@ -160,7 +160,7 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     const block = JSON.parse(await run("query", "block", ...(older ? ["2"] : ["--type", "height", "2", "-o", "json"])));
     expect((older ? block.block : block).header).toMatchObject({ height: "2", chain_id: CHAIN_ID });
     if (!older) {
-      // Stored bytes are never rewritten, so that it reads those that were sent in its own spelling.
+      // Stored bytes are never rewritten, so the tool reads transactions that were sent in its own spelling.
       const search = ["--query", `transfer.recipient='${address("bob")}'`, "--output", "json"];
       const found = JSON.parse(await run("query", "txs", ...search));
       expect(Number(found.total_count)).toBeGreaterThan(0);

@@ -25,10 +25,10 @@ test.skipIf(missing !== "" && process.env.CI !== "true")(
 /** HTTP status and code of gRPC. */
 type Verdict = "200" | "400 3" | "404 5" | "500 2" | "500 13" | "501 12";
 
-/** A path below `/cosmos`, our verdict, and that of the reference where it differs. */
+/** A path below `/cosmos`, our verdict, and the reference's where it differs. */
 type Row = readonly [path: string, ours: Verdict, theirs?: Verdict];
 
-/** What the reference reports as a fault of the node is the caller's here: see `docs/decisions/reference-differences.md`. */
+/** Cases that the reference blames on the node and we on the caller: see `docs/decisions/reference-differences.md`. */
 const ROWS: readonly Row[] = [
   ["distribution/v1beta1/validators/<NO_VALIDATOR>", "404 5", "500 2"],
   ["distribution/v1beta1/validators/bad", "400 3", "500 2"],
@@ -215,8 +215,8 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * A call below `cosmos.`, the texts of its request, and the codes of gRPC: ours, and theirs where they differ; last what
- * theirs is over the engine, where that is not what carries its code.
+ * A call below `cosmos.`, the texts of its request, and the gRPC codes: ours, and theirs if they differ; last, theirs
+ * over the engine, if it differs from the usual carrier of its code.
  */
 type Call = readonly [method: string, texts: readonly string[], ours: number, theirs?: number, carried?: string];
 
@@ -251,7 +251,7 @@ const COMMANDS: readonly string[] = [
   "feegrant grant <NOBODY> <ACCOUNT>",
 ];
 
-/** Codes of the reference over gRPC that are not those of REST. */
+/** Codes of the reference over gRPC that differ from REST's. */
 const OVER_GRPC: Readonly<Record<string, number>> = {
   "base/reflection/v1beta1/interfaces/none/implementations": 0,
   "auth/v1beta1/bech32/bad": 2,
@@ -380,7 +380,7 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
     expect([await abci(ours, method, a), await abci(theirs, method, b)]).toEqual(codes);
   });
 
-  /** Of the rpc `ListImplementations`, by names of interfaces. */
+  /** Answers of the rpc `ListImplementations`, by interface name. */
   const INTERFACES = [
     ...["auth.v1beta1.AccountI", "vesting.v1beta1.VestingAccount", "auth.v1beta1.GenesisAccount"],
     ...["base.v1beta1.Msg", "tx.v1beta1.Tx", "evidence.v1beta1.Evidence"],

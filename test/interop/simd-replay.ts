@@ -54,7 +54,7 @@ export interface TheirBlock {
   readonly proposer: Uint8Array;
   readonly votes: readonly VoteInfo[];
   readonly outcomes: readonly Outcome[];
-  /** Of the block and of the successful transactions. */
+  /** Events of the block and of the successful transactions. */
   readonly events: readonly Told[];
 }
 

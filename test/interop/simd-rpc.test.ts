@@ -22,7 +22,7 @@ test.skipIf(missing !== "" && process.env.CI !== "true")(
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A node and what its chain holds. */
+/** A node and the contents of its chain. */
 interface Asked {
   readonly url: string;
   /** Hash of a transaction and of its block, in hex, and the height of the block. */
@@ -66,7 +66,7 @@ async function post(node: Asked, method: string, params: unknown): Promise<Told>
   return told(await fetch(node.url, { method: "POST", body, headers: { "Content-Type": "application/json" } }));
 }
 
-/** Fields of values with their kinds; of lists those of all items. */
+/** Fields of values with their kinds; for lists, the fields of all items. */
 function kinds(json: Json | undefined, path = ""): string[] {
   if (json === null || json === undefined) return [];
   if (Array.isArray(json)) return [...new Set(json.flatMap((each: Json) => kinds(each, `${path}[]`)))];
@@ -83,7 +83,7 @@ function textKind(text: string): string {
   return "text";
 }
 
-/** Intended differences of ours, and what belongs to rounds of votes or to this one chain. */
+/** Intended differences of ours, and parts that belong to voting rounds or to this one chain. */
 const KNOWN = new RegExp(
   [
     // The program reports its own version.
@@ -164,7 +164,7 @@ const REFUSED: readonly Call[] = [
   ["block", "height=999999", ["2", "3"]],
 ];
 
-/** Paths below `/cosmos` of what is not there, or cannot be asked. */
+/** Paths below `/cosmos` of missing records, or that cannot be queried. */
 const NOT_THERE: readonly string[] = [
   `auth/v1beta1/accounts/${encodeAddress(new Uint8Array(20).fill(9))}`,
   `staking/v1beta1/validators/${encodeAddress(new Uint8Array(20).fill(9), "valoper")}`,

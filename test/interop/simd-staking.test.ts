@@ -26,7 +26,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
       accounts: ["alice", "bob", "operator", "second"],
       changeGenesis: ({ app_state: state }) => {
         const { slashing } = state as { slashing: { params: Record<string, string> } };
-        // Nobody is jailed for blocks that were not signed.
+        // Missed blocks jail no validator.
         slashing.params.signed_blocks_window = "1000000";
       },
     });
@@ -207,7 +207,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
     expect(pool).toContainEqual({ denom: "uvec", amount: "10.000000000000000000" });
   });
 
-  /** Commands of all messages: the tools have to sign the same bytes of them. */
+  /** Commands for all messages: both tools must sign the same bytes. */
   const messages = (): string[][] => [
     ["staking", "delegate", chain.validator, "7stake"],
     ["staking", "redelegate", chain.validator, operator, "7stake"],
@@ -273,7 +273,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
       ["redelegations", alice],
       ["redelegations-from", v],
     ];
-    // The reference prints these with numbers and without what is empty.
+    // The reference prints these with numbers and without empty fields.
     const [theirs] = (await chain.query("staking", "redelegation", alice, v, operator)).redelegation_responses;
     const [entry] = theirs.entries;
     const { creation_height: height, completion_time: time, ...amounts } = entry.redelegation_entry;

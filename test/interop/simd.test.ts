@@ -45,7 +45,7 @@ const PRETENDED_PHRASE = "equip will roof matter pink blind book anxiety banner 
 /** They print the mode of a device's signatures before the document. */
 const afterNotice = (out: string) => out.replace(/^Default sign-mode .*\n/, "");
 
-/** What is stored of the key `cold`, in hexadecimal. */
+/** The stored record of the key `cold`, in hexadecimal. */
 async function storedRecord(dir: string): Promise<string> {
   const text = readFileSync(join(dir, "keyring-test", "cold.info"), "utf8");
   return Buffer.from(JSON.parse(fromUtf8(await decryptItem(text, "test"))).Data, "base64").toString("hex");
@@ -95,7 +95,7 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     await svc([...multisig, ...keyring(ours)]);
   });
 
-  /** What both sides print of a key, whatever its form. */
+  /** Output of both sides about a key, in a common form. */
   const identities = (json: string) =>
     (JSON.parse(json) as { name: string; type: string; address: string }[]).map(({ name: key, type, address }) => ({
       key,

@@ -6,11 +6,11 @@ import { Fixture } from "../support/index.ts";
 import { type BusyNode, startBusyNode } from "./busy-node.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
-/** What browser wallets and light explorers ask of a chain, and the rules by which a wallet adds a chain to its list. */
+/** Requests of browser wallets and light explorers to a chain, and a wallet's rules for adding a chain to its list. */
 
 const SEED = 2;
 const CHAIN_ID = "svc-test-1";
-/** What the wallet finds out by itself about the chain. */
+/** Features that the wallet detects by itself. */
 const FEATURES = ["query:/cosmos/bank/v1beta1/spendable_balances"];
 const STRANGER = encodeAddress(new Uint8Array(20).fill(9));
 

@@ -22,9 +22,9 @@ export interface AuditedChain {
 }
 
 /**
- * Reads the data of a node that has ended, and checks it from the first block: links, hashes and votes of the headers;
- * that executing the blocks again from genesis, in memory, gives the application hash that each header carries; that
- * the state on disk has the last one, and what it keeps of older heights proves theirs.
+ * Reads the data of an ended node, and checks it from the first block: links, hashes and votes of the headers; that
+ * executing the blocks again from genesis, in memory, gives the application hash of each header; that the state on disk
+ * has the last hash, and the kept history proves the older ones.
  */
 export function auditChain(home: string): AuditedChain {
   const genesis = parseGenesis(readGenesisText(home));

@@ -10,7 +10,7 @@ export interface Acknowledged {
   readonly height: bigint;
 }
 
-/** What the client was told, in order: the node must never contradict any of it. */
+/** The node's answers to the client, in order: the node must never contradict any of them. */
 export class ClientLog {
   readonly entries: Acknowledged[] = [];
   readonly #path: string;

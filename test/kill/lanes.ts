@@ -14,7 +14,7 @@ export interface Lane {
   tx(sequence: bigint): Uint8Array;
 }
 
-/** What the transfer with this sequence moves: different each time, so that a lost or doubled one changes a balance. */
+/** Amount of the transfer with this sequence: different each time, so that a lost or doubled one changes a balance. */
 export function amountOf(sequence: bigint): bigint {
   return 1n + ((sequence * 7919n) % 1000n);
 }

@@ -28,7 +28,7 @@ export class Loader {
     return this.#accepted;
   }
 
-  /** The node's refusals of transfers, other than those for the sequence. */
+  /** The node's refusals of transfers, except for wrong sequences. */
   get refusals(): readonly string[] {
     return this.#refusals;
   }

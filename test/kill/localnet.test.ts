@@ -24,7 +24,7 @@ const START_MS = 120_000;
 /** Two starts and a stop for each kill, on a busy machine. */
 const LONG_MS = Math.max(300_000, KILLS * 180_000);
 
-/** What a localnet prints on its way, each once the step is done. */
+/** Milestones of a localnet's start, printed once the step is done. */
 const MILESTONES = [
   /^starting the container engine/,
   /^node up/,
@@ -108,7 +108,7 @@ describeWithEngine("a localnet that starts the engine itself", () => {
         const milestone = MILESTONES[kill % MILESTONES.length] ?? READY;
         const localnet = await until(milestone, kill < MILESTONES.length && kill % 2 === 0 ? 0 : rng.between(0, 700));
         await localnet.kill();
-        // Long runs look at every point alone; short ones let what is left add up.
+        // Long runs check every point separately; short ones let remains add up.
         if (KILLS < MILESTONES.length) continue;
         expect(await (await started()).stop()).toBe(0);
         await expectNothingLeft();

@@ -14,7 +14,7 @@ const RATE = 100;
 const LANES = 25;
 const BLOCK_MS = 150;
 const START_BALANCE = 10n ** 12n;
-/** Of the transfers that a second should bring. */
+/** Expected share of the transfers per second. */
 const SHARE = 0.25;
 const TIMEOUT_MS = 60_000 + KILLS * 20_000;
 
@@ -83,7 +83,7 @@ async function untilNextBlock(client: ChainClient, offsetMs: number): Promise<vo
   await pause(Math.max(0, BLOCK_MS + offsetMs));
 }
 
-/** Asks the node for every one of these transfers, by its hash. */
+/** Asks the node for each of these transfers, by its hash. */
 async function expectThere(node: TestNode, entries: readonly Acknowledged[]): Promise<void> {
   const client = node.client();
   try {
@@ -130,7 +130,7 @@ async function balancesAndSequences(node: TestNode, lanes: readonly Lane[]): Pro
   }
 }
 
-/** What everybody must have when each lane has sent its transfers up to its sequence, each once. */
+/** Expected balances when each lane has sent its transfers up to its sequence, each once. */
 function expectedBalances(lanes: readonly Lane[], sequences: readonly bigint[]): Told {
   const sent = sequences.map((count) => sum(Array.from({ length: Number(count) }, (_, i) => amountOf(BigInt(i)))));
   const balances = lanes.map((_, i) => {

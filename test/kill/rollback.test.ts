@@ -7,7 +7,7 @@ const BLOCK_MS = 150;
 /** Longer than a rollback takes on an idle machine: some are killed, some finish. */
 const LONGEST_MS = 900;
 
-/** What was taken back is made again. */
+/** Blocks that were rolled back are made again. */
 async function untilHeight(node: TestNode, height: bigint): Promise<void> {
   const client = node.client();
   const isThere = async () => (await client.node.status()).latestHeight >= height;

@@ -48,7 +48,7 @@ export function takeAbandonedFolders(prefix: string): string[] {
 function takeAbandoned(owner: string): boolean {
   try {
     if (isRunning(readFileSync(owner, "utf8"))) return false;
-    // Of several processes one has the file to rename.
+    // Only one of several processes can rename the file.
     renameSync(owner, `${owner}.${process.pid}`);
   } catch {
     return false;

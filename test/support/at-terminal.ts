@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { environment, type SvcRequest } from "./run-svc.ts";
 
-/** What is typed, and the prompt at which it is typed. */
+/** Typed text, and the prompt at which it is typed. */
 export type Answer = readonly [prompt: string, text: string];
 
 export interface Screen {

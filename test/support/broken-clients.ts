@@ -7,7 +7,7 @@ type Some<T> = readonly [T, ...T[]];
 
 const ENDS: Some<"reset" | "close" | "end" | "more"> = ["reset", "close", "end", "more"];
 
-/** What one client sends, and how it leaves. */
+/** One client's data, and the way it leaves. */
 interface Plan {
   readonly text: Buffer;
   readonly end: (typeof ENDS)[number];

@@ -6,14 +6,13 @@ import { promisify } from "node:util";
 /** The checkout. Benchmarks run this code from a bundle below it. */
 export const ROOT = checkoutAbove(import.meta.dirname);
 
-/** What a checkout runs once it is built. */
+/** The built command of a checkout. */
 export const MAIN = join(ROOT, "dist", "svc.cjs");
 
 let built: Promise<void> | undefined;
 
 /**
- * Builds the command line from the sources as they are, once in each test file; `SVC_TEST_BUILT=1` uses the existing
- * build.
+ * Builds the command line from the current sources, once in each test file; `SVC_TEST_BUILT=1` uses the existing build.
  */
 export function buildOnce(): Promise<void> {
   built ??= process.env.SVC_TEST_BUILT === "1" && existsSync(MAIN) ? Promise.resolve() : build();

@@ -1,4 +1,4 @@
-/** Bytes in memory in the place of a file that is read by position; `reads` lists what was read. */
+/** Bytes in memory in the place of a file that is read by position; `reads` lists the read positions. */
 export function bytesAsFile(bytes: Uint8Array, reads: number[] = []) {
   return {
     size: () => bytes.length,

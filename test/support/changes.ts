@@ -13,7 +13,7 @@ function leaves(value: unknown, path: readonly string[] = []): Map<string, strin
   return new Map(parts.flatMap(([key, part]) => [...leaves(part, [...path, key])]));
 }
 
-/** Undefined for what has no parts. A list is one part: its length is of no interest. */
+/** Undefined for values without parts. A list is one part: its length does not matter. */
 function partsOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return [["", JSON.stringify(value, text)]];

@@ -35,7 +35,7 @@ export const describeWithCertificates = describe.skipIf(
   program === undefined || findProgram(["certutil"]) === undefined,
 );
 
-/** A real Chromium without a window; `env` instead of this process's variables. Whoever starts it closes it. */
+/** A real headless Chromium; `env` instead of this process's variables. The caller closes it. */
 export function startBrowser(flags: readonly string[] = [], env?: NodeJS.ProcessEnv): Promise<Browser> {
   // Root has no sandbox, and containers have little shared memory.
   const own = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage", "--disable-gpu"];

@@ -1,4 +1,6 @@
-/** What tests with containers share besides `index.ts`. Importing it fails with CI=true where no container can run. */
+/**
+ * Shared parts of tests with containers besides `index.ts`. Importing it fails with CI=true where no container can run.
+ */
 export { describeWithEngine, startEngine } from "./engine.ts";
 export { TestLocalnet } from "./localnet.ts";
 export { type ProviderRequest, startProvider, TestProvider } from "./provider.ts";

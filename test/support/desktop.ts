@@ -33,8 +33,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * A separate desktop session: home, run-time directory and D-Bus session bus that nobody else sees. Programs that were
- * started in it end with it, by their ids.
+ * A separate desktop session: home, run-time directory and a private D-Bus session bus. Programs that were started in
+ * it end with it, by their ids.
  */
 export class DesktopSession {
   /** Short, because sockets have short paths. */
@@ -107,7 +107,7 @@ export class DesktopSession {
     for (const name of collections) await this.#createCollection(name);
   }
 
-  /** KDE's wallet program with open wallets of these names, as a login that unlocks them leaves them. */
+  /** KDE's wallet program with open wallets of these names, as after a login that unlocks them. */
   async startKWallet(wallets: readonly string[]): Promise<void> {
     await this.#runKWallet(wallets, false);
   }

@@ -46,7 +46,7 @@ export class Elsewhere {
     return elsewhere;
   }
 
-  /** Whether somebody there can connect. */
+  /** Whether a client there can connect. */
   async reaches(host: string, port: number): Promise<boolean> {
     const script = `busybox nc -w 3 ${host} ${port} < /dev/null > /dev/null 2>&1`;
     try {

@@ -7,7 +7,7 @@ import dbus, { type MessageBus } from "@particle/dbus-next";
 const { Interface } = dbus.interface;
 const { Variant } = dbus;
 
-/** What the user does with a dialog, and when. */
+/** The user's answer to a dialog, and when. */
 export type Dialog = { readonly answer: "accepted" | "dismissed"; readonly afterMs: number } | "left alone";
 
 const ROOT = "/org/freedesktop/secrets";

@@ -16,7 +16,7 @@ export interface IdleChain {
   close(): void;
 }
 
-/** A new chain on the disk of a home, with the settings of a node and a bonded validator; nobody sends anything. */
+/** A new chain on the disk of a home, with the settings of a node and a bonded validator; without transactions. */
 export function idleChain(home: string): IdleChain {
   const alice = testKey("alice");
   initHome({ home, moniker: "m", chainId: CHAIN_ID, time: BigInt(Date.now()) * 1_000_000n });

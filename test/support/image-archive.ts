@@ -9,7 +9,7 @@ const BUSYBOX = ["/bin/busybox", "/usr/bin/busybox"];
 export interface ImageConfig {
   readonly Entrypoint?: readonly string[];
   readonly Cmd?: readonly string[];
-  /** Root where nobody is named. */
+  /** Root if not set. */
   readonly User?: string;
   readonly Env?: readonly string[];
   readonly ExposedPorts?: Readonly<Record<string, object>>;

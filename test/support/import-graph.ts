@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 
-/** Who imports whom; names are paths of files or of folders. */
+/** Importers and their imports; names are paths of files or folders. */
 export type ImportGraph = ReadonlyMap<string, Iterable<string>>;
 
 /** The groups of names that reach each other, by Tarjan's algorithm; a graph without cycles has none. */
@@ -27,8 +27,8 @@ export function cycles(graph: ImportGraph): string[][] {
 }
 
 /**
- * The rooms of a folder, its direct sub-folders, and which of them import others. Files in the folder itself are its
- * door and its common ground, and count for no room.
+ * The imports between the rooms of a folder, its direct sub-folders. Files in the folder itself are its door and common
+ * ground, and count for no room.
  */
 export function rooms(folder: string, files: ImportGraph): ImportGraph {
   const roomOf = (path: string): string | undefined => {

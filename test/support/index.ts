@@ -1,4 +1,4 @@
-/** What tests with real processes share: homes, ports, commands, nodes, providers, tenants, container engines. */
+/** Shared parts of tests with real processes: homes, ports, commands, nodes, providers, tenants, container engines. */
 
 export { buildOnce, ROOT } from "./build.ts";
 export { DesktopSession, missingPrograms } from "./desktop.ts";

@@ -14,8 +14,8 @@ interface ApiService extends ApiObject {
 }
 
 /**
- * Gives services the addresses that they ask for, as MetalLB does: those of one sharing key have an address together, with
- * ports of their own; others wait until nobody has it. The proxy of the cluster brings connections to the pods.
+ * Assigns requested addresses to services, like MetalLB: services with one sharing key have an address together, on
+ * separate ports; others wait until it is free. The proxy of the cluster brings connections to the pods.
  */
 export class TestBalancer {
   readonly #api: KubernetesApi;

@@ -37,7 +37,7 @@ export interface ControllerPrograms {
   readonly definitions: string;
 }
 
-/** What an operator names in the settings of a provider. */
+/** Names in the settings of a provider. */
 export const INGRESS_CLASS = "tenants";
 export const GATEWAY = { namespace: "gateways", name: "tenants" } as const;
 /** A Gateway that lets no routes of other namespaces in: what operators forget. */
@@ -46,9 +46,10 @@ export const CLOSED_GATEWAY = { namespace: "gateways", name: "closed" } as const
 const SECURE_HOST = "*.secure.example.com";
 
 /**
- * Starts a controller that serves Ingress objects of the class, and routes of the Gateway, at ports 80 and 443 of the cluster's
- * address. It has what an operator would give it: the class, the Gateway for all namespaces of providers, and a certificate. It
- * runs in the room of the node, and ends with it. Returns the certificate of the authority that signed its own.
+ * Starts a controller that serves Ingress objects of the class, and routes of the Gateway, at ports 80 and 443 of the
+ * cluster's address. It has an operator's set-up: the class, the Gateway for all namespaces of providers, and a
+ * certificate. It runs in the room of the node, and ends with it. Returns the certificate of the authority that signed
+ * its own.
  */
 export async function startController(
   fixture: Fixture,
@@ -73,7 +74,7 @@ export async function startController(
   return readFileSync(join(folder, AUTHORITY.certificate), "utf8");
 }
 
-/** What it shows where an object names no certificate. */
+/** The certificate for objects that name none. */
 function ownCertificate({ chain, key }: HostCertificateText): object {
   return { tls: { stores: { default: { defaultCertificate: { certFile: chain, keyFile: key } } } } };
 }

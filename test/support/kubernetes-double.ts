@@ -17,7 +17,7 @@ const WORKLOADS = ["/apis/apps/v1/deployments", "/apis/apps/v1/statefulsets"];
 const OWNER = "double/owner";
 const TEMPLATE = "double/template";
 
-/** What controllers read of objects, of whatever kind. */
+/** Fields that controllers read of objects of any kind. */
 interface Spec {
   readonly replicas: number;
   readonly template: Body;
@@ -185,7 +185,7 @@ export class KubernetesDouble {
     this.#carry();
   }
 
-  /** Gives services the addresses that they ask for, as MetalLB does: those of one key share it, with ports of their own. */
+  /** Assigns requested addresses to services, like MetalLB: services with one key share it, on separate ports. */
   #balance(): void {
     const all = (this.server.objects("/api/v1/services") as Body[]).filter(({ spec }) => spec?.type === "LoadBalancer");
     const wish = ({ metadata }: Body) => metadata.annotations?.["metallb.io/loadBalancerIPs"] ?? "";
@@ -231,7 +231,7 @@ export class KubernetesDouble {
     const owned = this.server
       .objects(`${NAMESPACES}/${namespace}/pods`)
       .filter((pod) => pod.metadata.labels?.[OWNER] === name);
-    // What has failed keeps its name only where others have names of their own.
+    // A failed pod keeps its name only if the other pods have names of their own.
     if (isStateful) for (const pod of owned.filter(hasFailed)) this.#end(pod.metadata);
     const all = owned.filter((pod) => !hasFailed(pod));
     const isCurrent = (pod: ApiObject) => pod.metadata.labels?.[TEMPLATE] === template;

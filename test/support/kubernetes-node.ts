@@ -14,7 +14,7 @@ export interface KubernetesPrograms {
   readonly node: string;
   /** Folder of the container engine and its plugins for networks. */
   readonly containers: string;
-  /** What enforces network policies; where it is left out, nothing does. */
+  /** The program that enforces network policies; without it, they have no effect. */
   readonly policies?: string;
 }
 
@@ -27,8 +27,8 @@ const REGISTRIES = "registries";
 
 /**
  * A whole cluster of one node that runs pods: its control plane, a kubelet with a container engine, and a proxy for
- * services and node ports, in its own room. This machine reaches its pods and node ports. What a test needs of registries
- * and name servers it brings itself.
+ * services and node ports, in its own room. This machine reaches its pods and node ports. Tests bring their own
+ * registries and name servers.
  */
 export class TestKubernetesNode {
   /** An image of BusyBox that it has; pods with it need `imagePullPolicy: Never`. Without a command it serves a page on port 80. */
@@ -126,7 +126,7 @@ export class TestKubernetesNode {
     await this.#ready();
   }
 
-  /** Whether nothing ran any more. What ends by itself meanwhile cannot be ended. */
+  /** Whether all tasks had ended. A task that ends by itself meanwhile cannot be ended. */
   async #endTasks(): Promise<boolean> {
     const tasks = (await this.engineTool("tasks", "list", "--quiet")).split("\n").filter((id) => id !== "");
     await Promise.allSettled(tasks.map((id) => this.engineTool("tasks", "delete", "--force", id)));
@@ -262,7 +262,7 @@ function podNetwork(folder: string, subnet: string): object {
   return { cniVersion: "1.0.0", name: "pods", plugins: [{ type: "ptp", ipMasq: false, ipam }] };
 }
 
-/** Scores of the memory killer are left as they are and rare controllers left out: containers of tests run without them. */
+/** Leaves scores of the memory killer unchanged and rare controllers out: containers of tests run without them. */
 function engineConfig(folder: string, networks: string, programs: string): string {
   const cri = `plugins."io.containerd.grpc.v1.cri"`;
   return `version = 2
@@ -336,7 +336,7 @@ function proxyConfig(address: string, clusterCIDR: string, kubeconfig: string): 
     hostnameOverride: TestKubernetesNode.node,
     nodePortAddresses: [`${address}/32`],
     oomScoreAdj: 0,
-    // Those of connections belong to the whole machine.
+    // Settings of connections belong to the whole machine.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
   };
 }

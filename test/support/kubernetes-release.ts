@@ -61,7 +61,7 @@ export class TestRelease {
     await this.#helm(words, { KUBECONFIG: this.#bed.config });
   }
 
-  /** Those that end too. */
+  /** All pods, ending ones included. */
   async pods(): Promise<readonly ReleasePod[]> {
     const labels = `app.kubernetes.io/instance=${NAME}`;
     return (await this.#api.list<ReleasePod>(KIND.pod, { namespace: PROVIDER_SPACE, labels })).objects;
@@ -91,14 +91,14 @@ export class TestRelease {
     return said.stdout;
   }
 
-  /** Ends its program as a crash does: nobody asks it first. */
+  /** Ends its program as a crash does, without a warning. */
   async kill(): Promise<void> {
     const { status } = await this.pod();
     const id = status?.containerStatuses?.[0]?.containerID?.replace("containerd://", "") ?? "";
     await this.#bed.engineTool("tasks", "kill", "--signal", "SIGKILL", id);
   }
 
-  /** What it has printed. */
+  /** Its output. */
   async log(): Promise<string> {
     const [pod] = await this.pods();
     const place = { namespace: PROVIDER_SPACE, name: pod?.metadata.name ?? "" };

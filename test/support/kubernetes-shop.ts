@@ -8,7 +8,7 @@ const COUNT = "echo x >> /tmp/calls";
 const PLAIN = "printf 'Content-Type: text/plain\\r\\n\\r\\n'";
 const FAIL = "printf 'Status: 503 Busy\\r\\n'";
 
-/** Below `/cgi-bin/`: `calls` is how often those that fail were called since it was asked before. */
+/** Below `/cgi-bin/`: `calls` returns the number of calls of the failing programs since the last time. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   size: `${PLAIN}; wc -c`,
   slow: `sleep 4; ${PLAIN}; echo late`,

@@ -89,7 +89,7 @@ export class TestVolumes {
     }
   }
 
-  /** A pod has been given a node, and this claim is what it lacks. */
+  /** A pod has a node, and only lacks this claim. */
   #isWaiting({ metadata, spec, status }: ApiClaim): boolean {
     const node = metadata.annotations?.["volume.kubernetes.io/selected-node"];
     return spec?.storageClassName === this.#class && status?.phase === "Pending" && node === TestKubernetesNode.node;
@@ -133,7 +133,7 @@ export class TestVolumes {
     await this.#api.apply(VOLUME, volume);
   }
 
-  /** Those who make volumes say on the claim why they do not. */
+  /** Provisioners record on the claim why they make no volume. */
   async #refuse({ metadata }: ApiClaim, message: string): Promise<void> {
     const { name, namespace = "", uid } = metadata;
     const now = new Date().toISOString();

@@ -8,13 +8,13 @@ import { childrenOf } from "./machine-room.ts";
 import { freePorts } from "./ports.ts";
 import { waitFor } from "./wait.ts";
 
-/** What the API server answers to somebody other than the client under test. */
+/** Answers of the API server to other clients than the one under test. */
 export interface ForeignAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Where its programs run: by what command, and under which address they are reached. */
+/** Place of its programs: the command that runs them, and their address. */
 export interface KubernetesPlace {
   readonly address: string;
   readonly prefix: readonly string[];

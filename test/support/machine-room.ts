@@ -7,7 +7,7 @@ import { waitFor } from "./wait.ts";
 
 const run = promisify(execFile);
 const GROUPS = "/sys/fs/cgroup";
-/** Its two addresses are 10.213.N.1 here and 10.213.N.2 inside; behind that one lie those of 10.214.N.0/24 and 10.215.N.0/24. */
+/** Its two addresses are 10.213.N.1 here and 10.213.N.2 inside, which routes to 10.214.N.0/24 and 10.215.N.0/24. */
 const NETWORKS = 256;
 
 /** Settings of the whole machine that an agent of a node sets for itself; inside, they are files. */
@@ -21,8 +21,8 @@ const SETTINGS = [
 ];
 
 /**
- * The first process: it ends as soon as nobody holds its input, and with it every other process inside, by the kernel.
- * As a waiting shell it also reaps orphaned processes.
+ * The first process: it ends when its input is closed, and with it every other process inside, by the kernel. As a
+ * waiting shell it also reaps orphaned processes.
  */
 const FIRST = [
   "set -e",
@@ -87,7 +87,7 @@ export class MachineRoom {
     return `10.213.${this.#network}.2`;
   }
 
-  /** More addresses, for machines inside: this one sends there what is for them. */
+  /** More addresses, for machines inside; this one routes to them. */
   get behind(): string {
     return `10.214.${this.#network}.0/24`;
   }
@@ -136,7 +136,7 @@ function removeGroup(path: string): boolean {
   }
 }
 
-/** One where the kernel has a single one, else those of the controllers. */
+/** The kernel's single hierarchy, or else one per controller. */
 function hierarchies(): string[] {
   let names: string[];
   try {

@@ -15,10 +15,10 @@ import { pickOperation, type SimAction, simRandom } from "./simulation/operation
 
 const TENANTS = ["alice", "bob", "carol"];
 const PROVIDERS = ["p1", "p2", "p3", "p4"];
-/** Of an order. */
+/** Maximum bids of an order. */
 const MAX_BIDS = 2;
 
-/** What a run may change. */
+/** Options of a run. */
 export interface MarketRunOptions {
   /** Blocks after which closed deployments leave the state; 15 unless given. */
   readonly retentionBlocks?: bigint;
@@ -119,7 +119,7 @@ export function keyOf(keys: ReadonlyMap<string, TestKey>, address: string): Test
   return key;
 }
 
-/** Everything in a store, as it is written there. */
+/** All stored entries of a store. */
 export function entriesOf(app: SvcApplication, store: string): [key: Uint8Array, value: Uint8Array][] {
   return [...app.state.store(store).iterate()];
 }

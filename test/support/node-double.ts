@@ -7,7 +7,7 @@ import { encodeMessage, findMethod } from "../../src/wire/index.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** What a method of the double throws to answer with a JSON-RPC error. */
+/** Thrown by a method of the double to answer with a JSON-RPC error. */
 export class Refusal extends Error {
   readonly rpcCode: number;
   readonly data: string;

@@ -1,6 +1,6 @@
 import type { NodeInfo } from "../../src/node/node-info.ts";
 
-/** What a node of tests reports about itself. */
+/** A test node's facts about itself. */
 export const TEST_NODE_INFO: NodeInfo = {
   id: "ab",
   moniker: "kv",

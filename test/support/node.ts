@@ -96,7 +96,7 @@ export class TestNode {
     return latestHeight > 0n ? latestHeight : undefined;
   }
 
-  /** A client of this node; whoever asks closes it. */
+  /** A client of this node; the caller closes it. */
   client(timeoutMs?: number): ChainClient {
     const patience = timeoutMs === undefined ? {} : { timeoutMs };
     return new ChainClient(this.address, { chainId: this.chainId, ...patience });

@@ -18,8 +18,8 @@ export async function packPackage(folder: string): Promise<string> {
 }
 
 /**
- * A project of an application with the packed package in it, as an installation leaves it. Of the packages of the
- * checkout it sees only those that the package names as its dependencies.
+ * A project of an application with the packed package in it, like an installation. It sees only the packages that the
+ * package names as its dependencies.
  */
 export async function linkedProject(fixture: Fixture, tarball: string): Promise<string> {
   const project = fixture.tempHome("application");

@@ -19,7 +19,7 @@ const CENTURY = "3153600000s";
 const BEYOND_A_CENTURY = "3153600000.000000001s";
 const ABOVE_ONE = "1.000000000000000001";
 
-/** By module and parameter: values that are at an end of what is allowed, and values one beyond. */
+/** By module and parameter: values at an end of the allowed range, and values one beyond. */
 export const ENDS: Readonly<Record<string, Readonly<Record<string, Ends>>>> = {
   auth: {
     max_memo_characters: { good: ["0", "65536"], bad: ["65537", "18446744073709551615"] },
@@ -103,12 +103,12 @@ export const ENDS: Readonly<Record<string, Readonly<Record<string, Ends>>>> = {
   cert: { message_gas: gasEnds("cert") },
 };
 
-/** Of a part of one that may be no less than `least`. */
+/** Ends of a ratio that must be at least `least`. */
 function ratioEnds(least: "0" | typeof TINY): Ends {
   return { good: [least, "1"], bad: [least === "0" ? `-${TINY}` : "0", ABOVE_ONE] };
 }
 
-/** Of the prices of the store: all at once, and each one beyond by itself. */
+/** Prices of the store: all at once, and each one beyond separately. */
 function storeGasEnds(): Ends {
   const dear = {
     ...{ has: "10000", delete: "10000", read_flat: "10000", read_byte: "120" },
@@ -134,7 +134,7 @@ function defaultsOf(name: string): JsonObject {
   return state.params;
 }
 
-/** Of the prices of a module's messages, row by row. */
+/** Prices of a module's messages, row by row. */
 function gasEnds(name: string): Ends {
   const rows = defaultsOf(name).message_gas as readonly JsonObject[];
   const priced = (gas: string) => rows.map((row, at) => rows.map((each, i) => (i === at ? { ...row, gas } : each)));
@@ -147,7 +147,7 @@ function gasEnds(name: string): Ends {
   };
 }
 
-/** Of the sizes and counts of groups, each by itself. */
+/** Sizes and counts of groups, each separately. */
 function limitEnds(): Ends {
   const limits = defaultsOf("deployment").limits as JsonObject;
   const fields = LimitsSchema.fields.filter(({ localName }) => localName in SIZE_LIMITS);

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Below the ports that Linux gives out by itself (32768 and up) and those that providers publish services on (30000 and up). */
+/** Below the ports that Linux assigns (32768 and up) and the node ports of providers (30000 and up). */
 const FIRST = 12_000;
 const LAST = 26_000;
 const TRIES = 1000;
@@ -57,7 +57,7 @@ function isHeld(path: string): boolean {
   }
 }
 
-/** Whether there is a process of this id, whoever runs it. */
+/** Whether a process with this id exists, of any user. */
 export function isRunning(pid: string): boolean {
   try {
     return process.kill(Number(pid), 0);

@@ -14,8 +14,8 @@ const PLACE = "usr/lib/node_modules/svc";
 const GIVEN = process.env.SVC_TEST_PROVIDER_IMAGE;
 
 /**
- * Writes an image as operators are told to build one: Node.js of this machine, the packed package as npm installs it, and the
- * command as its entry point. `folder` holds what is made on the way.
+ * Writes an image by the instructions for operators: Node.js of this machine, the packed package as npm installs it,
+ * and the command as its entry point. `folder` holds intermediate files.
  */
 export async function writeProviderImage(path: string, name: string, folder: string): Promise<void> {
   if (GIVEN !== undefined) return saveImage(GIVEN, path, name);
@@ -41,7 +41,7 @@ async function saveImage(image: string, path: string, name: string): Promise<voi
   await run("podman", ["save", "--output", path, name]);
 }
 
-/** What `npm install --global` leaves: the package, the packages that it names, and the command. */
+/** Result of `npm install --global`: the package, its dependencies, and the command. */
 async function packageArchive(folder: string): Promise<string> {
   const stage = join(folder, "stage");
   const installed = join(stage, PLACE);

@@ -22,7 +22,7 @@ export interface ProviderRequest {
   /** Utoken per block and thousandth of a core: what makes one provider cheaper than another. */
   readonly cpuScale?: string;
   readonly flags?: readonly string[];
-  /** Of its registration, besides its name. */
+  /** Attributes of its registration, besides its name. */
   readonly attributes?: Readonly<Record<string, string>>;
   /** Variables of its process. */
   readonly env?: Readonly<Record<string, string>>;

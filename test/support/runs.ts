@@ -27,7 +27,7 @@ const FIRST_SURROGATE = 0xd800;
 const SURROGATES = 0x800;
 const CODE_POINTS = 0x110000;
 
-/** Texts of any characters. (The library's own take seconds: they keep a table of all of them.) */
+/** Texts of any characters. (The library's own take seconds, to build a table of all of them.) */
 export function anyText(): fc.Arbitrary<string> {
   const character = fc.nat(CODE_POINTS - SURROGATES - 1).map((code) => {
     return String.fromCodePoint(code < FIRST_SURROGATE ? code : code + SURROGATES);

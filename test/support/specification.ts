@@ -13,7 +13,7 @@ export interface SpecRow {
 /** A test that a row names: `path/to/file.test.ts` "group > title [row]". */
 export interface TestName {
   readonly file: string;
-  /** Titles of the groups, then that of the test; templates stand as they are written. */
+  /** Titles of the groups, then the test's; templates are not evaluated. */
   readonly titles: readonly string[];
   /** The contents of the row in a table of cases. */
   readonly row: string | undefined;

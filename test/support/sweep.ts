@@ -13,7 +13,7 @@ import { RUN_FOLDER, runFolder } from "./run-folder.ts";
 
 const run = promisify(execFile);
 
-/** The longest that one of the programs below may take. */
+/** Time limit of the programs below. */
 const PATIENCE = { timeout: 60_000, killSignal: "SIGKILL" } as const;
 
 /**

@@ -56,7 +56,7 @@ export class Visitor {
     });
   }
 
-  /** What a websocket says first, and what it answers to a message. */
+  /** A websocket's first message, and its answer to a message. */
   socketWords(host: string, message: string): Promise<string[]> {
     return new Promise((resolve, reject) => {
       const said: string[] = [];

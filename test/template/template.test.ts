@@ -6,7 +6,7 @@ import { defaultAppState } from "../../node/index.ts";
 import { MsgSetNoteSchema } from "../../wire/gen/svc/template/v1beta1/template_pb.js";
 import { aminoMessage, chainError, toJson, typeUrlOf } from "../../wire/index.ts";
 
-/* What a module has without a line for it anywhere else: run in the copy of the tree that the checklist was followed in. */
+/* Parts of a module that need no line elsewhere: run in the copy of the tree in which the checklist was followed. */
 
 let chain: CliChain;
 beforeAll(async () => {

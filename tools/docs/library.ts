@@ -9,7 +9,7 @@ const ORDER = ["index", "wire", "crypto", "sdl", "keyring", "gateway", "deploy",
 
 /** An entry point of the package with its public names. */
 export interface LibraryEntry {
-  /** As it is written in an import: `svc`, `svc/sdl`. */
+  /** Specifier in an import: `svc`, `svc/sdl`. */
   readonly specifier: string;
   readonly doc: string;
   readonly exports: readonly SourceExport[];

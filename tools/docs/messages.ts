@@ -106,7 +106,7 @@ const SCALARS: Readonly<Record<number, string>> = {
   18: "sint64",
 };
 
-/** What texts and bytes hold, by the option of their field. */
+/** Meanings of texts and bytes, by the option of their field. */
 const MEANINGS: Readonly<Partial<Record<Scalar, string>>> = {
   [Scalar.ADDRESS]: "string (address)",
   [Scalar.INT]: "string (integer)",

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-/** A public name and what its source says about it. */
+/** A public name and its docstring. */
 export interface SourceExport {
   readonly name: string;
   readonly kind: "function" | "class" | "type" | "value";

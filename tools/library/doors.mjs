@@ -23,7 +23,7 @@ export class Doors {
   /** The text of a file with every import through a door replaced by imports from where the things are made. */
   opened(name, text) {
     const ending = name.endsWith(".d.ts") ? ".d.ts" : ".js";
-    // A door may export again by stars: only the doors above it read it, and imports bypass those.
+    // A door may export again by stars: only the doors above it read it, and imports bypass them.
     if (name.endsWith(`/index${ending}`) && !name.startsWith("library/")) return text;
     const whole = WHOLE.exec(text);
     if (whole !== null) throw new Error(`${name}: name what is taken: ${whole[0]}`);

@@ -6,7 +6,7 @@ import { txHash } from "../../../src/wire/index.ts";
 import { balanceOf, Fixture, type NodeRequest, startNode, type TestNode, waitFor } from "../../support/index.ts";
 import { type Door, doorOf } from "./sockets.ts";
 
-/** How long others wait for an answer: what is slow is seen in the pace of blocks and answers, on a busy machine too. */
+/** Limit on others' waits for an answer: slowness shows in the pace of blocks and answers, on a busy machine too. */
 export const PATIENCE_MS = 60_000;
 export const FUNDS = 10n ** 12n;
 
@@ -93,7 +93,7 @@ export class AttackedNode {
     return this.client.query.call(method, request);
   }
 
-  /** What each key has of the chain's own token. */
+  /** Balance of each key in the chain's own token. */
   balances(): Promise<bigint[]> {
     return Promise.all([...this.keys.values()].map(({ address }) => balanceOf(this.client, address)));
   }

@@ -10,7 +10,7 @@ import { Served } from "./served.ts";
  * and ends with who started it.
  */
 
-/** What the connections of a flood do. */
+/** Behaviour of a flood's connections. */
 export type FloodKind =
   /** Requests of HTTP/1, several at a time. */
   | "http1"
@@ -31,11 +31,11 @@ export interface FloodOrder {
   readonly host: string;
   readonly path: string;
   readonly addresses: readonly string[];
-  /** Of each address. */
+  /** Connections of each address. */
   readonly connections: number;
   /** That a connection asks for at a time. */
   readonly requests: number;
-  /** Of large answers, a round is so much: 64 KiB unless given. */
+  /** Bytes of a round of large answers: 64 KiB unless given. */
   readonly roundBytes?: number;
 }
 
@@ -64,9 +64,9 @@ const MANY_CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 /** A text of one letter (RFC 6455 section 5.2), masked. */
 const SMALL_FRAME = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x41]);
 const SMALL_EVERY_MS = 5;
-/** That are read of one connection at a time, at most. */
+/** Maximum frames read of one connection at a time. */
 const FRAMES_AT_A_TIME = 8;
-/** What is read of a connection at a time. */
+/** Bytes read of a connection at a time. */
 const READ_BYTES = 64 << 10;
 
 /** A connection before its first request. */
@@ -88,7 +88,7 @@ function connectTo(
 
 const isHttp2 = (kind: FloodKind) => kind === "http2" || kind === "parts of http2";
 
-/** Of HTTP/1. */
+/** Counts answers of HTTP/1. */
 function answersIn(data: Buffer): number {
   return data.toString("latin1").split("HTTP/1.1 ").length - 1;
 }
@@ -207,7 +207,7 @@ const OK = "HTTP/1.1 200 OK\r\n";
 const CHEAP = Buffer.from(`${OK}Content-Length: 5\r\n\r\ncheap`);
 const BIG = Buffer.concat([Buffer.from(`${OK}Content-Length: ${1 << 20}\r\n\r\n`), Buffer.alloc(1 << 20)]);
 
-/** What the attacked lease answers, by path. */
+/** Answers of the attacked lease, by path. */
 const ANSWERS: Readonly<Record<string, (socket: Socket) => void>> = {
   "/cheap": (socket) => socket.write(CHEAP),
   "/big": (socket) => socket.write(BIG),

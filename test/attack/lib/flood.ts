@@ -52,12 +52,12 @@ export class Flooder {
     return new Flooder(folder);
   }
 
-  /** What the process runs. */
+  /** Path of the process's program. */
   get program(): string {
     return join(this.#folder, PROGRAM);
   }
 
-  /** Starts the process; returns where its replica answers, and what begins the flood. */
+  /** Starts the process; returns its replica's address, and a function that begins the flood. */
   async start(): Promise<{ readonly replica: string; readonly begin: (order: FloodOrder) => void }> {
     const child = spawn(process.execPath, [this.program], { stdio: ["pipe", "pipe", "inherit"] });
     const lines = createInterface({ input: child.stdout });
@@ -66,7 +66,7 @@ export class Flooder {
     return { replica: `127.0.0.1:${line}`, begin: (order) => this.#tell(order) };
   }
 
-  /** What the flood was served between two moments of `clockMs`, and how it stands. */
+  /** Answers that the flood received between two moments of `clockMs`, and its state. */
   async state(from = 0, to = Number.MAX_SAFE_INTEGER): Promise<FloodState> {
     const answered = once(this.#running.lines, "line");
     this.#tell({ from, to });

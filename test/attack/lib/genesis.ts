@@ -4,7 +4,7 @@ import { strangerAddress } from "./large.ts";
 
 const EACH = 1_000_000n;
 
-/** An account with what it has. */
+/** An account with its balance. */
 export interface Holder {
   readonly address: string;
   readonly coins: readonly { readonly denom: string; readonly amount: string }[];
@@ -18,7 +18,7 @@ export function addStrangers(genesis: GenesisFile, count: number): void {
   );
 }
 
-/** Adds accounts before the existing ones; the chain numbers them after those, in their order. */
+/** Adds accounts before the existing ones; the chain numbers them after these, in their order. */
 export function addHolders({ app_state }: GenesisFile, holders: readonly Holder[]): void {
   const { auth, bank } = app_state;
   const accounts = holders.map(({ address }, i) => ({

@@ -34,7 +34,7 @@ export function settings(...pairs: readonly (readonly [number: number, value: nu
   return frame(FRAME.settings, { payload });
 }
 
-/** A connection of HTTP/2 that sends only what it is told to; what comes back is read and discarded. */
+/** A connection of HTTP/2 that sends only the given bytes, and discards the answers. */
 export function openHttp2(door: Door, first: Uint8Array = settings()): Socket {
   const socket = openSocket(door, Buffer.concat([PREFACE, first]));
   socket.resume();

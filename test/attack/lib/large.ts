@@ -13,7 +13,7 @@ export function unlimitedGas({ consensus_params: { block } }: GenesisFile): void
   block.max_gas = "-1";
 }
 
-/** An address that nobody has used, a different one for each number. */
+/** An unused address, different for each number. */
 export function strangerAddress(number: number): string {
   const bytes = Buffer.alloc(20, 1);
   bytes.writeUInt32BE(number, 0);

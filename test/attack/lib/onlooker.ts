@@ -19,7 +19,7 @@ export interface OnlookerParts {
   readonly client: ChainClient;
   readonly address: string;
   readonly door: Door;
-  /** What is asked in addition, of another server. */
+  /** An additional request to another server. */
   readonly askMore?: (() => Promise<unknown>) | undefined;
 }
 
@@ -84,7 +84,7 @@ function isHangUp(error: unknown): boolean {
   return /socket hang up|ECONNRESET/.test(errorText(error));
 }
 
-/** The node may close an idle connection just as it is used again: the client then asks once more. */
+/** The node may close an idle connection just as it is used again: the client then repeats the request once. */
 async function onceMore<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question();

@@ -12,7 +12,7 @@ export interface Outlasting {
 }
 
 const LASTING_MS = Number(process.env.SVC_TEST_ATTACK_MS ?? 2_000);
-/** The most that memory may rise above that of the idle server. */
+/** Maximum rise of memory above the idle server. */
 const PEAK_MIB = 512;
 const AFTERWARDS_MIB = 192;
 

@@ -3,7 +3,7 @@ export function clockMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** What a flood was served, and when. */
+/** Answers that a flood received, and when. */
 export class Served {
   /** By the millisecond. */
   readonly #amounts = new Map<number, number>();

@@ -8,15 +8,15 @@ import { Onlooker, type Seen } from "./onlooker.ts";
 export interface Limits {
   /** Part of the blocks of an idle stretch that is made while the attack goes on; 0.25 unless given. */
   readonly blockShare?: number;
-  /** Resident memory a minute after the attack, as a multiple of that of the idle node; 2 unless given. */
+  /** Resident memory a minute after the attack, as a multiple of the idle node's; 2 unless given. */
   readonly memoryShare?: number;
   /** Memory that the state which the attack has paid for may keep in addition; nothing unless given. */
   readonly stateMiB?: number;
-  /** The highest that memory may rise beyond that of the idle node. */
+  /** Maximum rise of memory above the idle node. */
   readonly peakMiB?: number;
   /** Shortest period that counts: an attack that is over sooner is repeated; 0 for one that cannot be repeated. */
   readonly atLeastMs?: number;
-  /** What honest clients ask of the attacked server; it rejects if they are not answered. */
+  /** Requests of honest clients to the attacked server; rejects if they are not answered. */
   readonly askMore?: () => Promise<unknown>;
 }
 

@@ -10,7 +10,7 @@ function threadTimes(pid: number): Map<string, number> {
   return times;
 }
 
-/** What the busiest thread of a process did meanwhile, in milliseconds of its own: how busy the machine is does not count. */
+/** CPU time of a process's busiest thread meanwhile, in milliseconds: load of the machine does not count. */
 export async function threadTimeDuring(pid: number, run: () => Promise<unknown>): Promise<number> {
   const before = threadTimes(pid);
   await run();

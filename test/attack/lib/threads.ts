@@ -24,7 +24,7 @@ export async function runInThreads(port: number, expression: string): Promise<vo
   send("NodeWorker.enable", { waitForDebuggerOnStart: false });
   const message = JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression } });
   send("NodeWorker.sendMessageToWorker", { sessionId: await attached, message });
-  // What was sent goes out before the end.
+  // Pending data is sent before the end.
   const end = closed(socket.on("error", () => {}));
   socket.close();
   await end;

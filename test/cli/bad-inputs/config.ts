@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Row, TestHome } from "./home.ts";
 
-/** Settings: what is written with `svc config`, and what is found in `client.toml`. */
+/** Settings: written with `svc config`, and read from `client.toml`. */
 export function configRows({ file }: TestHome): readonly Row[] {
   const found = (name: string, text: string | Uint8Array, expected: string): Row => {
     const path = file(join("homes", name, "config", "client.toml"), text);

@@ -5,7 +5,7 @@ import type { Row, TestHome } from "./home.ts";
 
 const SAMPLE = readFileSync(join(import.meta.dirname, "../../vectors/sdl-faults/sample.yaml"), "utf8");
 const HOST = "host: https://provider.example.com:8443\n";
-/** Every fourth of the recorded faults; all of them have a test of their own. */
+/** Every fourth recorded fault; each of them has its own test. */
 const EVERY = 4;
 
 /** Deployment files and provider files: each fault is reported with its position. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { runCli } from "../run.ts";
 
-/** A command line, the exit code that it must end with, and a part of what it must print. */
+/** A command line, its exit code, and a part of its output. */
 export type Row = readonly [argv: readonly string[], code: 1 | 2, text: string, given?: Given];
 
 export interface Given {

@@ -1,6 +1,6 @@
 import type { Row, TestHome } from "./home.ts";
 
-/** Queries: addresses, pages, heights, ids. Nothing is asked of a node before all of them are right. */
+/** Queries: addresses, pages, heights, ids. All are checked before a node is asked. */
 export function queryRows({ A, B, wrongSum }: TestHome): readonly Row[] {
   const balances = (...flags: readonly string[]): string[] => ["query", "bank", "balances", A, ...flags];
   const order = (id: string, text: string): Row => [["query", "market", "order", "get", id], 2, text];

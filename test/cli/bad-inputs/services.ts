@@ -29,7 +29,7 @@ function homeRows({ file }: TestHome): readonly Row[] {
   return homes.flatMap(([home, text]) => commands.map((words): Row => [[...words, "--home", home], 1, text]));
 }
 
-/** What is not a file, or never ends, wherever the path of a file is given. */
+/** Paths that are no regular file or never end, in the place of each file argument. */
 function noFileRows({ root, file }: TestHome): readonly Row[] {
   const loop = join(root, "loop");
   symlinkSync(loop, loop);

@@ -3,7 +3,7 @@ import type { Row, TestHome } from "./home.ts";
 
 const SIGN = ["--from", "a", "--offline", "--chain-id", "x-1", "-a", "1", "-s", "1"];
 
-/** Transactions in files: what cannot be read, and what cannot be signed or sent. */
+/** Transactions in files that cannot be read, signed or sent. */
 export function txFileRows({ A, B, file, edited, none, root, tx, unsigned }: TestHome): readonly Row[] {
   const sign = (path: string, text: string): Row => [["tx", "sign", path, ...SIGN], 1, text];
   const signed = (words: readonly string[], text: string, code: 1 | 2): Row => [

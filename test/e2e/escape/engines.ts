@@ -4,7 +4,7 @@ import { describeWithEngine } from "../../support/containers.ts";
 import { DockerEngine } from "../docker-engine.ts";
 import { TestEngine } from "../engine.ts";
 
-/** What hostile tenants need of a container engine, whichever it is. */
+/** A container engine for hostile tenants, of any kind. */
 export interface HostileEngine {
   /** All of its disk, and the state of its provider. */
   readonly folder: string;

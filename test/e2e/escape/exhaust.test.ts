@@ -33,7 +33,7 @@ const LAYER = 16 * MEBIBYTE;
 const VOLUME = 8 * MEBIBYTE;
 const RAM = 2 * MEBIBYTE;
 const MEMORY = 512 * MEBIBYTE;
-/** What all of it may take of the host's disk: layer, volume, log, and what the file systems need for themselves. */
+/** Maximum use of the host's disk: layer, volume, log, and overhead of the file systems. */
 const MOST_ON_DISK = LAYER + VOLUME + 10 * MEBIBYTE + 24 * MEBIBYTE;
 const HOST = "neighbour.localhost";
 const IDLE = 1_024;
@@ -48,7 +48,7 @@ const AT_ONCE = longestAcceptQueue() >= IDLE ? IDLE : 64;
 const SLOWER = 25;
 /** Times of requests below this count as equal. */
 const STEADY_MS = 60;
-/** Of images; what a pull puts aside meanwhile is no more than that. */
+/** Maximum size of images; a pull needs no more temporary space than that. */
 const IMAGE = 32 * MEBIBYTE;
 
 /** Fills a file in pieces of a mebibyte, and prints how many it had room for; an end by a signal prints nothing. */
@@ -107,7 +107,7 @@ const ATTACKS: readonly Attack[] = [
   { name: "the processor", program: `my $end=time+2; 1 while time<$end; print "0\\n"`, most: 0 },
 ];
 
-/** What an attacker holds of what the kernel counts for the whole host, or for one user of it, until it is killed. */
+/** An attacker's share of a resource that the kernel counts for the whole host, or for one user, until it is killed. */
 interface Shared {
   readonly name: string;
   /** In Perl; takes all that it gets. */

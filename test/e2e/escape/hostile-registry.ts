@@ -7,10 +7,7 @@ import { type Answer, digestOf, TestRegistry, TYPES, tarOf } from "../../support
 const MEBIBYTE = 1 << 20;
 const MANY = 10_000;
 
-/**
- * Images that are to take the disk, the memory, the processor or the places of others; each with what is reported about
- * it.
- */
+/** Images that try to exhaust the disk, memory, processor or places; each with its expected report. */
 export interface HostileImage {
   readonly name: string;
   readonly told: RegExp;
@@ -48,7 +45,7 @@ function manyFiles(): Record<string, string> {
   return Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`f${index}`, ""]));
 }
 
-/** Each of them small enough. */
+/** Many layers, each small enough. */
 async function manyLayers(most: number): Promise<Buffer[]> {
   const layers: Buffer[] = [];
   for (let index = 0; index < 8; index++) {
@@ -57,7 +54,7 @@ async function manyLayers(most: number): Promise<Buffer[]> {
   return layers;
 }
 
-/** A tebibyte that takes no room until somebody unpacks it. */
+/** A tebibyte that takes no room until it is unpacked. */
 function holes(folder: string): Buffer {
   const file = join(folder, "holes");
   execFileSync("truncate", ["--size=1T", file]);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const ASKER = fileURLToPath(new URL("./asker.mjs", import.meta.url));
 const LEAST_ANSWERS = 5;
 
-/** What a neighbour of the attacked service saw meanwhile. */
+/** Observations of the attacked service's neighbour. */
 export interface Seen {
   readonly answers: number;
   /** Everything but the page; empty when each request was answered. */

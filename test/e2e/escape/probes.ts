@@ -1,6 +1,6 @@
 import { type Call, call } from "./calls.ts";
 
-/** One attempt, as a Perl expression that is true when it got through. None of them does harm where it does. */
+/** One attempt, as a Perl expression that is true if it succeeded. A successful attempt does no harm. */
 export interface Probe {
   readonly name: string;
   readonly attempt: string;
@@ -18,7 +18,7 @@ const THROUGH = "GOT";
 
 const probe = (name: string, attempt: string, ends: readonly string[]): Probe => ({ name, attempt, ends });
 
-/** A system call with the arguments as they stand in Perl. */
+/** A system call with its arguments in Perl. */
 const sys = (name: string, which: Call, args: string, ends: readonly string[] = FORBIDDEN): Probe =>
   probe(name, `c(${[call(which), args].filter((text) => text !== "").join(",")})`, ends);
 
@@ -108,7 +108,7 @@ const kernel: readonly Probe[] = [
     : []),
 ];
 
-/** Families and kinds of sockets by their numbers: what is not IPv4, IPv6, Unix or the routing part of netlink. */
+/** Families and kinds of sockets by number: all except IPv4, IPv6, Unix and the routing part of netlink. */
 const sockets: readonly Probe[] = [
   ...Object.entries({
     vsock: 40,

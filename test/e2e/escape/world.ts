@@ -6,7 +6,7 @@ import { execFileSync } from "../../support/bounded.ts";
 import { waitFor } from "../../support/index.ts";
 import { isRunning } from "../../support/ports.ts";
 
-/** Of the names of the network; what follows is the process that made it. */
+/** Prefix of the network's names; the id of the process that made it follows. */
 const PREFIX = "svcw";
 
 /** Runs beside each other take other addresses. */
@@ -27,7 +27,9 @@ export const PUBLIC = `203.0.113.${OWN}`;
 const BEHIND = ["10.214", "100.64", "169.254", "172.16", "192.168", "198.18"].map((range) => `${range}.213.${OWN}`);
 export const PRIVATE = [LINK.world, ON_LINK.world, ...BEHIND, `192.0.0.${OWN}`];
 
-/** A network beside the host's own, with a page at each address: what answers there can be told from what was dropped. */
+/**
+ * A network beside the host's own, with a page at each address, so that an answer can be told from a dropped request.
+ */
 export class World {
   readonly #name = `${PREFIX}${process.pid}`;
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-world-"));
@@ -63,7 +65,7 @@ export class World {
     }
   }
 
-  /** What answers at an address, as seen from there. */
+  /** Answer of an address, seen from there. */
   ask(host: string, port: number): string {
     const args = ["netns", "exec", this.#name, "busybox", "nc", "-w", "5", host, `${port}`];
     const input = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
@@ -91,7 +93,7 @@ export class World {
   }
 }
 
-/** What runs left that were killed. */
+/** Removes the remains of killed runs. */
 function removeAbandoned(): void {
   const names = existsSync("/run/netns") ? readdirSync("/run/netns") : [];
   for (const name of names.filter((each) => each.startsWith(PREFIX) && !isRunning(each.slice(PREFIX.length)))) {

@@ -1,4 +1,4 @@
-// What the page of `browser.test.ts` holds: the example of the guide, and the entry points that work in browsers.
+// Contents of the page of `browser.test.ts`: the example of the guide, and the entry points that work in browsers.
 export * as svc from "svc";
 export * as crypto from "svc/crypto";
 export { Query } from "svc/proto/sdk/bank/v1beta1/query";

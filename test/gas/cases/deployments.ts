@@ -67,7 +67,7 @@ function started(total: number, { chain, tenant }: Pick<ReturnType<typeof leased
 
 const ONE_LEASE = "a lease beside 19 others and 100 sponsors";
 
-/** What owners of deployments send. */
+/** Messages of owners of deployments. */
 export const DEPLOYMENTS: Cases = {
   "svc.deployment.v1beta1.MsgCreateDeployment": [
     created(

@@ -34,7 +34,7 @@ const GOV = encodeAddress(moduleAddress("gov"));
 const CITIZENS = names("sponsor", 100);
 /** With it the vote begins. */
 const ENOUGH = 10_000_000n;
-/** The least that anybody may add. */
+/** Minimum deposit. */
 const LEAST = 100_000n;
 
 const payment = packAny(MsgCommunityPoolSpendSchema, { authority: GOV, recipient: GOV, amount: utoken(1n) });

@@ -24,11 +24,11 @@ import { LIMITS } from "../limits.ts";
 export type Prepare = (count: number) => { readonly chain: GasChain; readonly txs: readonly GasTx[] };
 
 export interface GasCase {
-  /** What the content is. */
+  /** Description of the content. */
   readonly content: string;
   /** How many transactions are measured in a round, all in one block; few where each is large. */
   readonly count: number;
-  /** Of this many transactions, those of all rounds. */
+  /** Number of transactions in all rounds. */
   readonly prepare: Prepare;
 }
 
@@ -63,12 +63,12 @@ const PEOPLE = [
   ...[...PROVIDERS, ...AUDITORS, ...names("sponsor", 100), ...OPERATORS],
 ];
 
-/** Those who sign attributes where each can do so once: the auditors, unless there is a crowd. */
+/** Signers of attributes, if each can sign once: the auditors, or a crowd. */
 export const WITNESSES = [...AUDITORS];
 
 /**
- * Makes this many more providers, auditors and operators: whole blocks of what each can do once need them, other worlds
- * do without.
+ * Makes this many more providers, auditors and operators, for blocks of messages that each can send once; other worlds
+ * need none.
  */
 export function crowd(size: number): void {
   for (const [known, prefix] of [
@@ -88,14 +88,17 @@ export const one = (from: TestKey, message: GasTx["messages"][number]): GasTx =>
   signers: [from],
 });
 
-/** Where worlds keep what they commit: in memory, unless somebody who measures says otherwise. */
+/** Database of a world: in memory, unless a benchmark sets another. */
 export const databases: { make: () => Database } = { make: memoryDatabase };
 
 export function newChain(options: GasChainOptions = {}): GasChain {
   return new GasChain(PEOPLE, { database: databases.make(), ...options });
 }
 
-/** A chain in which a block closes one bid at most: the price of bids pays for the rest, not what closes an order. */
+/**
+ * A chain in which a block closes at most one bid: the price of bids pays for the rest, not the message that closes an
+ * order.
+ */
 export function slowChain(): GasChain {
   const params = { ...Object(toJson(EscrowParamsSchema, escrowDefaults())), max_endblock_records: 1 };
   return newChain({ appState: { escrow: { params } } });

@@ -48,7 +48,7 @@ const audited = (
   },
 });
 
-/** Providers, and what auditors say of them. */
+/** Messages of providers, and of auditors about them. */
 export const PROVIDER_CASES: Cases = {
   "svc.provider.v1beta1.MsgCreateProvider": [
     ...[longAttributes(LIMITS.attributes.max), shortAttributes(LIMITS.attributes.max), []].map((attributes) => ({

@@ -37,7 +37,7 @@ const STAKE = 10_000_000n;
 const DELEGATORS = names("sponsor", 100);
 
 const stake = (amount: bigint) => ({ denom: NATIVE_DENOM, amount: `${amount}` });
-/** Coins of every kind that somebody has. */
+/** A coin of every kind in a balance. */
 const allKinds = () => [...OTHER_DENOMS, NATIVE_DENOM].sort().map((denom) => ({ denom, amount: "1000000" }));
 
 /** The longest texts with which a validator may describe itself. */
@@ -60,7 +60,10 @@ export function validators(count: number) {
   return { chain, operators, operatorOf };
 }
 
-/** Validators of whom people have delegations with rewards in every kind of coin; each has waiting entries, if any are asked for. */
+/**
+ * Validators with delegations that have rewards in every kind of coin; each has the requested number of waiting
+ * entries.
+ */
 function delegated() {
   const made = validators(2);
   const { chain, operatorOf } = made;
@@ -124,7 +127,7 @@ function byPeople(
   };
 }
 
-/** Of people who have voted on this many open proposals, for four options on each. */
+/** Messages of accounts that have voted on this many open proposals, for four options on each. */
 function byVoters(message: (made: Delegated, key: TestKey) => TestMessage, proposals = 20): GasCase {
   return {
     content: `of one who voted on ${proposals} open proposals`,
@@ -149,7 +152,7 @@ function byVoters(message: (made: Delegated, key: TestKey) => TestMessage, propo
 
 const repeat = <T>(value: T): T[] => Array.from({ length: ENTRIES }, () => value);
 
-/** Operators of which each sends a message, after one that all have sent. */
+/** Operators that each send a message, after one that all have sent. */
 function byOperators(
   content: string,
   message: (key: TestKey) => TestMessage,
@@ -288,7 +291,7 @@ export const DISTRIBUTION: Cases = {
     sending("another account each time", 20, () => {
       const { chain, people } = delegated();
       const personOf = (i: number) => people[i % people.length] ?? testKey("");
-      // Operators are more than people, so that nobody sets the same address twice in a row.
+      // There are more operators than accounts, so an address is not set twice in a row.
       const message = (i: number) =>
         create(MsgSetWithdrawAddressSchema, {
           delegatorAddress: personOf(i).address,

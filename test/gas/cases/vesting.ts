@@ -72,7 +72,7 @@ const sent = (content: string, message: (fromAddress: string, toAddress: string)
   },
 });
 
-/** Transfers of those who have locked coins: what is locked is asked for the fee and for the transfer. */
+/** Transfers of accounts with locked coins: the fee and the transfer each check the locks. */
 export const LOCKED_SENDS: readonly GasCase[] = [
   sent(`${MAX_VESTING_PERIODS} periods`, periodic(MAX_VESTING_PERIODS, utoken(1_000_000n))),
   sent(`${manyKinds} periods of coins of sixty kinds`, periodic(manyKinds, KINDS)),

@@ -19,7 +19,7 @@ const PATIENCE = { timeoutMs: 120_000, pollMs: 200 };
 const SAID = 200;
 const TRACE = '{{.ID}} {{.Status}} {{index .Labels "svc.lease.dseq"}}/{{index .Labels "svc.service"}}';
 const SHARE_OF_FILES = 0.4;
-/** What the containers write is not the provider's, and nobody can make it again. */
+/** Data of the containers, which the provider cannot make again. */
 const TENANTS_DATA = ["volumes", "images"];
 
 /** A deployment that runs. */
@@ -30,7 +30,7 @@ export interface Running extends Asked {
 
 type Fault = () => Promise<void>;
 
-/** Leases with clients at a provider in processes of its own, and what goes wrong around them. */
+/** Leases with clients at a provider in its own processes, and faults around them. */
 export class Chaos {
   readonly clients = new Clients();
   readonly running: Running[] = [];
@@ -64,7 +64,7 @@ export class Chaos {
     return name;
   }
 
-  /** What helps to find out why a fault was not overcome. */
+  /** Traces that help to explain an unhandled fault. */
   async #traces(): Promise<string> {
     const { engine, tenant } = this.#localnet;
     const containers = await engine.podman("ps", "--all", "--format", TRACE).catch(errorText);
@@ -197,7 +197,7 @@ export class Chaos {
     await this.#localnet.node.start();
   }
 
-  /** Does something to the container of one deployment, whose requests may fail until it is served again. */
+  /** Damages the container of one deployment, whose requests may fail until it is served again. */
   async #hurt(work: (container: string) => Promise<void>): Promise<void> {
     const hurt = this.#pick(this.running);
     const id = (await this.#provider.containers()).get(`${hurt.lease.dseq}/web/0`);

@@ -3,14 +3,14 @@ import { fetchPage, pause } from "../../support/index.ts";
 const PAUSE_MS = 250;
 const PATIENCE_MS = 30_000;
 
-/** A page that somebody asks for all the time. */
+/** A page that is requested all the time. */
 export interface Asked {
   readonly url: string;
   /** As `fetchPage` returns it. */
   readonly page: string;
 }
 
-/** A client for each page, and what went wrong that no fault explains. */
+/** A client for each page, and its errors that no fault explains. */
 export class Clients {
   readonly wrong: string[] = [];
   right = 0;
@@ -22,7 +22,7 @@ export class Clients {
     this.#work.set(asked, this.#ask(asked));
   }
 
-  /** Nobody asks for it any more. */
+  /** Ends the requests for it. */
   async remove(asked: Asked): Promise<void> {
     const work = this.#work.get(asked);
     this.#work.delete(asked);

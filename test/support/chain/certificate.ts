@@ -3,7 +3,7 @@ import { p256 } from "@noble/curves/nist.js";
 import { encodePem } from "../../../src/crypto/index.ts";
 import { concatBytes, fromHex, toUtf8 } from "../../../src/util/index.ts";
 
-/** What a forged certificate says; everything else is as it should be. */
+/** Fields of a forged certificate; everything else is correct. */
 export interface ForgedCertificate {
   /** Common name of subject and issuer. */
   readonly name: string;
@@ -13,9 +13,9 @@ export interface ForgedCertificate {
   readonly key?: KeyObject;
   /** 32 bytes of a private key instead of the two above; the same ones give the same certificate. */
   readonly secret?: Uint8Array;
-  /** The key that signs; that of the certificate unless given. */
+  /** The key that signs; the certificate's own unless given. */
   readonly signer?: KeyObject;
-  /** Bytes of an extension that nobody knows, for large certificates; none unless given. */
+  /** Bytes of an unknown extension, for large certificates; none unless given. */
   readonly padding?: number;
 }
 

@@ -37,7 +37,7 @@ import {
   type OrderKey,
 } from "../../../src/wire/index.ts";
 
-/** The plain form of what `create` takes, without finished messages. */
+/** The plain form of the argument of `create`, without finished messages. */
 export type Init<D extends DescMessage> = Exclude<MessageInitShape<D>, { readonly $typeName: string }>;
 export type GroupInit = Init<typeof GroupSpecSchema>;
 

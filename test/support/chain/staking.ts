@@ -8,12 +8,12 @@ import { encodeAddress, type JsonObject, publicKeyToAny, toJson } from "../../..
 
 /** Settings of a test validator. */
 export interface TestValidator {
-  /** What the operator delegates, in tokens of the chain's own kind. */
+  /** The operator's own delegation, in tokens of the chain's own kind. */
   readonly amount: bigint;
   /** Rate, the most it may be, and how much it may change; 0.1, 0.5 and 0.05 unless given. */
   readonly commission?: readonly [rate: string, max: string, change: string];
   readonly minSelfDelegation?: bigint;
-  /** Name of the key that signs blocks; that of the operator unless given. */
+  /** Name of the key that signs blocks; the operator's unless given. */
   readonly signer?: string;
 }
 
@@ -24,7 +24,7 @@ export function operatorAddress({ bytes }: TestKey): string {
   return encodeAddress(bytes, "valoper");
 }
 
-/** The 32 bytes of a validator's public key; nobody has the private key. */
+/** The 32 bytes of a validator's public key, which has no private key. */
 export function consensusKey(name: string): Uint8Array {
   return Uint8Array.from(sha256(toUtf8(`consensus key of ${name}`)));
 }
@@ -49,7 +49,7 @@ export function createValidatorMessage(
   return create(MsgCreateValidatorSchema, { ...message, ...change });
 }
 
-/** A validator of a genesis file whose tokens wait to be bonded, and the delegation that holds all of them. */
+/** A validator of a genesis file whose tokens wait to be bonded, and its only delegation. */
 export function genesisValidator(
   key: TestKey,
   tokens: bigint,

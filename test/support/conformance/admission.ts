@@ -4,7 +4,7 @@ import type { ManifestService } from "../../../src/sdl/index.ts";
 import { type ConformanceCase, withDriver } from "./harness.ts";
 import { sampleExpose, sampleService, sampleSpec } from "./samples.ts";
 
-/** What a cluster says of itself before a lease, and what it refuses. */
+/** A cluster's figures before a lease, and its refusals. */
 export const admissionCases: readonly ConformanceCase[] = [
   {
     name: "what can never run is refused, by the check and by deploy, and nothing is kept",

@@ -9,7 +9,7 @@ import { serviceOf } from "./samples.ts";
 /** Twenty milliseconds apart: a busy machine may take a minute to start a few containers. */
 const ATTEMPTS = 4_500;
 
-/** What a driver's test run provides. */
+/** Facilities of a driver's test run. */
 export interface ConformanceHarness {
   /** Opens the driver on its state, with three addresses for leases where it can have any; after `close()` a second call is the restarted daemon. */
   open(): Promise<ClusterDriver>;
@@ -116,7 +116,7 @@ export async function execute(
   return { code: await session.exitCode, ...text };
 }
 
-/** What a TCP port answers to a plain HTTP request. */
+/** Answer of a TCP port to a plain HTTP request. */
 export function httpOver(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.0\r\n\r\n"));
@@ -129,7 +129,7 @@ export function httpOver(port: number): Promise<string> {
   });
 }
 
-/** What distinguishes the ready replicas of `web`: their addresses, or, if the cluster routes, names and restarts. */
+/** Distinguishes the ready replicas of `web`: by their addresses or, if the cluster routes, by names and restarts. */
 export async function readyReplicas(driver: ClusterDriver, id: LeaseKey): Promise<readonly string[]> {
   const { routing } = driver;
   if (routing.ingress === "provider") return routing.backends(id, "web", 80);

@@ -6,7 +6,7 @@ function nodePort(externalPort: number) {
   return sampleExpose({ externalPort });
 }
 
-/** Ports and host names lead to the replicas, and to nobody else's. */
+/** Ports and host names lead to the lease's replicas, and to no others. */
 export const networkCases: readonly ConformanceCase[] = [
   {
     name: "a node port carries to the replicas",

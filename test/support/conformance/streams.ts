@@ -13,7 +13,7 @@ import {
 } from "./harness.ts";
 import { sampleService, sampleSpec, scriptService } from "./samples.ts";
 
-/** What tenants see and do inside their workloads. */
+/** Tenants' streams and commands inside their workloads. */
 export const streamCases: readonly ConformanceCase[] = [
   {
     name: "logs: services, tail, and following until the caller stops",
@@ -150,7 +150,7 @@ export const streamCases: readonly ConformanceCase[] = [
         const reasons: string[] = [];
         for await (const event of driver.events(spec.id, stream({ follow: true, signal: abort.signal }))) {
           assert.ok(!Number.isNaN(Date.parse(event.time)));
-          // A busy cluster may tell of what it tried in vain besides.
+          // A busy cluster may also report failed attempts.
           if (event.type === "Normal") reasons.push(event.reason);
           if (event.reason === "Started") {
             assert.deepEqual([event.service, event.object.kind, event.object.name], ["web", "Pod", "web-0"]);

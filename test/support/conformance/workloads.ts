@@ -15,7 +15,7 @@ import {
 } from "./harness.ts";
 import { sampleLease, sampleService, sampleSpec, scriptService } from "./samples.ts";
 
-/** What is deployed runs, and is replaced without a gap. */
+/** Deployed workloads run, and are replaced without a gap. */
 export const workloadCases: readonly ConformanceCase[] = [
   {
     name: "a deployed service becomes ready and answers",

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extract } from "tar-stream";
 
-/** As much of an engine as images need: what is loaded, under which names. */
+/** The part of an engine that images need: loaded images and their names. */
 export class ImageEngine {
   /** Ids by name. */
   readonly names = new Map<string, string>();
@@ -62,7 +62,7 @@ export class ImageEngine {
     }));
   }
 
-  /** An image that nobody has named has no tags. */
+  /** An unnamed image has no tags. */
   #namesOf(id: string): string[] {
     return [...this.names].filter(([name, each]) => each === id && name !== "<none>").map(([name]) => name);
   }

@@ -101,6 +101,6 @@ export class TestRegistry {
 export interface ImageChanges {
   readonly config?: object;
   readonly manifest?: object;
-  /** Layers are sent as they are. */
+  /** Layers are sent uncompressed. */
   readonly plain?: boolean;
 }

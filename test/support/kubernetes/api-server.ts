@@ -38,11 +38,11 @@ export class TestApiServer {
   deleter: Deleter = () => false;
   /** Called after every change of an object. */
   changed: (path: string) => void = () => {};
-  /** What a command in a container does, and a connection to a port of a pod. */
+  /** Behaviour of a command in a container, and of a connection to a port of a pod. */
   command: (socket: WebSocket, url: URL) => void = (socket) => socket.close();
-  /** What commands are answered with instead of a connection: a whole answer as it is sent. */
+  /** The whole raw answer to commands, instead of a connection. */
   refusal: string | undefined;
-  /** What accounts may do, as the server lists it. */
+  /** Rights of accounts, in the server's form. */
   rules: readonly object[] = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
   /** Versions below are forgotten. */
   oldest = 0;
@@ -94,7 +94,7 @@ export class TestApiServer {
     return [...this.#objects].filter(([path]) => isIn(collection, path)).map(([, object]) => object);
   }
 
-  /** Of all objects. */
+  /** Paths of all objects. */
   paths(): string[] {
     return [...this.#objects.keys()];
   }
@@ -260,7 +260,7 @@ export class TestApiServer {
   }
 }
 
-/** Whether an object is of a collection, which is that of all namespaces where it names none. */
+/** Whether an object is in a collection; a collection without a namespace covers all namespaces. */
 function isIn(collection: string, path: string): boolean {
   const folder = path.slice(0, path.lastIndexOf("/"));
   return folder === collection || folder.replace(/\/namespaces\/[^/]+(?=\/)/, "") === collection;

@@ -2,7 +2,9 @@ import { fromHex, toHex } from "../../../src/util/index.ts";
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** A signature R||S as devices give it: two numbers in DER. Of the two right values of S the higher one on demand. */
+/**
+ * A signature R||S in the form of devices: two numbers in DER. On demand with the higher of the two valid values of S.
+ */
 export function derSignature(signature: Uint8Array, highS: boolean): Uint8Array {
   const [r, s] = [signature.subarray(0, 32), signature.subarray(32)].map((part) => BigInt(`0x${toHex(part)}`));
   const body = [derNumber(r ?? 0n), derNumber(highS ? ORDER - (s ?? 0n) : (s ?? 0n))].flat();

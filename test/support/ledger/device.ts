@@ -38,7 +38,7 @@ export interface DeviceSettings {
   /** Name of the app that is open; `BOLOS` for none. */
   openApp: string;
   locked: boolean;
-  /** What the user does with a screen; a promise lets them think. */
+  /** The user's answer to a screen; a promise lets them think. */
   decide: (screen: string) => boolean | Promise<boolean>;
   /** Prefixes that the app takes; none for all. */
   prefixes: readonly string[] | undefined;
@@ -76,7 +76,7 @@ interface Request {
  */
 export class EmulatedDevice {
   readonly settings: DeviceSettings;
-  /** What was shown, in order. */
+  /** Shown screens, in order. */
   readonly screens: string[] = [];
   /** Classes and instructions of the commands received. */
   readonly commands: string[] = [];

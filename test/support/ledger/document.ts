@@ -1,4 +1,4 @@
-/** What the app says about a document that it does not show: texts and order of its own checks. */
+/** The app's message about a document that it does not show: texts and order of its own checks. */
 export function documentFault(document: Uint8Array): string | undefined {
   const text = Buffer.from(document).toString("utf8");
   let parsed: unknown;

@@ -63,7 +63,7 @@ export class FakeChain implements ChainView {
     return this.deployments.get(formatDeploymentId(id));
   }
 
-  /** Forgets a deployment with its leases; `height` is what `prunedAt` answers, if given. */
+  /** Removes a deployment with its leases; `height` is the answer of `prunedAt`, if given. */
   forget(id: LeaseKey, height?: bigint): void {
     this.leases.delete(formatBidId(id));
     this.deployments.delete(formatDeploymentId(id));

@@ -67,7 +67,7 @@ export interface DaemonOptions {
   readonly random?: () => number;
   /** Bytes that are free on the disk; asks the system by default. */
   readonly freeDisk?: () => bigint;
-  /** Of the cluster's one node; 8 unless given. */
+  /** Cores of the cluster's one node; 8 unless given. */
   readonly cores?: number;
   /** Changes what the daemon's next client of the chain does. */
   readonly change?: (client: ChainClient) => void;
@@ -175,7 +175,10 @@ export class TestDaemon {
     return this.logs.findLast((entry) => entry.message === message)?.fields;
   }
 
-  /** Puts a deployment of the tenant, or of somebody else, on the chain; returns what the lease with this provider would be. */
+  /**
+   * Puts a deployment of the tenant, or of another account, on the chain; returns the key of a lease with this
+   * provider.
+   */
   async deploy({ groups, hash: version }: LoadedSdl, tenant = this.#market.tenant): Promise<LeaseKey> {
     const { node, provider } = this.#market;
     const id = { owner: tenant.address, dseq: ++lastDeployment };
@@ -208,14 +211,14 @@ export class TestDaemon {
     });
   }
 
-  /** What the provider's bid deposits hold in total. */
+  /** Total of the provider's bid deposits. */
   async deposits(): Promise<bigint> {
     const filters = { owner: this.#market.provider.address, scope: "bid", state: "open" };
     const { accounts } = await this.#client.query.call(EscrowQuery.method.accounts, filters);
     return accounts.reduce((sum, each) => sum + BigInt(each.balance?.amount ?? "0"), 0n);
   }
 
-  /** What the provider's account holds. */
+  /** Balance of the provider's account. */
   async balance(): Promise<bigint> {
     const { balance } = await this.#client.query.call(BankQuery.method.balance, {
       address: this.#market.provider.address,

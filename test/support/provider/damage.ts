@@ -5,7 +5,7 @@ type Pick = (count: number) => number;
 
 const FLIPS = 4;
 
-/** Does to a file what a disk may do; returns what was done. */
+/** Damages a file like a faulty disk; returns a description. */
 export function damageFile(path: string, pick: Pick): string {
   const { length } = readFileSync(path);
   switch (pick(length === 0 ? 2 : 4)) {

@@ -72,7 +72,7 @@ export function onChain(loaded: LoadedSdl): DeploymentRecord {
   };
 }
 
-/** What a provider that announces nothing has to offer. */
+/** The offer of a provider that announces nothing. */
 export const PLAIN_OFFER: Offer = {
   attributes: [],
   signedBy: () => [],

@@ -32,7 +32,7 @@ export class GatewayHarness {
   readonly gateway: Gateway;
   /** Milliseconds that the gateway's clock is ahead. */
   readonly skew: { ms: number };
-  /** What the gateway asks of the rest of the provider; a test may put other answers in. */
+  /** The gateway's sources in the rest of the provider; a test may replace their answers. */
   readonly sources: { -readonly [K in keyof GatewaySources]: GatewaySources[K] };
 
   private constructor(parts: Omit<GatewayHarness, Method>) {
@@ -108,7 +108,7 @@ export class GatewayHarness {
     });
   }
 
-  /** A request as anybody could send it. */
+  /** A request as any client could send it. */
   request(path: string, options: RequestOptions & { readonly body?: string | Buffer } = {}): Promise<RawAnswer> {
     const { body, ...rest } = options;
     return new Promise((resolve, reject) => {

@@ -51,7 +51,7 @@ export interface HarnessOptions {
   readonly cluster?: MemoryClusterOptions;
   readonly loopbackPorts?: boolean;
   readonly options?: Partial<LeaseServiceOptions>;
-  /** Stands between the service and what it asks: chain, cluster, and the end of bids. */
+  /** Wraps the service's neighbours: chain, cluster, and the end of bids. */
   readonly through?: <Part extends object>(part: Part) => Part;
 }
 

@@ -36,7 +36,7 @@ export class Mortal {
 
   #guarded(target: object, name: string, call: (...args: unknown[]) => unknown) {
     return (...args: unknown[]): unknown => {
-      // What answers at once is not a step.
+      // A synchronous answer is not a step.
       if (!ASKED.has(name)) return call.apply(target, args);
       return this.#asked(name, () => call.apply(target, args));
     };

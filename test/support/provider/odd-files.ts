@@ -1,7 +1,7 @@
 import type { Rng } from "../rng.ts";
 import { YAML_PIECES } from "../yaml-pieces.ts";
 
-/** Deployment files as nobody writes them by mistake: at limits, past them, and with what parsers stumble over. */
+/** Deliberately odd deployment files: at limits, past them, and with traps for parsers. */
 
 const TEXTS = [
   ...["", " ", "a", "web", "WEB", "-a", "a-", "a.b", "_", "*", "true", "null", "~", "0", "-1", "1e9", "0x10", ".inf"],
@@ -67,7 +67,7 @@ export function oddFile(rng: Rng): string {
   const one = <T>(list: readonly T[]): T => list[rng.below(list.length)] as T;
   const maybe = (share: number, tree: () => Tree): Tree => (rng.next() < share ? tree() : {});
   const some = <T>(most: number, make: () => T): T[] => Array.from({ length: rng.below(most + 1) }, make);
-  /** Nearly always what is usual. */
+  /** Nearly always the usual value. */
   const odd = <T>(usual: T, unusual: readonly unknown[]): unknown => (rng.next() < ODD ? one(unusual) : usual);
   const names = Array.from({ length: 1 + rng.below(4) }, (_, i) => String(odd(`s${i}`, TEXTS)));
   const groups = Array.from({ length: 1 + rng.below(3) }, (_, i) => String(odd(`g${i}`, TEXTS)));

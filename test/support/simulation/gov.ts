@@ -81,7 +81,7 @@ function proposerOf(sim: StakeSimulation): TestKey | undefined {
   return sim.holders.find(({ address }) => address === proposer);
 }
 
-/** Of a proposal of their own, where there is one. */
+/** Cancels a proposal of the account, if there is one. */
 function cancelOwn(sim: StakeSimulation, { address }: TestKey) {
   const { proposals } = newest(sim);
   const own = proposals.filter(({ proposer }) => proposer === address);
@@ -98,7 +98,7 @@ function open(sim: StakeSimulation): bigint | undefined {
   return (random.int(20) === 0 ? random.pick(proposals) : random.pick(found))?.id;
 }
 
-/** The last ones first. All open ones are among them; those that have ended stay in the state forever. */
+/** The newest proposals, including all open ones; ended ones stay in the state forever. */
 function newest({ query }: StakeSimulation) {
   return query(Query.method.proposals, { pagination: { reverse: true, limit: NEWEST } });
 }

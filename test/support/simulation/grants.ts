@@ -39,7 +39,7 @@ const SECOND = 1_000_000_000n;
 /** Few accounts receive grants, so that grants meet messages. */
 const FRIENDS = 12;
 const AMOUNTS = [7n, 5_000n, 60_000n, 10_000_000n];
-/** What may be done for others. */
+/** Messages that can be granted. */
 const TYPES = [MsgSendSchema, MsgDelegateSchema, MsgVoteSchema, MsgExecSchema];
 const CARRIED = [...stakeOperations, ...govOperations];
 
@@ -64,7 +64,7 @@ export const grantOperations: readonly SimOperation<GrantSimulation>[] = BUILDS.
   },
 }));
 
-/** Somebody who has granted an account an allowance for fees. */
+/** An account that has granted this one an allowance for fees. */
 export function payerFor({ random, query }: GrantSimulation, grantee: string): string | undefined {
   return random.pick(query(FeegrantQuery.method.allowances, { grantee }).allowances)?.granter;
 }
@@ -111,7 +111,7 @@ function authorization(sim: GrantSimulation): Any {
   return packAny(GenericAuthorizationSchema, { msg: typeUrlOf(random.pick(TYPES) ?? MsgSendSchema) });
 }
 
-/** A message that somebody granted, at times inside a further one. */
+/** A granted message, at times inside a further one. */
 function exec(sim: GrantSimulation, { address }: TestKey) {
   const { random, query, holders } = sim;
   const granted = random.pick(query(AuthzQuery.method.granteeGrants, { grantee: address }).grants);
@@ -123,7 +123,7 @@ function exec(sim: GrantSimulation, { address }: TestKey) {
   return create(MsgExecSchema, { grantee: address, msgs: [inner === undefined ? message : toAny(inner)] });
 }
 
-/** What an authorization is for; anything if it does not say. */
+/** A message that the authorization covers; any if it does not say. */
 function fitting(sim: GrantSimulation, { address }: TestKey, authorization: Any | undefined): Any {
   const { random, holders, operators } = sim;
   const [amount] = coins(sim);
@@ -145,7 +145,7 @@ function fitting(sim: GrantSimulation, { address }: TestKey, authorization: Any 
   return packAny(MsgDelegateSchema, { ...stake, ...(amount && { amount }) });
 }
 
-/** Several messages at once, of others and of oneself. */
+/** Several messages at once, other accounts' and one's own. */
 function execAll(sim: GrantSimulation, { address }: TestKey) {
   const { random, holders } = sim;
   const msgs = Array.from({ length: random.int(4) }, () => {

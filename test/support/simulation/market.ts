@@ -65,7 +65,7 @@ const REGIONS = ["eu", "us"];
 /** Deployment numbers are few around the height, so that they meet; at times they are far above. */
 const DSEQS = 40;
 const FAR_ABOVE = 1000n;
-/** How often a tenant is drawn until one has what is wanted. */
+/** Draws of a tenant until one has the wanted record. */
 const DRAWS = 4;
 
 function createProvider({ random, providers }: MarketSimulation): SimAction | undefined {
@@ -229,8 +229,8 @@ function withdrawLeases({ random, providers }: MarketSimulation): SimAction | un
 }
 
 /**
- * Something that one of the tenants has; another tenant is drawn, a few times at most, if one has nothing: every tenant
- * can be drawn, and the work does not grow with the market.
+ * A record of one of the tenants; another tenant is drawn, a few times at most, if one has none: every tenant can be
+ * drawn, and the work does not grow with the market.
  */
 function ofSomeTenant<T>({ random, tenants }: MarketSimulation, ask: (owner: string) => readonly T[]): readonly T[] {
   for (let i = 0; i < DRAWS; i++) {

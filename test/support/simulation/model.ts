@@ -7,7 +7,7 @@ import { type SimRandom, simRandom } from "./operation.ts";
 /** `done`, or the codespace and code of the refusal, for example `sdk/5`. */
 export type Outcome = "done" | `${string}/${number}`;
 
-/** A transaction, and what the model says of it. */
+/** A transaction, and the model's result for it. */
 export interface ModelStep {
   readonly name: string;
   readonly message: TestMessage | readonly TestMessage[];
@@ -16,29 +16,29 @@ export interface ModelStep {
   apply(): Outcome;
 }
 
-/** A chain, and a model of one of its modules that is written without it. */
+/** A chain, and an independent model of one of its modules. */
 export interface ModelRun {
   readonly chain: TestChain;
   /** Who may send a transaction in the next block. */
   actors(): readonly TestKey[];
-  /** What an account does next; undefined for nothing. */
+  /** An account's next step; undefined for nothing. */
   plan(from: TestKey): ModelStep | undefined;
-  /** What the engine proves in the next block. */
+  /** Misbehaviour that the engine proves in the next block. */
   misbehavior?(): readonly Misbehavior[];
-  /** What the block does before its transactions. */
+  /** Effects of the block before its transactions. */
   begin?(): void;
-  /** What the block does after its transactions. */
+  /** Effects of the block after its transactions. */
   end?(): void;
   /** Throws where the chain and the model differ. */
   compare(): void;
 }
 
 export interface ModelSimulation {
-  /** Of the module. */
+  /** Name of the module. */
   readonly name: string;
   readonly seed: number;
   readonly blocks: number;
-  /** What must occur in a run of `blocks` with `seed`, such as `send: done`. */
+  /** Outcomes that must occur in a run of `blocks` with `seed`, such as `send: done`. */
   readonly wanted: readonly string[];
   start(random: SimRandom): ModelRun;
 }

@@ -8,7 +8,7 @@ export interface SimRandom {
   pick<T>(list: readonly T[]): T | undefined;
 }
 
-/** What the operations of every module see of the chain. */
+/** View of the chain for the operations of every module. */
 export interface Simulation {
   readonly random: SimRandom;
   /** Height of the last block. */

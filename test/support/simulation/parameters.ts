@@ -18,7 +18,10 @@ type Choices = Readonly<Record<string, readonly [JsonValue, ...JsonValue[]]>>;
 
 const coins = (amount: string) => [{ denom: NATIVE_DENOM, amount }];
 
-/** By module and parameter: what random chains begin with, and what random proposals make of it. Periods are short, limits near. */
+/**
+ * By module and parameter: initial values of random chains, and values of random proposals. Periods are short, limits
+ * near.
+ */
 const CHOICES: Readonly<Record<string, Choices>> = {
   audit: { attributes_max: [128, 2] },
   auth: { max_memo_characters: ["256", "0"], tx_size_cost_per_byte: ["10", "1"] },
@@ -64,13 +67,13 @@ const CHOICES: Readonly<Record<string, Choices>> = {
     unbonding_time: ["30s", "60s", "600s"],
     max_validators: [2, 3, 5],
     max_entries: [1, 2, 7],
-    // An export leaves history out, as that of the reference does: what is remembered would not come back as it was.
+    // An export leaves history out, like the reference's: stored history would not return.
     historical_entries: [0],
     min_commission_rate: ["0", "0.05"],
   },
 };
 
-/** Test chains fill the genesis states of these with accounts. */
+/** Modules whose genesis states test chains fill with accounts. */
 const WITH_ACCOUNTS = ["auth", "bank"];
 
 /** Genesis states of the modules whose parameters are chosen. */

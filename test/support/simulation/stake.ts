@@ -22,7 +22,7 @@ import {
 import { createValidatorMessage, operatorAddress } from "../chain/staking.ts";
 import type { SimAction, SimOperation, Simulation } from "./operation.ts";
 
-/** The accounts that operate validators and those that hold coins. */
+/** The accounts that operate validators and the accounts that hold coins. */
 export interface StakeSimulation extends Simulation {
   readonly operators: readonly TestKey[];
   /** All who hold coins, the operators among them. */
@@ -110,7 +110,7 @@ function toOne(sim: StakeSimulation, { address }: TestKey) {
   return { delegatorAddress: address, validatorAddress: validator(sim), amount: coin(sim) };
 }
 
-/** Everything that somebody has delegated to one validator, so that delegations and validators end too. */
+/** An account's whole delegation to one validator, so that delegations and validators end too. */
 function leave(sim: StakeSimulation, { address }: TestKey): SimAction["message"] | undefined {
   const { random, query, retired = [] } = sim;
   const asked = { delegatorAddr: address };

@@ -11,7 +11,7 @@ import type { SimAction, SimOperation, SimRandom } from "./operation.ts";
 
 /** Accounts whose coins vest over time. */
 export interface VestingSimulation extends GrantSimulation {
-  /** Addresses that may get such an account; those that already have one cannot get another. */
+  /** Addresses that may get a vesting account; those that already have one are refused. */
   readonly heirs: readonly TestKey[];
 }
 

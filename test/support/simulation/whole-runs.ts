@@ -19,7 +19,7 @@ const ELSEWHERE = {
 
 export interface WholeRuns {
   readonly seeds: readonly number[];
-  /** Of each run. */
+  /** Operations of each run. */
   readonly operations: number;
   /** A file for the results of the last run. */
   readonly record?: string | undefined;

@@ -17,7 +17,7 @@ import { registryOperations } from "./registry.ts";
 import { stakeOperations } from "./stake.ts";
 import { type VestingSimulation, vestingOperations } from "./vesting.ts";
 
-/** What operations of all modules see together. */
+/** Shared view of the operations of all modules. */
 interface WholeSimulation extends MarketSimulation, VestingSimulation {
   /** Grows when heirs get their accounts, changes with the operators. */
   readonly holders: TestKey[];
@@ -77,7 +77,7 @@ export interface WholeProgress {
   readonly operations: number;
   /** How often each `operation: codespace/code` occurred, and each type of event at the ends of blocks. */
   readonly outcomes: ReadonlyMap<string, number>;
-  /** Names of the messages that succeeded, those of proposals that passed among them. */
+  /** Names of the successful messages, including messages of passed proposals. */
   readonly messages: ReadonlySet<string>;
 }
 

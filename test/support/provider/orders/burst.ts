@@ -21,7 +21,7 @@ export interface BurstOptions {
 }
 
 export interface BurstResult {
-  /** Orders that were not cancelled, and how many of them have a bid. */
+  /** Orders that were not cancelled, and the number with a bid. */
   readonly wanted: number;
   readonly bidOn: number;
   /** From the block with the last order to the one with the last bid. */

@@ -22,7 +22,7 @@ interface Wish {
   readonly leasedIp?: boolean;
 }
 
-/** Equal wishes share one group: a test may have very many of them. */
+/** Equal wishes share one group: a test may have very many wishes. */
 const groups = new Map<string, GroupSpec>();
 
 function groupOf(wish: Wish): GroupSpec {
@@ -49,26 +49,26 @@ function newGroup({ cpu = 500n, price = "10", leasedIp = false }: Wish): GroupSp
 
 interface OrderMarketOptions {
   readonly fee?: IntCoin;
-  /** Of the provider; one unless given. */
+  /** Cores of the provider; one unless given. */
   readonly cores?: bigint;
   /** Leased addresses of the provider, the first of which is taken. */
   readonly addresses?: number;
 }
 
-/** A provider with cores to spare, leased addresses of which one is taken, and orders as tenants make them; under fake timers. */
+/** A provider with free cores, leased addresses, one of them taken, and orders in tenants' form; under fake timers. */
 export class OrderMarket {
   readonly groups = new Map<string, GroupSpec>();
   readonly bids = new Set<string>();
   readonly withdrawn: string[] = [];
-  /** Prices of the open bids of others on every order. */
+  /** Prices of other providers' open bids on every order. */
   others: string[] = [];
   readonly balances: Record<string, bigint> = { utoken: 1_000_000_000n, ugas: 1_000n };
   readonly service: OrderService;
   /** Orders that the chain was asked for, one by one. */
   looks = 0;
-  /** Times that it was asked for all of them. */
+  /** Number of requests for the list. */
   lists = 0;
-  /** Of those that it lists in one answer. */
+  /** Orders that it lists in one answer. */
   listedAtOnce = Number.POSITIVE_INFINITY;
   #listed = 0;
 
@@ -129,7 +129,7 @@ export class OrderMarket {
     return text;
   }
 
-  /** The chain has an order of which the provider has not heard yet. */
+  /** Puts an order on the chain that the provider has not heard of yet. */
   list(owner: string, dseq: bigint, wish: Wish = {}): string {
     const text = formatOrderId({ owner, dseq, gseq: 1, oseq: 1 });
     this.groups.set(text, groupOf(wish));

@@ -30,7 +30,7 @@ export function templateGenesis(keeper: TemplateKeeper): GenesisPart {
   });
 }
 
-/** What is wrong with parameters, one sentence each. */
+/** Faults of parameters, one sentence each. */
 export function paramsProblems({ messageGas }: Params): string[] {
   return gasTableProblems(Msg, messageGas);
 }
