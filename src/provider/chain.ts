@@ -53,7 +53,7 @@ export interface ChainView {
   order(id: OrderKey): Promise<OrderRecord | undefined>;
   bid(id: LeaseKey): Promise<BidRecord | undefined>;
   openBids(provider: string): Promise<readonly BidRecord[]>;
-  /** What the open bids on the order ask. */
+  /** Prices of the open bids on the order. */
   openBidPrices(id: OrderKey): Promise<readonly Dec[]>;
   marketParams(): Promise<MarketParams>;
 }

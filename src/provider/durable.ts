@@ -31,7 +31,7 @@ export function decodeJson(text: string): unknown {
   return JSON.parse(text, untagBigint);
 }
 
-/** Throws `unreadable`, which says nothing about what the file holds. */
+/** Throws `unreadable`, which reveals nothing of the file's contents. */
 export function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");

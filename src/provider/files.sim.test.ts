@@ -106,7 +106,7 @@ class Besieged {
     await this.#deploy(loaded, rng);
   }
 
-  /** What the bid engine does with an order of the group. */
+  /** Handles an order of the group as the bid engine does. */
   async #order(spec: GroupSpec): Promise<void> {
     const answer = await this.#orders.screen(spec);
     if (typeof answer === "string") return;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { OrderRecord } from "../client/index.ts";
 import { MOST_PAGES, openOrderList } from "./open-orders.ts";
 
-/** A list of so many pages of one open order each; `fails` once at the page with that number. */
+/** A list of this many pages with one open order each; `fails` once at the page with that number. */
 function listOf(pages: number, fails = -1) {
   let failing = fails;
   return openOrderList(async (key) => {

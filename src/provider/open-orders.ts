@@ -7,13 +7,13 @@ export const MOST_PAGES = 200;
 /** A part of the open orders. */
 export interface OpenOrders {
   readonly ids: readonly OrderKey[];
-  /** Whether the list ended here; if not, the next call goes on behind the last of these. */
+  /** Whether the list ended here; if not, the next call continues behind the last order. */
   readonly isWhole: boolean;
 }
 
 /**
- * Lists open orders page by page and keeps nothing of them but their ids: whoever makes very many orders fills the memory of no
- * provider. A call that fails is made again from where it began.
+ * Lists open orders page by page and keeps only their ids, so that very many orders do not fill the provider's memory.
+ * A failed call is repeated from its beginning.
  */
 export function openOrderList(pageOf: (key: Uint8Array) => Promise<OrderPage>): () => Promise<OpenOrders> {
   let next = new Uint8Array() as Uint8Array;

@@ -26,7 +26,7 @@ describe("the table of reasons", () => {
   });
 });
 
-/** What engines, runtimes and kernels say, with what nobody outside may read. */
+/** Errors of engines, runtimes and kernels, with parts that outsiders must not read. */
 const HOSTILE = [
   'writing blob: storing blob to file "/var/tmp/storage1234/1": happened during read: unexpected EOF',
   "runc: mount /srv/private/overlay to /mnt at 10.3.2.1:2049: operation not permitted",

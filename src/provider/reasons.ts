@@ -1,4 +1,4 @@
-/** What ends an obstacle. */
+/** The event that ends an obstacle. */
 interface ObstacleRow {
   /** Nothing that passes by itself ends it: the tenant should not wait. */
   readonly lasts: boolean;
@@ -10,7 +10,7 @@ interface ObstacleRow {
   readonly remedy: string;
 }
 
-/** Why an order gets no bid, by what has to change first. */
+/** Reasons why an order gets no bid, by the required change. */
 export const OBSTACLES = {
   final: {
     lasts: true,
@@ -64,11 +64,11 @@ export interface ReasonRow {
   readonly obstacle: Obstacle;
   /** Sentence for tenants and strangers. */
   readonly tenant: string;
-  /** What tenants can do. */
+  /** The tenant's next step. */
   readonly advice: string;
   /** Sentence for the operator. */
   readonly operator: string;
-  /** What the operator can do. */
+  /** The operator's next step. */
   readonly remedy: string;
 }
 
@@ -79,7 +79,7 @@ function host(tenant: string, operator: string, remedy: string): ReasonRow {
   return { obstacle: "cluster", tenant, advice: WAIT, operator, remedy };
 }
 
-/** Faults of the host that keep containers of anybody from running. */
+/** Faults of the host that keep all containers from running. */
 export const HOST_REASONS = {
   engineAway: {
     ...host(
@@ -190,7 +190,7 @@ export const HOST_REASONS = {
 } as const satisfies Readonly<Record<string, ReasonRow>>;
 export type HostReason = keyof typeof HOST_REASONS;
 
-/** Why containers of nobody can run, or no bids are made. */
+/** Why no containers can run, or no bids are made. */
 export interface HostFault {
   readonly reason: HostReason;
   /** For the operator: the sentence, the cause and the remedy. */
@@ -206,7 +206,7 @@ export function hostFault(reason: HostReason, cause = ""): HostFault {
   return { reason, text: `${operator}${cause === "" ? "" : ` (${cause.slice(0, MOST_CAUSE)})`}: ${remedy}` };
 }
 
-/** A reason of one order, which operator and tenant read in the same words. */
+/** A reason about one order, with the same text for operator and tenant. */
 function order(obstacle: Obstacle, sentence: string, advice: string): ReasonRow {
   return { obstacle, tenant: sentence, advice, operator: sentence, remedy: OBSTACLES[obstacle].remedy };
 }
@@ -225,7 +225,7 @@ function own(sentence: string, operator: string, remedy: string): ReasonRow {
 const REQUEST_LESS = "request less cpu, memory, storage, ports, addresses or fewer replicas";
 const LATER = "wait: the provider looks at the order again";
 
-/** Reasons not to bid on one order. Sentences with its particulars take the place of those here. */
+/** Reasons not to bid on one order. More specific sentences may replace these. */
 export const ORDER_REASONS = {
   gone: order("final", "the order is no longer open", "run the same command again: it opens a new order"),
   attribute: order(
@@ -306,6 +306,6 @@ export const ORDER_REASONS = {
   ),
 } as const satisfies Readonly<Record<string, ReasonRow>>;
 
-/** The one table of reasons: whether they last, what tenants and operators read, and what both can do. */
+/** The one table of reasons: whether they last, the texts for tenants and operators, and the remedies of both. */
 export const REASONS = { ...HOST_REASONS, ...ORDER_REASONS } as const;
 export type Reason = keyof typeof REASONS;

@@ -37,7 +37,7 @@ export interface SuiteSizes {
   readonly uploadMegabytes: number;
 }
 
-/** What a case works with, and what ends with it. */
+/** Context of a case; it ends with the case. */
 export class IngressBed {
   readonly ingress: TestedIngress;
   readonly sizes: SuiteSizes;
@@ -296,7 +296,7 @@ function grpcCases(way: GrpcWay): IngressCase[] {
   ];
 }
 
-/** What every ingress passes on: the built-in one, and a proxy that follows published routes. */
+/** Behaviour of every ingress: the built-in one, and a proxy that follows published routes. */
 export const ingressCases: readonly IngressCase[] = [
   ...httpCases,
   ...grpcCases("with TLS"),
