@@ -42,7 +42,7 @@ const IN_PART = [
  * processes, databases of thousands of blocks. `npm test` runs them; `npm run check` leaves them out.
  */
 const SLOW = [
-  "test/cluster-kind.test.ts",
+  "test/{cluster-kind,memory-cluster}.test.ts",
   "src/app/{export,proofs,restart}.test.ts",
   "src/app/snapshots/snapshots.test.ts",
   "src/cli/completion/completion.test.ts",
@@ -72,7 +72,7 @@ const SLOW = [
   "src/provider/cluster/docker/api/api.test.ts",
   "src/provider/cluster/docker/images/{collect,images,refused}.test.ts",
   "src/provider/cluster/docker/images/weighing/weigher.test.ts",
-  "src/provider/cluster/{kubernetes,memory}/driver.test.ts",
+  "src/provider/cluster/kubernetes/driver.test.ts",
   "src/provider/cluster/kubernetes/{evictions,faults,forwards,storms}.test.ts",
   "src/provider/cluster/shared/port-proxy.test.ts",
   "src/provider/certificates/certificates.test.ts",

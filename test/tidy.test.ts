@@ -434,7 +434,6 @@ describe("the provider", () => {
     const drivers = readdirSync(join(ROOT, CLUSTER)).filter(
       (name) => statSync(join(ROOT, CLUSTER, name)).isDirectory() && !["contract", "shared"].includes(name),
     );
-    expect(drivers).toContain("memory");
     const suites = ["src", "test"]
       .flatMap((folder) => walk(join(ROOT, folder)))
       .filter((path) => path.endsWith(".test.ts"))
@@ -442,8 +441,7 @@ describe("the provider", () => {
       .filter((text) => text.includes("clusterConformance"));
     const untried = drivers.filter((name) => !suites.some((text) => new RegExp(`\\b${name}\\b`, "i").test(text)));
     expect(untried, "call clusterConformance in a test").toEqual([]);
-    const listed = [...CLUSTER_KINDS.map(({ name }) => name), "memory"];
-    expect(drivers.filter((name) => !listed.includes(name))).toEqual([]);
+    expect(drivers).toEqual(CLUSTER_KINDS.map(({ name }) => name));
   });
 
   it("has no import cycles, of files nor of rooms", () => {

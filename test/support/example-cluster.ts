@@ -1,7 +1,7 @@
 import type { ClusterKind } from "../../src/provider/cluster/contract/index.ts";
-import { MemoryCluster } from "../../src/provider/cluster/memory/index.ts";
 import { answersCheck } from "../../src/provider/cluster/shared/index.ts";
 import { asText, asWords, optional, type SettingTable } from "../../src/util/index.ts";
+import { MemoryCluster } from "./memory-cluster/index.ts";
 
 const PLACES = {
   room: {

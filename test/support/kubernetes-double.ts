@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { type AddressInfo, connect } from "node:net";
 import type { WebSocket } from "ws";
 import type { ApiObject } from "../../src/provider/cluster/kubernetes/api/objects.ts";
-import { MemoryReplica } from "../../src/provider/cluster/memory/replica.ts";
-import { runProgram } from "../../src/provider/cluster/memory/shell.ts";
 import { type BackoffPolicy, LineQueue, LocalCarrier } from "../../src/provider/cluster/shared/index.ts";
 import { sampleExpose, sampleService } from "./conformance/index.ts";
 import { send, sendStatus, TestApiServer } from "./kubernetes/api-server.ts";
+import { MemoryReplica } from "./memory-cluster/replica.ts";
+import { runProgram } from "./memory-cluster/shell.ts";
 
 const QUICK: BackoffPolicy = { first: 10, initial: 100, max: 1_000, resetAfter: 60_000 };
 const NAMESPACES = "/api/v1/namespaces";

@@ -2,7 +2,6 @@ import { rmSync } from "node:fs";
 import { ChainClient, GatewayClient, publishedCertificates, sendTx, type TxSigner } from "../../../src/client/index.ts";
 import { type ChainView, chainView } from "../../../src/provider/chain.ts";
 import type { ClusterDriver, NodeCapacity, PortRange } from "../../../src/provider/cluster/index.ts";
-import { MemoryCluster } from "../../../src/provider/cluster/memory/index.ts";
 import type { ProviderConfig } from "../../../src/provider/daemon/config.ts";
 import { type RunningProvider, runProvider } from "../../../src/provider/daemon/run.ts";
 import { CONNECTIONS_PER_ADDRESS } from "../../../src/provider/ingress/index.ts";
@@ -20,6 +19,7 @@ import { Query as EscrowQuery } from "../../../src/wire/gen/svc/escrow/v1beta1/e
 import { MsgCreateLeaseSchema } from "../../../src/wire/gen/svc/market/v1beta1/tx_pb.js";
 import { MsgCreateProviderSchema } from "../../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { type Any, type LeaseKey, type PublicKey, packAny } from "../../../src/wire/index.ts";
+import { MemoryCluster } from "../memory-cluster/index.ts";
 import { publication, type TestCertificate, testCertificate } from "./identities.ts";
 import { OWN_ADDRESS } from "./leases.ts";
 

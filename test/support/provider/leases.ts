@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClusterDriver, RouteTarget } from "../../../src/provider/cluster/index.ts";
-import { MemoryCluster, type MemoryClusterOptions } from "../../../src/provider/cluster/memory/index.ts";
 import { HostLedger, HostRegistry, type HostRules } from "../../../src/provider/hostnames/index.ts";
 import { clusterRouter, ingressRouter, type LeaseRouter, Routes } from "../../../src/provider/ingress/index.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "../../../src/provider/leases/index.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../src/util/index.ts";
 import { encodeAddress, type LeaseKey } from "../../../src/wire/index.ts";
+import { MemoryCluster, type MemoryClusterOptions } from "../memory-cluster/index.ts";
 import { FakeChain } from "./chain.ts";
 import { ManualClock, settle } from "./clock.ts";
 

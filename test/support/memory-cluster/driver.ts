@@ -1,10 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ManifestGroup } from "../../../sdl/index.ts";
-import { silentLogger } from "../../../util/index.ts";
-import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
-import type { HostFault } from "../../reasons.ts";
 import {
   type AdoptedLease,
   type ClusterAddresses,
@@ -32,7 +28,7 @@ import {
   replicaName,
   type StoragePool,
   type StreamOptions,
-} from "../contract/index.ts";
+} from "../../../src/provider/cluster/contract/index.ts";
 import {
   AddressBook,
   type BackoffPolicy,
@@ -46,7 +42,11 @@ import {
   type PortProbe,
   portTaken,
   streamEvents,
-} from "../shared/index.ts";
+} from "../../../src/provider/cluster/shared/index.ts";
+import type { HostFault } from "../../../src/provider/reasons.ts";
+import type { ManifestGroup } from "../../../src/sdl/index.ts";
+import { silentLogger } from "../../../src/util/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../src/wire/index.ts";
 import { checkSpec, LEAST_MEMORY } from "./check.ts";
 import { memoryExec } from "./exec.ts";
 import { MemoryIngress } from "./ingress.ts";

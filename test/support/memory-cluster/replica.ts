@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
-import type { ManifestService } from "../../../sdl/index.ts";
-import { type BackoffPolicy, restartDelay } from "../shared/index.ts";
+import { type BackoffPolicy, restartDelay } from "../../../src/provider/cluster/shared/index.ts";
+import type { ManifestService } from "../../../src/sdl/index.ts";
 import { runProgram } from "./shell.ts";
 
 export interface ReplicaCallbacks {

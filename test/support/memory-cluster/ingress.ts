@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
-import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
-import type { ClusterIngress, RouteTarget, ServiceRoute } from "../contract/index.ts";
+import type { ClusterIngress, RouteTarget, ServiceRoute } from "../../../src/provider/cluster/contract/index.ts";
+import { formatLeaseId, type LeaseKey } from "../../../src/wire/index.ts";
 
 /** An ingress of the cluster's own: host name to the first replica, no more. */
 export class MemoryIngress implements ClusterIngress {

@@ -1,4 +1,3 @@
-import type { LeaseKey } from "../../../wire/index.ts";
 import {
   type ClusterEvent,
   type LeaseHealth,
@@ -7,8 +6,9 @@ import {
   leaseNamespace,
   type PortCarrier,
   type ServiceStatus,
-} from "../contract/index.ts";
-import type { BackoffPolicy } from "../shared/index.ts";
+} from "../../../src/provider/cluster/contract/index.ts";
+import type { BackoffPolicy } from "../../../src/provider/cluster/shared/index.ts";
+import type { LeaseKey } from "../../../src/wire/index.ts";
 import { MemoryReplica } from "./replica.ts";
 
 export interface LeaseSetting {

@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  clusterConformance,
-  sampleService,
-  sampleSpec,
-  untilHealth,
-  untilOk,
-} from "../../../../test/support/conformance/index.ts";
-import { MemoryCluster } from "./index.ts";
+import { clusterConformance, sampleService, sampleSpec, untilHealth, untilOk } from "./support/conformance/index.ts";
+import { MemoryCluster } from "./support/memory-cluster/index.ts";
 
 const POOL = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
 const MISSING = "localhost/svc-no-such-image:1";

@@ -1,5 +1,17 @@
-import { isWantedGpu, type LeaseSpec, type NodeCapacity, parseGpuWish } from "../contract/index.ts";
-import { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, checkVolumes } from "../shared/index.ts";
+import {
+  isWantedGpu,
+  type LeaseSpec,
+  type NodeCapacity,
+  parseGpuWish,
+} from "../../../src/provider/cluster/contract/index.ts";
+import {
+  checkImage,
+  checkLeasedIps,
+  checkMemory,
+  checkPorts,
+  checkServices,
+  checkVolumes,
+} from "../../../src/provider/cluster/shared/index.ts";
 
 /** As much as the smallest of other clusters. */
 export const LEAST_MEMORY = 6n << 20n;

@@ -1,5 +1,5 @@
-import type { ExecRequest, ExecSession } from "../contract/index.ts";
-import { LineQueue } from "../shared/index.ts";
+import type { ExecRequest, ExecSession } from "../../../src/provider/cluster/contract/index.ts";
+import { LineQueue } from "../../../src/provider/cluster/shared/index.ts";
 import { runProgram } from "./shell.ts";
 
 type Output = { readonly stream: "stdout" | "stderr"; readonly data: Uint8Array };
