@@ -4,7 +4,7 @@ import { type Cli, findService, isObject, type JsonObject, type JsonValue } from
 import type { FlagSpec } from "../command/flag-spec.ts";
 import { PAGE_FLAGS, QUERY_FLAGS } from "../command/global-flags.ts";
 import type { CommandInput, CommandSpec, Run } from "../command/spec.ts";
-import { type CliContext, createContext } from "../context.ts";
+import { type CliContext, createContext } from "../context/context.ts";
 import { ask } from "../query/ask.ts";
 import { pageRequest } from "../query/page.ts";
 import { printResult } from "../terminal/output.ts";

@@ -2,7 +2,7 @@ import { encodeAddress, isAddress } from "../../wire/index.ts";
 import type { FlagSpec } from "../command/flag-spec.ts";
 import type { Flags } from "../command/flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
-import { keyringOptions } from "../keys/flags.ts";
+import { keyringOptions } from "../context/context.ts";
 
 /** A word that fits, and what it is for. Words that begin with a colon are rules for the completion script. */
 export interface Candidate {

@@ -2,7 +2,7 @@ import type { ChainClient, GatewayClient, ProviderRecord, TxSigner } from "../..
 import type { DeployParts, MarketTxOptions } from "../../tenant/index.ts";
 import { credentialOnce, gatewayOf, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
 import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
+import { createContext } from "../context/context.ts";
 import { usageError } from "../errors.ts";
 import { keyringSigner, requireSigningKey, signingKeyName } from "../keys/signer.ts";
 import { readTxSettings, type TxSettings } from "../tx/session/settings.ts";

@@ -18,10 +18,10 @@ import {
   secp256k1PublicKey,
   sortByAddress,
 } from "../../wire/index.ts";
+import { cliKeyring } from "../context/keyring.ts";
 import { commandError, usageError } from "../errors.ts";
 import { readTextFile } from "../terminal/files.ts";
 import type { Io } from "../terminal/io.ts";
-import { cliKeyring } from "./keyring.ts";
 import { findKey, type KeysFlags, memberKeys, printKey, thresholdKey } from "./keys.ts";
 import { keyTexts } from "./record.ts";
 
@@ -31,7 +31,7 @@ export interface KeysAddOptions extends KeysFlags {
   readonly recover?: boolean;
   readonly interactive?: boolean;
   /** `--source`: a file with the phrase to recover. */
-  readonly source?: string;
+  readonly source?: string | undefined;
   readonly noBackup?: boolean;
   readonly dryRun?: boolean;
   /** `--multisig`: names or addresses of the members. */
@@ -39,9 +39,9 @@ export interface KeysAddOptions extends KeysFlags {
   readonly multisigThreshold?: number;
   readonly nosort?: boolean;
   /** `--pubkey`: bech32 text or JSON. */
-  readonly pubkey?: string;
+  readonly pubkey?: string | undefined;
   /** `--pubkey-base64`: the 33 bytes of a secp256k1 key. */
-  readonly pubkeyBase64?: string;
+  readonly pubkeyBase64?: string | undefined;
   readonly ledger?: boolean;
   /** `--ledger-transport`. */
   readonly ledgerTransport?: string;
@@ -49,7 +49,7 @@ export interface KeysAddOptions extends KeysFlags {
   readonly account?: number;
   readonly index?: number;
   readonly coinType?: number;
-  readonly hdPath?: string;
+  readonly hdPath?: string | undefined;
 }
 
 /** A key that is about to be stored. */

@@ -1,7 +1,7 @@
 import type { FlagSpec } from "../command/flag-spec.ts";
 import { KEYRING_FLAGS, LEDGER_TRANSPORT_FLAG, TEXT_OUTPUT } from "../command/global-flags.ts";
-import { type CommandSpec, under } from "../command/spec.ts";
-import { defined, keysOptions } from "./flags.ts";
+import { type CommandInput, type CommandSpec, under } from "../command/spec.ts";
+import { keyringOptions } from "../context/context.ts";
 
 const FLAGS: readonly FlagSpec[] = [...KEYRING_FLAGS, TEXT_OUTPUT];
 const PUBKEY_FORMAT: FlagSpec = {
@@ -43,6 +43,14 @@ const SHOW_FLAGS: readonly FlagSpec[] = [
   { name: "multisig-threshold", value: "<n>", summary: "threshold of the multisig of several names", default: "1" },
 ];
 
+/** Where the keys are, and the output formats of the group. */
+function keysOptions(input: Pick<CommandInput, "flags">) {
+  const isJson = (name: string): boolean => input.flags.text(name) === "json";
+  const output = isJson("output") ? ("json" as const) : ("text" as const);
+  const pubkeyFormat = isJson("pubkey-format") ? ("json" as const) : ("bech32" as const);
+  return { ...keyringOptions(input), output, pubkeyFormat };
+}
+
 const KEYS: readonly CommandSpec[] = [
   {
     name: "add",
@@ -70,12 +78,10 @@ const KEYS: readonly CommandSpec[] = [
             coinType: flags.count("coin-type", flags.profile.coinType),
             multisig: flags.words("multisig"),
             multisigThreshold: flags.count("multisig-threshold", 1),
-            ...defined({
-              source: flags.optional("source"),
-              hdPath: flags.optional("hd-path"),
-              pubkey: flags.optional("pubkey"),
-              pubkeyBase64: flags.optional("pubkey-base64"),
-            }),
+            source: flags.optional("source"),
+            hdPath: flags.optional("hd-path"),
+            pubkey: flags.optional("pubkey"),
+            pubkeyBase64: flags.optional("pubkey-base64"),
           },
           io,
         );

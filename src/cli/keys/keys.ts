@@ -9,11 +9,11 @@ import {
   publicKeyAddress,
   type SinglePublicKey,
 } from "../../wire/index.ts";
+import { cliKeyring, type KeyringFlags } from "../context/keyring.ts";
 import { commandError, usageError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
 import { type OutputFormat, printTable } from "../terminal/output.ts";
 import { cutTable } from "../terminal/table.ts";
-import { cliKeyring, type KeyringFlags } from "./keyring.ts";
 import { type KeyStyle, keyOutput, keysYaml, keyTexts, type PublicKeyFormat } from "./record.ts";
 
 /** Flags of the group `keys`. */

@@ -11,7 +11,7 @@ import {
 } from "../../keyring/index.ts";
 import { assert } from "../../util/index.ts";
 import { type PublicKey, SignMode } from "../../wire/index.ts";
-import type { CliContext } from "../context.ts";
+import type { CliContext } from "../context/context.ts";
 import type { Io } from "../terminal/io.ts";
 import { ledgerTransport } from "./ledger-flag.ts";
 

@@ -2,7 +2,7 @@ import type { TxSigner } from "../../client/index.ts";
 import { type KeyInfo, type KeyType, ledgerErrors } from "../../keyring/index.ts";
 import { errorText } from "../../util/index.ts";
 import { decodeAddress, encodeAddress, isAddress, SignMode } from "../../wire/index.ts";
-import type { CliContext } from "../context.ts";
+import type { CliContext } from "../context/context.ts";
 import { commandError, usageError } from "../errors.ts";
 
 /** The account that a transaction is sent from. */

@@ -8,10 +8,10 @@ import {
 } from "../../keyring/index.ts";
 import { errorText, fromHex, SvcError, toHex, toHexUpper, toUtf8, trimSpace } from "../../util/index.ts";
 import { type Bech32Kind, bech32Prefix, encodeBech32, parseBech32 } from "../../wire/index.ts";
+import { cliKeyring, newSecret } from "../context/keyring.ts";
 import { commandError, usageError } from "../errors.ts";
 import { readTextFile } from "../terminal/files.ts";
 import type { Io } from "../terminal/io.ts";
-import { cliKeyring, newSecret } from "./keyring.ts";
 import { findKey, type KeysFlags } from "./keys.ts";
 import { yamlText } from "./record.ts";
 

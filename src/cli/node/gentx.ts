@@ -29,7 +29,7 @@ import {
 import { inArgument } from "../command/in-flag.ts";
 import type { NetworkProfile } from "../command/profile.ts";
 import type { Run } from "../command/spec.ts";
-import { createContext } from "../context.ts";
+import { createContext } from "../context/context.ts";
 import { usageError } from "../errors.ts";
 import { modeForKey, requireSigningKey, signerOf } from "../keys/signer.ts";
 import { txJson } from "../tx/session/print.ts";

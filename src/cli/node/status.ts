@@ -1,5 +1,5 @@
 import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
+import { createContext } from "../context/context.ts";
 import { printAnswer } from "../terminal/output.ts";
 
 /** `status`: what the node says about itself. */

@@ -13,9 +13,9 @@ import { DEFAULT_HD_PATH, EXIT, makePrivateDirectory, NATIVE_DENOM, replaceFile 
 import { encodeAddress, printJson } from "../../wire/index.ts";
 import { userPath } from "../command/home.ts";
 import type { CommandInput, Run } from "../command/spec.ts";
+import { keyringOptions } from "../context/context.ts";
+import { cliKeyring } from "../context/keyring.ts";
 import { usageError } from "../errors.ts";
-import { keyringOptions } from "../keys/flags.ts";
-import { cliKeyring } from "../keys/keyring.ts";
 import { homeKey, makeGenesisTx } from "./gentx.ts";
 import { writeSettingsFiles } from "./settings-files.ts";
 

@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { decodeAddress, fromJson, type JsonObject, type JsonValue, toJson } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { inArgument, inFlag } from "../command/in-flag.ts";
-import type { CliContext } from "../context.ts";
+import type { CliContext } from "../context/context.ts";
 
 /** Asks an rpc with a request in proto JSON, at the height of the flags; the answer in proto JSON. */
 export async function ask(context: CliContext, method: DescMethod, request: JsonObject): Promise<JsonValue> {

@@ -10,7 +10,7 @@ import {
 } from "../../sdl/index.ts";
 import { EXIT, toHex } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
-import { createContext } from "../context.ts";
+import { createContext } from "../context/context.ts";
 import type { Io } from "../terminal/io.ts";
 
 export type SdlIo = Pick<Io, "out" | "err">;

@@ -11,7 +11,7 @@ import { gatewayOf } from "../../../tenant/node/index.ts";
 import { formatLeaseId, type LeaseKey, SignMode } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { keyringSigner, requireSigningKey } from "../../keys/signer.ts";
 import { addressFlag } from "../../query/ask.ts";

@@ -2,7 +2,7 @@ import { GatewayClient, publishedCertificates } from "../../../client/index.ts";
 import { EXIT } from "../../../util/index.ts";
 import { type JsonValue, readJson } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { addressArgument } from "../../query/ask.ts";
 import { printResult } from "../../terminal/output.ts";
 import { findProvider, openLease, withSession } from "./session.ts";

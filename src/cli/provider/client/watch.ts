@@ -4,7 +4,7 @@ import { connectGateway, type GatewayTarget, gatewayClientErrors } from "../../.
 import { ProviderRPC, type Status, StatusSchema } from "../../../wire/gen/svc/provider/v1/status_pb.js";
 import { toJson } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { printResult } from "../../terminal/output.ts";
 import { untilInterrupted } from "./streams.ts";
 

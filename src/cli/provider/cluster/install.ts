@@ -4,7 +4,7 @@ import { EXIT, settingReader } from "../../../util/index.ts";
 import type { JsonValue } from "../../../wire/index.ts";
 import { flagSettings } from "../../command/flag-settings.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import type { OutputFormat } from "../../terminal/output.ts";
 import { printResult } from "../../terminal/output.ts";
 import { chosenKind } from "../run/cluster.ts";

@@ -6,7 +6,7 @@ import { flagSettings } from "../../command/flag-settings.ts";
 import type { Flags } from "../../command/flags.ts";
 import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/signer.ts";
 import { withSession } from "../client/session.ts";

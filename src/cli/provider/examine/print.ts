@@ -1,5 +1,5 @@
 import { EXIT } from "../../../util/index.ts";
-import type { CliContext } from "../../context.ts";
+import type { CliContext } from "../../context/context.ts";
 import { printResult } from "../../terminal/output.ts";
 import type { Finding } from "./finding.ts";
 

@@ -1,5 +1,5 @@
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { addressArgument } from "../../query/ask.ts";
 import { withSession } from "../client/session.ts";
 import { chainFacts, nodeCheck, recordCheck } from "./chain.ts";

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type ControlState, isDraining, setDraining } from "../../../provider/index.ts";
 import { EXIT, errorText } from "../../../util/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { stopRequested } from "../../terminal/signals.ts";

@@ -1,7 +1,7 @@
 import type { ControlOrder, ControlState } from "../../../provider/index.ts";
 import { printable } from "../../../util/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { usageError } from "../../errors.ts";
 import { printResult, printTable } from "../../terminal/output.ts";
 import { cutTable } from "../../terminal/table.ts";

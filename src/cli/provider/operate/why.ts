@@ -3,7 +3,7 @@ import { type ControlOrder, type ControlState, isObstacle, OBSTACLES } from "../
 import { printable } from "../../../util/index.ts";
 import { formatOrderId, type OrderKey, parseOrderId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { runningState } from "./running.ts";

@@ -6,7 +6,7 @@ import { EXIT, errorText } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey, parseLeaseId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printAs } from "../../terminal/output.ts";
 import { openForRemoval } from "./cluster.ts";

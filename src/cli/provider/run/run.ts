@@ -13,7 +13,7 @@ import { encodeAddress } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { lockHome } from "../../config/home-lock.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { findKey } from "../../keys/keys.ts";
 import { keyringSigner, signingKeyName } from "../../keys/signer.ts";
 import { logOptions } from "../../node/log-options.ts";

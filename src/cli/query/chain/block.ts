@@ -2,7 +2,7 @@ import { checkBlock, type RpcCall } from "../../../client/index.ts";
 import { fromHex, toBase64 } from "../../../util/index.ts";
 import type { JsonValue } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { usageError } from "../../errors.ts";
 import { printAnswer, printResult } from "../../terminal/output.ts";
 import { hashArgument } from "../../values/hash.ts";

@@ -3,7 +3,7 @@ import { tryParseInt } from "../../../util/index.ts";
 import type { JsonValue } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 

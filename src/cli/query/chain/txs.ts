@@ -10,7 +10,7 @@ import { sdkErrors } from "../../../util/index.ts";
 import { isAddress, toJson } from "../../../wire/index.ts";
 import { inFlag } from "../../command/in-flag.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 

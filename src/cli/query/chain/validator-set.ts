@@ -2,7 +2,7 @@ import { checkValidators } from "../../../client/index.ts";
 import { fromHex } from "../../../util/index.ts";
 import { encodeAddress, isArray, isObject, type JsonValue } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { readHeight } from "./blocks.ts";

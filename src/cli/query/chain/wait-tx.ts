@@ -1,7 +1,7 @@
 import { committedResponse, TxResponseSchema, waitForTx } from "../../../client/index.ts";
 import { toJson } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { printResult } from "../../terminal/output.ts";
 import { durationFlag } from "../../values/duration.ts";
 import { hashArgument } from "../../values/hash.ts";

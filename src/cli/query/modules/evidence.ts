@@ -2,7 +2,7 @@ import { fromHex, toBase64 } from "../../../util/index.ts";
 import { Query } from "../../../wire/gen/sdk/evidence/v1beta1/query_pb.js";
 import { isObject } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { printResult } from "../../terminal/output.ts";
 import { hashArgument } from "../../values/hash.ts";
 import { ask } from "../ask.ts";

@@ -5,7 +5,7 @@ import { Query as OldQuery } from "../../../wire/gen/sdk/gov/v1beta1/query_pb.js
 import { TxSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { isObject, type JsonValue, messageSigners, unpackAny, unpackAs } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { proposalId } from "../../values/proposal-id.ts";

@@ -6,7 +6,7 @@ import { type SimulateResponse, SimulateResponseSchema } from "../../../wire/gen
 import { AuthInfoSchema, type Tx } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { SignMode, singleMode, toJson } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { broadcastMode } from "../../values/gas.ts";

@@ -4,7 +4,7 @@ import { errorText } from "../../../util/index.ts";
 import { SignatureDescriptorsSchema } from "../../../wire/gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import { decodeTx, describeSignature, printJson, SignMode, toJson, toStdTx } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
-import type { CliContext } from "../../context.ts";
+import type { CliContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printTx } from "../session/print.ts";
 import { txBytes } from "./file.ts";

@@ -16,7 +16,7 @@ import {
   verifySignature,
 } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { signerNumbers } from "../session/facts.ts";
 import { readNumbers, requireOffline, type TxSettings } from "../session/settings.ts";

@@ -3,7 +3,7 @@ import { adjustGas, gasEstimateText } from "../../../client/index.ts";
 import { AuthInfoSchema, type Tx } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import type { Flags } from "../../command/flags.ts";
 import type { CommandInput, Run } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { usageError } from "../../errors.ts";
 import type { Io } from "../../terminal/io.ts";
 import { gasAdjustmentFlag } from "../../values/gas.ts";

@@ -2,7 +2,7 @@ import { append, equalBytes, errorText } from "../../../util/index.ts";
 import type { Tx } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { encodeAddress, type SignerData, SignMode } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { modeForKey, requireSigningKey, type Sender } from "../../keys/signer.ts";
 import { signerNumbers } from "../session/facts.ts";

@@ -20,7 +20,7 @@ import {
   unpackAny,
 } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
-import type { CliContext } from "../../context.ts";
+import type { CliContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { signerOf } from "../../keys/signer.ts";
 import { txParts } from "./file.ts";

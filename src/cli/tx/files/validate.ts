@@ -9,7 +9,7 @@ import {
   verifySignature,
 } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError } from "../../errors.ts";
 import { printAs } from "../../terminal/output.ts";
 import { type SignerNumbers, signerNumbers } from "../session/facts.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { usageError } from "../../errors.ts";
 import { ask } from "../../query/ask.ts";
 

@@ -6,7 +6,7 @@ import { certificatePath, readCertificateFile } from "../../../certs/file.ts";
 import { openCertificate } from "../../../certs/issue.ts";
 import { certifiedHosts } from "../../../certs/plan.ts";
 import { Flags } from "../../command/flags.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { signerOf } from "../../keys/signer.ts";
 import { createIo } from "../../terminal/io.ts";
 

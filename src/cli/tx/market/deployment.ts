@@ -19,7 +19,7 @@ import {
 import { type Any, type DeploymentKey, deploymentErrors, packAny } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { signerOf } from "../../keys/signer.ts";
 import { addressFlag } from "../../query/ask.ts";

@@ -1,7 +1,7 @@
 import { type AccountInfo, accountInfo, type ChainClient, clientErrors } from "../../../client/index.ts";
 import { errorText, SvcError, sdkErrors } from "../../../util/index.ts";
 import type { PublicKey, SignerData } from "../../../wire/index.ts";
-import type { CliContext } from "../../context.ts";
+import type { CliContext } from "../../context/context.ts";
 import { commandError } from "../../errors.ts";
 import type { TxSettings } from "./settings.ts";
 

@@ -3,7 +3,7 @@ import { type TxResponse, TxResponseSchema, txError } from "../../../client/inde
 import { EXIT, printable, shellWord } from "../../../util/index.ts";
 import { type Tx, TxSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeTxParts, printJson, toJson } from "../../../wire/index.ts";
-import type { CliContext } from "../../context.ts";
+import type { CliContext } from "../../context/context.ts";
 import { printResult } from "../../terminal/output.ts";
 
 /** The signed parts of a transaction in the bytes that are signed. */

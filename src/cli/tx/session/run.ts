@@ -12,7 +12,7 @@ import {
 import { assert, EXIT, printable } from "../../../util/index.ts";
 import { type Any, decodeTx, encodeAuthInfo } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { type CliContext, createContext } from "../../context.ts";
+import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError } from "../../errors.ts";
 import { openSender, type Sender } from "../../keys/signer.ts";
 import { accountFault, requireAccount, servedChain } from "./facts.ts";

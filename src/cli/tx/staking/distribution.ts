@@ -6,7 +6,7 @@ import {
 } from "../../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { type Any, accountOfValidator, packAny } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { createContext } from "../../context.ts";
+import { createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { validatorArgument } from "../../query/ask.ts";
 import { finishTx, openTx, runTx, type TxSession } from "../session/run.ts";

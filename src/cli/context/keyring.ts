@@ -14,13 +14,13 @@ export interface KeyringFlags {
   /** `--keyring-backend`. */
   readonly keyringBackend: string;
   /** `--keyring-dir`; the home when it is left out. */
-  readonly keyringDir?: string;
+  readonly keyringDir?: string | undefined;
   /** `--keyring-passphrase-file`, for unattended starts. */
-  readonly keyringPassphraseFile?: string;
+  readonly keyringPassphraseFile?: string | undefined;
   /** `--keyring-kdf`; "standard" when it is left out. */
-  readonly keyringKdf?: KeyringKdf;
+  readonly keyringKdf?: KeyringKdf | undefined;
   /** `--keyring-service`; our own name when it is left out. */
-  readonly keyringService?: string;
+  readonly keyringService?: string | undefined;
   /** Bech32 prefix of the network, when it is not our own. */
   readonly prefix?: string;
 }

@@ -1,15 +1,16 @@
-import type { ChainClient } from "../client/index.ts";
-import type { Keyring } from "../keyring/index.ts";
-import type { Flags } from "./command/flags.ts";
-import { homeOf } from "./command/home.ts";
-import { inFlag } from "./command/in-flag.ts";
-import type { NetworkProfile } from "./command/profile.ts";
-import type { CommandInput } from "./command/spec.ts";
-import { usageError } from "./errors.ts";
-import { keyringOptions } from "./keys/flags.ts";
-import type { KeyringFlags } from "./keys/keyring.ts";
-import type { Io } from "./terminal/io.ts";
-import { type OutputFormat, outputFormat } from "./terminal/output.ts";
+import type { ChainClient } from "../../client/index.ts";
+import type { Keyring } from "../../keyring/index.ts";
+import { printable } from "../../util/index.ts";
+import type { Flags } from "../command/flags.ts";
+import { KEYRING_KDFS } from "../command/global-flags.ts";
+import { homeOf, userPath } from "../command/home.ts";
+import { inFlag } from "../command/in-flag.ts";
+import type { NetworkProfile } from "../command/profile.ts";
+import type { CommandInput } from "../command/spec.ts";
+import { usageError } from "../errors.ts";
+import type { Io } from "../terminal/io.ts";
+import { type OutputFormat, outputFormat } from "../terminal/output.ts";
+import type { KeyringFlags } from "./keyring.ts";
 
 /** What commands share: each part is created on first use, so that a command pays only for what it uses. */
 export interface CliContext {
@@ -43,7 +44,7 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
     profile: flags.profile,
     output: outputFormat(flags, io),
     keys,
-    keyring: once(async () => (await import("./keys/keyring.ts")).cliKeyring(keys, io)),
+    keyring: once(async () => (await import("./keyring.ts")).cliKeyring(keys, io)),
     chain,
     chainId: once(async () => flags.optional("chain-id") ?? (await chain()).chainId()),
     height: () => heightOf(flags),
@@ -52,9 +53,27 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
 
 /** A malformed address is a wrong command line; whether a node is running there shows later. */
 async function openNode(flags: Flags, io: Io): Promise<ChainClient> {
-  const { openChain } = await import("./chain.ts");
-  const known = { chainId: flags.optional("chain-id"), profile: flags.profile, io };
-  return inFlag(flags, "node", () => openChain(flags.text("node"), known));
+  const { ChainClient } = await import("../../client/index.ts");
+  const { namespace, aminoNames } = flags.profile;
+  const chainId = flags.optional("chain-id");
+  // What a node refuses for the moment is asked again.
+  const onRetry = (text: string): void => io.err(`${printable(text)}\n`);
+  const options = { namespace, aminoNames, onRetry, ...(chainId === undefined ? {} : { chainId }) };
+  return inFlag(flags, "node", () => new ChainClient(flags.text("node"), options));
+}
+
+/** Where the keys are, from the flags that all commands with keys share. */
+export function keyringOptions({ flags }: Pick<CommandInput, "flags">): KeyringFlags {
+  const dir = flags.optional("keyring-dir");
+  return {
+    home: homeOf(flags),
+    keyringBackend: flags.text("keyring-backend"),
+    prefix: flags.profile.bech32Prefix,
+    keyringDir: dir === undefined ? undefined : userPath(dir),
+    keyringService: flags.optional("keyring-service"),
+    keyringKdf: KEYRING_KDFS.find((each) => each === flags.text("keyring-kdf")),
+    keyringPassphraseFile: flags.optional("keyring-passphrase-file"),
+  };
 }
 
 const MAX_HEIGHT = (1n << 63n) - 1n;
