@@ -1,6 +1,5 @@
 /** Account certificates: making, keeping and publishing them. */
 export { chainRecord } from "./chain.ts";
-export { tenantCredential } from "./credential.ts";
 export { ensureClientCertificate, hasValidCertificate, publishMessage } from "./ensure.ts";
 export {
   type CertificateFile,
@@ -16,6 +15,7 @@ export {
   makeCertificate,
   openCertificate,
   type TlsIdentity,
+  tenantCredential,
   type Validity,
 } from "./issue.ts";
 export { type CertificatePlan, planCertificate } from "./plan.ts";

@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import type { TxSigner } from "../client/index.ts";
+import type { GatewayCredential, TxSigner } from "../client/index.ts";
 import { createCertificate, type NewCertificate } from "../crypto/index.ts";
 import { commandError, toBase64, toUtf8 } from "../util/index.ts";
 import { decodeAddress, SignMode } from "../wire/index.ts";
@@ -99,4 +99,21 @@ export async function openCertificate({ home, kind, signer }: Omit<IssueOptions,
     throw commandError(`there is no ${kind} certificate of ${signer.address} in ${path}`, { hint });
   }
   return unlockCertificate(file, await certificatePassphrase(signer));
+}
+
+/**
+ * How a tenant authenticates to gateways: with the client certificate if the home has one, otherwise with tokens signed
+ * by the account's key.
+ */
+export async function tenantCredential({
+  home,
+  signer,
+}: {
+  readonly home: string;
+  readonly signer: TxSigner;
+}): Promise<GatewayCredential> {
+  const { address } = signer;
+  const file = await readCertificateFile(certificatePath(home, address, "client"));
+  if (file !== undefined) return { kind: "certificate", ...(await openCertificate({ home, kind: "client", signer })) };
+  return { kind: "token", account: address, sign: (bytes) => signer.sign(bytes, SignMode.DIRECT) };
 }

@@ -1,10 +1,13 @@
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, DescMethod } from "@bufbuild/protobuf";
+import type { ChainClient } from "../../client/index.ts";
 import { assert } from "../../util/index.ts";
+import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import {
   type Cli,
   cliField,
   decodeAddress,
   encodeAddress,
+  findService,
   fromJson,
   isNeverNull,
   type JsonObject,
@@ -14,18 +17,16 @@ import {
   scalarOf,
   signerPath,
 } from "../../wire/index.ts";
+import type { FlagSpec } from "../command/flag-spec.ts";
 import { envName, type Flags } from "../command/flags.ts";
 import { TX_FLAGS } from "../command/global-flags.ts";
 import type { NetworkProfile } from "../command/profile.ts";
 import type { CommandInput, CommandSpec, Run } from "../command/spec.ts";
-import { usageError } from "../errors.ts";
-import type { TxSession } from "../tx/session/run.ts";
-import { runTx } from "../tx/session/run.ts";
+import { commandError, usageError } from "../errors.ts";
+import { runTx, type TxSession } from "../tx/session/run.ts";
 import { type Argument, argumentsOf, readArguments } from "./arguments.ts";
 import { groupCommands, type MethodCommand } from "./commands.ts";
-import { DEFAULTS } from "./defaults.ts";
 import { type FieldFlag, fieldFlags, idField } from "./fields.ts";
-import { LEGACY, olderMessage, requireOlderFields } from "./legacy.ts";
 import { ID_ARGUMENT, idArgument, readFlags, requireId } from "./read.ts";
 import { setPath, valueAt } from "./values/values.ts";
 
@@ -200,4 +201,42 @@ async function addDefaults(schema: DescMessage, json: Values, session: TxSession
     }
     json[field.name] = await find(await session.chain());
   }
+}
+
+/** Of messages that an earlier release has in another form. */
+const LEGACY: FlagSpec = { name: "legacy", summary: "send the message of releases before 0.46" };
+
+/** The message that chains of an earlier release take in the place of the one of this rpc. */
+function olderMessage({ name }: DescMethod, { older }: Cli): DescMessage | undefined {
+  if (older === "") return undefined;
+  const found = findService(older)?.methods.find((each) => each.name === name);
+  assert(found !== undefined, `${older} has no rpc ${name}`);
+  return found.input;
+}
+
+interface Older {
+  readonly older: DescMessage;
+  readonly fields: readonly FieldFlag[];
+  readonly flags: Flags;
+}
+
+/** Refuses values with `--legacy` for which the older message has no field. */
+function requireOlderFields(json: JsonObject, { older, fields, flags }: Older): void {
+  if (!flags.bool(LEGACY.name)) return;
+  const isKnown = (name: string | undefined): boolean => older.fields.some((field) => field.name === name);
+  const extra = fields.find(({ path: [name = ""] }) => json[name] !== undefined && !isKnown(name));
+  if (extra === undefined) return;
+  throw usageError(`--${extra.flag.name} cannot be used with --legacy: the older message has no such field`);
+}
+
+/** Values of messages that the parameters of the chain suggest, by message and field. */
+export const DEFAULTS: ReadonlyMap<string, (chain: ChainClient) => Promise<JsonObject>> = new Map([
+  ["svc.market.v1beta1.MsgCreateBid.deposit", minBidDeposit],
+]);
+
+async function minBidDeposit({ query }: ChainClient): Promise<JsonObject> {
+  const { params } = await query.call(MarketQuery.method.params, {});
+  const [coin] = params?.bidMinDeposits ?? [];
+  if (coin === undefined) throw commandError("the chain has no minimum deposit for bids", { hint: "give --deposit" });
+  return { denom: coin.denom, amount: coin.amount };
 }

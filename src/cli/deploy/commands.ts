@@ -1,12 +1,16 @@
+import type { BidRecord } from "../../client/index.ts";
 import {
   addressLines,
+  type CloseResult,
   closeAndSettle,
+  type DeploymentLine,
   type DeployParts,
   type DeployReporter,
   type DeployRequest,
   type DeployResult,
   deployErrors,
   listDeployments,
+  type Offer,
   pickDeployment,
   type Questions,
   runDeploy,
@@ -15,15 +19,14 @@ import {
   unlessInterrupted,
 } from "../../tenant/index.ts";
 import { deployRequest, FileJournal } from "../../tenant/node/index.ts";
-import { printable, shellWord } from "../../util/index.ts";
+import { EXIT, formatCoin, formatDecCoin, type IntCoin, printable, shellWord, textTable } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
+import { ExitError } from "../errors.ts";
 import { printWarnings } from "../sdl/sdl.ts";
+import type { Io } from "../terminal/io.ts";
 import { printAs } from "../terminal/output.ts";
-import { closeJson, closeText } from "./close-text.ts";
 import { is, runToEnd } from "./ending.ts";
 import { readDseq, readRequest, readTimeout } from "./policy.ts";
-import { psTable } from "./ps.ts";
-import { terminalQuestions } from "./questions.ts";
 import { asTenant, marketTx, sendSettings, type Tenant } from "./tenant.ts";
 import { terminalReporter } from "./terminal-reporter.ts";
 
@@ -144,4 +147,62 @@ export function psCommand(input: CommandInput): Promise<number> {
       else io.out(psTable(lines));
     }),
   );
+}
+
+export function closeText({ dseq, height, paid, returned }: CloseResult): string {
+  const payments = paid.map(({ provider, amount }) => `paid      ${formatCoin(amount)} to ${provider}\n`);
+  return `closed    deployment ${dseq} in block ${height}\n${payments.join("")}returned  ${formatCoin(returned)}\n`;
+}
+
+/** The JSON form: amounts are texts. */
+export function closeJson(result: CloseResult): object {
+  const coin = ({ denom, amount }: IntCoin) => ({ denom, amount: amount.toString() });
+  const paid = result.paid.map(({ provider, amount }) => ({ provider, amount: coin(amount) }));
+  return { ...result, paid, returned: coin(result.returned) };
+}
+
+const HEADINGS = ["DSEQ", "STATE", "SERVICES", "PER BLOCK", "PER MONTH", "BALANCE", "UNTIL", "ADDRESSES"] as const;
+
+export function psTable(lines: readonly DeploymentLine[]): string {
+  return textTable([HEADINGS, ...lines.map((line) => psRow(line).map(printable))]);
+}
+
+function psRow(line: DeploymentLine): string[] {
+  const services = line.services.map(({ name, available, total }) => `${name} ${available}/${total}`);
+  return [
+    line.dseq,
+    line.state,
+    services.join(" ") || "-",
+    line.price.amount === "" ? "-" : line.price.amount + line.price.denom,
+    line.price_per_month || "-",
+    formatCoin(line.balance),
+    line.until || "-",
+    [...line.uris, ...line.ports].join(" ") || "-",
+  ];
+}
+
+const MAX_TRIES = 3;
+
+/** Questions on the terminal. */
+export function terminalQuestions(io: Io): Questions {
+  return {
+    confirm: (text) => io.confirm(text),
+    choose: (group, offers) => choose(io, group, offers),
+  };
+}
+
+async function choose(io: Io, group: string, offers: readonly Offer[]): Promise<BidRecord> {
+  const [best] = offers;
+  if (best === undefined) throw deployErrors.noBids(`group ${group}`);
+  const names = offers.map(({ bid }) => `${formatDecCoin(bid.price)} from ${bid.id.provider}`);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const answer = (
+      await io.ask(`Bid for ${group}: 1 to ${offers.length}, Enter for 1 (${names[0]}), q to stop`)
+    ).trim();
+    if (answer.toLowerCase() === "q") throw deployErrors.interrupted();
+    const taken = answer === "" ? best : offers[Number(/^\d{1,3}$/.test(answer) ? answer : Number.NaN) - 1];
+    if (taken !== undefined) return taken.bid;
+    io.err(`"${answer.slice(0, 20)}" is not a number from 1 to ${offers.length}\n`);
+  }
+  throw new ExitError(EXIT.usage);
 }

@@ -6,9 +6,9 @@ import { parseDecCoin, SvcError } from "../../util/index.ts";
 import { resolveFlags } from "../command/flags.ts";
 import { commandError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
+import { terminalQuestions } from "./commands.ts";
 import { errorJson } from "./ending.ts";
 import { readDseq, readRequest } from "./policy.ts";
-import { terminalQuestions } from "./questions.ts";
 import { DEPLOY } from "./specs.ts";
 import { terminalReporter } from "./terminal-reporter.ts";
 

@@ -17,9 +17,8 @@ import { runUpdate, type UpdateRequest } from "../../tenant/update.ts";
 import { MsgPauseGroupSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { MsgCreateLeaseSchema } from "../../wire/gen/svc/market/v1beta1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
-import { closeJson, closeText } from "./close-text.ts";
+import { closeJson, closeText, psTable } from "./commands.ts";
 import { tellIdle } from "./logs.ts";
-import { psTable } from "./ps.ts";
 
 let fixture: DeployFixture;
 

@@ -3,7 +3,7 @@ import type { DeploymentLine } from "../../tenant/index.ts";
 import { resolveFlags } from "../command/flags.ts";
 import { LOG_FLAGS, printLine } from "../provider/client/log-flags.ts";
 import { printTable } from "../terminal/output.ts";
-import { psTable } from "./ps.ts";
+import { psTable } from "./commands.ts";
 
 const ERASE = "\u001b[2J\u009b2J";
 

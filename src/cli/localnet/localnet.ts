@@ -10,7 +10,7 @@ import { providerDir } from "../provider/run/config.ts";
 import type { Io } from "../terminal/io.ts";
 import { SUPERVISED } from "../terminal/signals.ts";
 import { GivenCluster, type GivenPlace, type LocalCluster, LocalEngine } from "./cluster.ts";
-import { deployFile } from "./deployment.ts";
+import { type LocalnetPlace, localnetPlace, nodeWords, providerWords } from "./command-lines.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
@@ -25,11 +25,11 @@ import {
   writeClientSettings,
   writeState,
 } from "./home.ts";
-import { type LocalnetPorts, localnetPorts, requireFreePorts } from "./ports.ts";
+import { deployFile, registerProvider } from "./market.ts";
+import { localnetPorts, requireFreePorts } from "./ports.ts";
 import { recordProcess } from "./processes/left.ts";
 import { type NetServer, startNetServer } from "./processes/net-server.ts";
 import { type Child, supervise } from "./processes/processes.ts";
-import { registerProvider } from "./register.ts";
 import {
   endRemains,
   foldersOf,
@@ -40,8 +40,7 @@ import {
   removeContainers,
 } from "./remains.ts";
 import { keySigner } from "./signer.ts";
-import type { LocalnetDeployment } from "./steps.ts";
-import { Steps } from "./steps.ts";
+import { type LocalnetDeployment, Steps } from "./steps.ts";
 
 export interface LocalnetOptions {
   /** Default: a folder in the user's home that belongs to the offset. */
@@ -59,12 +58,6 @@ export interface LocalnetOptions {
 }
 
 const POLL_MS = 25;
-/**
- * Pages under development on this machine and wallets of its browser; other pages have no business with its test keys.
- */
-const LOCAL_ORIGINS = "http://localhost:*,http://127.0.0.1:*,chrome-extension://*,moz-extension://*";
-/** Containers of a localnet hold nothing worth a long shutdown. */
-const STOP_GRACE_MS = 1000;
 const START_MS = 60_000;
 
 /** A chain, a provider and everything they need, on this machine, until it is stopped. */
@@ -74,7 +67,7 @@ export class Localnet {
   readonly #home: string;
   readonly #folders: LocalnetFolders;
   readonly #cluster: LocalCluster;
-  readonly #ports: LocalnetPorts;
+  readonly #place: LocalnetPlace;
   readonly #steps: Steps;
   /** A home that was kept once stays kept: a start without the flag loses nothing. */
   #keep: boolean;
@@ -90,7 +83,7 @@ export class Localnet {
     this.#io = io;
     this.#home = resolve(options.home ?? defaultLocalnetHome(options.portOffset));
     this.#folders = foldersOf(this.#home);
-    this.#ports = localnetPorts(options.portOffset);
+    this.#place = localnetPlace(this.#home, localnetPorts(options.portOffset));
     this.#keep = options.keep;
     this.#steps = new Steps({
       json: options.json,
@@ -210,7 +203,7 @@ export class Localnet {
       removeHome(this.#home);
       await makeHome(this.#home, this.#options.blockIntervalMs);
     }
-    writeClientSettings(this.#home, this.#rpcUrl);
+    writeClientSettings(this.#home, this.#place.rpcUrl);
   }
 
   /** Removes the containers of an earlier localnet from where it had them. */
@@ -226,16 +219,10 @@ export class Localnet {
   }
 
   async #startNode(): Promise<void> {
-    const node = this.#spawn("node", [
-      ...["start", "--home", this.#home, "--rpc.laddr", `tcp://127.0.0.1:${this.#ports.rpc}`],
-      ...["--block-interval", `${this.#options.blockIntervalMs}ms`, "--minimum-gas-prices", "0utoken"],
-      ...["--rpc.cors-allowed-origins", LOCAL_ORIGINS, "--api.cors-allowed-origins", LOCAL_ORIGINS],
-      ...["--api.enable", "--api.address", `tcp://127.0.0.1:${this.#ports.rest}`],
-      ...["--grpc.address", `tcp://${this.#grpcAddress}`],
-    ]);
+    const node = this.#spawn("node", nodeWords(this.#place, this.#options.blockIntervalMs));
     // Only our own node's output counts: if the port is taken, another program would answer.
     await this.#ready(node, /^node ready/);
-    const client = new ChainClient(this.#rpcUrl);
+    const client = new ChainClient(this.#place.rpcUrl);
     this.#client = client;
     this.#onStop("client", async () => client.close());
     // Transactions need the first block: accounts exist from then on.
@@ -247,30 +234,15 @@ export class Localnet {
 
   async #register(): Promise<void> {
     const signer = await keySigner(localnetKeyring(this.#home), "provider");
-    const hostUri = `https://localhost:${this.#ports.gateway}`;
+    const hostUri = `https://localhost:${this.#place.ports.gateway}`;
     await registerProvider({ client: this.#needClient(), signer, home: this.#home, hostUri });
   }
 
   async #startProvider(): Promise<void> {
     recordCluster(this.#folders.runDir, this.#cluster.record);
     this.#onStop("containers", () => this.#removeContainers());
-    const ports = this.#ports;
-    const child = this.#spawn("provider", [
-      ...["provider", "run", "--home", this.#home, "--chain-id", LOCALNET_CHAIN_ID, "--node", this.#rpcUrl],
-      ...["--keyring-backend", "test", "--from", "provider", ...this.#cluster.flags(ports, this.#options.portOffset)],
-      ...["--cluster-public-hostname", "localhost", "--cluster-local-images", "--ingress-loopback-ports"],
-      ...["--cluster-stop-grace", `${STOP_GRACE_MS}ms`],
-      ...["--deployment-ingress-domain", "localhost", "--ingress-listen-address", `127.0.0.1:${ports.ingressHttp}`],
-      // There is one tenant, and no domain to prove.
-      ...["--deployment-hostname-proof", "first-come", "--deployment-hostname-quarantine", "0s"],
-      ...[
-        "--ingress-tls-listen-address",
-        `127.0.0.1:${ports.ingressHttps}`,
-        "--ingress-tls-authority",
-        this.#authority,
-      ],
-      ...["--gateway-listen-address", `127.0.0.1:${ports.gateway}`],
-    ]);
+    const flags = this.#cluster.flags(this.#place.ports, this.#options.portOffset);
+    const child = this.#spawn("provider", providerWords(this.#place, flags));
     // Printed before the first bid: somebody who runs a localnet without root should not wait for bids.
     void child.waitFor(/this provider does not bid/).then(
       (line) => this.#steps.say(obstacleText(line)),
@@ -299,29 +271,31 @@ export class Localnet {
   }
 
   async #startNet(): Promise<void> {
-    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes: [this.#rpcUrl] };
-    const net = await startNetServer(this.#ports.net, files);
+    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes: [this.#place.rpcUrl] };
+    const net = await startNetServer(this.#place.ports.net, files);
     this.#net = net;
     this.#onStop("network files", () => net.close());
-    const addresses = { rpc: this.#rpcUrl, netUrl: net.url };
+    const addresses = { rpc: this.#place.rpcUrl, netUrl: net.url };
     writeState(this.#home, { chainId: LOCALNET_CHAIN_ID, ...addresses, kept: this.#keep });
   }
 
   async #deploy(file: string): Promise<void> {
     const { signal } = this.#options;
-    this.#deployments = [await deployFile({ file, home: this.#home, node: this.#rpcUrl, signal, steps: this.#steps })];
+    this.#deployments = [
+      await deployFile({ file, home: this.#home, node: this.#place.rpcUrl, signal, steps: this.#steps }),
+    ];
   }
 
   #tellReady(): void {
     const { json, portOffset } = this.#options;
     const homeFlags = flagsOfHome(this.#home, portOffset);
     const ready = {
-      rpc: this.#rpcUrl,
-      rest: this.#restUrl,
-      grpc: this.#grpcAddress,
+      rpc: this.#place.rpcUrl,
+      rest: this.#place.restUrl,
+      grpc: this.#place.grpcAddress,
       net_url: this.#net?.url ?? null,
       home: this.#home,
-      ca: join(this.#authority, AUTHORITY.certificate),
+      ca: join(this.#place.authority, AUTHORITY.certificate),
     };
     if (json) this.#io.out(`${JSON.stringify({ type: "ready", ...ready, deployments: this.#deployments })}\n`);
     else this.#steps.summary({ ...ready, homeFlags, deployments: this.#deployments });
@@ -388,23 +362,6 @@ export class Localnet {
 
   get #cleanCommand(): string {
     return `svc localnet --clean${flagsOfHome(this.#home, this.#options.portOffset)}`;
-  }
-
-  /** Signs a certificate for every host name of a lease. */
-  get #authority(): string {
-    return join(this.#home, "authority");
-  }
-
-  get #rpcUrl(): string {
-    return `http://127.0.0.1:${this.#ports.rpc}`;
-  }
-
-  get #grpcAddress(): string {
-    return `127.0.0.1:${this.#ports.grpc}`;
-  }
-
-  get #restUrl(): string {
-    return `http://127.0.0.1:${this.#ports.rest}`;
   }
 
   #needClient(): ChainClient {

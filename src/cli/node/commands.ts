@@ -29,28 +29,28 @@ const IDENTITY: readonly CommandSpec[] = [
     summary: "Show the name of the node in its network",
     flags: [TEXT_OUTPUT],
     example: "svc tendermint show-node-id",
-    load: async () => (await import("./identity.ts")).showNodeId,
+    load: async () => (await import("./node.ts")).showNodeId,
   },
   {
     name: "show-validator",
     summary: "Show the public key with which the node signs blocks",
     flags: [ALWAYS_JSON],
     example: "svc tendermint show-validator",
-    load: async () => (await import("./identity.ts")).showValidator,
+    load: async () => (await import("./node.ts")).showValidator,
   },
   {
     name: "show-address",
     summary: "Show the consensus address of that key",
     flags: [TEXT_OUTPUT],
     example: "svc tendermint show-address",
-    load: async () => (await import("./identity.ts")).showAddress,
+    load: async () => (await import("./node.ts")).showAddress,
   },
   {
     name: "version",
     summary: "Show the protocols of the engine",
     flags: [TEXT_OUTPUT],
     example: "svc tendermint version",
-    load: async () => (await import("./identity.ts")).engineVersion,
+    load: async () => (await import("./node.ts")).engineVersion,
   },
 ];
 
@@ -179,7 +179,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     summary: "Roll back the last block; the node must be stopped, and makes the block again when it starts",
     flags: [{ name: "hard", summary: "remove the block as well, so that another one takes its place" }, TEXT_OUTPUT],
     example: "svc rollback --hard",
-    load: async () => (await import("./rollback.ts")).rollbackState,
+    load: async () => (await import("./node.ts")).rollbackState,
   },
   {
     name: "snapshots",

@@ -1,20 +1,37 @@
+import { AnySchema } from "@bufbuild/protobuf/wkt";
 import {
   addGenesisAccounts,
+  BLOCK_PROTOCOL,
+  ENGINE_VERSION,
   exportGenesis,
   type GenesisVesting,
+  homeNodeId,
   homePaths,
+  homeValidatorKey,
   initHome,
   type Node,
+  P2P_PROTOCOL,
   readGenesisText,
   readNodeConfig,
   resetHome,
+  rollback,
   startNode,
   tryGenesis,
   validateGenesis,
 } from "../../node/index.ts";
 import type { Restart } from "../../runtime/index.ts";
-import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins } from "../../util/index.ts";
-import { decodeAddress, encodeAddress, isAddress, type JsonValue, printJson, sortJson } from "../../wire/index.ts";
+import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins, toHexUpper } from "../../util/index.ts";
+import {
+  decodeAddress,
+  encodeAddress,
+  isAddress,
+  type JsonValue,
+  printJson,
+  publicKeyAddress,
+  publicKeyToAny,
+  sortJson,
+  toJson,
+} from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import { inArgument, inFlag } from "../command/in-flag.ts";
@@ -24,7 +41,7 @@ import { cliKeyring } from "../context/keyring.ts";
 import { usageError } from "../errors.ts";
 import { findKey } from "../keys/keys.ts";
 import { readTextFile } from "../terminal/files.ts";
-import { printAs } from "../terminal/output.ts";
+import { printAs, printResult } from "../terminal/output.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { logOptions } from "./log-options.ts";
 import { nodeSettings, writeSettingsFiles } from "./settings-files.ts";
@@ -151,4 +168,51 @@ async function keyAddress({ flags, io }: CommandInput, name: string): Promise<st
   const options = keyringOptions({ flags });
   const { address } = await findKey(cliKeyring(options, io), name, options);
   return encodeAddress(address);
+}
+
+/** `rollback`: the state of the block before the last one, reported in the words of the ecosystem's tools. */
+export const rollbackState: Run = async (input) => {
+  const { height, appHash } = rollback(homeOf(input.flags), { hard: input.flags.bool("hard") });
+  const hash = toHexUpper(appHash);
+  printAs(
+    input,
+    { height: String(height), app_hash: hash },
+    `Rolled back state to height ${height} and hash ${hash}\n`,
+  );
+};
+
+/** Version of the interface between engine and application. */
+const ABCI_VERSION = "2.0.0";
+
+/** `tendermint show-node-id`. */
+export async function showNodeId(input: CommandInput): Promise<void> {
+  const id = homeNodeId(homeOf(input.flags));
+  printAs(input, { node_id: id }, `${id}\n`);
+}
+
+/** `tendermint show-validator`: the key with which the node signs blocks, in the form that files of validators use. */
+export async function showValidator({ flags, io }: CommandInput): Promise<void> {
+  printResult(toJson(AnySchema, publicKeyToAny(validatorKey(flags), flags.profile.namespace)), "json", io);
+}
+
+/** `tendermint show-address`: the consensus address of that key. */
+export async function showAddress(input: CommandInput): Promise<void> {
+  const { flags } = input;
+  const address = encodeAddress(publicKeyAddress(validatorKey(flags)), "valcons", flags.profile.bech32Prefix);
+  printAs(input, { address }, `${address}\n`);
+}
+
+function validatorKey(flags: Flags) {
+  return { type: "ed25519", key: homeValidatorKey(homeOf(flags)) } as const;
+}
+
+/** `tendermint version`: the protocols of the engine. */
+export async function engineVersion({ flags, io }: CommandInput): Promise<void> {
+  const versions = {
+    ABCI: ABCI_VERSION,
+    BlockProtocol: BLOCK_PROTOCOL,
+    CometBFT: ENGINE_VERSION,
+    P2PProtocol: P2P_PROTOCOL,
+  };
+  printResult(versions, flags.text("output") === "json" ? "json" : "text", io);
 }

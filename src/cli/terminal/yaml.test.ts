@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readJson } from "../../wire/index.ts";
-import { printYaml } from "./yaml.ts";
+import { printYaml } from "./output.ts";
 
 interface Session {
   readonly args: readonly string[];

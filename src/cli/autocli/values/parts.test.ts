@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { DEC_ONE } from "../../../util/index.ts";
-import { readPart, splitParts } from "./parts.ts";
+import { readPart, splitParts } from "./values.ts";
 
 const split = (text: string) => splitParts(text, (word) => word);
 

@@ -1,18 +1,25 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import {
   assert,
+  DEC_ONE,
+  type Dec,
   errorText,
   formatDec,
+  formatDecShort,
   isDenom,
   parseCoin,
+  parseDec,
   parseDecCoin,
   SvcError,
+  tryParseDec,
   tryParseInt,
 } from "../../../util/index.ts";
 import {
   CliText,
   cliField,
   decodeAddress,
+  decodePublicKey,
+  encodeAddress,
   isObject,
   type JsonObject,
   type JsonValue,
@@ -23,6 +30,9 @@ import {
   parseLeaseId,
   parseOrderId,
   parseTimestamp,
+  publicKeyAddress,
+  publicKeyFromJson,
+  readJson,
   Scalar,
   scalarOf,
   toJson,
@@ -32,8 +42,6 @@ import { UsageError, usageError } from "../../errors.ts";
 import { LAST_SECOND } from "../../values/expiration.ts";
 import { typeUrlArgument } from "../../values/type-url.ts";
 import { ID_KINDS, shortEnum, shortNames } from "../fields.ts";
-import { consensusAddress } from "./consensus-address.ts";
-import { readPart, splitParts } from "./parts.ts";
 
 const LIMITS: ReadonlyMap<ScalarType, bigint> = new Map([
   [ScalarType.UINT32, (1n << 32n) - 1n],
@@ -187,4 +195,41 @@ export function setPath(target: Record<string, JsonValue>, path: readonly string
   const inner = { ...(target[name] as JsonObject | undefined) };
   setPath(inner, rest, value);
   target[name] = inner;
+}
+
+/** The consensus address of a validator from itself, from the bech32 form of its key or from the key's JSON. */
+export function consensusAddress(text: string, prefix: string): string {
+  if (text.startsWith("{")) {
+    return encodeAddress(publicKeyAddress(publicKeyFromJson(readJson(text))), "valcons", prefix);
+  }
+  if (text.startsWith(`${prefix}valconspub`)) {
+    return encodeAddress(publicKeyAddress(decodePublicKey(text, "valconsPub", prefix)), "valcons", prefix);
+  }
+  decodeAddress(text, "valcons", prefix);
+  return text;
+}
+
+/** A part of a whole: from 0 to 1. */
+export function readPart(text: string): Dec {
+  const part = parseDec(text);
+  if (part >= 0n && part <= DEC_ONE) return part;
+  throw new Error(`${text} is not between 0 and 1`);
+}
+
+/** The parts of a whole by their names, `yes=0.6,no=0.4`: each name once, each part above 0, together 1. */
+export function splitParts<K>(text: string, readName: (word: string) => K): [name: K, part: Dec][] {
+  const parts = text.split(",").map((each) => splitPart(each, readName));
+  const names = new Set(parts.map(([name]) => name));
+  if (names.size < parts.length) throw new Error(`a name appears twice in "${text.slice(0, 80)}"`);
+  const total = parts.reduce((sum, [, part]) => sum + part, 0n);
+  if (total === DEC_ONE) return parts;
+  throw new Error(`the parts add up to ${formatDecShort(total)}, not to 1`);
+}
+
+function splitPart<K>(text: string, readName: (word: string) => K): [K, Dec] {
+  const [word = "", number = "", ...rest] = text.trim().split("=");
+  const name = readName(word);
+  const part = tryParseDec(number);
+  if (part !== undefined && part > 0n && part <= DEC_ONE && rest.length === 0) return [name, part];
+  throw new Error(`"${text.slice(0, 64)}" has no part above 0 and up to 1`);
 }

@@ -40,28 +40,28 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     summary: "Send the manifest of a deployment file to the providers that hold its leases",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider send-manifest deploy.yaml --dseq 1234 --from alice",
-    load: async () => (await import("./send-manifest.ts")).sendManifest,
+    load: async () => (await import("./requests.ts")).sendManifest,
   },
   {
     name: "get-manifest",
     summary: "Show the manifest that is in force for a lease",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider get-manifest --dseq 1234 --from alice",
-    load: async () => (await import("./show.ts")).getManifest,
+    load: async () => (await import("./requests.ts")).getManifest,
   },
   {
     name: "lease-status",
     summary: "Show the services of a lease with their addresses",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider lease-status --dseq 1234 --from alice",
-    load: async () => (await import("./show.ts")).leaseStatus,
+    load: async () => (await import("./requests.ts")).leaseStatus,
   },
   {
     name: "service-status",
     summary: "Show one service of a lease",
     flags: [...LEASE_FLAGS, { name: "service", value: "<name>", summary: "the service" }, TEXT],
     example: "svc provider service-status --service web --dseq 1234 --from alice",
-    load: async () => (await import("./show.ts")).serviceStatus,
+    load: async () => (await import("./requests.ts")).serviceStatus,
   },
   {
     name: "lease-logs",
@@ -89,7 +89,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     summary: "Restart the replicas of a service, one after the other",
     flags: [...LEASE_FLAGS, { name: "service", value: "<name>", summary: "the service" }, TEXT],
     example: "svc provider lease-restart --service web --dseq 1234 --from alice",
-    load: async () => (await import("./restart.ts")).leaseRestart,
+    load: async () => (await import("./requests.ts")).leaseRestart,
   },
   {
     name: "migrate-hostnames",
@@ -98,7 +98,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
       "Migrate your own host names to another of your deployments at the same provider, without losing a request",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider migrate-hostnames www.example.com --dseq 1234 --from alice",
-    load: async () => (await import("./migrate.ts")).migrateHostnames,
+    load: async () => (await import("./requests.ts")).migrateHostnames,
   },
   {
     name: "migrate-endpoints",
@@ -106,7 +106,7 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     summary: "Migrate your leased IP addresses to another of your deployments at the same provider",
     flags: [...LEASE_FLAGS, TEXT],
     example: "svc provider migrate-endpoints public --dseq 1234 --from alice",
-    load: async () => (await import("./migrate.ts")).migrateEndpoints,
+    load: async () => (await import("./requests.ts")).migrateEndpoints,
   },
   {
     name: "lease-shell",
@@ -128,6 +128,6 @@ export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
     summary: "Show a provider's public status: leases, capacity and orders",
     flags: [{ name: "watch", summary: "show it again after each change, until interrupted" }, NODE_FLAG, TEXT],
     example: "svc provider status $PROVIDER",
-    load: async () => (await import("./show.ts")).providerStatus,
+    load: async () => (await import("./requests.ts")).providerStatus,
   },
 ];

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { certificatePath, readCertificateFile } from "../../../certs/index.ts";
 import { CERTIFICATE_BLOCK, decodePem, parseCertificatePem } from "../../../crypto/index.ts";
+import { Certificates } from "../../../provider/index.ts";
 import { equalBytes, formatCoin, type IntCoin, sumCoins } from "../../../util/index.ts";
 import { Query as BankQuery } from "../../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { asked, type ChainFacts } from "./chain.ts";
@@ -91,4 +92,49 @@ async function checkName(facts: ChainFacts, certificate: string): Promise<void> 
   const parsed = new X509Certificate(certificate);
   if (parsed.checkHost(host) !== undefined || parsed.checkIP(host) !== undefined) return;
   throw new Fault(`it is not for ${host}`, `make one for it: svc tx cert create server ${host} --from <key> --rie`);
+}
+
+const DAY_MS = 86_400_000;
+/** One of few days is renewed when less of its time is left. */
+const LATE_SHARE = 1 / 4;
+
+interface HostCertificatesWish {
+  /** Folders whose certificates the ingress presents. */
+  readonly folders: readonly string[];
+  /** Whether the provider itself gets certificates as leases come. */
+  readonly isKept: boolean;
+  readonly now: () => number;
+}
+
+/** Whether the certificates for host names can be used, and none ends soon. */
+export function hostCertificatesCheck({ folders, isKept, now }: HostCertificatesWish): Check {
+  return {
+    name: "host certificates",
+    fix: "fix the named file: until then the ingress does not present it",
+    async look() {
+      const certificates = new Certificates(folders);
+      const [problem] = certificates.look().problems;
+      if (problem !== undefined) throw new Error(problem);
+      const [first] = certificates.presented.toSorted((one, other) => one.notAfter - other.notAfter);
+      if (first === undefined) return none(folders, isKept);
+      const left = first.notAfter - now();
+      const least = Math.min(CERTIFICATE_DAYS * DAY_MS, (first.notAfter - first.notBefore) * LATE_SHARE);
+      if (left < least) throw new Fault(`${first.files.certificate} ${ending(left)}`, renewal(isKept));
+      return `names: ${certificates.names.length}; the first certificate ${ending(left)}`;
+    },
+  };
+}
+
+function none(folders: readonly string[], isKept: boolean): string {
+  if (isKept) return "none yet: they are created when leases need them";
+  const fix = "put pairs NAME.crt and NAME.key there, or see the provider guide for other ways";
+  throw new Fault(`no certificate in ${folders.join(", ")}`, fix);
+}
+
+function ending(left: number): string {
+  return left <= 0 ? "has ended" : `expires in ${Math.floor(left / DAY_MS)} days`;
+}
+
+function renewal(isKept: boolean): string {
+  return isKept ? "see the log of the provider for why it is not renewed" : "renew it, or remove it";
 }

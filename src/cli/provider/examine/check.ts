@@ -9,16 +9,17 @@ import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context/context.ts";
 import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/signer.ts";
+import { addressArgument } from "../../query/ask.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
 import { chosenCluster } from "../run/cluster.ts";
 import { providerDir, readCertificateSources, readClusterSettings, readSettings } from "../run/config.ts";
 import type { ListenAddress } from "../run/parsers.ts";
 import { BIDS, CLUSTER, FEES, LEASES } from "../run/settings.ts";
-import { balanceCheck, certificateCheck } from "./account.ts";
+import { balanceCheck, certificateCheck, hostCertificatesCheck } from "./account.ts";
 import { type ChainFacts, chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
 import { type Check, examine } from "./finding.ts";
-import { dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
+import { answersCheck, dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
 import {
   containerChecks,
   diskCheck,
@@ -30,7 +31,6 @@ import {
   runningCheck,
   settingsCheck,
 } from "./host.ts";
-import { hostCertificatesCheck } from "./host-certificates.ts";
 import { printFindings } from "./print.ts";
 
 /** `svc provider check`. */
@@ -135,4 +135,25 @@ function tlsChecks(flags: Flags, running: Running): Check[] {
     portCheck({ name: "ingress TLS port", option: "--ingress-tls-listen-address", ...address }, running),
     hostCertificatesCheck({ folders, isKept: own.length > 0, now: Date.now }),
   ];
+}
+
+/** `svc provider verify ADDRESS`: needs no key. */
+export async function providerVerify(input: CommandInput): Promise<number> {
+  const address = addressArgument(input.args[0] ?? "", "address", input.flags);
+  const context = createContext(input);
+  const chain = await context.chain();
+  return withSession(chain, async () => {
+    const provider = async () => address;
+    const facts = chainFacts(chain, provider);
+    const visit = visitOf(facts);
+    const checks = [
+      nodeCheck(facts),
+      recordCheck(facts, provider),
+      dnsCheck(facts),
+      gatewayCheck(visit),
+      shownCertificateCheck(visit),
+      answersCheck(facts, visit),
+    ];
+    return printFindings(await examine(checks), context);
+  });
 }

@@ -29,6 +29,6 @@ export const PROVIDER_EXAMINE_COMMANDS: readonly CommandSpec[] = [
       "Check as a tenant whether a provider is reachable, shows the chain's certificate and agrees with the chain",
     flags: [NODE_FLAG, TEXT],
     example: "svc provider verify $PROVIDER",
-    load: async () => (await import("./verify.ts")).providerVerify,
+    load: async () => (await import("./check.ts")).providerVerify,
   },
 ];

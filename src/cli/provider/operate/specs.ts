@@ -28,7 +28,7 @@ export const PROVIDER_OPERATOR_COMMANDS: readonly CommandSpec[] = [
     summary: "Show why this home's provider does not bid on an order, or what became of its bid",
     flags: [NODE_FLAG, TEXT],
     example: "svc provider why svc1.../1234/1/1 --home ~/.svc",
-    load: async () => (await import("./why.ts")).providerWhy,
+    load: async () => (await import("./orders.ts")).providerWhy,
   },
   {
     name: "drain",

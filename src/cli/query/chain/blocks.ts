@@ -1,11 +1,19 @@
-import { checkBlockSearch, type RpcClient, readHeaders } from "../../../client/index.ts";
-import { tryParseInt } from "../../../util/index.ts";
-import type { JsonValue } from "../../../wire/index.ts";
+import {
+  checkBlock,
+  checkBlockSearch,
+  checkValidators,
+  type RpcCall,
+  type RpcClient,
+  readHeaders,
+} from "../../../client/index.ts";
+import { fromHex, toBase64, tryParseInt } from "../../../util/index.ts";
+import { encodeAddress, isArray, isObject, type JsonValue } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
-import { printResult } from "../../terminal/output.ts";
+import { printAnswer, printResult } from "../../terminal/output.ts";
+import { hashArgument } from "../../values/hash.ts";
 
 const MAX_HEIGHT = (1n << 63n) - 1n;
 /** Nodes return at most this many headers at once. */
@@ -83,4 +91,58 @@ async function headers(rpc: RpcClient, minHeight: bigint, maxHeight: bigint) {
   const range = { minHeight: minHeight.toString(), maxHeight: maxHeight.toString() };
   const { last_height: last, block_metas } = readHeaders(await rpc.call("blockchain", range));
   return { last, metas: ([...block_metas] as JsonValue[]).reverse() };
+}
+
+/** `query block [HEIGHT]`, or with `--type hash` its hash: the block as the node returns it. */
+export async function queryBlock(input: CommandInput): Promise<void> {
+  const { method, params } = callOf(input);
+  const context = createContext(input);
+  const { rpc } = await context.chain();
+  printAnswer(checkBlock(await rpc.call(method, params)), context.output, input.io);
+}
+
+function callOf({ args: [text], flags }: CommandInput): RpcCall {
+  if (flags.text("type") === "hash") {
+    if (text === undefined) throw usageError("missing required argument 'height': the hash of the block");
+    return { method: "block_by_hash", params: { hash: toBase64(fromHex(hashArgument(text, "height", "a block"))) } };
+  }
+  return { method: "block", params: text === undefined ? {} : { height: readHeight(text, "height").toString() } };
+}
+
+/**
+ * `query block-results [HEIGHT]`: the results of a block's transactions, and its own events, as the node returns them.
+ */
+export async function queryBlockResults(input: CommandInput): Promise<void> {
+  const [text] = input.args;
+  const params = text === undefined ? {} : { height: readHeight(text, "height").toString() };
+  const context = createContext(input);
+  const { rpc } = await context.chain();
+  printResult((await rpc.call("block_results", params)) as JsonValue, context.output, input.io);
+}
+
+/** Nodes return at most this many validators at once. */
+const MAX_VALIDATORS = 100n;
+
+/** `query comet-validator-set [HEIGHT]`: who signs blocks, with the addresses in the form that the chain shows. */
+export async function queryValidatorSet(input: CommandInput): Promise<void> {
+  const { args, flags, io } = input;
+  const [text] = args;
+  const height = text === undefined ? {} : { height: readHeight(text, "height").toString() };
+  const [page, limit] = [flags.uint64("page", 1n), flags.uint("limit", MAX_VALIDATORS)];
+  if (page === 0n) throw usageError("--page: pages are counted from 1");
+  if (limit === 0n || limit > MAX_VALIDATORS) {
+    throw usageError(`--limit: a page has 1 to ${MAX_VALIDATORS} validators, not ${limit}`);
+  }
+  const context = createContext(input);
+  const { rpc } = await context.chain();
+  const request = { ...height, page: page.toString(), per_page: limit.toString() };
+  const answer = checkValidators(await rpc.call("validators", request)) as JsonValue;
+  const { block_height = "0", validators = [] } = isObject(answer) ? answer : {};
+  const shown = (isArray(validators) ? validators : []).map((each) => bech32Address(each, flags.profile.bech32Prefix));
+  printResult({ block_height, validators: shown }, context.output, io);
+}
+
+function bech32Address(validator: JsonValue, prefix: string): JsonValue {
+  if (!isObject(validator) || typeof validator.address !== "string") return validator;
+  return { ...validator, address: encodeAddress(fromHex(validator.address), "valcons", prefix) };
 }

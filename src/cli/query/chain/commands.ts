@@ -42,7 +42,7 @@ const WAIT_TX: CommandSpec = {
   summary: "Wait until a transaction is in a block, and show its result",
   flags: [{ name: "timeout", value: "<duration>", summary: "maximum time to wait", default: "15s" }, ...NODE_AND_TEXT],
   example: "svc query wait-tx $TXHASH --timeout 60s",
-  load: async () => (await import("./wait-tx.ts")).queryWaitTx,
+  load: async () => (await import("./txs.ts")).queryWaitTx,
 };
 
 const TXS: CommandSpec = {
@@ -74,7 +74,7 @@ const BLOCK: CommandSpec = {
     ...NODE_AND_JSON,
   ],
   example: "svc query block 100\nsvc query block --type hash $BLOCKHASH",
-  load: async () => (await import("./block.ts")).queryBlock,
+  load: async () => (await import("./blocks.ts")).queryBlock,
 };
 
 const BLOCK_RESULTS: CommandSpec = {
@@ -83,7 +83,7 @@ const BLOCK_RESULTS: CommandSpec = {
   summary: "Show the results of the transactions of a block, and its events (default: the latest)",
   flags: NODE_AND_JSON,
   example: "svc query block-results 100",
-  load: async () => (await import("./block.ts")).queryBlockResults,
+  load: async () => (await import("./blocks.ts")).queryBlockResults,
 };
 
 const BLOCKS: CommandSpec = {
@@ -118,7 +118,7 @@ const VALIDATOR_SET: CommandSpec = {
     ...NODE_AND_TEXT,
   ],
   example: "svc query comet-validator-set 100",
-  load: async () => (await import("./validator-set.ts")).queryValidatorSet,
+  load: async () => (await import("./blocks.ts")).queryValidatorSet,
 };
 
 /** Queries for blocks and transactions. */

@@ -1,10 +1,12 @@
 import {
   type ChainClient,
+  committedResponse,
   eventsQuery,
   queryTx,
   searchTxs,
   type TxResponse,
   TxResponseSchema,
+  waitForTx,
 } from "../../../client/index.ts";
 import { sdkErrors } from "../../../util/index.ts";
 import { isAddress, toJson } from "../../../wire/index.ts";
@@ -13,6 +15,8 @@ import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context/context.ts";
 import { usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
+import { durationFlag } from "../../values/duration.ts";
+import { hashArgument } from "../../values/hash.ts";
 
 /** Nodes return at most this many transactions at once. */
 const MAX_TXS = 100n;
@@ -80,4 +84,13 @@ function readQuery({ flags }: CommandInput): string {
   if (query !== undefined) return query;
   if (events === undefined) throw usageError("required flag --events is not set (or --query)");
   return inFlag(flags, "events", () => eventsQuery(events.split("&")));
+}
+
+/** `query wait-tx HASH`: the result of a transaction, as soon as it is in a block. */
+export async function queryWaitTx(input: CommandInput): Promise<void> {
+  const hash = hashArgument(input.args[0] ?? "", "hash", "a transaction");
+  const timeoutMs = durationFlag(input.flags, "timeout");
+  const context = createContext(input);
+  const committed = await waitForTx(await context.chain(), hash, { timeoutMs });
+  printResult(toJson(TxResponseSchema, committedResponse(committed)), context.output, input.io);
 }

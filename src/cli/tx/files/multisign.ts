@@ -1,15 +1,20 @@
 import { create } from "@bufbuild/protobuf";
 import type { KeyInfo } from "../../../keyring/index.ts";
-import { errorText } from "../../../util/index.ts";
-import type { SignatureDescriptor } from "../../../wire/gen/sdk/tx/signing/v1beta1/signing_pb.js";
+import { errorText, SvcError } from "../../../util/index.ts";
+import {
+  type SignatureDescriptor,
+  SignatureDescriptorsSchema,
+} from "../../../wire/gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import { SignerInfoSchema, type Tx } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   combineSignatures,
   encodeAddress,
+  fromJson,
   type MemberSignature,
   type MultisigPublicKey,
   memberSignatureOf,
   publicKeyAddress,
+  readJson,
   type SignerData,
   SignMode,
   singleMode,
@@ -18,11 +23,11 @@ import {
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
+import { readTextFile } from "../../terminal/files.ts";
 import { signerNumbers } from "../session/facts.ts";
 import { readNumbers, requireOffline, type TxSettings } from "../session/settings.ts";
 import { formOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines, txParts } from "./file.ts";
-import { readSignatureLines, readSignatures } from "./signature-file.ts";
 import { checkSigner, numbersFor, type Signed, signerKey, withSignature } from "./signing.ts";
 
 /** Signatures of one transaction, and where each came from. */
@@ -141,4 +146,35 @@ function checkShare({ context }: Job, { tx, member, data, path }: ShareToCheck):
   const { chainId, accountNumber, sequence } = data;
   const hint = `it must be for chain ${chainId}, account number ${accountNumber}, sequence ${sequence}, and this transaction`;
   throw commandError(text, { hint });
+}
+
+const HINT = "give a file that was made with: svc tx sign --multisig";
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Signatures as `tx sign --signature-only` prints them. */
+function readSignatures(path: string): SignatureDescriptor[] {
+  return parseSignatures(readFile(path), `signature file ${path}`);
+}
+
+/** Signatures for a batch of transactions: those of each line. */
+function readSignatureLines(path: string): SignatureDescriptor[][] {
+  const lines = readFile(path).split("\n");
+  return lines.flatMap((line, i) =>
+    line.trim() === "" ? [] : [parseSignatures(line, `signature file ${path}, line ${i + 1}`)],
+  );
+}
+
+function readFile(path: string): string {
+  return readTextFile(path, { what: "signature file", maxBytes: MAX_BYTES, hint: HINT });
+}
+
+function parseSignatures(text: string, source: string): SignatureDescriptor[] {
+  try {
+    const { signatures } = fromJson(SignatureDescriptorsSchema, readJson(text));
+    if (signatures.length === 0) throw commandError("it has no signatures");
+    return signatures;
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    throw commandError(`${source}: ${error.message}`, { hint: HINT, cause: error });
+  }
 }

@@ -1,5 +1,8 @@
-import { append, equalBytes, errorText } from "../../../util/index.ts";
-import type { Tx } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { append, equalBytes, errorText, tryParseInt } from "../../../util/index.ts";
+import type { Coin } from "../../../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import { AuthInfoSchema, type Tx, TxBodySchema, TxSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { encodeAddress, type SignerData, SignMode } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context/context.ts";
@@ -9,7 +12,6 @@ import { signerNumbers } from "../session/facts.ts";
 import { readTxSettings, type TxSettings } from "../session/settings.ts";
 import { formOf, modeOf, renderSigned, type SignedForm, writeDocument } from "./document.ts";
 import { readTxFile, readTxLines } from "./file.ts";
-import { joinTxs } from "./join.ts";
 import { addressBytes, checkShown, checkSigner, signTx } from "./signing.ts";
 
 /** `tx sign FILE`. With `--offline` only the keyring and the file are read. */
@@ -100,4 +102,33 @@ function checkedAddress(text: string): string {
   } catch (error) {
     throw usageError(`--multisig: ${errorText(error)}`, "give the name or the address of a multisig");
   }
+}
+
+/** One transaction with the messages of all; gas and fees are added up, the rest comes from the flags. */
+function joinTxs(txs: readonly Tx[], settings: TxSettings): Tx {
+  const { memo, timeoutHeight, timeoutTimeMs, unordered, feePayer, feeGranter } = settings;
+  const timeout = timeoutTimeMs === undefined ? {} : { timeoutTimestamp: timestampFromMs(timeoutTimeMs) };
+  const fees = txs.map((tx) => tx.authInfo?.fee);
+  const amount = sumOf(fees.flatMap((fee) => fee?.amount ?? []));
+  const gasLimit = fees.reduce((sum, fee) => sum + (fee?.gasLimit ?? 0n), 0n);
+  return create(TxSchema, {
+    body: create(TxBodySchema, {
+      messages: txs.flatMap((tx) => tx.body?.messages ?? []),
+      memo,
+      timeoutHeight,
+      unordered,
+      ...timeout,
+    }),
+    authInfo: create(AuthInfoSchema, { fee: { amount, gasLimit, payer: feePayer, granter: feeGranter } }),
+  });
+}
+
+function sumOf(coins: readonly Coin[]): { denom: string; amount: string }[] {
+  const sums = new Map<string, bigint>();
+  for (const { denom, amount } of coins) {
+    const value = tryParseInt(amount);
+    if (value === undefined || value < 0n) throw commandError(`the fee ${amount}${denom} is not an amount`);
+    sums.set(denom, (sums.get(denom) ?? 0n) + value);
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([denom, sum]) => ({ denom, amount: sum.toString() }));
 }

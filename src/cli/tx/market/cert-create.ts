@@ -1,5 +1,6 @@
 import { rename } from "node:fs/promises";
 import { isIP } from "node:net";
+import { join } from "node:path";
 import {
   type CertificateFile,
   type CertificateKind,
@@ -18,17 +19,34 @@ import {
 import type { TxResponse } from "../../../client/index.ts";
 import type { NewCertificate } from "../../../crypto/index.ts";
 import { newPassphraseFault, removeFile } from "../../../keyring/index.ts";
-import { EXIT } from "../../../util/index.ts";
+import {
+  EXIT,
+  errorText,
+  MAX_GENESIS_BYTES,
+  readFileText,
+  replaceFile,
+  toBase64,
+  toUtf8,
+} from "../../../util/index.ts";
 import { MsgRevokeCertificateSchema } from "../../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { type Any, packAny } from "../../../wire/index.ts";
+import {
+  type Any,
+  isArray,
+  isObject,
+  type JsonObject,
+  packAny,
+  parseTimestamp,
+  printJson,
+  readJson,
+  toNanos,
+} from "../../../wire/index.ts";
+import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { type CliContext, createContext } from "../../context/context.ts";
 import { newSecret } from "../../context/keyring.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { signerOf } from "../../keys/signer.ts";
 import { finishTx, openTx, type TxHooks, type TxSession } from "../session/run.ts";
-import { addToGenesis } from "./cert-genesis.ts";
-import { readValidity } from "./cert-validity.ts";
 
 /** What `tx cert create` is asked for. */
 export interface CertificateOrder {
@@ -175,4 +193,76 @@ async function toGenesis(
   await writeCertificateFile(path, certificate);
   context.io.err(`certificate saved in ${path} and added to ${genesis}\n`);
   return EXIT.done;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+const DEFAULT_DAYS = 365;
+/** X.509 times have four digits for the year. */
+const LAST_YEAR_MS = Date.UTC(9999, 11, 31);
+
+/** `--nbf` and `--naf`: from when to when a certificate is valid; from now for a year when left out. */
+export function readValidity(flags: Flags, nowMs: number): Validity {
+  const begin = flags.optional("nbf");
+  const end = flags.optional("naf");
+  const notBefore = wholeSeconds(begin === undefined ? nowMs : readTime(begin, "nbf"));
+  const notAfter = wholeSeconds(end === undefined ? notBefore + DEFAULT_DAYS * DAY_MS : readEnd(end, notBefore));
+  if (notAfter <= notBefore) throw usageError("--naf: the certificate would end before it begins");
+  if (notAfter <= nowMs) throw usageError("--naf: the certificate would have expired already");
+  if (notAfter > LAST_YEAR_MS) throw usageError("--naf: the end is too far away");
+  return { notBefore, notAfter };
+}
+
+function readEnd(text: string, notBefore: number): number {
+  const days = /^(\d{1,6})d$/.exec(text)?.[1];
+  return days === undefined ? readTime(text, "naf") : notBefore + Number(days) * DAY_MS;
+}
+
+function readTime(text: string, flag: string): number {
+  const time = parseTimestamp(text);
+  if (time !== undefined) return Number(toNanos(time) / 1_000_000n);
+  const form = flag === "naf" ? "<n>d or a time such as 2027-01-31T12:00:00Z" : "a time such as 2027-01-31T12:00:00Z";
+  throw usageError(`--${flag} takes ${form}, not "${text.slice(0, 64)}"`);
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
+/** Adds a certificate to the genesis file of a home; returns the file's path. */
+async function addToGenesis(
+  home: string,
+  owner: string,
+  { certificate, publicKey }: Pick<NewCertificate, "certificate" | "publicKey">,
+): Promise<string> {
+  const path = join(home, "config", "genesis.json");
+  const genesis = await readGenesis(path);
+  const state = objectIn(genesis, "app_state", path);
+  const cert = isObject(state.cert) ? state.cert : {};
+  const entry = {
+    owner,
+    certificate: { state: "valid", cert: toBase64(toUtf8(certificate)), pubkey: toBase64(toUtf8(publicKey)) },
+  };
+  const certificates = [...(isArray(cert.certificates) ? cert.certificates : []), entry];
+  const changed = { ...genesis, app_state: { ...state, cert: { ...cert, certificates } } };
+  replaceFile(path, `${printJson(changed, { escapeHtml: false, indent: 2 })}\n`);
+  return path;
+}
+
+async function readGenesis(path: string): Promise<JsonObject> {
+  try {
+    const genesis = readJson(readFileText(path, { maxBytes: MAX_GENESIS_BYTES }));
+    if (isObject(genesis)) return genesis;
+    throw new Error("it is not a JSON object");
+  } catch (error) {
+    throw commandError(`genesis file ${path}: ${errorText(error)}`, {
+      hint: "make one with: svc init <moniker>",
+      cause: error,
+    });
+  }
+}
+
+function objectIn(genesis: JsonObject, name: string, path: string): JsonObject {
+  const value = genesis[name];
+  if (isObject(value)) return value;
+  throw commandError(`genesis file ${path} has no ${name}`, { hint: "make one with: svc init <moniker>" });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SdlError } from "../../../sdl/index.ts";
-import { parseProviderFile } from "./provider-file.ts";
+import { parseProviderFile } from "./provider.ts";
 
 const parse = (text: string) => parseProviderFile(text, "provider.yaml");
 

@@ -1,9 +1,15 @@
 import { issueCertificate } from "../../certs/index.ts";
 import { type ChainClient, marketReader, sendTx, type TxSigner } from "../../client/index.ts";
+import type { DeployReporter } from "../../tenant/index.ts";
+import { deploy } from "../../tenant/node/index.ts";
+import { DEC_ONE } from "../../util/index.ts";
 import { MsgCreateCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
+import { localnetKeyring } from "./home.ts";
+import { keySigner } from "./signer.ts";
+import type { LocalnetDeployment, Steps } from "./steps.ts";
 
 /** What the localnet's provider offers: one kind of persistent storage per class. */
 const STORAGE_CLASSES = ["default", "beta1", "beta2", "beta3"];
@@ -48,4 +54,45 @@ function storageAttributes(name: string, i: number): { key: string; value: strin
     { key: `${prefix}/class`, value: name },
     { key: `${prefix}/persistent`, value: "true" },
   ];
+}
+
+interface DeployFileRequest {
+  readonly file: string;
+  readonly home: string;
+  readonly node: string;
+  readonly signal: AbortSignal;
+  readonly steps: Steps;
+}
+
+/** Gas is free in a localnet; the estimate gets a margin, because blocks are made meanwhile. */
+const TX_OPTIONS = { gas: "auto", gasAdjustment: DEC_ONE + DEC_ONE / 2n } as const;
+
+/** Deploys a file as alice and waits until it answers. */
+export async function deployFile({ file, home, node, signal, steps }: DeployFileRequest): Promise<LocalnetDeployment> {
+  const signer = await keySigner(localnetKeyring(home), "alice");
+  const result = await deploy({ file, home, node, signer, signal, bidWindow: 1n, tx: TX_OPTIONS }, reporterOf(steps));
+  return {
+    dseq: result.dseq,
+    provider: result.leases[0]?.provider ?? "",
+    uris: result.uris,
+    ports: result.ports,
+  };
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  certificate: "tenant certificate",
+  order: "order on the chain",
+  bid: "bid received",
+  lease: "lease created",
+  manifest: "manifest accepted",
+  ready: "services ready",
+  "first-200": "first 200",
+};
+
+function reporterOf(steps: Steps): DeployReporter {
+  return {
+    step: ({ name, ms }) => steps.note(NAMES[name] ?? name, ms),
+    waiting: () => {},
+    note: (text) => steps.say(text),
+  };
 }
