@@ -3,6 +3,8 @@ import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { CERTIFICATE_BLOCK, decodePem, parseCertificate } from "../../crypto/index.ts";
 import { equalBytes } from "../../util/index.ts";
+import { Certificate_State, Query } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import type { QueryClient } from "../chain/query.ts";
 import { reasonOf } from "../rpc/reason.ts";
 import type { GatewayCredential } from "./credential.ts";
 import { gatewayClientErrors } from "./errors.ts";
@@ -151,4 +153,14 @@ function readCertificate(der: Uint8Array): ReturnType<typeof parseCertificate> |
 
 function usagesOf(der: Uint8Array): readonly string[] {
   return new X509Certificate(der).keyUsage ?? [];
+}
+
+/** Looks certificates up on the chain, for `GatewayTarget`. */
+export function publishedCertificates(query: Pick<QueryClient, "call">): GatewayTarget["certificateOf"] {
+  return async (owner, serial) => {
+    const { certificates } = await query.call(Query.method.certificates, { filter: { owner, serial } });
+    const found = certificates.find((each) => each.serial === serial)?.certificate;
+    if (found === undefined) return undefined;
+    return { state: found.state === Certificate_State.valid ? "valid" : "revoked", pem: found.cert };
+  };
 }

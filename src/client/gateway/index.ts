@@ -6,8 +6,7 @@ export {
   type ShellRequest,
   type StreamRequest,
 } from "./client.ts";
-export { connectGateway, type GatewayTarget, type PublishedCertificate } from "./connect.ts";
+export { connectGateway, type GatewayTarget, type PublishedCertificate, publishedCertificates } from "./connect.ts";
 export { type GatewayCredential, makeToken, type TokenPurpose } from "./credential.ts";
 export { GatewayRefusal, gatewayClientErrors, StreamEnd } from "./errors.ts";
-export { publishedCertificates } from "./published.ts";
 export { type ShellOutput, type ShellResult, ShellSession } from "./stream/index.ts";

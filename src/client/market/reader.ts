@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS } from "../../sdl/index.ts";
+import type { PageResponse } from "../../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
 import { type AuditedAttributes, Query as AuditQuery } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
 import { Query as CertQuery } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
@@ -6,8 +7,8 @@ import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import type { DeploymentKey, GroupKey, LeaseKey, OrderKey } from "../../wire/index.ts";
 import type { QueryClient } from "../chain/query.ts";
+import { clientErrors } from "../errors.ts";
 import { found } from "./not-found.ts";
-import { allPages, PAGE_ROWS } from "./pages.ts";
 import {
   readBid,
   readCertificate,
@@ -30,6 +31,11 @@ import type {
   PaidLease,
   ProviderRecord,
 } from "./types.ts";
+
+/** Rows requested at once. */
+const PAGE_ROWS = 500n;
+/** A list with this many pages is considered endless. */
+const MAX_PAGES = 10_000;
 
 /**
  * The query client that a reader needs: rejects with the chain's codespace and code, or with any error if it got no
@@ -204,4 +210,24 @@ function providerReader(
       return rows.flatMap(({ certificate }) => (certificate === undefined ? [] : [readCertificate(certificate)]));
     },
   };
+}
+
+interface PageInit {
+  readonly key: Uint8Array<ArrayBuffer>;
+  readonly limit: bigint;
+}
+
+/** All pages of a list. A page may be short or empty and still not be the last. */
+async function allPages<T extends { readonly pagination?: PageResponse | undefined }>(
+  ask: (pagination: PageInit) => Promise<T>,
+): Promise<T[]> {
+  const answers: T[] = [];
+  let key: Uint8Array<ArrayBuffer> = new Uint8Array();
+  do {
+    const answer = await ask({ key, limit: PAGE_ROWS });
+    answers.push(answer);
+    if (answers.length > MAX_PAGES) throw clientErrors.badAnswer("the node's list does not end");
+    key = new Uint8Array(answer.pagination?.nextKey ?? []);
+  } while (key.length > 0);
+  return answers;
 }

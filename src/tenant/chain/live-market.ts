@@ -1,10 +1,12 @@
 import {
   blockSeconds,
   type ChainClient,
+  type ChainQuery,
   committedResponse,
   DEFAULT_GAS,
   feeFor,
   followBlocks,
+  marketReader,
   sendTx,
   type TxOptions,
   type TxResponse,
@@ -14,10 +16,10 @@ import {
   waitForTx,
 } from "../../client/index.ts";
 import { DEC_ONE, type IntCoin, isOneOf, sdkErrors } from "../../util/index.ts";
+import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import type { Any } from "../../wire/index.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { CommittedMessages, Market } from "../session/market.ts";
-import { chainMarket } from "./chain-market.ts";
 
 /** Options of transactions: the client library's, including the command line's. */
 export type MarketTxOptions = Pick<
@@ -102,4 +104,29 @@ async function sendCommitted(
 async function committed(chain: ChainClient, answer: TxResponse, wait: WaitOptions): Promise<TxResponse> {
   const isKnown = isOneOf([sdkErrors.txInMempool], answer);
   return isKnown ? committedResponse(await waitForTx(chain, answer.txhash, wait)) : answer;
+}
+
+/** The parts of a market that are not queries: time and transactions. */
+type MarketEnds = Pick<Market, "owner" | "chainId" | "height" | "nextBlock" | "blockSeconds" | "fee" | "send">;
+
+/** The marketplace of a chain, through its queries. */
+export function chainMarket(query: ChainQuery, ends: MarketEnds): Market {
+  const { owner } = ends;
+  const reader = marketReader(query);
+  return {
+    ...ends,
+    terms: reader.depositTerms,
+    async balance(denom) {
+      const { balance } = await query.call(BankQuery.method.balance, { address: owner, denom });
+      return BigInt(balance?.amount || "0");
+    },
+    deployment: (dseq) => reader.deployment({ owner, dseq }),
+    deployments: (state) => reader.deployments({ owner, state }),
+    openOrders: (dseq) => reader.orders({ owner, dseq, state: "open" }),
+    openBids: (dseq) => reader.bids({ owner, dseq, state: "open" }),
+    leases: (dseq) => reader.leases({ owner, dseq }),
+    providers: reader.providers,
+    provider: reader.provider,
+    auditors: async (provider) => (await reader.audits(provider)).map(({ auditor }) => auditor),
+  };
 }

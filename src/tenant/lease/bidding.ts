@@ -11,13 +11,11 @@ import { deployErrors } from "../session/errors.ts";
 import type { Offer } from "../session/offer.ts";
 import type { BidPolicy } from "../session/policy.ts";
 import { nextHeight, type Session } from "../session/session.ts";
-import { bidTable } from "./bid-table.ts";
-import { bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
+import { bidsByGroup, bidWindow, isAcceptable, rankBids } from "./bids.ts";
 import { lowest } from "./lowest.ts";
-import { offersOf } from "./offers.ts";
+import { bidTable, offersOf } from "./offers.ts";
 import { type Reached, reachable } from "./reachable.ts";
 import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts";
-import { bidWindow } from "./window.ts";
 
 const RETRY_MS = 1_000;
 /** Connection errors of the node. */

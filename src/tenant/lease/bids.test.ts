@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { BidRecord } from "../../client/market/types.ts";
 import { parseDec, parseDecCoin } from "../../util/index.ts";
 import { hostOf, type Offer } from "../session/offer.ts";
-import { attributeText, bidTable, shortAddress } from "./bid-table.ts";
-import { bidsByGroup, isAcceptable, rankBids } from "./bids.ts";
-import { bidWindow } from "./window.ts";
+import { bidsByGroup, bidWindow, isAcceptable, rankBids } from "./bids.ts";
+import { attributeText, bidTable, shortAddress } from "./offers.ts";
 
 interface BidInit {
   readonly provider?: string;

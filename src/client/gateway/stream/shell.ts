@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { WebSocket } from "ws";
 import { concatBytes, fromUtf8 } from "../../../util/index.ts";
 import { gatewayClientErrors, StreamEnd } from "../errors.ts";
-import { messagesOf } from "./messages.ts";
+import { messagesOf } from "./socket.ts";
 
 /** First byte of the binary messages of a shell. */
 const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdin: 104, resize: 105 } as const;

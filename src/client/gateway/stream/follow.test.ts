@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Overlap } from "./overlap.ts";
+import { Overlap } from "./follow.ts";
 
 /** The lines of `lines` that are new after `kept`. */
 function join(kept: readonly string[], lines: readonly string[]): string[] {
