@@ -1,4 +1,4 @@
-// What `npm test` has only a short form of: npm run nightly [parts]. A run of all parts takes at most 100 minutes on two
+// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 100 minutes on two
 // cores and writes bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -16,7 +16,7 @@ import {
 /** As much as the smallest of other clusters. */
 export const LEAST_MEMORY = 6n << 20n;
 
-/** What the cluster has, for the refusal of specs that it can never run. */
+/** Capacity of the cluster, for the refusal of specs that it can never run. */
 interface Abilities {
   readonly nodes: readonly NodeCapacity[];
   readonly leasedIps: boolean;

@@ -58,7 +58,7 @@ export interface MemoryClusterOptions {
   readonly hasImage?: (image: string) => boolean;
   readonly backoff?: BackoffPolicy;
   readonly nodePortAddress?: string;
-  /** What carries node ports; this process by default. */
+  /** Carrier of node ports; this process by default. */
   readonly carrier?: PortCarrier;
   readonly nodePorts?: PortRange;
   /** Whether a port is free; asks this machine by default. */
@@ -310,7 +310,7 @@ class MemoryDriver implements ClusterDriver {
     );
   }
 
-  /** What it notes is the cluster's, and outlives this driver. */
+  /** Notes belong to the cluster, and outlive this driver. */
   #openBook(pool: readonly string[]): AddressBook {
     const { holdings } = this.#cluster;
     const note = (holding: Holding) => {

@@ -14,7 +14,7 @@ import { MemoryReplica } from "./replica.ts";
 export interface LeaseSetting {
   readonly policy: BackoffPolicy;
   readonly nodePortAddress: string;
-  /** What carries node ports now: a restarted daemon brings another. */
+  /** Current carrier of node ports: a restarted daemon brings another. */
   readonly carrier: () => PortCarrier;
   /** The addresses of ready replicas may have changed. */
   readonly moved: (id: LeaseKey) => void;
@@ -56,12 +56,12 @@ export class MemoryLease {
     for (const listener of this.listeners) listener(undefined);
   }
 
-  /** What the current replicas have written. */
+  /** Output of the current replicas. */
   get lines(): LogLine[] {
     return this.#written.filter((entry) => this.#replicas.includes(entry.replica())).map((entry) => entry.line);
   }
 
-  /** What they wrote in the run before the last start. */
+  /** Output of the run before the last start. */
   previousLines(): LogLine[] {
     const before = this.#written.filter(({ replica, run }) => run === replica().runs - 1);
     return before.filter(({ replica }) => this.#replicas.includes(replica())).map(({ line }) => line);

@@ -37,7 +37,7 @@ describe("the objects of a lease", () => {
     const spec = shop();
     const objects = [namespaceObject(spec, SETTINGS), ...leaseObjects(spec, SETTINGS, RUN)];
     await expect(yamlOf(objects)).toMatchFileSnapshot(
-      join(import.meta.dirname, "../../../../../test/vectors/kubernetes/shop.yaml"),
+      join(import.meta.dirname, "../../../../../test/vectors/kubernetes-shop.yaml"),
     );
   });
 
