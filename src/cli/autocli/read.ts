@@ -1,6 +1,6 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { errorText } from "../../util/index.ts";
-import { cliField, type JsonObject, type JsonValue } from "../../wire/index.ts";
+import { cliField, isObject, type JsonObject, type JsonValue } from "../../wire/index.ts";
 import { envName, type Flags } from "../command/flags.ts";
 import { usageError } from "../errors.ts";
 import { type FieldFlag, ID_KINDS } from "./fields.ts";
@@ -54,7 +54,7 @@ export function requireId(id: JsonValue | undefined, fields: readonly FieldFlag[
   for (const { flag, path } of fields) {
     const [, part] = path;
     if (part === undefined) continue;
-    const value = (id as JsonObject | undefined)?.[part];
+    const value = isObject(id) ? id[part] : undefined;
     if (value === undefined) throw usageError(`required flag --${flag.name} is not set (or ${envName(flag.name)})`);
     if (value === "0") throw usageError(`--${flag.name}: 0 is not a valid number, numbers begin at 1`);
   }

@@ -77,7 +77,7 @@ export class Flags {
 
   list(name: string): readonly string[] {
     const value = this.#values.get(name)?.value;
-    return Array.isArray(value) ? (value as readonly string[]) : [];
+    return typeof value === "object" ? value : [];
   }
 
   /** Words of a flag whose value is a list separated by commas. */

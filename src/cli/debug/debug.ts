@@ -5,6 +5,7 @@ import {
   encodePublicKey,
   isObject,
   type JsonObject,
+  type JsonValue,
   type PublicKey,
   parseBech32,
   printJson,
@@ -108,8 +109,8 @@ const TYPES: ReadonlyMap<string, "secp256k1" | "ed25519"> = new Map([
 ]);
 
 /** A key in proto JSON, or in the amino JSON of genesis files and older tools. */
-function keyOfJson(json: unknown): PublicKey {
-  const object = isObject(json as JsonObject) ? (json as JsonObject) : {};
+function keyOfJson(json: JsonValue): PublicKey {
+  const object = isObject(json) ? json : {};
   const [name, value] = [object["@type"] ?? object.type, object.key ?? object.value];
   const type = typeof name === "string" ? TYPES.get(toNamespace(name, "sdk")) : undefined;
   if (type === undefined || typeof value !== "string") throw new Error("the type of the key is not known");

@@ -177,7 +177,9 @@ const ID_PARSERS: Readonly<Record<string, (text: string) => Parameters<typeof to
 export function readId(schema: DescMessage, text: string): JsonObject {
   const parse = ID_PARSERS[ID_KINDS.get(schema.typeName) ?? ""];
   if (parse === undefined) throw new Error(`a ${schema.typeName} cannot be read from text`);
-  return toJson(schema, parse(text)) as JsonObject;
+  const id = toJson(schema, parse(text));
+  assert(isObject(id), "an id is an object");
+  return id;
 }
 
 /** A value inside nested objects. */
@@ -192,7 +194,8 @@ export function setPath(target: Record<string, JsonValue>, path: readonly string
     target[name] = value;
     return;
   }
-  const inner = { ...(target[name] as JsonObject | undefined) };
+  const before = target[name];
+  const inner = isObject(before) ? { ...before } : {};
   setPath(inner, rest, value);
   target[name] = inner;
 }

@@ -154,7 +154,8 @@ function startHint(): string {
  */
 function podmanOptions(runDir: string) {
   const env = { ...process.env, CONTAINERS_CONF: writeServiceConf(runDir) };
-  return { stdio: ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"], detached: true, cwd: runDir, env };
+  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+  return { stdio, detached: true, cwd: runDir, env };
 }
 
 /**

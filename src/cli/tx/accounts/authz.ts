@@ -103,9 +103,8 @@ function genericAuthorization(flags: Flags): Any {
 }
 
 function stakeAuthorization(flags: Flags, authorizationType: AuthorizationType): Any {
-  const [allowed, denied] = (["allowed-validators", "deny-validators"] as const).map((name) =>
-    addresses(flags, name, "valoper"),
-  ) as [string[], string[]];
+  const allowed = addresses(flags, "allowed-validators", "valoper");
+  const denied = addresses(flags, "deny-validators", "valoper");
   if ((allowed.length === 0) === (denied.length === 0)) {
     throw usageError("give either --allowed-validators or --deny-validators", "validators, separated by commas");
   }

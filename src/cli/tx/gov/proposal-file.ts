@@ -92,11 +92,11 @@ function readDeposit(coins: string): MessageCoin[] {
 function spell(json: JsonValue, namespace: Namespace): JsonValue {
   if (isArray(json)) return json.map((item) => spell(item, namespace));
   if (!isObject(json)) return json;
-  const entries = Object.entries(json).map(([key, value]) => {
+  const entries = Object.entries(json).map(([key, value]): [string, JsonValue] => {
     return [
       key,
       key === "@type" && typeof value === "string" ? toNamespace(value, namespace) : spell(value, namespace),
     ];
   });
-  return Object.fromEntries(entries) as JsonValue;
+  return Object.fromEntries(entries);
 }
