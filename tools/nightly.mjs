@@ -12,11 +12,11 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** Each part is ended after its minutes; together they are at most 100. */
+/** Each part is ended after its minutes; together they are 100. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
-    minutes: 18,
+    minutes: 12,
     words: ["--project", "simulation"],
     env: {
       SVC_TEST_NIGHTLY: 1,
@@ -25,24 +25,36 @@ const PARTS = {
   },
   /** Nodes, providers, localnets and commands that are killed, and faults around a provider with real processes. */
   kills: {
-    minutes: 20,
+    minutes: 16,
     words: ["--project", "e2e", "test/kill"],
     env: {
-      ...{ SVC_TEST_NODE_KILLS: 100, SVC_TEST_PROVIDER_KILLS: 40, SVC_TEST_ROLLBACK_KILLS: 20 },
-      ...{ SVC_TEST_SNAPSHOT_KILLS: 10, SVC_TEST_LOCALNET_KILLS: 8, SVC_TEST_FAULTS: 20, SVC_TEST_LEASES: 4 },
+      ...{ SVC_TEST_NODE_KILLS: 100, SVC_TEST_PROVIDER_KILLS: 20, SVC_TEST_ROLLBACK_KILLS: 10 },
+      ...{ SVC_TEST_SNAPSHOT_KILLS: 6, SVC_TEST_LOCALNET_KILLS: 5, SVC_TEST_FAULTS: 10, SVC_TEST_LEASES: 4 },
       ...seeds("SVC_TEST"),
     },
   },
-  /** Every attack for ten seconds at least; a flood behind nginx and HAProxy where these are installed. */
+  /** Every attack for some seconds more, and a flood behind nginx and HAProxy where these are installed. */
   attacks: {
-    minutes: 17,
+    minutes: 12,
     words: ["--project", "e2e", "test/attack"],
-    env: { SVC_TEST_ATTACK_MS: 10_000, SVC_TEST_PROXIES: 1, ...seeds("SVC_TEST") },
+    env: { SVC_TEST_ATTACK_MS: 5_000, SVC_TEST_PROXIES: 1, ...seeds("SVC_TEST") },
   },
-  /** All of `npm test`, with each version of Node.js that is supported. */
-  "node-20": { minutes: 15, major: 20 },
-  "node-22": { minutes: 15, major: 22 },
-  "node-24": { minutes: 15, major: 24 },
+  /** Whole tables of questions, and longer runs of random transactions, to which the reference chain has the answers. */
+  reference: {
+    minutes: 6,
+    words: [
+      "--project",
+      "e2e",
+      "test/interop/simd-lists",
+      "test/interop/simd-differential",
+      "test/interop/simd-governance",
+    ],
+    env: { SVC_TEST_NIGHTLY: 1, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200, ...seeds("STAKE_DIFF", "GOV_DIFF") },
+  },
+  /** `npm test` with each supported version of Node.js, without the simulations and attacks that ran before. */
+  "node-20": { minutes: 18, major: 20 },
+  "node-22": { minutes: 18, major: 22 },
+  "node-24": { minutes: 18, major: 24 },
 };
 
 function seeds(...names) {

@@ -36,7 +36,7 @@ import { ourGenesis } from "./simd-replay.ts";
  */
 
 /** Rounds of up to three operations; a run repeats with its seed. */
-const ROUNDS = Number(process.env.STAKE_DIFF_ROUNDS ?? 30);
+const ROUNDS = Number(process.env.STAKE_DIFF_ROUNDS ?? 15);
 const SEED = Number(process.env.STAKE_DIFF_SEED ?? 7);
 
 const built = await buildPeer("simd53");

@@ -27,7 +27,7 @@ import { addAccounts, type Outcome, Replay, type TheirBlock, TheirNode, type Tol
  */
 
 /** Rounds of up to seven transactions; a run draws the same with its seed, as far as its blocks come at the same times. */
-const ROUNDS = Number(process.env.GOV_DIFF_ROUNDS ?? 45);
+const ROUNDS = Number(process.env.GOV_DIFF_ROUNDS ?? 20);
 const SEED = Number(process.env.GOV_DIFF_SEED ?? 11);
 /** From this many rounds on everything possible happens; with fewer it depends on when blocks come. */
 const ENOUGH_FOR_ALL = 300;

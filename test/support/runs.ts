@@ -5,6 +5,11 @@ export function sized(small: number, large: number): number {
   return process.env.SVC_TEST_NIGHTLY === undefined ? small : large;
 }
 
+/** Rows of a table that takes minutes: every nth in `npm test`, all of them in `npm run nightly`. */
+export function sampled<T>(rows: readonly T[], nth: number): readonly T[] {
+  return rows.filter((_, i) => i % sized(nth, 1) === 0);
+}
+
 /** Random runs of a property: a few in `npm test`, ten times as many at night. */
 export function runs(count: number): number {
   return count * Number(process.env.SVC_TEST_RUNS ?? "1");

@@ -1,15 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { type DeployFixture, openDeployFixture, type ProviderPlan } from "../../../test/cli/deploy-fixture.ts";
-import { sized } from "../../../test/support/runs.ts";
+import { sampled } from "../../../test/support/runs.ts";
 
-/** Kills at every call take minutes, so that `npm test` tries every fifth. */
-const STEP = sized(5, 1);
+/** Kills at every call take minutes. */
+const NTH = 5;
 
 let fixture: DeployFixture;
 
 function open(plans?: Readonly<Record<string, ProviderPlan>>): DeployFixture {
   fixture = openDeployFixture(plans);
   return fixture;
+}
+
+function numbersTo(last: number): number[] {
+  return Array.from({ length: last }, (_, i) => i + 1);
 }
 
 /** A deployment without bids, whose file was changed afterwards. */
@@ -33,7 +37,7 @@ describe("kill -9 at every call", () => {
     test(`${when} its effect: one deployment, one lease, one manifest at the end`, async () => {
       const calls = await countCalls();
       expect(calls).toBeGreaterThan(20);
-      for (let call = 1; call <= calls; call += STEP) {
+      for (const call of sampled(numbersTo(calls), NTH)) {
         open();
         fixture.kill = { call, when };
         expect(await fixture.deployUntilKilled(), `call ${call}`).toBe("killed");
@@ -54,7 +58,7 @@ describe("kill -9 at every call", () => {
     await openChanged();
     await fixture.deploy();
     const { calls } = fixture;
-    for (let call = 1; call <= calls; call += STEP) {
+    for (const call of sampled(numbersTo(calls), NTH)) {
       await openChanged();
       fixture.kill = { call, when: call % 2 === 0 ? "before" : "after" };
       expect(await fixture.deployUntilKilled(), `call ${call}`).toBe("killed");
