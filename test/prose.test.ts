@@ -48,7 +48,7 @@ function sentencesOf(text: string): string[] {
   const paragraphs = text.split(/\n\s*\n|\n\s*(?:[-*]|\d+\.|#+) |\|/);
   return paragraphs.flatMap((paragraph) =>
     paragraph
-      .replaceAll(/\s+/g, " ")
+      .replaceAll(/\*\*|\s+/g, (each) => (each === "**" ? "" : " "))
       .trim()
       .split(/(?<=[.!?:]) (?=[A-Z])/),
   );
