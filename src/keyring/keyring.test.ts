@@ -9,7 +9,7 @@ import { generatePrivateKey, publicKeyOf, verifySecp256k1 } from "../crypto/inde
 import { fromHex, toHex, toUtf8 } from "../util/index.ts";
 import { encodeAddress, multisigPublicKey, publicKeyAddress, secp256k1PublicKey } from "../wire/index.ts";
 import { FileItems } from "./backends/file-items.ts";
-import { MemoryItems } from "./backends/memory-items.ts";
+import { MemoryItems } from "./backends/items.ts";
 import { fixedPassphrase, type Keyring, openKeyring, type PassphraseSource, passphraseFile } from "./index.ts";
 import { ItemKeyring } from "./keyring.ts";
 import { checkKeyName } from "./names.ts";

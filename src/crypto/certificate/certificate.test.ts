@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto"
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toHex } from "../../util/index.ts";
-import { encodePem } from "../der/index.ts";
+import { encodePem } from "../der.ts";
 import { isSelfSigned, parseCertificate, parseCertificatePem, parsePublicKeyPem } from "./certificate.ts";
 import { createCertificate } from "./create.ts";
 

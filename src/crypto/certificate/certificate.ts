@@ -1,15 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 import { concatBytes, equalBytes, fromHex, fromUtf8, toHex } from "../../util/index.ts";
-import {
-  DER,
-  type DerElement,
-  decodePem,
-  derBitString,
-  derChildren,
-  derContent,
-  derInteger,
-  readDer,
-} from "../der/index.ts";
+import { DER, type DerElement, decodePem, derBitString, derChildren, derContent, derInteger, readDer } from "../der.ts";
 
 /** PEM block types of the two halves of a published certificate. */
 export const CERTIFICATE_BLOCK = "CERTIFICATE";

@@ -1,7 +1,7 @@
 import { KeyObject, type webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import { fromHex } from "../../util/index.ts";
-import { encodePem } from "../der/index.ts";
+import { encodePem } from "../der.ts";
 import { CERTIFICATE_BLOCK, PUBLIC_KEY_BLOCK } from "./certificate.ts";
 
 /** Contents of a certificate. `serial` is the time of creation in nanoseconds since 1970; times are milliseconds. */

@@ -1,3 +1,3 @@
 /** Recovery phrases, and the keys that are derived from them. */
-export * from "./hd-path.ts";
+export * from "./mnemonic.ts";
 export * from "./mnemonic.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import vectors from "../../../test/vectors/keys.json" with { type: "json" };
 import { toHex } from "../../util/index.ts";
-import { bip44Path, parseHdPath } from "./hd-path.ts";
-import { derivePrivateKey, generateMnemonic, isMnemonic, mnemonicToSeed } from "./mnemonic.ts";
+import { bip44Path, derivePrivateKey, generateMnemonic, isMnemonic, mnemonicToSeed, parseHdPath } from "./mnemonic.ts";
 
 const ZEROS = `${"abandon ".repeat(23)}art`;
 

@@ -1,7 +1,6 @@
 import { defineErrors, errorText, fromBase64, fromUtf8, toBase64, toUtf8 } from "../../util/index.ts";
 import { verifySecp256k1 } from "../secp256k1/index.ts";
 import type { TokenClaims } from "./claims.ts";
-import { hasDuplicateKeys } from "./json-keys.ts";
 
 /** Why a token is refused. The texts carry only the class of the reason, never the token. */
 export const jwtErrors = defineErrors("jwt", {
@@ -25,6 +24,8 @@ export const TOKEN_LEEWAY = 30;
 const MAX_TOKEN = 16 * 1024;
 const HEADER = '{"alg":"ES256K","typ":"JWT"}';
 const SHAPE = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
 
 /** Signs bytes with the account's key: 64 bytes R||S over their SHA-256. */
 export type TokenSigner = (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
@@ -120,4 +121,25 @@ function fromBase64url(text: string): Uint8Array {
   const bytes = fromBase64(standard.padEnd(Math.ceil(text.length / 4) * 4, "="));
   if (base64url(bytes) !== text) throw jwtErrors.malformed();
   return bytes;
+}
+
+/**
+ * Whether any object of a JSON text names a key twice. `JSON.parse` silently keeps the last one, so two readers of the
+ * same signed text could see different claims. The text must be valid JSON.
+ */
+export function hasDuplicateKeys(json: string): boolean {
+  const open: Set<string>[] = [];
+  let last = "";
+  for (const [token] of json.matchAll(TOKEN)) {
+    if (token === "{" || token === "[") open.push(new Set());
+    else if (token === "}" || token === "]") open.pop();
+    else if (token === ":") {
+      const keys = open.at(-1);
+      const key = String(JSON.parse(last));
+      if (keys?.has(key)) return true;
+      keys?.add(key);
+    }
+    last = token;
+  }
+  return false;
 }

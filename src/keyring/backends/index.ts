@@ -3,6 +3,5 @@
  * need none.
  */
 export { FileItems, KEYRING_KDFS, type KeyringKdf } from "./file-items.ts";
-export { LazyItems } from "./lazy-items.ts";
-export { MemoryItems } from "./memory-items.ts";
+export { LazyItems, MemoryItems } from "./items.ts";
 export type { ServiceContext } from "./session.ts";

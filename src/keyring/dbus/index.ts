@@ -1,4 +1,3 @@
-export { type SessionEnvironment, sessionBusPath } from "./address.ts";
-export { Bus, DBusError, DBusTimeout } from "./bus.ts";
+export { Bus, DBusError, DBusTimeout, type SessionEnvironment, sessionBusPath } from "./bus.ts";
 export type { MethodCall } from "./message.ts";
 export { type DBusValue, Variant } from "./types.ts";

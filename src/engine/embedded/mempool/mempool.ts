@@ -9,7 +9,6 @@ import {
   type MempoolLimits,
   REPLACEMENT_RAISE,
 } from "./limits.ts";
-import { SeenHashes } from "./seen.ts";
 import { WaitingTxs } from "./waiting.ts";
 
 export interface MempoolTx {
@@ -283,4 +282,32 @@ function full(now: string): SvcError {
   return new SvcError("sdk", 20, `mempool is full: ${now}`, {
     hint: "wait for the next block, or offer a higher gas price",
   });
+}
+
+/** The hashes seen most recently. */
+class SeenHashes {
+  readonly #keys = new Set<string>();
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  add(key: string): void {
+    this.#keys.delete(key);
+    this.#keys.add(key);
+    if (this.#keys.size <= this.#capacity) return;
+    for (const oldest of this.#keys) {
+      this.#keys.delete(oldest);
+      break;
+    }
+  }
+
+  delete(key: string): void {
+    this.#keys.delete(key);
+  }
 }

@@ -1,4 +1,10 @@
-import { toHex } from "../../util/index.ts";
+import { concatBytes, fromBase64, fromHex, toBase64, toHex } from "../util/index.ts";
+
+/** Order of the group of secp256k1. */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const NUMBER_HEX = 64;
+const BLOCK = /^-----BEGIN ([A-Z0-9 ]{1,40})-----\n([A-Za-z0-9+/=\n]*)\n-----END \1-----\n?$/;
+const LINE_LENGTH = 64;
 
 /**
  * A strict reader of DER (X.690): definite minimal lengths, one-byte tags. It is written here because certificates are
@@ -92,4 +98,40 @@ function longLength(bytes: Uint8Array, count: number): number {
 
 function hexTag(tag: number | undefined): string {
   return tag === undefined ? "nothing" : `0x${tag.toString(16)}`;
+}
+
+/**
+ * Converts a secp256k1 signature from DER (`SEQUENCE { INTEGER r, INTEGER s }`) to the 64 bytes R||S that transactions
+ * hold, with the lower of the two valid values of S. Throws on anything else.
+ */
+export function signatureFromDer(der: Uint8Array): Uint8Array {
+  const [r, s, ...others] = derChildren(readDer(der)).map(derInteger);
+  if (r === undefined || s === undefined || others.length > 0) throw new Error("DER: not two numbers");
+  if ([r, s].some((number) => number <= 0n || number >= ORDER)) throw new Error("DER: numbers out of range");
+  return concatBytes(numberBytes(r), numberBytes(s > ORDER / 2n ? ORDER - s : s));
+}
+
+function numberBytes(value: bigint): Uint8Array {
+  return fromHex(value.toString(16).padStart(NUMBER_HEX, "0"));
+}
+
+/** PEM text (RFC 7468) of DER bytes, with a newline at its end. */
+export function encodePem(type: string, der: Uint8Array): string {
+  const lines = toBase64(der).match(new RegExp(`.{1,${LINE_LENGTH}}`, "g")) ?? [];
+  return `-----BEGIN ${type}-----\n${lines.join("\n")}\n-----END ${type}-----\n`;
+}
+
+/**
+ * The DER bytes of a text that is exactly one PEM block of the expected type: no headers, nothing before or after it but
+ * line ends. Throws one clear sentence.
+ */
+export function decodePem(type: string, pem: Uint8Array | string): Uint8Array {
+  const text = typeof pem === "string" ? pem : Buffer.from(pem).toString("latin1");
+  const match = BLOCK.exec(text.replaceAll("\r\n", "\n"));
+  if (match?.[1] !== type || match[2] === undefined) throw new Error(`not exactly one PEM block "${type}"`);
+  try {
+    return fromBase64(match[2].replaceAll("\n", ""));
+  } catch (cause) {
+    throw new Error(`the PEM block "${type}" is not base64`, { cause });
+  }
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { LazyItems } from "./lazy-items.ts";
-import { MemoryItems } from "./memory-items.ts";
+import { LazyItems, MemoryItems } from "./items.ts";
 
 class Losable extends MemoryItems {
   isLost = false;
