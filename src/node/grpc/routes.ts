@@ -1,17 +1,31 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, Registry } from "@bufbuild/protobuf";
 import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { ChainSource } from "../../engine/index.ts";
 import { Health } from "../../wire/gen/grpc/health/v1/health_pb.js";
-import { MAX_REQUEST_BYTES, maxRequestBytes, methodPath, type Namespace } from "../../wire/index.ts";
+import { ServerReflection } from "../../wire/gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionAlpha } from "../../wire/gen/grpc/reflection/v1alpha/reflection_pb.js";
+import {
+  findEnum,
+  findMessage,
+  findMethod,
+  findService,
+  MAX_REQUEST_BYTES,
+  maxRequestBytes,
+  methodPath,
+  type Namespace,
+  namespaceOf,
+  toNamespace,
+} from "../../wire/index.ts";
 import { addReflection, Reflection } from "../../wire/reflection/index.ts";
 import { answerer, type BytesAnswerer, bytesAnswerer, type CallParts, inNamespace } from "./calls/calls.ts";
 import { blamingClients } from "./calls/malformed.ts";
 import { descriptorFiles } from "./descriptor-bytes.ts";
 import { HealthChecks } from "./health.ts";
 import { MAX_ANSWER_BYTES } from "./limits.ts";
-import { lazyRegistry } from "./registry.ts";
-import { fileOfSymbol, OWN_SERVICES } from "./symbols.ts";
+
+/** Services of the server itself, without rpcs of the chain. */
+const OWN_SERVICES = [Health, ServerReflection, ServerReflectionAlpha];
 
 export interface RouteParts extends CallParts {
   readonly chain: ChainSource;
@@ -77,3 +91,40 @@ function addHealth(router: ConnectRouter, health: HealthChecks): void {
     watch: ({ service }, { signal }) => health.watch(service, signal),
   });
 }
+
+/** The file that describes a service, a method, a message or an enumeration, in either spelling; undefined if unknown. */
+function fileOfSymbol(symbol: string): string | undefined {
+  const own = OWN_SERVICES.find(({ file }) => symbol.startsWith(`${file.proto.package}.`));
+  if (own !== undefined) return own.file.proto.name;
+  const name = descriptorOf(symbol)?.file.proto.name;
+  return name === undefined ? undefined : toNamespace(`/${name}`, namespaceOf(symbol)).slice(1);
+}
+
+function descriptorOf(symbol: string) {
+  const dot = symbol.lastIndexOf(".");
+  const found = findService(symbol) ?? findMessage(symbol) ?? findEnum(symbol);
+  return found ?? findMethod(`/${symbol.slice(0, dot)}/${symbol.slice(dot + 1)}`)?.parent;
+}
+
+const aliases = new Map<string, DescMessage>();
+
+/** A message under the name that was asked for: the library compares names, and knows nothing of other spellings. */
+function messageOf(name: string): DescMessage | undefined {
+  const own = findMessage(name);
+  if (own === undefined || own.typeName === name) return own;
+  const alias = aliases.get(name) ?? { ...own, typeName: name };
+  aliases.set(name, alias);
+  return alias;
+}
+
+/** Types by their names in either spelling, for messages within messages of calls in JSON; built when they are asked for. */
+const lazyRegistry: Registry = {
+  kind: "registry",
+  get: (name) => messageOf(name) ?? findEnum(name) ?? findService(name),
+  getMessage: messageOf,
+  getEnum: findEnum,
+  getService: findService,
+  getExtension: () => undefined,
+  getExtensionFor: () => undefined,
+  [Symbol.iterator]: () => [][Symbol.iterator](),
+};

@@ -1,7 +1,8 @@
 import type { BlockList } from "node:net";
 import { clientNetwork } from "../../util/index.ts";
 import { clientAddress, forwardedClient, isTrusted, parseNetworks, RateLimit } from "../../util/servers/index.ts";
-import { BURST_SECONDS } from "./limits.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import { BURST_SECONDS, MAX_SENT_BYTES, MAX_UNREAD_BYTES } from "./limits.ts";
 
 export interface ClientLimits {
   /** Addresses and networks of proxies whose `X-Forwarded-For` names the client. */
@@ -48,3 +49,20 @@ export class Clients {
 
 /** Networks of programs on the same machine, which are not limited. */
 const THIS_MACHINE: ReadonlySet<string> = new Set(["127.0.0.1", "::1"].map(clientNetwork));
+
+/** Limits that all servers of a node share. */
+export interface ClientBudget {
+  /** Answers that wait to be read. */
+  readonly unread: ByteBudget;
+  /** Requests that come little by little, until they are answered. */
+  readonly sent: ByteBudget;
+  readonly clients: Clients;
+}
+
+export function clientBudget(limits?: ClientLimits): ClientBudget {
+  return {
+    unread: new ByteBudget(MAX_UNREAD_BYTES),
+    sent: new ByteBudget(MAX_SENT_BYTES),
+    clients: new Clients(limits),
+  };
+}

@@ -1,10 +1,8 @@
 export { RequestLines } from "../../util/servers/index.ts";
 export { type BodyLimits, cutOff, encodingRefusal, ownBytes, readBody } from "./body.ts";
-export { type ClientBudget, clientBudget } from "./budget.ts";
 export { ByteBudget, type HeldBytes } from "./byte-budget.ts";
-export { type ClientLimits, Clients } from "./clients.ts";
-export { closeServer, limitServer, listenAt, urlHost } from "./connections/listen.ts";
-export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal } from "./guard.ts";
+export { type ClientBudget, type ClientLimits, Clients, clientBudget } from "./clients.ts";
+export { closeServer, limitServer, listenAt, urlHost } from "./connections.ts";
+export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal, type ServerOptions } from "./guard.ts";
 export { MAX_UNREAD_BYTES, PART_BYTES, READ_WITHIN_MS } from "./limits.ts";
-export type { ServerOptions } from "./options.ts";
 export { type ReadLimits, sendEmpty, sendHeld, sendText } from "./send.ts";

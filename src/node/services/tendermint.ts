@@ -1,10 +1,17 @@
-import { type BlockRecord, blockIdMessage, blockMessage, type ChainSource } from "../../engine/index.ts";
+import { create } from "@bufbuild/protobuf";
+import {
+  type BlockRecord,
+  blockIdMessage,
+  blockMessage,
+  type ChainSource,
+  type Validator,
+} from "../../engine/index.ts";
 import { assert, fromHex, sdkErrors } from "../../util/index.ts";
-import { Service } from "../../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
-import { encodeAddress } from "../../wire/index.ts";
+import type { PageRequest } from "../../wire/gen/sdk/base/query/v1beta1/pagination_pb.js";
+import { Service, ValidatorSchema } from "../../wire/gen/sdk/base/tendermint/v1beta1/query_pb.js";
+import { encodeAddress, type Namespace, publicKeyToAny } from "../../wire/index.ts";
 import { APP_NAME, BLOCK_PROTOCOL, CHANNELS, ENGINE_VERSION, P2P_PROTOCOL, SDK_VERSION } from "../node-info.ts";
 import { bindNodeService } from "./bind.ts";
-import { validatorSet } from "./validators.ts";
 
 /** Bytes of a block that is told in both forms: twice the largest would be more than an answer may have. */
 const MAX_REPEATED_BYTES = 2 * 1024 * 1024;
@@ -14,6 +21,8 @@ const SURFACES = [
   { path: "github.com/cometbft/cometbft", version: `v${ENGINE_VERSION}` },
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION },
 ];
+
+const MAX_ROWS = 100n;
 
 /** A node's facts about itself and its blocks, for clients without JSON-RPC. */
 export const tendermintService = bindNodeService(Service, {
@@ -101,4 +110,33 @@ function withProposer(
   assert(header !== undefined, "a block has a header");
   const { $typeName, $unknown, ...fields } = header;
   return { header: { ...fields, proposerAddress }, data, evidence, lastCommit };
+}
+
+interface Asked {
+  readonly height: bigint;
+  readonly pagination: PageRequest | undefined;
+  readonly namespace: Namespace;
+}
+
+/** The validators that vote on the block of a height, in pages. */
+async function validatorSet(chain: ChainSource, { height, pagination, namespace }: Asked) {
+  const all = await chain.blocks.validators(height);
+  if (all === undefined) throw sdkErrors.notFound(`the validators of block ${height}`);
+  const { offset = 0n, limit = 0n, reverse = false } = pagination ?? {};
+  const size = limit === 0n || limit > MAX_ROWS ? MAX_ROWS : limit;
+  const start = offset > BigInt(all.length) ? all.length : Number(offset);
+  const rows = (reverse ? [...all].reverse() : all).slice(start, start + Number(size));
+  return {
+    blockHeight: height,
+    validators: rows.map((validator) => validatorMessage(validator, namespace)),
+    pagination: { total: BigInt(all.length) },
+  };
+}
+
+function validatorMessage({ address, pubKey, power }: Validator, namespace: Namespace) {
+  return create(ValidatorSchema, {
+    address: encodeAddress(address, "valcons"),
+    pubKey: publicKeyToAny({ type: "ed25519", key: pubKey }, namespace),
+    votingPower: power,
+  });
 }

@@ -10,8 +10,10 @@ import {
   parseError,
   type RpcError,
 } from "./errors.ts";
-import { MAX_BATCH_BYTES } from "./limits.ts";
 import { type MethodCall, type RpcEnvironment, type RpcMethod, rpcErrorOf } from "./method.ts";
+
+/** Bytes of the answers to one batch; calls beyond them are refused. */
+const MAX_BATCH_BYTES = 10 * 1024 * 1024;
 
 /** JSON-RPC 2.0 over any transport: from the text of a request to the text of its answer. */
 

@@ -1,16 +1,23 @@
+import type { AppQuery } from "../../../abci/index.ts";
 import type { NodeConfig } from "../../config.ts";
-import { openGrpc } from "./grpc.ts";
-import { openMetrics } from "./metrics.ts";
-import { openRest } from "./rest.ts";
-import { openRpc } from "./rpc.ts";
-import type { ServerKind } from "./server.ts";
+import { genesisFile } from "../../home/genesis.ts";
+import { RpcServer } from "../../rpc/index.ts";
+import type { OpenServer, ServerContext, ServerKind } from "./server.ts";
 
 /** The servers of a node in the order in which they open, each under the name of its settings in `NodeConfig`. */
 export const SERVERS = {
   rpc: { name: "RPC", scheme: "http://", open: openRpc },
-  rest: { name: "REST", scheme: "http://", open: openRest },
-  grpc: { name: "gRPC", scheme: "", open: openGrpc },
-  metrics: { name: "metrics", scheme: "http://", open: openMetrics },
+  rest: {
+    name: "REST",
+    scheme: "http://",
+    open: (context) => context.config.rest && openRest(context, context.config.rest),
+  },
+  grpc: { name: "gRPC", scheme: "", open: (context) => context.config.grpc && openGrpc(context, context.config.grpc) },
+  metrics: {
+    name: "metrics",
+    scheme: "http://",
+    open: (context) => context.config.metrics && openMetrics(context, context.config.metrics),
+  },
 } as const satisfies { readonly [K in keyof NodeConfig]?: ServerKind };
 
 export type ServerName = keyof typeof SERVERS;
@@ -26,3 +33,45 @@ export interface ServerAddress {
 
 /** Where the servers listen that are switched on; JSON-RPC always is. */
 export type Addresses = { readonly rpc: ServerAddress } & { readonly [K in ServerName]?: ServerAddress };
+
+/** Settings of a server that is switched on. */
+type Settings<Name extends keyof NodeConfig> = NonNullable<NodeConfig[Name]>;
+
+/** JSON-RPC, which every node serves. */
+async function openRpc(context: ServerContext): Promise<OpenServer> {
+  const { chain, waiters, nodeInfo, dispatcher, config, budget, run } = context;
+  const env = {
+    chain,
+    waiters,
+    nodeInfo,
+    genesis: genesisFile(context.home),
+    query: (query: AppQuery) => dispatcher.query(query),
+    ...(run === undefined ? {} : { run }),
+  };
+  const server = new RpcServer(env, config.rpc, budget);
+  return { ...(await server.listen()), close: () => server.close() };
+}
+
+/** REST, whose code is loaded where it is switched on. */
+async function openRest(context: ServerContext, options: Settings<"rest">): Promise<OpenServer> {
+  const { chain, dispatcher, logger, budget } = context;
+  const { RestServer } = await import("../../rest/index.ts");
+  const parts = { dispatcher, budget, logger: logger.child({ module: "rest" }), chainId: chain.genesis.chainId };
+  const server = new RestServer(parts, options);
+  return { ...(await server.listen()), close: () => server.close() };
+}
+
+/** gRPC, whose code is loaded where it is switched on. */
+async function openGrpc(context: ServerContext, options: Settings<"grpc">): Promise<OpenServer> {
+  const { chain, dispatcher, logger, budget } = context;
+  const { GrpcServer } = await import("../../grpc/index.ts");
+  const server = new GrpcServer({ chain, dispatcher, budget, logger: logger.child({ module: "grpc" }) }, options);
+  return { ...(await server.listen()), close: () => server.close() };
+}
+
+/** Metrics, whose code is loaded where they are switched on. */
+async function openMetrics({ chain, logger }: ServerContext, options: Settings<"metrics">): Promise<OpenServer> {
+  const { MetricsServer } = await import("../../metrics/index.ts");
+  const server = new MetricsServer(chain, options, logger.child({ module: "metrics" }));
+  return { ...(await server.listen()), close: () => server.close() };
+}

@@ -1,9 +1,15 @@
 import type { Server } from "node:http";
-import type { Server as NetServer } from "node:net";
-import { ACCEPT_QUEUE, answerMalformed, type ListenPlace, listenError } from "../../../util/servers/index.ts";
-import type { Clients } from "../clients.ts";
-import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "../limits.ts";
-import { limitConnections } from "./limit.ts";
+import type { Server as NetServer, Socket } from "node:net";
+import { clientNetwork } from "../../util/index.ts";
+import {
+  ACCEPT_QUEUE,
+  answerMalformed,
+  clientAddress,
+  type ListenPlace,
+  listenError,
+} from "../../util/servers/index.ts";
+import type { Clients } from "./clients.ts";
+import { CONNECTION_SHARES, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "./limits.ts";
 
 /** Bounds the connections of a server and the time that a request may take to arrive, and answers what is not a request. */
 export function limitServer(server: Server, maxOpenConnections: number, clients: Clients): void {
@@ -39,4 +45,30 @@ export async function closeServer(server: Server): Promise<void> {
 export function urlHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
+}
+
+/**
+ * Limits the connections of a server, and those of one client to a share of them; a connection above a limit is closed at
+ * once. Trusted proxies and programs on the same machine have no share.
+ */
+function limitConnections(server: Server, most: number, clients: Clients): void {
+  const open = new Map<string, number>();
+  const share = Math.ceil(most / CONNECTION_SHARES);
+  server.maxConnections = most;
+  server.on("connection", (socket: Socket) => {
+    const address = clientAddress(socket);
+    if (clients.isShared(address)) return;
+    const client = clientNetwork(address);
+    const count = (open.get(client) ?? 0) + 1;
+    if (count > share) {
+      socket.destroy();
+      return;
+    }
+    open.set(client, count);
+    socket.once("close", () => {
+      const left = (open.get(client) ?? 0) - 1;
+      if (left > 0) open.set(client, left);
+      else open.delete(client);
+    });
+  });
 }
