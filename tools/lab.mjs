@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildEarlier } from "./earlier.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const seed = Number(process.env.SVC_LAB_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -12,6 +13,10 @@ if (!Number.isSafeInteger(seed)) {
 }
 
 /** Commands of each part; variables that are already set stay. */
+/** Commits that `upgrade` begins with: 0.1.0, and the last one before drivers and bids had their new form. */
+const VERSION_0_1_0 = "1752d1180abefe4522f2c76a9f040fb96cfcdb9a";
+const BEFORE = "d60357accbfba9986c0fb55b7653d6461684f575";
+
 const PARTS = {
   /** Twenty markets of a thousand blocks, each with its own seed, and a million schedules of escrow. */
   market: {
@@ -108,6 +113,14 @@ const PARTS = {
   acme: { project: "e2e", files: ["test/interop/acme-renewal.test.ts"], env: { SVC_TEST_ACME: 1 } },
   /** A flooded node behind nginx and HAProxy, which must be installed (Debian: nginx-light, haproxy). */
   proxies: { project: "e2e", files: ["test/attack/proxies.test.ts"], env: { SVC_TEST_PROXIES: 1 } },
+  /** Thirty running leases, an earlier version stopped and this one started. The node of 0.1.0 has data in another format. */
+  upgrade: {
+    project: "e2e",
+    files: ["test/e2e/upgrade.test.ts"],
+    get env() {
+      return { SVC_TEST_EARLIER_CHAIN: buildEarlier(VERSION_0_1_0), SVC_TEST_EARLIER: buildEarlier(BEFORE) };
+    },
+  },
   /** Every attack for two minutes instead of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
 };
