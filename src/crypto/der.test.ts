@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { derSignature } from "../../test/support/ledger/der.ts";
-import { generatePrivateKey, signSecp256k1 } from "./secp256k1/secp256k1.ts";
 import { fromHex, toHex } from "../util/index.ts";
 import { signatureFromDer } from "./der.ts";
+import { generatePrivateKey, signSecp256k1 } from "./secp256k1/secp256k1.ts";
 
 test("signatures come back from DER, whichever S it holds", () => {
   fc.assert(

@@ -1,13 +1,13 @@
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { type Database as Dbi, open, type RangeOptions, type RootDatabase, type Transaction } from "lmdb";
+import { open, type RootDatabase, type Transaction } from "lmdb";
 import { fromUtf8, makePrivateDirectory, uint64ToBytes } from "../../util/index.ts";
 import { DatabaseFault, storeErrors } from "../errors.ts";
-import { type Entry, firstEntry, type KVReader, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
+import { firstEntry, type KVReader } from "../kv.ts";
 import { checkRowKey } from "../layers/text.ts";
 import { checkDataFile } from "./data-file.ts";
 import type { Database, DatabaseReader, DatabaseSnapshot, Write } from "./database.ts";
-import { deflate, inflate, isDeflated } from "./deflated.ts";
+import { deflate, isDeflated } from "./deflated.ts";
 import {
   encodeWrites,
   firstWrite,
@@ -21,15 +21,13 @@ import {
   readFirst,
   readWrites,
 } from "./journal.ts";
+import { LmdbTable, lmdbTable, type Table } from "./lmdb-table.ts";
 import { DatabaseLock } from "./lock.ts";
 
-type Table = Dbi<Buffer, Uint8Array>;
 type Root = RootDatabase<Buffer, Uint8Array>;
 
 /** Upper bound of the number of tables; LMDB reserves a few bytes for each. */
 const MAX_TABLES = 128;
-/** Larger values are not kept for the next reading. */
-const MOST_KEPT_BYTES = 1024;
 /** Keys and values are plain bytes; we have our own caches, so the library's is off. */
 const BINARY = { keyEncoding: "binary", encoding: "binary", cache: false } as const;
 
@@ -239,136 +237,6 @@ class LmdbDatabase implements Database {
     const table: Table = this.#root.openDB(name, BINARY);
     this.#tables.set(name, table);
     return table;
-  }
-}
-
-/** The table of a name, at the last commit or within a read transaction. */
-function lmdbTable(name: string, table: Table, transaction?: Transaction): KVReader {
-  const reader = new LmdbTable(table, transaction);
-  return isDeflated(name) ? new InflatingTable(reader) : reader;
-}
-
-/** A table whose values are compressed on disk. */
-class InflatingTable implements KVReader {
-  readonly #table: KVReader;
-
-  constructor(table: KVReader) {
-    this.#table = table;
-  }
-
-  get(key: Uint8Array): Uint8Array | undefined {
-    const value = this.#table.get(key);
-    return value === undefined ? undefined : inflate(value);
-  }
-
-  has(key: Uint8Array): boolean {
-    return this.#table.has(key);
-  }
-
-  iterate(range?: Range): IterableIterator<Entry> {
-    return inflated(this.#table.iterate(range));
-  }
-}
-
-function* inflated(entries: Iterable<Entry>): IterableIterator<Entry> {
-  for (const [key, value] of entries) yield [key, inflate(value)];
-}
-
-/** One table on disk. LMDB copies the values that it returns. */
-class LmdbTable implements KVReader {
-  readonly #table: Table;
-  readonly #transaction: Transaction | undefined;
-  /** The last value under the key that every request reads: the same array stands for the same bytes. */
-  #lastKey: Uint8Array | undefined;
-  #lastValue: Buffer | undefined;
-
-  constructor(table: Table, transaction: Transaction | undefined) {
-    this.#table = table;
-    this.#transaction = transaction;
-  }
-
-  get(key: Uint8Array): Uint8Array | undefined {
-    if (key.length === 0 || key.length > MAX_ROW_KEY_BYTES) return undefined;
-    const transaction = this.#transaction;
-    return unlessFaulty(() => (transaction === undefined ? this.#read(key) : this.#table.get(key, { transaction })));
-  }
-
-  #read(key: Uint8Array): Buffer | undefined {
-    if (this.#lastKey === key && this.#isLastValue(key)) return this.#lastValue;
-    const value = this.#table.getBinary(key);
-    const isKept = value !== undefined && value.length <= MOST_KEPT_BYTES;
-    this.#lastKey = isKept ? key : undefined;
-    this.#lastValue = isKept ? value : undefined;
-    return value;
-  }
-
-  #isLastValue(key: Uint8Array): boolean {
-    // Memory of LMDB, which the next reading overwrites: a copy costs as much as the reading.
-    const bytes = this.#table.getBinaryFast(key);
-    const last = this.#lastValue;
-    if (bytes === undefined || last?.length !== bytes.length) return false;
-    return bytes.compare(last, 0, last.length, 0, bytes.length) === 0;
-  }
-
-  has(key: Uint8Array): boolean {
-    return this.get(key) !== undefined;
-  }
-
-  iterate(range: Range = {}): IterableIterator<Entry> {
-    const bounds = { start: lmdbBound(range.start), end: lmdbBound(range.end) };
-    const options = { ...lmdbRange(bounds, range.reverse === true), ...this.#options() };
-    return new LmdbIterator(() => this.#table.getRange(options)[Symbol.iterator]());
-  }
-
-  #options(): { transaction?: Transaction } {
-    return this.#transaction === undefined ? {} : { transaction: this.#transaction };
-  }
-}
-
-/** A bound as LMDB takes it. No key is longer than the limit, so cutting after it moves no key across the bound. */
-function lmdbBound(bound: Uint8Array | undefined): Uint8Array | undefined {
-  return bound === undefined || bound.length === 0 ? undefined : bound.subarray(0, MAX_ROW_KEY_BYTES + 1);
-}
-
-/** LMDB names the bound it begins at `start`, also when it walks backwards. */
-function lmdbRange({ start, end }: Range, reverse: boolean): RangeOptions {
-  const lower = start === undefined ? {} : { [reverse ? "end" : "start"]: start };
-  const upper = end === undefined ? {} : { [reverse ? "start" : "end"]: end };
-  return { ...lower, ...upper, ...(reverse ? { reverse, exclusiveStart: end !== undefined, inclusiveEnd: true } : {}) };
-}
-
-type Entries = Iterator<{ key: Uint8Array; value: Uint8Array }>;
-
-class LmdbIterator implements IterableIterator<Entry> {
-  readonly #entries: Entries;
-
-  constructor(begin: () => Entries) {
-    this.#entries = unlessFaulty(begin);
-  }
-
-  [Symbol.iterator](): this {
-    return this;
-  }
-
-  next(): IteratorResult<Entry> {
-    const step = unlessFaulty(() => this.#entries.next());
-    return step.done === true
-      ? { done: true, value: undefined }
-      : { done: false, value: [step.value.key, step.value.value] };
-  }
-
-  return(): IteratorResult<Entry> {
-    this.#entries.return?.();
-    return { done: true, value: undefined };
-  }
-}
-
-/** Reads; what LMDB throws becomes a fault of the database. */
-function unlessFaulty<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new DatabaseFault(error);
   }
 }
 

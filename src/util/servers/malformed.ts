@@ -12,17 +12,22 @@ interface ClientError extends Error {
   readonly code?: string | undefined;
 }
 
-/** A connection of Node.js's server, with the response that is being written to it. */
+/** A connection of Node.js's server. */
 export interface HttpSocket {
   readonly writable: boolean;
-  readonly _httpMessage?: { readonly headersSent: boolean } | null;
   once(event: "close", listener: () => void): unknown;
   end(text: string): unknown;
   destroy(): unknown;
 }
 
+interface Response {
+  readonly headersSent: boolean;
+  readonly writableFinished: boolean;
+}
+
 /** The part of an HTTP server that is used; the browser build lacks Node's types. */
 interface HttpServer {
+  on(event: "request", listener: (request: { readonly socket: object }, response: Response) => void): unknown;
   on(event: "clientError", listener: (error: ClientError, socket: HttpSocket) => void): unknown;
 }
 
@@ -33,10 +38,17 @@ interface HttpServer {
  */
 export function answerMalformed(server: HttpServer, lingerMs: number = LINGER_MS): void {
   const lingering = new WeakSet<object>();
+  // A connection may have several: requests may be sent ahead.
+  const responses = new WeakMap<object, Response[]>();
+  server.on("request", ({ socket }, response) => {
+    const open = (responses.get(socket) ?? []).filter(({ writableFinished }) => !writableFinished);
+    responses.set(socket, [...open, response]);
+  });
   server.on("clientError", (error, socket) => {
     // Bytes that follow the malformed ones are malformed too.
     if (lingering.has(socket)) return;
-    if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?.headersSent === true) {
+    const isAnswering = (responses.get(socket) ?? []).some((each) => each.headersSent && !each.writableFinished);
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswering) {
       socket.destroy();
       return;
     }

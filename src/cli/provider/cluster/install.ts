@@ -7,8 +7,7 @@ import type { CommandInput } from "../../command/spec.ts";
 import { createContext } from "../../context/context.ts";
 import type { OutputFormat } from "../../terminal/output.ts";
 import { printResult } from "../../terminal/output.ts";
-import { chosenKind } from "../run/cluster.ts";
-import { PREPARED_KINDS } from "./specs.ts";
+import { chosenKind, PREPARED_KINDS } from "../run/cluster.ts";
 
 /** `svc provider cluster install`. */
 export async function providerClusterInstall(input: CommandInput): Promise<number> {

@@ -1,10 +1,6 @@
-import { CLUSTER_KINDS } from "../../../provider/index.ts";
 import { OUTPUT_FLAG } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
-import { placeFlags } from "../run/cluster.ts";
-
-/** Kinds of cluster that an administrator prepares. */
-export const PREPARED_KINDS = CLUSTER_KINDS.filter(({ installation }) => installation !== undefined);
+import { PREPARED_KINDS, placeFlags } from "../run/cluster.ts";
 
 /** Preparations of a cluster of many machines, by its administrator. */
 export const PROVIDER_CLUSTER: CommandSpec = {

@@ -8,6 +8,9 @@ import { providerDir } from "./config.ts";
 
 const CHOICE = "cluster";
 
+/** Kinds of cluster that an administrator prepares. */
+export const PREPARED_KINDS = CLUSTER_KINDS.filter(({ installation }) => installation !== undefined);
+
 /** Flags that choose a cluster of one of the kinds. */
 export function placeFlags(kinds: readonly ClusterKind[]): readonly FlagSpec[] {
   return [...choiceFlag(kinds), ...kinds.flatMap(({ places, heading }) => grouped(places, heading))];
