@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { imageLayout } from "./image-layout.ts";
+import { imageLayout } from "./volumes.ts";
 
 const MIB = 1n << 20n;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkLeaseImages, type ImageWish, makeRoomForImage } from "./image-quota.ts";
+import { checkLeaseImages, type ImageWish, makeRoomForImage } from "./images.ts";
 
 const image = (id: string, bytes = 10) => ({ config: id, bytes });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Observed } from "../replica/observe.ts";
-import { Restarts } from "./restarts.ts";
+import { Restarts } from "./state.ts";
 
 type Unit = Pick<Observed, "id" | "service" | "running" | "startedAt">;
 

@@ -12,8 +12,8 @@ import { ApiFailure } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
 import { addressName, LABEL, leasedIpName, type Wanted } from "../objects/index.ts";
 import type { ApiService } from "../view/balanced.ts";
+import type { Refusal } from "../view/refusals.ts";
 import { leading, ObjectLedger, removeServices } from "./ledger.ts";
-import { refusalText } from "./refusal.ts";
 
 /** What addresses need of a lease on the cluster. */
 interface AddressLease {
@@ -209,4 +209,22 @@ const NOT_GIVEN = "the provider's load balancer has not given it to the service 
 
 function isOf(labels: Readonly<Record<string, string>>, { address }: Holding): boolean {
   return labels[LABEL.address] === addressName(address);
+}
+
+/** What MetalLB says of addresses, in the order in which it counts. */
+const MEANINGS: readonly (readonly [RegExp, string])[] = [
+  [/\bin use\b|\bsharing\b/, "somebody else on the provider's cluster has it"],
+  [
+    /not allowed in config|not compatible|no available IPs|no suitable pool/,
+    "the provider's load balancer does not hand it out",
+  ],
+];
+const UNKNOWN = "the provider's load balancer refuses it";
+
+/** Why a service does not get its address, for its tenant: load balancers name services of others and the cluster's pools. */
+function refusalText(refusal: Pick<Refusal, "reason" | "message"> | undefined): string | undefined {
+  if (refusal === undefined) return undefined;
+  const { reason, message } = refusal;
+  const [, meaning = UNKNOWN] = MEANINGS.find(([pattern]) => pattern.test(message)) ?? [];
+  return `${meaning} (${reason}); ask the provider`;
 }

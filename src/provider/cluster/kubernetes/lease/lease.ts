@@ -13,13 +13,12 @@ import {
 import type { LeasedIps } from "../addresses/addresses.ts";
 import { ApiFailure } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
-import { leaseObjects } from "../objects/index.ts";
+import { KIND, leaseObjects } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { Slots } from "../view/slots.ts";
 import type { PodChange } from "../view/view.ts";
 import { Applied } from "./applied.ts";
-import { buryPods } from "./burial.ts";
-import { Manifest } from "./manifest.ts";
+import { Manifest, shown } from "./manifest.ts";
 import { Quarrel } from "./quarrel.ts";
 import { evictedText } from "./reasons/placing.ts";
 import { type LeaseRecord, recordObject } from "./record.ts";
@@ -329,4 +328,22 @@ export class Lease {
     this.#timer.unref();
     this.#retry = Math.min(this.#retry * 2, this.context.timing.maxRetry);
   }
+}
+
+/** Ended pods of a service that stay, for those who look for the reason. */
+const KEPT = 3;
+
+/** Removes what nodes have ended but the last few of each service: a cluster keeps thousands of them. */
+async function buryPods(context: DriverContext, namespace: string): Promise<void> {
+  const ended = context.view.pods(namespace).filter((pod) => pod.ended && !pod.terminating);
+  const services = new Set(ended.map(({ service }) => service));
+  const old = [...services].flatMap((name) => olderOnes(ended.filter(({ service }) => service === name)));
+  if (old.length === 0) return;
+  await shown(context, "ended pods of a lease are not removed", async () => {
+    for (const { name, uid } of old) await context.api.delete(KIND.pod, { namespace, name }, { uid });
+  });
+}
+
+function olderOnes(pods: readonly ObservedPod[]): ObservedPod[] {
+  return [...pods].sort((a, b) => b.createdAt - a.createdAt).slice(KEPT);
 }

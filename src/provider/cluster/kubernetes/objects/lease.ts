@@ -1,8 +1,9 @@
-import type { LeaseSpec } from "../../contract/index.ts";
-import type { Holding } from "../../shared/index.ts";
+import type { ManifestService } from "../../../../sdl/index.ts";
+import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
+import { type Holding, isRegistryHost } from "../../shared/index.ts";
 import { addressObjects } from "./addresses.ts";
-import { credentialObjects } from "./credentials.ts";
-import type { Wanted } from "./kinds.ts";
+import { KIND, type Wanted, wanted } from "./kinds.ts";
+import { credentialsName, leaseLabels } from "./names.ts";
 import { workload } from "./pod/workload.ts";
 import { networkPolicies } from "./policies.ts";
 import { serviceObjects } from "./services.ts";
@@ -43,4 +44,23 @@ export function leaseObjects(
       }),
     ),
   ];
+}
+
+/** Under this name nodes look for what Docker Hub takes. */
+const HUB = "https://index.docker.io/v1/";
+
+/** With which nodes fetch the image of a service that names credentials. */
+function credentialObjects(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings): Wanted[] {
+  if (service.credentials === null) return [];
+  const { host, email, username, password } = service.credentials;
+  const auth = Buffer.from(`${username}:${password}`).toString("base64");
+  const registry = isRegistryHost(host, "docker.io") ? HUB : host;
+  const auths = { [registry]: { username, password, ...(email === "" ? {} : { email }), auth } };
+  const metadata = {
+    name: credentialsName(service.name),
+    namespace: leaseNamespace(spec.id),
+    labels: leaseLabels(settings.provider, spec.id),
+  };
+  const data = { ".dockerconfigjson": Buffer.from(JSON.stringify({ auths })).toString("base64") };
+  return [wanted(KIND.secret, metadata, { type: "kubernetes.io/dockerconfigjson", data })];
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { noteOf } from "./notes.ts";
+import { noteOf } from "./events.ts";
 
 const IMAGE = "registry.example.com/web:1";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Position } from "./logs.ts";
 import type { PodLine } from "./pod-lines.ts";
-import { Position } from "./position.ts";
 
 function line(time: string, text: string): PodLine {
   const whole = `2026-01-02T03:04:0${time}Z`;

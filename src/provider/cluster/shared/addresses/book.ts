@@ -1,6 +1,14 @@
+import type { ManifestGroup } from "../../../../sdl/index.ts";
 import { Mutex } from "../../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../../wire/index.ts";
-import { areSisters, type ClusterAddresses, clusterErrors } from "../../contract/index.ts";
+import {
+  areSisters,
+  type ClusterAddresses,
+  clusterErrors,
+  externalPort,
+  isLeasedIpExpose,
+  type LeasedAddress,
+} from "../../contract/index.ts";
 
 /** Leases of one deployment, the one that claimed first before the others. */
 export type Holders = readonly [LeaseKey, ...LeaseKey[]];
@@ -226,3 +234,40 @@ function keyOf(owner: string, endpoint: string): string {
 function isSame(one: LeaseKey, other: LeaseKey): boolean {
   return formatLeaseId(one) === formatLeaseId(other);
 }
+
+/** What the cluster reports about an address that should route to a service. */
+export type AddressState = Pick<LeasedAddress, "assigned" | "problem">;
+
+/** Every port of the addresses that the lease has, for its tenant. */
+export function leasedAddresses(
+  { services }: ManifestGroup,
+  held: readonly Holding[],
+  stateOf: (service: string, holding: Holding, port: string) => AddressState,
+): LeasedAddress[] {
+  return services.flatMap(({ name: service, expose }) =>
+    expose.filter(isLeasedIpExpose).flatMap(({ ip, port, proto, ...rest }) => {
+      const holding = held.find(({ endpoint }) => endpoint === ip);
+      if (holding === undefined) return [];
+      const outside = externalPort({ ip, port, proto, ...rest });
+      const { address } = holding;
+      const state = stateOf(service, holding, `${outside}/${proto}`);
+      return [{ endpoint: ip, address, service, port, externalPort: outside, proto, ...state }];
+    }),
+  );
+}
+
+/** Why a port of the address does not lead to the lease, such as `53/UDP`: that of a sister has it. */
+export function portTaken(port: string): string {
+  return `port ${port} of its IP address already leads to another group of this deployment: write another port with as:`;
+}
+
+/** Of clusters whose leases have no IP addresses of their own. */
+export const NO_ADDRESSES: ClusterAddresses = {
+  async claim(_, endpoints) {
+    if (endpoints.length > 0) throw clusterErrors.unsupported("leased IP addresses are not available here");
+  },
+  async retain() {},
+  async migrate() {},
+  heldBy: () => [],
+  holdersOf: () => [],
+};

@@ -1,4 +1,12 @@
-export { AddressBook, type AddressLedger, type Holders, type Holding, isSameHolding } from "./book.ts";
-export { NO_ADDRESSES } from "./none.ts";
+export {
+  AddressBook,
+  type AddressLedger,
+  type AddressState,
+  type Holders,
+  type Holding,
+  isSameHolding,
+  leasedAddresses,
+  NO_ADDRESSES,
+  portTaken,
+} from "./book.ts";
 export { addressPool, MAX_POOL, normalAddress } from "./pool.ts";
-export { type AddressState, leasedAddresses, portTaken } from "./told.ts";
