@@ -180,7 +180,7 @@ async function onKubernetes(cluster, words, env) {
   const missing = await cluster;
   if (missing !== undefined) console.log(`the tests on Kubernetes will be skipped: ${missing}`);
   if (missing !== undefined && process.env.CI !== "true") return { passed: 0, failures: [], skipped: 1, files: [] };
-  return tests("e2e-kubernetes", [...words, ...KUBERNETES], {
+  return tests("e2e-kubernetes", [...words, ...KUBERNETES, ...BESIDE_CLUSTER], {
     minutes: MINUTES.lane,
     env: { ...env, SVC_TEST_KUBERNETES: "1" },
     isSilent: true,
@@ -232,6 +232,8 @@ const KUBERNETES = [
   "restricted",
   "surroundings",
 ].map((name) => `test/interop/kubernetes-${name}.test.ts`);
+/** What runs with the programs of the cluster's lane, and without a cluster. */
+const BESIDE_CLUSTER = ["test/interop/traefik.test.ts"];
 
 /** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
 const ALONE = ["test/attack/"];

@@ -12,7 +12,7 @@ export { exposeEndpoints, isHttpExpose } from "./plan/plan.ts";
 export type { PriceOverTime } from "./plan/price.ts";
 export { formatPrice, groupPrice, priceOverTime } from "./plan/price.ts";
 export { type AttributeLimits, attributeFault, MOST_ATTRIBUTES, matchAttributes } from "./read/attributes.ts";
-export { DEFAULT_HTTP_OPTIONS } from "./read/expose.ts";
+export { chosenOptions, DEFAULT_HTTP_OPTIONS } from "./read/expose.ts";
 export { Report } from "./report.ts";
 export { requireOrderable, type SdlSource } from "./require-orderable.ts";
 export {

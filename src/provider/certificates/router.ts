@@ -28,6 +28,7 @@ export function certifiedRouter(router: LeaseRouter, options: CertifiedRouterOpt
     return certificates.has(host);
   };
   return {
+    ...router,
     async route(id, services, loopback) {
       // This machine's own authority signs before the first request; others need the routes first.
       await keeper?.want(

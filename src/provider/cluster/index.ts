@@ -5,4 +5,5 @@ export {
   HostData,
   LocalCarrier,
   streamEvents,
+  tellNotKept,
 } from "./shared/index.ts";

@@ -72,6 +72,8 @@ export interface IngressConfig {
   readonly loopbackPorts: boolean;
   /** What one client may take of the ingress. */
   readonly clients: ClientRules;
+  /** File of routes for a proxy that listens in place of the provider; the provider itself listens if absent. */
+  readonly routesFile?: string;
   /** TLS for host names; nowhere if absent. */
   readonly tls?: TlsConfig;
 }

@@ -166,6 +166,6 @@ export class Entry {
     else if ("location" in decision) sendRedirect(answer, decision.location);
     else if ("text" in decision) sendText(answer, decision.text);
     else if (request.protocol === undefined) void forwarder.forward(exchange, decision.target);
-    else forwardUpgrade(forwarder, decision.target, streamTunnel(request));
+    else forwardUpgrade(forwarder, decision.target, streamTunnel(request.stream, request.head));
   }
 }

@@ -1,3 +1,4 @@
+import type { HttpOptions } from "../../sdl/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { ClusterIngress, ServiceRoute } from "../cluster/index.ts";
 import type { Ingress } from "./server.ts";
@@ -17,6 +18,8 @@ export interface LeaseRouter {
   unroute(id: LeaseKey): Promise<void>;
   /** Address of a host name as a browser takes it. */
   url(host: string): string;
+  /** Options that it does not keep, by their names in the deployment file; none if absent. */
+  notKept?(options: HttpOptions): readonly string[];
 }
 
 export interface IngressRouterOptions {

@@ -45,6 +45,10 @@ export class Routes {
     return [...this.#targets.keys()];
   }
 
+  entries(): [host: string, target: RouteTarget][] {
+    return [...this.#targets];
+  }
+
   /** What a host name without a route is told. */
   get missing(): 404 | 503 {
     return this.isWhole ? 404 : 503;

@@ -4,9 +4,8 @@ import { ACCEPT_QUEUE, listenError, parseNetworks } from "../../util/servers/ind
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
 import { ClientCounts, type ClientRules, CONNECTIONS_PER_ADDRESS, originOf } from "./clients.ts";
-import { byCertifiedHost, byHost, type Decide, type Decision, decideWith, toTls } from "./decide.ts";
+import { byCertifiedHost, byHost, ChallengeAnswers, type Decide, type Decision, decideWith, toTls } from "./decide.ts";
 import { Entry } from "./entry.ts";
-import { ChallengeAnswers } from "./proxy/challenges.ts";
 import { Forwarder } from "./proxy/forward.ts";
 import { Routes, targetKey } from "./routes.ts";
 import { Certificates } from "./tls/certificates.ts";
@@ -119,6 +118,9 @@ export class Ingress {
     if (changed) this.#log.info("certificates for host names", { names: this.#certificates.names.length });
   }
 
+  /** Routes or addresses are others than before; they are looked up for each request. */
+  changed(): void {}
+
   /** The port for TLS; 0 if there is none. */
   get tlsPort(): number {
     return this.#tlsPort;
@@ -227,6 +229,21 @@ export class Ingress {
 }
 
 const LOOPBACK = "127.0.0.1";
+/** The parts of an ingress that a data plane works with. */
+export type PlaneIngress = Pick<
+  Ingress,
+  | "routes"
+  | "challenges"
+  | "exposeService"
+  | "removeLease"
+  | "look"
+  | "changed"
+  | "listen"
+  | "listeners"
+  | "drain"
+  | "close"
+>;
+
 const NO_RULES: ClientRules = {
   connectionsPerAddress: CONNECTIONS_PER_ADDRESS,
   trustedProxies: parseNetworks([]),

@@ -49,6 +49,20 @@ describe("life of a lease", () => {
     expect(world.gone.map(formatLeaseId)).toEqual([formatLeaseId(id)]);
   });
 
+  it("tells the tenant once which options the ingress does not keep", async () => {
+    const world = open({ notKept: ["send_timeout"] });
+    const { id } = await running(world);
+    await world.restart();
+    await world.pass(5_000);
+    const options = { services: [], follow: false, tail: -1, signal: new AbortController().signal };
+    const notes: string[] = [];
+    for await (const { reason, note } of world.service.events(id, options))
+      if (reason === "OptionsNotKept") notes.push(note);
+    expect(notes).toEqual([
+      expect.stringMatching(/^the provider's gateway does not keep http_options of service "\w+": send_timeout; /),
+    ]);
+  });
+
   it("gives the program the variables of its lease and leaves those the tenant set", async () => {
     const world = open();
     const { id } = await running(world, 1n, { env: ["SVC_OWNER=mine"] });

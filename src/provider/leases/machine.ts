@@ -1,7 +1,14 @@
 import type { ManifestGroup } from "../../sdl/index.ts";
 import { causeText, errorText, isOneOf, Mutex, SvcError } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
-import { clusterErrors, endpointNames, isLasting, type LeaseHealth, leaseNamespace } from "../cluster/index.ts";
+import {
+  clusterErrors,
+  endpointNames,
+  isLasting,
+  type LeaseHealth,
+  leaseNamespace,
+  tellNotKept,
+} from "../cluster/index.ts";
 import { HOST_REASONS } from "../reasons.ts";
 import { type GiveUpReason, type LeaseContext, leaseEvent } from "./context.ts";
 import { leaseErrors } from "./errors.ts";
@@ -294,7 +301,9 @@ export class LeaseMachine {
     const { id, group, hosts, loopback } = this.#record;
     if (group === null) return;
     const routes = serviceRoutes(this.#context.registry, { id, group }, hosts);
-    const ports = await this.#context.router.route(id, routes, loopback);
+    const { router, events } = this.#context;
+    const ports = await router.route(id, routes, loopback);
+    for (const route of routes) tellNotKept(events, route, router.notKept?.(route.target.options) ?? []);
     if (JSON.stringify(ports) !== JSON.stringify(loopback)) this.#save({ ...this.#record, loopback: ports });
   }
 

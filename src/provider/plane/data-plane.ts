@@ -3,8 +3,8 @@ import type { Server } from "node:net";
 import type { Logger } from "../../util/index.ts";
 import { parseNetworks } from "../../util/servers/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
-import { type CarriedPort, LocalCarrier } from "../cluster/index.ts";
-import { Ingress, ingressRouter, type LeaseRouter } from "../ingress/index.ts";
+import { type BackendRouting, type CarriedPort, LocalCarrier } from "../cluster/index.ts";
+import { Ingress, ingressRouter, type LeaseRouter, type PlaneIngress, RoutesFile } from "../ingress/index.ts";
 import type { PlaneBackends, PlaneRoutes, PlaneSettings, PlaneTable } from "./protocol.ts";
 
 /** Listeners that a plane takes over from the one before it. */
@@ -20,7 +20,7 @@ export function backendKey(id: LeaseKey, service: string, port: number): string 
 
 /** The ingress and the node ports, with the addresses that they were last given. */
 export class DataPlane {
-  readonly #ingress: Ingress;
+  readonly #ingress: PlaneIngress;
   readonly #router: LeaseRouter;
   readonly #carrier: LocalCarrier;
   readonly #backends = new Map<string, readonly string[]>();
@@ -28,21 +28,26 @@ export class DataPlane {
   readonly #settings: PlaneSettings;
 
   constructor(settings: PlaneSettings, inherited: Inherited, log: Logger) {
-    const { host, port, loopbackPorts, connectionsPerAddress, tls } = settings.ingress;
-    const trustedProxies = parseNetworks(settings.ingress.trustedProxies);
-    const forwardedFrom = parseNetworks(settings.ingress.forwardedFrom);
+    const { port, loopbackPorts } = settings.ingress;
     this.#settings = settings;
-    this.#ingress = new Ingress({
-      backends: (id, service, wanted) => this.#backends.get(backendKey(id, service, wanted)) ?? [],
-      host,
-      port,
-      log,
-      clients: { connectionsPerAddress, trustedProxies, forwardedFrom },
-      inherited: inherited.http,
-      ...(tls === undefined ? {} : { tls }),
-    });
+    this.#ingress = this.#makeIngress(inherited.http, log);
     this.#router = ingressRouter(this.#ingress, { port, loopbackPorts });
     this.#carrier = new LocalCarrier({}, inherited.ports);
+  }
+
+  #makeIngress(inherited: Inherited["http"], log: Logger): PlaneIngress {
+    const { host, port, connectionsPerAddress, tls, routesFile, ...networks } = this.#settings.ingress;
+    const backends: BackendRouting["backends"] = (id, service, wanted) =>
+      this.#backends.get(backendKey(id, service, wanted)) ?? [];
+    if (routesFile !== undefined) {
+      // The proxy listens where a plane with an ingress of its own did.
+      for (const listener of inherited.values()) listener.close();
+      return new RoutesFile({ path: routesFile, backends, folders: tls?.folders ?? [], log });
+    }
+    const trustedProxies = parseNetworks(networks.trustedProxies);
+    const forwardedFrom = parseNetworks(networks.forwardedFrom);
+    const clients = { connectionsPerAddress, trustedProxies, forwardedFrom };
+    return new Ingress({ backends, host, port, log, clients, inherited, ...(tls === undefined ? {} : { tls }) });
   }
 
   get settings(): PlaneSettings {
@@ -61,6 +66,7 @@ export class DataPlane {
   async route(routes: PlaneRoutes): Promise<Readonly<Record<string, number>>> {
     const loopback = await this.#router.route(routes.id, routes.services, routes.loopback);
     this.#routes.set(formatLeaseId(routes.id), { ...routes, loopback });
+    this.#ingress.changed();
     return loopback;
   }
 
@@ -73,6 +79,7 @@ export class DataPlane {
 
   setBackends(backends: PlaneBackends): void {
     for (const [key, addresses] of Object.entries(backends)) this.#backends.set(key, addresses);
+    this.#ingress.changed();
   }
 
   carry(lease: string, ports: readonly CarriedPort[]): Promise<ReadonlyMap<string, string>> {
@@ -90,6 +97,7 @@ export class DataPlane {
     for (const [text, { id }] of this.#routes) if (!leases.has(text)) await this.unroute(id);
     for (const name of this.#carrier.carried().keys()) if (!names.has(name)) await this.carry(name, []);
     this.#ingress.routes.isWhole = true;
+    this.#ingress.changed();
   }
 
   /** Everything for a plane that takes over. */

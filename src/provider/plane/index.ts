@@ -1,2 +1,3 @@
-export { endPlane, hasPlane, PlaneLink, type PlaneLinkOptions } from "./link.ts";
+export { endPlane, hasPlane } from "./connection.ts";
+export { PlaneLink, type PlaneLinkOptions } from "./link.ts";
 export { PLANE_WORD, type PlaneProgram, type PlaneSettings } from "./protocol.ts";

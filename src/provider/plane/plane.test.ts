@@ -67,6 +67,8 @@ class TestService {
   backends: readonly string[] = [];
   seen = true;
   tls: IngressTls | undefined;
+  /** Where an external ingress finds the routes. */
+  routesFile: string | undefined;
   #listeners = new Set<(id: LeaseKey) => void>();
   readonly routing: BackendRouting = {
     ingress: "provider",
@@ -93,11 +95,12 @@ class TestService {
       ingress: {
         host: "127.0.0.1",
         port: this.port,
-        loopbackPorts: true,
+        loopbackPorts: this.routesFile === undefined,
         connectionsPerAddress: 256,
         trustedProxies: [],
         forwardedFrom: [],
         ...(this.tls === undefined ? {} : { tls: this.tls }),
+        ...(this.routesFile === undefined ? {} : { routesFile: this.routesFile }),
       },
     };
     const program = { command: process.execPath, args: [...nodeOptions, main, "data-plane", this.stateDir], identity };
@@ -383,6 +386,39 @@ it("forgets what was dropped when it is started again", async () => {
   await link.retain([], []);
   process.kill(service.pids()[0] ?? 0, "SIGKILL");
   await expect.poll(() => service.page().catch(() => ""), { timeout: 30_000 }).toMatch(/^404 /);
+});
+
+it("publishes routes for an external ingress, opens no port for it, and takes the port back", async () => {
+  const service = new TestService(await freePort());
+  const path = join(service.stateDir, "ingress", "routes.yaml");
+  const link = await service.link("one");
+  service.backends = [await replica("page")];
+  await link.router(service.routing).route(id, services, {});
+  await link.close();
+  service.routesFile = path;
+  const external = await service.link("two");
+  const urls = () => {
+    const { loadBalancer } = JSON.parse(readFileSync(path, "utf8")).http.services[HOST] ?? {};
+    return loadBalancer?.servers?.map(({ url }: { url: string }) => url);
+  };
+  expect(urls()).toEqual([`http://${service.backends[0]}`]);
+  await expect.poll(() => service.page().catch((error: Error) => error.message)).toMatch(/ECONNREFUSED/);
+  const router = external.router(service.routing);
+  expect(router.notKept?.({ ...OPTIONS, sendTimeout: 1 })).toEqual(["send_timeout"]);
+  await router.route(id, services, {});
+  service.move(["127.0.0.1:1", "127.0.0.1:2"]);
+  await expect.poll(urls).toEqual(["http://127.0.0.1:1", "http://127.0.0.1:2"]);
+  const [pid = 0] = service.pids();
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => service.pids().some((each) => each !== pid), { timeout: 30_000 }).toBe(true);
+  expect(urls()).toHaveLength(2);
+  await external.close();
+  service.routesFile = undefined;
+  service.backends = [await replica("page")];
+  const own = await service.link("three");
+  await own.router(service.routing).route(id, services, {});
+  expect(await service.page()).toBe("200 page");
+  await own.close();
 });
 
 it("makes its socket again when that was removed, and ends when the provider's folder has gone", async () => {

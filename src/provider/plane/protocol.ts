@@ -16,6 +16,8 @@ export interface PlaneSettings {
     readonly forwardedFrom: readonly string[];
     /** Nowhere if absent. */
     readonly tls?: IngressTls;
+    /** File of routes for a proxy that listens there instead. */
+    readonly routesFile?: string;
   };
 }
 

@@ -139,6 +139,21 @@ export const DEFAULT_HTTP_OPTIONS: HttpOptions = {
   nextCases: ["error", "timeout"],
 };
 
+/** Options by their names in the deployment file that are others than where the file says nothing. */
+export function chosenOptions(options: HttpOptions): string[] {
+  const { maxBodySize, readTimeout, sendTimeout, nextTries, nextTimeout, nextCases } = DEFAULT_HTTP_OPTIONS;
+  const isOther = {
+    max_body_size: options.maxBodySize !== maxBodySize,
+    read_timeout: options.readTimeout !== readTimeout,
+    send_timeout: options.sendTimeout !== sendTimeout,
+    next_tries: options.nextTries !== nextTries,
+    next_timeout: options.nextTimeout !== nextTimeout,
+    next_cases: (options.nextCases ?? nextCases)?.join() !== nextCases?.join(),
+    proxy_buffer_size: (options.proxyBufferSize ?? 0) > 0,
+  };
+  return Object.entries(isOther).flatMap(([name, is]) => (is ? [name] : []));
+}
+
 /** Failures of one replica after which the ingress tries the next. */
 export const NEXT_CASES = ["error", "timeout", "500", "502", "503", "504", "403", "404", "429", "off"] as const;
 

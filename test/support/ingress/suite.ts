@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
-import { connect as http2Connect } from "node:http2";
+import { type ClientHttp2Session, connect as http2Connect } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
@@ -66,6 +66,14 @@ export class IngressBed {
     return server;
   }
 
+  /** A connection of HTTP/2 over TLS for the first host name. */
+  session2(): ClientHttp2Session {
+    const { tlsPort, ca } = this.ingress;
+    const session = connect2(tlsPort, HOSTS.app, ca);
+    this.later(() => session.destroy());
+    return session;
+  }
+
   async close(): Promise<void> {
     for (const clean of this.#cleanups.splice(0).reverse()) await clean();
   }
@@ -73,6 +81,8 @@ export class IngressBed {
 
 export interface IngressCase {
   readonly name: string;
+  /** Only the built-in ingress does it. */
+  readonly isOfOursOnly?: boolean;
   run(bed: IngressBed): Promise<void>;
 }
 
@@ -110,27 +120,41 @@ const httpCases: readonly IngressCase[] = [
     },
   },
   {
-    name: "trailers, in both directions",
+    name: "trailers of an answer",
     run: async (bed) => {
-      await bed.routed(async (request, response) => {
+      await bed.routed((_request, response) => {
         response.writeHead(200, { trailer: "x-sum" });
         response.write("answer");
-        for await (const _ of request);
-        response.addTrailers({ "x-sum": `${request.trailers["x-digest"]} ${request.trailers["x-forwarded-for"]}` });
+        response.addTrailers({ "x-sum": "42" });
         response.end();
       });
       const { port, tlsPort, ca } = bed.ingress;
       for (const place of [{ port }, { port: tlsPort, ca }]) {
-        const { body, trailers } = await ask({
-          ...place,
-          method: "POST",
-          headers: { trailer: "x-digest, x-forwarded-for", te: "trailers" },
-          body: ["question"],
-          trailers: { "x-digest": "42", "x-forwarded-for": "6.6.6.6" },
-        });
-        expect([body, trailers["x-sum"]]).toEqual(["answer", "42 undefined"]);
+        const { body, trailers } = await ask({ ...place, headers: { te: "trailers" } });
+        expect([body, trailers["x-sum"]]).toEqual(["answer", "42"]);
       }
-      expect((await ask2(tlsPort, HOSTS.app, ca)).trailers["x-sum"]).toBe("undefined undefined");
+      expect((await ask2(tlsPort, HOSTS.app, ca)).trailers["x-sum"]).toBe("42");
+    },
+  },
+  {
+    name: "trailers of a request, except those that the ingress itself decides on",
+    isOfOursOnly: true,
+    run: async (bed) => {
+      await bed.routed(async (request, response) => {
+        for await (const _ of request);
+        response.end(JSON.stringify(request.trailers));
+      });
+      const { port, tlsPort, ca } = bed.ingress;
+      for (const place of [{ port }, { port: tlsPort, ca }]) {
+        const trailers = { "x-digest": "42", "x-forwarded-for": "6.6.6.6" };
+        const { body } = await ask({ ...place, method: "POST", body: ["question"], trailers });
+        expect(JSON.parse(body)).toEqual({ "x-digest": "42" });
+      }
+      const session = bed.session2();
+      const stream = session.request({ ":method": "POST", ":path": "/" }, { waitForTrailers: true });
+      stream.once("wantTrailers", () => stream.sendTrailers({ "x-digest": "43" }));
+      stream.end("question");
+      expect(JSON.parse(await textOf(stream))).toEqual({ "x-digest": "43" });
     },
   },
   {
@@ -272,17 +296,28 @@ function grpcCases(way: GrpcWay): IngressCase[] {
         const { status, stream } = await client(bed);
         const refused = await status.getStatus({}, { headers: { "x-wish": "error" } }).catch(ConnectError.from);
         expect(refused).toMatchObject({ code: Code.NotFound, rawMessage: "no such thing" });
-        // The client has not said its last word when the error comes.
-        const asked = async function* () {
-          yield* [symbol("a"), symbol(REFUSED)];
-          await new Promise<void>((resolve) => bed.later(resolve));
-        };
+        const asked = Readable.from([symbol("a"), symbol(REFUSED)]);
         const seen: string[] = [];
         const read = async () => {
-          for await (const { validHost } of stream.serverReflectionInfo(asked())) seen.push(validHost);
+          for await (const { validHost } of stream.serverReflectionInfo(asked)) seen.push(validHost);
         };
         expect(await read().catch(ConnectError.from)).toMatchObject({ code: Code.ResourceExhausted });
         expect(seen).toEqual(["a"]);
+      },
+    },
+    {
+      name: `gRPC ${way}: an error comes to a client that still sends`,
+      isOfOursOnly: true,
+      run: async (bed) => {
+        const { stream } = await client(bed);
+        const asked = async function* () {
+          yield symbol(REFUSED);
+          await new Promise<void>((resolve) => bed.later(resolve));
+        };
+        const read = async () => {
+          for await (const _ of stream.serverReflectionInfo(asked()));
+        };
+        expect(await read().catch(ConnectError.from)).toMatchObject({ code: Code.ResourceExhausted });
       },
     },
     {
@@ -332,13 +367,18 @@ async function ask({ host = HOSTS.app, ca, headers = {}, body = [], trailers, ..
   return { status: answer.statusCode ?? 0, body: await textOf(answer), trailers: answer.trailers };
 }
 
-/** A GET over HTTP/2; without TLS with prior knowledge. */
-async function ask2(port: number, host: string, ca?: string): Promise<Asked> {
+/** Without TLS with prior knowledge. */
+function connect2(port: number, host: string, ca?: string): ClientHttp2Session {
   const createConnection = () =>
     ca === undefined
       ? connect({ ...PLACE, port })
       : tlsConnect({ ...PLACE, port, ca, servername: host, ALPNProtocols: ["h2"] });
-  const session = http2Connect(`${ca === undefined ? "http" : "https"}://${host}`, { createConnection });
+  return http2Connect(`${ca === undefined ? "http" : "https"}://${host}`, { createConnection });
+}
+
+/** A GET over HTTP/2. */
+async function ask2(port: number, host: string, ca?: string): Promise<Asked> {
+  const session = connect2(port, host, ca);
   try {
     const stream = session.request({ ":path": "/" });
     let trailers = {};

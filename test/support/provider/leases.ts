@@ -50,6 +50,8 @@ export interface HarnessOptions {
   readonly rules?: HostRules;
   readonly cluster?: MemoryClusterOptions;
   readonly loopbackPorts?: boolean;
+  /** Options that the ingress does not keep. */
+  readonly notKept?: readonly string[];
   readonly options?: Partial<LeaseServiceOptions>;
   /** Wraps the service's neighbours: chain, cluster, and the end of bids. */
   readonly through?: <Part extends object>(part: Part) => Part;
@@ -152,7 +154,9 @@ export class LeaseHarness {
   #router(): LeaseRouter {
     const { routing } = this.driver;
     if (routing.ingress === "cluster") return clusterRouter(routing);
-    return ingressRouter(this.ingress, { port: 80, loopbackPorts: this.#options.loopbackPorts ?? false });
+    const { loopbackPorts = false, notKept } = this.#options;
+    const router = ingressRouter(this.ingress, { port: 80, loopbackPorts });
+    return notKept === undefined ? router : { ...router, notKept: () => notKept };
   }
 
   get log(): Logger {

@@ -120,7 +120,13 @@ function nodePortsOf(flags: Flags, host: string): NodePorts {
 function ingressChecks(flags: Flags, running: Running): Check[] {
   const address = readSetting(LEASES.ingressListenAddress, flagSettings(flags));
   const ingress = { name: "ingress port", option: "--ingress-listen-address" };
-  return [portCheck({ ...ingress, ...address }, running), ...tlsChecks(flags, running)];
+  const ports = isExternal(flags) ? [] : [portCheck({ ...ingress, ...address }, running)];
+  return [...ports, ...tlsChecks(flags, running)];
+}
+
+/** Whether a proxy of the operator's listens in place of the provider. */
+function isExternal(flags: Flags): boolean {
+  return readSetting(LEASES.ingress, flagSettings(flags)) === "external";
 }
 
 /** Nothing to check where host names do not answer over TLS. */
@@ -131,8 +137,9 @@ function tlsChecks(flags: Flags, running: Running): Check[] {
   const own = certificateFolders(providerDir(homeOf(flags)), sources).slice(sources.certificates.length);
   // The provider makes its own folder at its first start.
   const folders = [...sources.certificates, ...own.filter((folder) => existsSync(folder))];
+  const port = { name: "ingress TLS port", option: "--ingress-tls-listen-address", ...address };
   return [
-    portCheck({ name: "ingress TLS port", option: "--ingress-tls-listen-address", ...address }, running),
+    ...(isExternal(flags) ? [] : [portCheck(port, running)]),
     hostCertificatesCheck({ folders, isKept: own.length > 0, now: Date.now }),
   ];
 }

@@ -149,6 +149,27 @@ describe("the settings of a provider", () => {
     expect(() => settings({ "ingress-forwarded-from": "proxy.example" })).toThrow(/neither an address nor a network/);
   });
 
+  test("name the file of an external ingress, and refuse what only the built-in one does", () => {
+    expect(settings({}).ingress).not.toHaveProperty("routesFile");
+    const external = { ingress: "external" };
+    expect(settings(external).ingress.routesFile).toBe("/home/x/provider/ingress/routes.yaml");
+    expect(settings({ ...external, "ingress-routes-file": "/srv/routes.yml" }).ingress.routesFile).toBe(
+      "/srv/routes.yml",
+    );
+    expect(() => settings({ ...external, "ingress-routes-file": "/srv/routes.json" })).toThrow("is not a YAML file");
+    expect(() => settings({ "ingress-routes-file": "/srv/routes.yaml" })).toThrow("needs --ingress external");
+    expect(() => settings({ ingress: "none" })).toThrow(/builtin/);
+    const others = {
+      "ingress-acme-directory": "https://acme.example/directory",
+      "ingress-tls-redirect": true,
+      "ingress-loopback-ports": true,
+    };
+    for (const [name, value] of Object.entries(others))
+      expect(() => settings({ ...external, [name]: value })).toThrow(
+        `--${name} cannot be used with --ingress external`,
+      );
+  });
+
   test("of TLS", () => {
     expect(settings({}).ingress.tls).toBeUndefined();
     const given = { "ingress-tls-listen-address": ":443", "ingress-tls-certificates": "/etc/one,/etc/two" };

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import * as v from "valibot";
 import { parse } from "yaml";
 import {
@@ -49,8 +49,9 @@ export function readClusterSettings(flags: Flags) {
 export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const read = reader(flags);
   const addressesPerOwner = read(CLUSTER.clusterLeasedIpsPerTenant);
+  const stateDir = providerDir(homeOf(flags));
   return {
-    stateDir: providerDir(homeOf(flags)),
+    stateDir,
     pricing: readPricing(read),
     ...readFees(read),
     bidTimeoutMs: read(BIDS.bidTimeout),
@@ -70,7 +71,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     inventoryPollMs: read(CLUSTER.inventoryResourcePollPeriod),
     leastFreeDisk: read(CLUSTER.providerLeastFreeDisk),
     publicHostname: read(CLUSTER.clusterPublicHostname),
-    ingress: readIngress(read),
+    ingress: readIngress(read, stateDir),
     gateway: {
       ...read(LEASES.gatewayListenAddress),
       trustedProxies: read(LEASES.gatewayTrustedProxies),
@@ -96,8 +97,9 @@ function optionalMetrics(metrics: ProviderConfig["metrics"]): Pick<ProviderConfi
   return metrics === undefined ? {} : { metrics };
 }
 
-function readIngress(read: ReadSetting): IngressConfig {
+function readIngress(read: ReadSetting, stateDir: string): IngressConfig {
   return {
+    ...readRoutesFile(read, stateDir),
     domain: read(LEASES.deploymentIngressDomain),
     staticHosts: read(LEASES.deploymentIngressStaticHosts),
     ...read(LEASES.ingressListenAddress),
@@ -115,6 +117,30 @@ function readIngress(read: ReadSetting): IngressConfig {
       forwardedFrom: read(LEASES.ingressForwardedFrom),
     },
   };
+}
+
+/** Where an external ingress finds its routes. Settings that only the built-in one keeps say so, rather than do nothing. */
+function readRoutesFile(read: ReadSetting, stateDir: string): Pick<IngressConfig, "routesFile"> {
+  const path = read(LEASES.ingressRoutesFile);
+  if (read(LEASES.ingress) === "builtin") {
+    if (path === undefined) return {};
+    throw usageError("--ingress-routes-file needs --ingress external");
+  }
+  const { ingressAcmeDirectory, ingressTlsRedirect, ingressLoopbackPorts } = LEASES;
+  const refuse = ({ name }: { readonly name: string }, remedy: string): never => {
+    throw usageError(`--${name} cannot be used with --ingress external`, remedy);
+  };
+  if (read(ingressAcmeDirectory) !== undefined)
+    refuse(ingressAcmeDirectory, "let Traefik get certificates: name a certificatesResolver at its entry point");
+  if (read(ingressTlsRedirect))
+    refuse(ingressTlsRedirect, "let Traefik redirect: http.redirections at its entry point");
+  if (read(ingressLoopbackPorts)) refuse(ingressLoopbackPorts, "leave it out: all requests come through Traefik");
+  const routesFile = path === undefined ? join(stateDir, "ingress", "routes.yaml") : resolve(userPath(path));
+  if (/\.ya?ml$/.test(routesFile)) return { routesFile };
+  throw usageError(
+    `--ingress-routes-file ${path} is not a YAML file`,
+    "let the name end in .yaml: Traefik reads no other",
+  );
 }
 
 /** What needs the address for TLS says so, rather than do nothing. */

@@ -8,7 +8,7 @@ import { VERSION } from "../../node/version.ts";
 /** Finds the data plane of the provider's folder, or starts this program as one. */
 export function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, log: Logger): Promise<PlaneLink> {
   const { stateDir, ingress } = config;
-  const { host, port, loopbackPorts, clients } = ingress;
+  const { host, port, loopbackPorts, clients, routesFile } = ingress;
   const tls = ingressTls(config);
   const settings: PlaneSettings = {
     ingress: {
@@ -19,6 +19,7 @@ export function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, 
       trustedProxies: networkTexts(clients.trustedProxies),
       forwardedFrom: networkTexts(clients.forwardedFrom),
       ...(tls === undefined ? {} : { tls }),
+      ...(routesFile === undefined ? {} : { routesFile }),
     },
   };
   const main = process.argv[1] ?? "";

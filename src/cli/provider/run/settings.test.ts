@@ -74,6 +74,8 @@ const GIVEN: Readonly<Record<string, readonly [text: string | true, places: read
   "deployment-hostname-proof": ["first-come", ["ingress.hostnames.isProven"]],
   "deployment-hostname-resolvers": ["192.0.2.7", ["ingress.hostnames.resolvers."]],
   "deployment-hostname-quarantine": ["7s", ["ingress.hostnames.quarantineMs"]],
+  ingress: ["external", ["ingress.routesFile"]],
+  "ingress-routes-file": ["/b.yaml", ["ingress.routesFile"], { ingress: "external" }],
   "ingress-listen-address": ["127.0.0.7:7", ["ingress.host", "ingress.port"]],
   "ingress-tls-listen-address": ["127.0.0.7:7", ["ingress.tls.host", "ingress.tls.port"], TLS],
   "ingress-tls-certificates": ["/b", ["ingress.tls.certificates."], TLS],

@@ -268,10 +268,26 @@ export const LEASES = {
     default: "24h",
     parse: asDurationOrNone,
   },
+  ingress: {
+    name: "ingress",
+    value: "<builtin|external>",
+    summary:
+      "who carries HTTP to tenants' services: the provider itself, or a Traefik that follows --ingress-routes-file",
+    choices: ["builtin", "external"],
+    default: "builtin",
+    parse: asText,
+  },
+  ingressRoutesFile: {
+    name: "ingress-routes-file",
+    value: "<file>",
+    summary:
+      "where an external ingress finds all routes; the name ends in .yaml (default: ingress/routes.yaml in the provider's folder)",
+    parse: optional(asText),
+  },
   ingressListenAddress: {
     name: "ingress-listen-address",
     value: "<host:port>",
-    summary: "where the HTTP ingress listens",
+    summary: "where the HTTP ingress listens; of an external one, which addresses tenants are shown",
     default: "0.0.0.0:80",
     parse: parseListenAddress,
   },

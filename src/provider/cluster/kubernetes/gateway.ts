@@ -1,4 +1,4 @@
-import { DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
+import { chosenOptions, DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
 import type { KubernetesApi } from "./api/api.ts";
 import { ApiFailure } from "./api/failure.ts";
 import type { ApiObject } from "./api/objects.ts";
@@ -36,17 +36,7 @@ export async function followsTimeouts(api: KubernetesApi, gateway: GatewayName):
 
 /** Options of the tenant's own choice that a route cannot hold, by their names in the deployment file. */
 export function unheldOptions(options: HttpOptions): string[] {
-  const { maxBodySize, readTimeout, sendTimeout, nextTries, nextTimeout, nextCases } = DEFAULT_HTTP_OPTIONS;
-  const cases = (list: HttpOptions["nextCases"]): string => (list ?? nextCases ?? []).join();
-  const isOther: Readonly<Record<string, boolean>> = {
-    // Who writes a larger one wants room, and gateways have no limit.
-    max_body_size: options.maxBodySize < maxBodySize,
-    read_timeout: options.readTimeout !== readTimeout,
-    send_timeout: options.sendTimeout !== sendTimeout,
-    next_tries: options.nextTries !== nextTries,
-    next_timeout: options.nextTimeout !== nextTimeout,
-    next_cases: cases(options.nextCases) !== cases(nextCases),
-    proxy_buffer_size: (options.proxyBufferSize ?? 0) > 0,
-  };
-  return Object.keys(isOther).filter((name) => isOther[name] === true);
+  // Who writes a larger one wants room, and gateways have no limit.
+  const isLarger = options.maxBodySize > DEFAULT_HTTP_OPTIONS.maxBodySize;
+  return chosenOptions(options).filter((name) => !(name === "max_body_size" && isLarger));
 }

@@ -1,6 +1,7 @@
 import { errorText, Mutexes } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { type ClusterIngress, clusterErrors, leaseNamespace, type ServiceRoute } from "../contract/index.ts";
+import { tellNotKept } from "../shared/index.ts";
 import { ApiFailure } from "./api/failure.ts";
 import type { Resource } from "./api/objects.ts";
 import type { DriverContext } from "./context.ts";
@@ -66,7 +67,7 @@ export class ObjectIngress implements ClusterIngress {
       known.flatMap(({ route, port }) => hostObjects(id, route, port, objects)),
     );
     if (objects.gateway === undefined) return;
-    for (const { route } of known) this.#tellUnheld(lease.namespace, route);
+    for (const { route } of known) tellNotKept(this.#context.events, route, unheldOptions(route.target.options));
     this.#routed.set(lease.namespace, { id, services, endless: objects.endless });
     this.#lookLater();
   }
@@ -118,18 +119,6 @@ export class ObjectIngress implements ClusterIngress {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#look;
-  }
-
-  /** Once for the same options, over restarts. */
-  #tellUnheld(namespace: string, { target: { service, options }, hosts }: ServiceRoute): void {
-    const names = unheldOptions(options);
-    const { events } = this.#context;
-    const reason = "OptionsNotKept";
-    const before = events.list(namespace).findLast((event) => event.reason === reason && event.service === service);
-    const note = `the provider's gateway does not keep http_options of service "${service}": ${names.join(", ")}; limit them in the program, or take a provider whose ingress keeps them`;
-    if (names.length === 0 || hosts.length === 0 || before?.note === note) return;
-    const object = { kind: KIND.httpRoute.kind, namespace, name: hosts[0] ?? "" };
-    events.add(namespace, { type: "Warning", reason, note, service, object, time: new Date().toISOString() });
   }
 
   unroute(id: LeaseKey): Promise<void> {

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clearPlace, errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
-import type { ClusterEvent, StreamOptions } from "../contract/index.ts";
+import { type ClusterEvent, leaseNamespace, type ServiceRoute, type StreamOptions } from "../contract/index.ts";
 import { LineQueue } from "./queue.ts";
 
 /** Events kept per lease; the oldest go first. */
@@ -131,4 +131,16 @@ export async function* streamEvents(
     options.signal.removeEventListener("abort", end);
     unsubscribe();
   }
+}
+
+/** Tells the tenant which of the http_options the proxy in front does not keep: once for the same options, over restarts. */
+export function tellNotKept(events: EventLog, { target, hosts }: ServiceRoute, names: readonly string[]): void {
+  const { lease, service } = target;
+  const namespace = leaseNamespace(lease);
+  const reason = "OptionsNotKept";
+  const note = `the provider's gateway does not keep http_options of service "${service}": ${names.join(", ")}; limit them in the program, or take a provider whose ingress keeps them`;
+  const before = events.list(namespace).findLast((event) => event.reason === reason && event.service === service);
+  if (names.length === 0 || hosts.length === 0 || before?.note === note) return;
+  const object = { kind: "Lease", namespace, name: namespace };
+  events.add(namespace, { type: "Warning", reason, note, service, object, time: new Date().toISOString() });
 }

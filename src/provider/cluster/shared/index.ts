@@ -14,7 +14,7 @@ export {
 } from "./addresses/index.ts";
 export { answersCheck, gpuCheck, known } from "./checks.ts";
 export { ConnectionGuard, DEFAULT_PORT_LIMITS, halfOf, type PortLimits } from "./connection-guard.ts";
-export { EventLog, streamEvents } from "./eventlog.ts";
+export { EventLog, streamEvents, tellNotKept } from "./eventlog.ts";
 export { type Listeners, LocalCarrier } from "./local-carrier.ts";
 export { LineBudget, lastLines, linesOf, MAX_LINE, OpenLine } from "./log-lines.ts";
 export { mergedByTime } from "./merged.ts";

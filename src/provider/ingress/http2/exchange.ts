@@ -1,7 +1,11 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { AnswerHead, ClientAnswer, Exchange, RequestHead } from "../proxy/exchange.ts";
-import { combined, rawOf } from "../proxy/headers.ts";
+import { combined, endToEnd, rawOf, withoutHeader } from "../proxy/headers.ts";
+import { type PageStatus, sendPage } from "../proxy/pages.ts";
+import type { Tunnel } from "../proxy/upgrade.ts";
 
 /** How long after an answer its client may go on with the request; without that time it could lose trailers. Milliseconds. */
 const LINGER_MS = 500;
@@ -111,4 +115,36 @@ export class StreamAnswer implements ClientAnswer {
       this.body.once("close", () => clearTimeout(timer));
     });
   }
+}
+
+/** A websocket over a stream (RFC 8441), which is an upgrade for the replica. */
+export function streamTunnel(stream: ServerHttp2Stream, head: RequestHead): Tunnel {
+  const answer = new StreamAnswer(stream);
+  return {
+    head: upgradeHead(head),
+    isWebsocket: true,
+    client: stream,
+    rest: Buffer.alloc(0),
+    page: (status: PageStatus) => sendPage(answer, status),
+    // The accept key says that the replica took the upgrade; over a stream the status does.
+    accept: (upgraded: IncomingMessage) =>
+      begin(answer, 200, withoutHeader(endToEnd(upgraded), "sec-websocket-accept")),
+    refuse: (refusal: IncomingMessage) => begin(answer, refusal.statusCode ?? 502, endToEnd(refusal)),
+  };
+}
+
+/** Headers of a replica that HTTP/2 cannot carry end this stream alone. */
+function begin(answer: StreamAnswer, status: number, headers: readonly string[]): void {
+  try {
+    answer.begin({ status, reason: "", headers, isBare: false });
+  } catch {
+    answer.cut();
+  }
+}
+
+/** RFC 6455 section 4.1 asks for a key, which streams do not have. */
+function upgradeHead(head: RequestHead): RequestHead {
+  const key = randomBytes(16).toString("base64");
+  const rawHeaders = [...withoutHeader(head.rawHeaders, "sec-websocket-key"), "Sec-WebSocket-Key", key];
+  return { ...head, method: "GET", rawHeaders };
 }

@@ -1,13 +1,18 @@
 import type { Socket } from "node:net";
+import { formatLeaseId } from "../../../wire/index.ts";
 import type { RouteTarget } from "../../cluster/index.ts";
 import { type ClientAnswer, type Exchange, protoOf, type RequestHead } from "./exchange.ts";
 import { passedTrailers, upstreamHeaders } from "./headers.ts";
 import { type PageStatus, sendPage } from "./pages.ts";
 import { type ReplicaAnswer, type ReplicaCall, type ReplicaRequest, Replicas } from "./replica.ts";
 import { Balancer, type Outcome, type RequestNature, RetryBudget } from "./retry.ts";
-import { LeaseShares } from "./shares.ts";
 
 export const CONNECT_TIMEOUT_MS = 5_000;
+/**
+ * Requests and websockets of one lease that may be open at once: a quarter of all connections. Otherwise a tenant whose
+ * visitors come from many addresses, and hold what they open, would keep all others out.
+ */
+const OPEN_PER_LEASE = 1_024;
 /** Informational answers that may come before the answer. */
 const MAX_INFORMATIONS = 100;
 
@@ -196,6 +201,45 @@ class BodyGuard {
     body.once("end", () => call.trail(passedTrailers(trailers())));
     call.body.once("finish", callbacks.done);
     body.pipe(call.body);
+  }
+}
+
+/** Counts what is open of each lease. */
+class LeaseShares {
+  readonly #most: number;
+  readonly #open = new Map<string, number>();
+  readonly #leases = new WeakMap<RouteTarget, string>();
+
+  constructor(most = OPEN_PER_LEASE) {
+    this.#most = most;
+  }
+
+  /** Undefined where the lease has its share; otherwise to be called, once or more, when it has ended. */
+  enter(target: RouteTarget): (() => void) | undefined {
+    const lease = this.leaseOf(target);
+    const count = this.#open.get(lease) ?? 0;
+    if (count >= this.#most) return undefined;
+    this.#open.set(lease, count + 1);
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.#leave(lease);
+      isOpen = false;
+    };
+  }
+
+  /** The text of the target's lease. */
+  leaseOf(target: RouteTarget): string {
+    const known = this.#leases.get(target);
+    if (known !== undefined) return known;
+    const lease = formatLeaseId(target.lease);
+    this.#leases.set(target, lease);
+    return lease;
+  }
+
+  #leave(lease: string): void {
+    const left = (this.#open.get(lease) ?? 1) - 1;
+    if (left === 0) this.#open.delete(lease);
+    else this.#open.set(lease, left);
   }
 }
 

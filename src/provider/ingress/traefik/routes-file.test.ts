@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
+import { silentLogger } from "../../../util/index.ts";
+import { dynamicConfiguration, optionsNotKept } from "./configuration.ts";
+import { RoutesFile } from "./routes-file.ts";
+
+const LEASE = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
+const OTHER = { ...LEASE, dseq: 8n };
+const TWO = ["10.0.0.2:80", "10.0.0.3:80"];
+
+function target(options: Partial<HttpOptions> = {}, lease = LEASE) {
+  return { lease, service: "web", port: 80, options: { ...DEFAULT_HTTP_OPTIONS, ...options } };
+}
+
+function retryOf(options: Partial<HttpOptions>, backends = TWO): unknown {
+  const { http } = dynamicConfiguration([{ host: "a.example", target: target(options), backends }], []);
+  return http.middlewares?.["a.example"];
+}
+
+it("has for each host name a router and a service, and the same for gRPC", () => {
+  const route = { host: "a.example", target: target({ readTimeout: 2_000 }), backends: ["10.0.0.2:80"] };
+  expect(dynamicConfiguration([route], [])).toEqual({
+    http: {
+      routers: {
+        "a.example": { rule: "Host(`a.example`)", service: "a.example" },
+        "grpc/a.example": {
+          rule: "Host(`a.example`) && HeaderRegexp(`Content-Type`, `(?i)^application/grpc([+;]|$)`)",
+          service: "grpc/a.example",
+        },
+      },
+      services: {
+        none: { loadBalancer: { passHostHeader: true } },
+        "a.example": { loadBalancer: { servers: [{ url: "http://10.0.0.2:80" }], serversTransport: "a.example" } },
+        "grpc/a.example": { loadBalancer: { servers: [{ url: "h2c://10.0.0.2:80" }], serversTransport: "a.example" } },
+      },
+      serversTransports: {
+        "a.example": { forwardingTimeouts: { dialTimeout: "5000ms", responseHeaderTimeout: "2000ms" } },
+      },
+    },
+  });
+});
+
+it("retries as the tenant wishes, at most once at each replica", () => {
+  expect(retryOf({})).toEqual({ retry: { attempts: 2 } });
+  expect(retryOf({ nextTries: 1 })).toBeUndefined();
+  expect(retryOf({}, ["10.0.0.2:80"])).toBeUndefined();
+  expect(retryOf({ nextCases: ["off"] })).toBeUndefined();
+  expect(retryOf({ nextCases: ["503"], nextTimeout: 500 })).toEqual({
+    retry: { attempts: 2, timeout: "500ms", status: ["503"], disableRetryOnNetworkError: true },
+  });
+});
+
+it.each<[Partial<HttpOptions>, string[]]>([
+  [{}, []],
+  [{ maxBodySize: 100 << 20, readTimeout: 1_000, nextTries: 2, nextCases: ["503"], proxyBufferSize: 65_536 }, []],
+  [{ maxBodySize: 1_000, sendTimeout: 1_000 }, ["max_body_size", "send_timeout"]],
+])("tells which of the options of %j Traefik does not keep", (options, names) => {
+  expect(optionsNotKept({ ...DEFAULT_HTTP_OPTIONS, ...options })).toEqual(names);
+});
+
+it("keeps routes of the last start until all leases are known, except those of names that a lease has had since", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-routes-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "ingress", "routes.yaml");
+  const open = async (isWhole: boolean): Promise<RoutesFile> => {
+    const file = new RoutesFile({ path, backends: () => TWO, folders: [], log: silentLogger });
+    file.routes.isWhole = isWhole;
+    await file.listen();
+    onTestFinished(() => file.drain());
+    return file;
+  };
+  const hosts = (): string[] => {
+    const { http } = JSON.parse(readFileSync(path, "utf8"));
+    return Object.keys(http.routers ?? {}).filter((name) => !name.startsWith("grpc/"));
+  };
+  const before = await open(true);
+  before.routes.set("a.example", target());
+  before.routes.set("b.example", target({}, OTHER));
+  before.changed();
+  await expect.poll(hosts).toEqual(["a.example", "b.example"]);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  await before.drain();
+
+  const after = await open(false);
+  expect(hosts()).toEqual(["a.example", "b.example"]);
+  after.routes.set("a.example", target());
+  after.changed();
+  await after.removeLease(LEASE);
+  await expect.poll(hosts).toEqual(["b.example"]);
+  after.routes.isWhole = true;
+  after.changed();
+  await expect.poll(hosts).toEqual([]);
+  after.routes.set("c.example", target());
+  after.changed();
+  await after.close();
+  expect(hosts()).toEqual([]);
+});
+
+it("writes anew what it cannot read, and tries again what it could not write", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-routes-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "ingress", "routes.yaml");
+  mkdirSync(join(folder, "ingress"));
+  writeFileSync(path, "http: [");
+  const said: string[] = [];
+  const log = { ...silentLogger, error: (text: string) => void said.push(text) };
+  const file = new RoutesFile({ path, backends: () => TWO, folders: [], log });
+  file.routes.isWhole = false;
+  await file.listen();
+  onTestFinished(() => file.drain());
+  const routers = () => JSON.parse(readFileSync(path, "utf8")).http.routers;
+  expect(routers()).toBeUndefined();
+  renameSync(join(folder, "ingress"), join(folder, "away"));
+  file.routes.set("a.example", target());
+  file.changed();
+  await expect.poll(() => said).toEqual(["routes not published, trying again"]);
+  renameSync(join(folder, "away"), join(folder, "ingress"));
+  file.look();
+  await expect.poll(routers).toHaveProperty(["a.example"]);
+});

@@ -1,0 +1,155 @@
+import { dirname } from "node:path";
+import { errorText, type Logger, makePrivateDirectory, readFileText, replaceFile } from "../../../util/index.ts";
+import type { LeaseKey } from "../../../wire/index.ts";
+import type { BackendRouting } from "../../cluster/index.ts";
+import { ChallengeAnswers } from "../decide.ts";
+import { Routes } from "../routes.ts";
+import type { PlaneIngress } from "../server.ts";
+import { Certificates } from "../tls/certificates.ts";
+import {
+  type DynamicConfiguration,
+  dynamicConfiguration,
+  type HttpSections,
+  SECTIONS,
+  together,
+} from "./configuration.ts";
+
+/** Changes within this time are written together. */
+const SETTLE_MS = 50;
+/** How often certificates are checked, and a file is tried again that could not be written. */
+const LOOK_MS = 2_000;
+const MAX_FILE = 256 << 20;
+
+export interface RoutesFileOptions {
+  /** Its name ends in `.yaml`. */
+  readonly path: string;
+  readonly backends: BackendRouting["backends"];
+  /** Folders with certificates. */
+  readonly folders: readonly string[];
+  readonly log: Logger;
+}
+
+/**
+ * An ingress that carries nothing: it keeps all routes in a file that a Traefik of the operator's follows. The file is replaced as a
+ * whole, readable by the provider alone, because the keys of certificates are in it.
+ */
+export class RoutesFile implements PlaneIngress {
+  readonly routes = new Routes();
+  /** No ACME server asks here. */
+  readonly challenges = new ChallengeAnswers();
+  readonly #options: RoutesFileOptions;
+  readonly #certificates: Certificates;
+  /** Host names that were routed since the start. */
+  readonly #seen = new Set<string>();
+  /** What the file had at the start, which counts until all leases are known. */
+  #before: HttpSections = {};
+  #text = "";
+  #problems: readonly string[] = [];
+  #settling: NodeJS.Timeout | undefined;
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor(options: RoutesFileOptions) {
+    this.#options = options;
+    this.#certificates = new Certificates(options.folders);
+  }
+
+  async listen(): Promise<number> {
+    this.#before = this.#read();
+    makePrivateDirectory(dirname(this.#options.path));
+    this.#write();
+    this.#looking = setInterval(() => this.look(), LOOK_MS).unref();
+    return 0;
+  }
+
+  exposeService(): Promise<number> {
+    return Promise.reject(new Error("an external ingress has no ports of services"));
+  }
+
+  async removeLease(id: LeaseKey): Promise<void> {
+    this.routes.removeLease(id);
+    this.changed();
+  }
+
+  /** Takes up certificates that have changed. */
+  look(): void {
+    const { problems } = this.#certificates.look();
+    this.#tell(problems);
+    this.changed();
+  }
+
+  /** Routes or addresses are others than before. */
+  changed(): void {
+    for (const host of this.routes.hosts()) this.#seen.add(host);
+    this.#settling ??= setTimeout(() => this.#write(), SETTLE_MS);
+  }
+
+  listeners(): Map<string, never> {
+    return new Map<string, never>();
+  }
+
+  async drain(): Promise<void> {
+    this.#stop();
+  }
+
+  /** Nothing is routed any more. */
+  async close(): Promise<void> {
+    this.#stop();
+    for (const host of this.routes.hosts()) this.routes.remove(host);
+    this.routes.isWhole = true;
+    this.#write();
+  }
+
+  #stop(): void {
+    clearInterval(this.#looking);
+    clearTimeout(this.#settling);
+  }
+
+  #tell(problems: readonly string[]): void {
+    const { log } = this.#options;
+    for (const problem of problems)
+      if (!this.#problems.includes(problem)) log.error("certificate not used", { err: problem });
+    this.#problems = problems;
+  }
+
+  #read(): HttpSections {
+    try {
+      // The file is our own; one that is not is written anew.
+      const { http } = JSON.parse(readFileText(this.#options.path, { maxBytes: MAX_FILE })) as DynamicConfiguration;
+      return http;
+    } catch {
+      return {};
+    }
+  }
+
+  #write(): void {
+    this.#settling = undefined;
+    const { path, log } = this.#options;
+    const text = JSON.stringify(this.#configuration(), undefined, 1);
+    if (text === this.#text) return;
+    try {
+      replaceFile(path, text);
+      this.#text = text;
+    } catch (error) {
+      log.error("routes not published, trying again", { path, err: errorText(error) });
+    }
+  }
+
+  #configuration(): DynamicConfiguration {
+    const { backends } = this.#options;
+    const routes = this.routes.entries().map(([host, target]) => {
+      return { host, target, backends: backends(target.lease, target.service, target.port) };
+    });
+    const now = dynamicConfiguration(routes, this.#certificates.presented);
+    if (this.routes.isWhole) return now;
+    return { ...now, http: together([this.#kept(), now.http]) };
+  }
+
+  /** What the file had at the start for host names that no lease has had since. */
+  #kept(): HttpSections {
+    const isKept = ([name]: [string, object]) => !this.#seen.has(name.replace(/^grpc\//, ""));
+    const sections = SECTIONS.map((section) => {
+      return [section, Object.fromEntries(Object.entries(this.#before[section] ?? {}).filter(isKept))] as const;
+    });
+    return Object.fromEntries(sections);
+  }
+}
