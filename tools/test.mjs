@@ -196,9 +196,7 @@ const MINUTES = { unit: 15, quick: 10, alone: 20, again: 10, simulation: 40, lan
  */
 const APART = [
   "test/interop/",
-  ...["browser", "cli-node", "genesis", "keyring-backends", "keyring-dialogs", "ledger", "terminal"].map(
-    (name) => `test/e2e/${name}.test.ts`,
-  ),
+  ...["browser", "cli-node", "ledger", "terminal"].map((name) => `test/e2e/${name}.test.ts`),
 ];
 
 /** Containers of drivers and of surroundings that fail: mostly they wait, in a lane beside the other containers. */
@@ -214,11 +212,13 @@ const HOSTS = [
   "set-up",
 ].map((name) => `test/e2e/${name}.test.ts`);
 
-/** All kills, attacks that measure neither pace nor memory, and tests that build in their own folders. */
+/** All kills, attacks that measure neither pace nor memory, tests that build in their own folders, and tests of keyrings. */
 const KILLS = [
   "test/kill/",
   ...["deposits", "gas", "leases", "modules", "pruned", "queries"].map((name) => `test/attack/${name}.test.ts`),
-  ...["generated", "library", "release", "template"].map((name) => `test/e2e/${name}.test.ts`),
+  ...["generated", "genesis", "keyring-backends", "keyring-dialogs", "library", "release", "template"].map(
+    (name) => `test/e2e/${name}.test.ts`,
+  ),
 ];
 
 /** The driver on a cluster that runs pods, tenants and hostile ones there. The rest of its tests is `npm run lab kubernetes`. */

@@ -159,10 +159,10 @@ describe.skipIf(missing !== undefined)("engine driver and a registry with a pass
     }
 
     it("holds no more images of the disk than a lease may have", async () => {
-      for (const version of ["a", "b", "c", "d"]) await pushVersion(version);
+      for (const version of ["a", "b", "c"]) await pushVersion(version);
       const held: number[] = [];
-      for (const version of ["a", "b", "c", "d"]) held.push(await update(version));
-      expect(held).toEqual([1, 2, 2, 2]);
+      for (const version of ["a", "b", "c"]) held.push(await update(version));
+      expect(held).toEqual([1, 2, 2]);
     });
 
     it("holds no more where a tag names other contents each time", async () => {
