@@ -1,6 +1,6 @@
 export type { SdlErrorKind, SdlIssue } from "./errors.ts";
 export { formatIssue, manifestErrors, SDL_CODES, SdlError } from "./errors.ts";
-export { loadSdlFile } from "./file.ts";
+export { loadSdlFile, requireOrderable, type SdlSource } from "./file.ts";
 export type { SdlLimits } from "./limits.ts";
 export { DEFAULT_LIMITS, formatBytes, SIZE_LIMITS, type SizeLimit } from "./limits.ts";
 export type { LoadedSdl, LoadOptions } from "./load.ts";
@@ -14,7 +14,6 @@ export { formatPrice, groupPrice, priceOverTime } from "./plan/price.ts";
 export { type AttributeLimits, attributeFault, MOST_ATTRIBUTES, matchAttributes } from "./read/attributes.ts";
 export { chosenOptions, DEFAULT_HTTP_OPTIONS } from "./read/expose.ts";
 export { Report } from "./report.ts";
-export { requireOrderable, type SdlSource } from "./require-orderable.ts";
 export {
   type AttributeParams,
   attributeLimits,

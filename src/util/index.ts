@@ -9,4 +9,4 @@ export * from "./names.ts";
 export * from "./numbers/index.ts";
 export * from "./recent.ts";
 export * from "./settings/index.ts";
-export * from "./text/index.ts";
+export * from "./text.ts";

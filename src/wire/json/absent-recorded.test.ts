@@ -7,9 +7,9 @@ import { fromBase64, fromHex } from "../../util/index.ts";
 import { encodeMessage } from "../codec/index.ts";
 import { TxBodySchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { secp256k1PublicKey } from "../keys/index.ts";
+import { verifySignature } from "../tx/signatures.ts";
 import { decodeTx } from "../tx/strict.ts";
 import { SignMode, singleMode } from "../tx/tx.ts";
-import { verifySignature } from "../tx/verify.ts";
 import { fromJson, printJson, toJson } from "./index.ts";
 
 /** Recorded output of the reference tools for messages with as few fields as possible. */

@@ -1,2 +1,1 @@
-export { type DescriptorFile, MAX_REFLECTIONS, Reflection, type ReflectionParts } from "./reflection.ts";
-export { addReflection } from "./routes.ts";
+export { addReflection, type DescriptorFile, MAX_REFLECTIONS, Reflection, type ReflectionParts } from "./reflection.ts";

@@ -1,10 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { fromBase64 } from "../../util/index.ts";
-import type {
-  ServerReflectionRequest,
-  ServerReflectionResponseSchema,
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  type ServerReflectionResponseSchema,
 } from "../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionAlpha } from "../gen/grpc/reflection/v1alpha/reflection_pb.js";
+
+/** Bytes of a question: it has a name or two. While one comes, the library looks at all of its parts again and again. */
+const MAX_QUESTION_BYTES = 4 * 1024;
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
@@ -72,4 +77,13 @@ export class Reflection {
 
 function notFound(errorMessage: string): Answer {
   return { case: "errorResponse", value: { errorCode: Code.NotFound, errorMessage } };
+}
+
+/** Serves reflection under its name and under the older one. */
+export function addReflection(router: ConnectRouter, reflection: Reflection): void {
+  const { serverReflectionInfo: method } = ServerReflection.method;
+  // The older version has the same messages under another name.
+  for (const parent of [ServerReflection, ServerReflectionAlpha]) {
+    router.rpc({ ...method, parent }, (requests) => reflection.answers(requests), { readMaxBytes: MAX_QUESTION_BYTES });
+  }
 }

@@ -1,12 +1,27 @@
-import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { isMessage, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, isMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { type Any, AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { sdkErrors, toBase64, toUtf8 } from "../../util/index.ts";
+import { fromBase64, sdkErrors, toBase64, toUtf8 } from "../../util/index.ts";
 import { type Unpacked, unpackAny } from "../any.ts";
 import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
-import { formatTimestamp, type JsonObject, type JsonValue, printJson, sortJson, toNanos } from "../json/index.ts";
+import {
+  formatTimestamp,
+  fromJson,
+  isArray,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  printJson,
+  sortJson,
+  toNanos,
+} from "../json/index.ts";
 import { printScalar } from "../json/scalars.ts";
-import { type PublicKey, publicKeyFromAny } from "../keys/index.ts";
+import {
+  multisigPublicKey,
+  type PublicKey,
+  publicKeyFromAny,
+  type SinglePublicKey,
+  secp256k1PublicKey,
+} from "../keys/index.ts";
 import {
   aminoEmptyIsNull,
   aminoFieldName,
@@ -183,4 +198,29 @@ function aminoAny(any: Any, names: AminoNames): JsonValue {
 /** Whether a message is a public key, which amino writes in its own form. */
 export function isKeyType(schema: DescMessage): boolean {
   return KEY_NAMES.includes(aminoName(schema) ?? "");
+}
+
+/**
+ * A public key in one of its two JSON forms: proto (`@type`, `key`) or amino (`type`, `value`). Throws
+ * `sdkErrors.invalidPubKey`.
+ */
+export function publicKeyFromJson(json: JsonValue): PublicKey {
+  if (isObject(json) && json["@type"] !== undefined) return publicKeyFromAny(fromJson(AnySchema, json));
+  if (!isObject(json) || !isObject(json.value)) return singleFromAmino(json);
+  const { threshold, pubkeys } = json.value;
+  if (json.type !== MULTISIG_NAME || !isArray(pubkeys)) throw unknownForm();
+  return multisigPublicKey(Number(threshold), pubkeys.map(singleFromAmino));
+}
+
+function singleFromAmino(json: JsonValue): SinglePublicKey {
+  if (!isObject(json) || typeof json.value !== "string") throw unknownForm();
+  const key = fromBase64(json.value);
+  if (json.type === SECP256K1_NAME) return secp256k1PublicKey(key);
+  if (json.type !== ED25519_NAME) throw unknownForm();
+  if (key.length !== 32) throw sdkErrors.invalidPubKey(`ed25519 key of ${key.length} bytes`);
+  return { type: "ed25519", key };
+}
+
+function unknownForm(): Error {
+  return sdkErrors.invalidPubKey("it is not the JSON of a known type of public key");
 }

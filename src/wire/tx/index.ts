@@ -1,4 +1,4 @@
-/** Transactions: strict decoding, sign bytes of both modes, signers, and verification of signatures. */
+/** Transactions: strict decoding, sign bytes of both modes, signers, and verification and forms of signatures. */
 export {
   type AminoNames,
   type AminoSignable,
@@ -6,12 +6,11 @@ export {
   aminoMessage,
   aminoPublicKey,
   aminoSignBytes,
+  publicKeyFromJson,
   type SignerData,
 } from "./amino.ts";
 export { type Envelope, readEnvelope } from "./envelope.ts";
-export { publicKeyFromJson } from "./keys-json.ts";
-export * from "./signature-descriptors.ts";
+export * from "./signatures.ts";
 export * from "./signers.ts";
 export * from "./strict.ts";
 export * from "./tx.ts";
-export * from "./verify.ts";

@@ -10,6 +10,7 @@ import { encodeMultiSignature, memberSignatures, publicKeyAddress, publicKeyFrom
 import { findTypeUrl } from "../registry.ts";
 import { toStdTx } from "../std-tx/std-tx.ts";
 import { aminoSignBytes, type SignerData } from "./amino.ts";
+import { verifySignature } from "./signatures.ts";
 import { txSigners } from "./signers.ts";
 import { type DecodedTx, decodeTx } from "./strict.ts";
 import {
@@ -22,7 +23,6 @@ import {
   signBytes,
   txHash,
 } from "./tx.ts";
-import { verifySignature } from "./verify.ts";
 
 interface Mode {
   readonly signed_stdout: string;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readProxyHeader } from "./proxy-header.ts";
+import { readProxyHeader } from "./proxies.ts";
 
 const SIGNATURE = Buffer.from("0d0a0d0a000d0a515549540a", "hex");
 const v2 = (command: number, family: number, addresses: Buffer): Buffer =>
