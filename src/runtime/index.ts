@@ -1,13 +1,11 @@
 export type { Account } from "./ante/account.ts";
 export type { AnteAccounts, AnteBank, AnteOptions, AnteParams, FeeGrants, FeeUse } from "./ante/ante.ts";
-export { runBlockItem, runVitalItem } from "./blockitem.ts";
 export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
 export { type Event, type EventAttribute, EventSink } from "./events.ts";
-export { BlockItemFailure, GivenUp, isFatal, isPanic } from "./failure.ts";
+export { BlockItemFailure, GivenUp, isFatal, isPanic, runBlockItem, runVitalItem } from "./failure.ts";
 export { BlockGas, type GasMeter, infiniteGas, limitedGas } from "./gas/gas.ts";
 export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./gas/message-gas.ts";
 export { type GasCosts, meteredStore } from "./gas/metered.ts";
-export { brokenInvariants, InvariantBreach } from "./invariants.ts";
 export {
   type BlockPhase,
   type BlockUpdates,
@@ -15,19 +13,24 @@ export {
   type BoundService,
   bindService,
   bindSome,
+  brokenInvariants,
   defineGenesis,
   defineModule,
   type GenesisPart,
   type Handlers,
   type Invariant,
+  InvariantBreach,
   type LongListWalk,
   type Module,
   type ModuleAccountSpec,
+  movedDue,
+  movedEnd,
+  movedHeight,
   type Restart,
   type RestartPart,
   type Validators,
 } from "./module.ts";
-export { paramsItem, remembered } from "./params.ts";
+export { paramsItem, remembered, updateParams } from "./params.ts";
 export {
   type CoinMessage,
   coinMessage,
@@ -54,7 +57,6 @@ export {
 } from "./requests/query-failure.ts";
 export { checkAddress, checkAuthority, minimumsProblems, readState } from "./requests/requests.ts";
 export { readTime } from "./requests/times.ts";
-export { movedDue, movedEnd, movedHeight } from "./restart.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./run/logs.ts";
 export { failedMessage } from "./run/messages.ts";
@@ -72,4 +74,3 @@ export {
   messageService,
   type NestedMessage,
 } from "./run/service.ts";
-export { updateParams } from "./update-params.ts";

@@ -173,3 +173,42 @@ export interface Module {
 export function defineModule(module: Module): Module {
   return module;
 }
+
+/** Runs every invariant of the modules and returns the sentences of the broken ones, `bank/supply: ...`. */
+export function brokenInvariants(modules: readonly Module[], ctx: Context): string[] {
+  return modules.flatMap((module) =>
+    Object.entries(module.invariants ?? {}).flatMap(([name, holds]) => {
+      const problem = holds(ctx);
+      return problem === undefined ? [] : [`${module.name}/${name}: ${problem}`];
+    }),
+  );
+}
+
+/** A broken invariant: the state is wrong, whatever caused it. Nothing may continue with it. */
+export class InvariantBreach extends Error {
+  readonly sentences: readonly string[];
+
+  constructor(height: bigint, sentences: readonly string[]) {
+    super(`invariants broken at height ${height}:\n${sentences.join("\n")}`);
+    this.name = "InvariantBreach";
+    this.sentences = sentences;
+  }
+}
+
+/**
+ * A height as seen by a chain that begins after block `last`: blocks of the older chain have 0 and negative heights.
+ */
+export function movedHeight(height: bigint, last: bigint): bigint {
+  return height - last;
+}
+
+/** The same for a height at which something ended; 0 means that it has not ended, before and after. */
+export function movedEnd(height: bigint, last: bigint): bigint {
+  if (height === 0n) return 0n;
+  return height === last ? -1n : height - last;
+}
+
+/** The same for a height at which something is due; overdue heights become due at once. */
+export function movedDue(height: bigint, last: bigint): bigint {
+  return height > last ? height - last : 0n;
+}

@@ -8,7 +8,7 @@ import { MsgSetSendEnabledSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.j
 import { encodeAddress } from "../../wire/index.ts";
 import { authModule } from "../auth/index.ts";
 import { BankKeeper } from "./index.ts";
-import { checkSetSendEnabled, setSendEnabled } from "./send-enabled.ts";
+import { checkSetSendEnabled, setSendEnabled } from "./msgs.ts";
 
 function kept() {
   const ctx = emptyContext("bank");

@@ -1,9 +1,15 @@
-import { type ConsensusParams, consensusParamsOf, consensusParamsProblems } from "../../abci/index.ts";
+import { create } from "@bufbuild/protobuf";
+import {
+  type ConsensusParams,
+  consensusParamsFields,
+  consensusParamsOf,
+  consensusParamsProblems,
+} from "../../abci/index.ts";
 import { type BoundService, bindService, blockProblems, checkAuthority } from "../../runtime/index.ts";
+import { ConsensusParamsSchema } from "../../wire/gen/sdk/consensus/v1/query_pb.js";
 import { Msg, type MsgUpdateParams } from "../../wire/gen/sdk/consensus/v1/tx_pb.js";
-import { consensusErrors as errors } from "../../wire/index.ts";
+import { consensusErrors as errors, printJson, sortJson, toJson } from "../../wire/index.ts";
 import type { ConsensusKeeper } from "./keeper.ts";
-import { paramsText } from "./text.ts";
 
 export function consensusMsgs(keeper: ConsensusKeeper): BoundService {
   return bindService(
@@ -33,4 +39,11 @@ function read(msg: MsgUpdateParams): ConsensusParams {
   if ((msg.abci?.voteExtensionsEnableHeight ?? 0n) !== 0n)
     throw errors.invalidParams("abci.vote_extensions_enable_height must be 0: this chain has no vote extensions");
   return params;
+}
+
+/** The parameters as sorted JSON in one line, for events. */
+function paramsText(params: ConsensusParams): string {
+  return printJson(
+    sortJson(toJson(ConsensusParamsSchema, create(ConsensusParamsSchema, consensusParamsFields(params)))),
+  );
 }

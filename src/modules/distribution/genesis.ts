@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, defineGenesis, entryProblems, type GenesisPart } from "../../runtime/index.ts";
+import { type Context, defineGenesis, entryProblems, type GenesisPart, type RestartPart } from "../../runtime/index.ts";
 import { DEC_ONE, parseDec, toHex } from "../../util/index.ts";
 import {
   DelegatorStartingInfoSchema,
@@ -17,7 +17,7 @@ import {
 import { decodeAddress, encodeAddress } from "../../wire/index.ts";
 import { genesisProblem } from "./genesis-check.ts";
 import { type DistributionKeeper, store } from "./keeper.ts";
-import { distributionRestart } from "./restart.ts";
+import { beginAgain, withdrawRewards } from "./rewards.ts";
 
 const COMMUNITY_TAX = `${parseDec("0.02")}`;
 
@@ -157,4 +157,27 @@ function problems(state: GenesisState): string[] {
       return [toHex(valoper(each.validatorAddress)), each.height, each.period].join(" ");
     }),
   ];
+}
+
+/** All rewards and commissions are paid; the periods of every validator begin again. */
+function distributionRestart(keeper: DistributionKeeper): RestartPart<GenesisState> {
+  return { prepare: (ctx) => payAll(keeper, ctx), move: moved };
+}
+
+function payAll(keeper: DistributionKeeper, ctx: Context): void {
+  const { outstanding, starts } = keeper.records;
+  const operators = [...outstanding.keys(store(ctx))];
+  for (const operator of operators)
+    if (keeper.commission(ctx, operator).length > 0) keeper.withdrawCommission(ctx, operator);
+  const rewards = [...starts.keys(store(ctx))].map(([operator, delegator]) => ({ operator, delegator }));
+  for (const reward of rewards) withdrawRewards(keeper, ctx, reward);
+  for (const operator of operators) beginAgain(keeper, ctx, operator);
+}
+
+function moved(state: GenesisState): GenesisState {
+  const delegatorStartingInfos = state.delegatorStartingInfos.map(({ startingInfo: info, ...rest }) => ({
+    ...rest,
+    ...(info === undefined ? {} : { startingInfo: { ...info, height: 0n } }),
+  }));
+  return create(GenesisStateSchema, { ...state, delegatorStartingInfos });
 }

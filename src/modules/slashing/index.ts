@@ -1,11 +1,10 @@
 import { type Context, defineModule, type Module } from "../../runtime/index.ts";
 import type { Penalties } from "../evidence/index.ts";
 import type { StakingHooks } from "../staking/index.ts";
-import { doubleSignPenalties } from "./double-sign.ts";
-import { beginBlock } from "./downtime.ts";
 import { slashingGenesis } from "./genesis.ts";
 import { SlashingKeeper, type Stake, signingHooks, store } from "./keeper.ts";
 import { slashingMsgs } from "./msgs.ts";
+import { beginBlock, doubleSignPenalties } from "./penalties.ts";
 import { slashingQueries } from "./queries.ts";
 
 export interface Slashing {

@@ -25,8 +25,8 @@ import {
   signatureCount,
   type VerifiedSignatures,
 } from "./signatures.ts";
-import { missingBytes } from "./simulated.ts";
 import type { FeeGranter, PreparedTx } from "./tx.ts";
+import { missingBytes } from "./tx.ts";
 
 /** Limits and prices of transactions (parameters of module auth). */
 export interface AnteParams {

@@ -1,14 +1,17 @@
-import type { Context } from "../../../runtime/index.ts";
-import { addressKey, collection, type KVStore } from "../../../store/index.ts";
+import { create } from "@bufbuild/protobuf";
+import { type CoinMessage, type Context, coinMessage } from "../../../runtime/index.ts";
+import { addressKey, collection, type KVStore, protoValue, type ValueCodec } from "../../../store/index.ts";
 import type { IntCoin } from "../../../util/index.ts";
+import { BaseVestingAccountSchema } from "../../../wire/gen/sdk/vesting/v1beta1/vesting_pb.js";
 import type { Vesting } from "./message.ts";
-import { delegatedValue } from "./records.ts";
 import { subtractCoins, type VestingDelegated, withDelegation, withUndelegation } from "./schedule.ts";
 import { StoredSchedule, storedSchedule } from "./stored.ts";
 
 const NANOS = 1_000_000_000n;
 
 const NOTHING: VestingDelegated = { free: [], vesting: [] };
+
+const parts = protoValue(BaseVestingAccountSchema);
 
 /** The records of vesting accounts; the kind of an account tells whether it has one. */
 export class VestingRecords {
@@ -55,3 +58,23 @@ export class VestingRecords {
 
 /** Coins of an account. */
 type CoinsOf<C = IntCoin> = readonly [address: Uint8Array, coins: readonly C[]];
+
+/** Delegated amounts change more often than the schedule, so they are stored apart. */
+const delegatedValue: ValueCodec<VestingDelegated> = {
+  encode: ({ free, vesting }) =>
+    parts.encode(
+      create(BaseVestingAccountSchema, {
+        delegatedFree: free.map(coinMessage),
+        delegatedVesting: vesting.map(coinMessage),
+      }),
+    ),
+  decode(bytes) {
+    const { delegatedFree, delegatedVesting } = parts.decode(bytes);
+    return { free: delegatedFree.map(intCoin), vesting: delegatedVesting.map(intCoin) };
+  },
+};
+
+/** A coin that was written here. */
+function intCoin({ denom, amount }: CoinMessage): IntCoin {
+  return { denom, amount: BigInt(amount) };
+}

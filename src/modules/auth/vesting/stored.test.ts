@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { IntCoin } from "../../../util/index.ts";
-import { Cells } from "./cells.ts";
 import { MAX_PERIOD_COINS, MAX_VESTING_DENOMS, MAX_VESTING_PERIODS, periodicSchedule } from "./schedule.ts";
-import { StoredSchedule } from "./stored.ts";
+import { Cells, StoredSchedule } from "./stored.ts";
 
 /** Counts the reads of a record. */
 class CountedCells extends Cells {

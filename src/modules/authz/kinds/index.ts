@@ -2,10 +2,8 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { NestedMessage } from "../../../runtime/index.ts";
 import { sdkErrors } from "../../../util/index.ts";
 import { type Any, type Namespace, packAny, toNamespace, unpackAny } from "../../../wire/index.ts";
-import { depositKind } from "./deposit.ts";
-import { genericKind } from "./generic.ts";
+import { depositKind, genericKind, sendKind } from "./basic.ts";
 import type { Kind } from "./kind.ts";
-import { sendKind } from "./send.ts";
 import { stakeKind } from "./stake.ts";
 
 const KINDS: readonly Kind[] = [genericKind, sendKind, stakeKind, depositKind];
