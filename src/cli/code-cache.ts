@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 
-/** A part of the program: it receives what it imports and returns what it exports. */
+/** A part of the program: it receives its imports and returns its exports. */
 type Chunk = (
   load: (chunk: number) => object,
   later: (chunk: number) => Promise<object>,
@@ -37,7 +37,7 @@ export class Packs {
   readonly #moduleUrl: string;
   readonly #exports = new Map<number, object>();
   readonly #chunks = new Map<Pack, Readonly<Record<number, Chunk>>>();
-  /** What was compiled, by file. */
+  /** Compiled scripts, by file. */
   readonly scripts = new Map<string, Script>();
 
   constructor(packs: readonly Pack[], options: PackOptions) {
@@ -51,7 +51,7 @@ export class Packs {
     return [...this.#exports.keys()];
   }
 
-  /** What a chunk exports. */
+  /** Exports of a chunk. */
   readonly load = (chunk: number): object => {
     const known = this.#exports.get(chunk);
     if (known !== undefined) return known;

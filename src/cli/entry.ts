@@ -3,7 +3,7 @@ import { type Pack, Packs } from "./code-cache.ts";
 
 /** Set by the build. */
 declare const SVC_VERSION: string;
-/** The files of the program and what is in them; set by the build. */
+/** The files of the program and their contents; set by the build. */
 declare const SVC_PACKS: readonly Pack[];
 /** The chunk that the program begins with, and the one that a thread of a node begins with; set by the build. */
 declare const SVC_MAIN: number;

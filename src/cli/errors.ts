@@ -4,7 +4,7 @@ export { commandError } from "../util/index.ts";
 
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {
-  /** What to write instead. */
+  /** The right form. */
   readonly hint: string | undefined;
 
   constructor(message: string, hint?: string) {

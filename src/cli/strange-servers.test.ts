@@ -191,7 +191,7 @@ test("a password in an address is not repeated", async () => {
   }
 });
 
-/** Made for this test; nobody trusts it. */
+/** A self-signed certificate for this test. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgh64pVDKK9NBXYNVd
 P6+6ASu3oIkzvC6n1L2oMUzuzEGhRANCAARW08JCUo+9fud8yxbR4Htpvlb43ALL

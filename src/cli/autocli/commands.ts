@@ -6,11 +6,11 @@ import type { CommandSpec } from "../command/spec.ts";
 /** Services of rpcs that are commands: `svc query <module>` and `svc tx <module>`. */
 export type ServiceName = "Query" | "Msg";
 
-/** An rpc with what its options say of one of its commands. */
+/** An rpc with the options of one of its commands. */
 export interface MethodCommand {
   readonly method: DescMethod;
   readonly cli: Cli;
-  /** Fields that are arguments of this command or of another of the rpc: none of them is a flag. */
+  /** Fields that are arguments of any command of the rpc: none of them is a flag. */
   readonly positional: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface GroupSource {
   readonly toCommand: (command: MethodCommand) => CommandSpec;
 }
 
-/** The commands of a module: those written by hand, then one for each rpc that its options do not skip. */
+/** The commands of a module: first the handwritten ones, then one for each rpc that its options do not skip. */
 export function groupCommands({ module, service, own, toCommand }: GroupSource): CommandSpec[] {
   const services = moduleServices(module).filter(({ name }) => name === service);
   const words = new Map(

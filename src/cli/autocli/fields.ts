@@ -25,7 +25,7 @@ export const ID_KINDS: ReadonlyMap<string, string> = new Map([
   ["svc.cert.v1beta1.CertificateID", "certificate"],
 ]);
 
-/** What the help says about flags; a name means the same everywhere. */
+/** Help texts of flags; a name means the same everywhere. */
 const SUMMARIES: Readonly<Record<string, string>> = {
   owner: "account that owns it",
   dseq: "number of the deployment",
@@ -116,7 +116,7 @@ function fieldFlag(field: DescField, path: readonly string[]): FieldFlag {
   return { flag, path, field };
 }
 
-/** Enum fields of which the chain accepts only some values from the signer, with the lowest and highest number. */
+/** Enum fields whose values the chain restricts for the signer, with the lowest and highest number. */
 const ACCEPTED: ReadonlyMap<string, readonly [from: number, to: number]> = new Map([
   ["svc.market.v1beta1.MsgCloseBid.reason", [10_000, 19_999]],
 ]);

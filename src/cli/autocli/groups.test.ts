@@ -103,7 +103,7 @@ const BESIDE: Readonly<Record<string, string>> = {
 
 /** The signer of messages that no account can send: they are parts of proposals. */
 const AUTHORITY = "authority";
-/** Its rpcs are called on chains that lack those of `sdk.gov.v1`. */
+/** Its rpcs are called on chains without `sdk.gov.v1`. */
 const OLDER = ["sdk.gov.v1beta1.Msg", "sdk.gov.v1beta1.Query"];
 const TREES = [
   ["Msg", await wordsOf(txGroups()), OWN_TXS],

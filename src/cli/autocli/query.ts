@@ -14,12 +14,12 @@ import { type FieldFlag, fieldFlags, idField, isPageRequest } from "./fields.ts"
 import { ID_ARGUMENT, idArgument, readFlags, requireId } from "./read.ts";
 import { readSingle, type Single, singleOf } from "./single.ts";
 
-/** The commands of a module's queries: those written by hand, and those from the options of its rpcs. */
+/** The commands of a module's queries: handwritten ones, and those from the options of its rpcs. */
 export function queryCommands(module: string, own: readonly CommandSpec[]): CommandSpec[] {
   return groupCommands({ module, service: "Query", own, toCommand });
 }
 
-/** What the command of an rpc runs, for commands of the same rpc elsewhere in the tree. */
+/** The handler of an rpc's command, for commands of the same rpc elsewhere in the tree. */
 export async function loadQuery(module: string, name: string): Promise<Run> {
   const load = queryCommands(module, []).find((each) => each.name === name)?.load;
   assert(load !== undefined, `no query ${module} ${name}`);

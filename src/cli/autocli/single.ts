@@ -18,7 +18,7 @@ export interface Single {
   readonly print: string;
 }
 
-/** What the options of a query say about such an rpc. */
+/** The single form of a query, if its options have one. */
 export function singleOf({ method, cli }: MethodCommand): Single | undefined {
   const { single } = cli;
   if (single === undefined) return undefined;
@@ -42,8 +42,7 @@ function flagOf({ input }: DescMethod, { field, flag: summary }: NonNullable<Cli
 }
 
 /**
- * The request of the single rpc, with those fields of `request` that it has too; undefined where its own field is not
- * given.
+ * The request of the single rpc, with the fields of `request` that it has too; undefined if its own field is not given.
  */
 export function readSingle(
   { method, argument, flag }: Single,

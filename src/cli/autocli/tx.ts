@@ -30,7 +30,7 @@ import { type FieldFlag, fieldFlags, idField } from "./fields.ts";
 import { ID_ARGUMENT, idArgument, readFlags, requireId } from "./read.ts";
 import { setPath, valueAt } from "./values/values.ts";
 
-/** The commands of a module's messages: those written by hand, and those from the options of its rpcs. */
+/** The commands of a module's messages: handwritten ones, and those from the options of its rpcs. */
 export function txCommands(module: string, own: readonly CommandSpec[]): CommandSpec[] {
   return groupCommands({ module, service: "Msg", own, toCommand });
 }
@@ -84,7 +84,7 @@ function messageFlags(schema: DescMessage, positional: readonly string[]): Field
     });
 }
 
-/** The fields that may name the signer: the first of them that is not empty does. */
+/** The fields that may name the signer: the first one that is not empty does. */
 function signersOf(schema: DescMessage): string[] {
   return (signerPath(schema) ?? "").split("|");
 }
@@ -129,7 +129,7 @@ function requireChange(fields: readonly FieldFlag[], flags: Flags): void {
   throw usageError("nothing to change", `give a flag such as ${first}, ${second} or ${third}`);
 }
 
-/** Fields with a word for a value that is not given, such as that of a description that stays as it is. */
+/** Fields with a word for a missing value, such as a description that stays unchanged. */
 function addAbsent(json: Values, fields: readonly FieldFlag[]): void {
   for (const { field, path } of fields) {
     const { absent } = cliField(field);
@@ -159,8 +159,8 @@ async function complete(
 }
 
 /**
- * Of two fields the second is the sender where it is not given, and the first is set only if the sender is another: who pays
- * for the deployment of an owner.
+ * With two fields, the second defaults to the sender, and the first is set only if the sender is another: the account
+ * that pays for an owner's deployment.
  */
 function setSigner(schema: DescMessage, json: Values, { sender, context }: TxSession): void {
   const paths = signersOf(schema).map((path) => path.split("."));
@@ -203,7 +203,7 @@ async function addDefaults(schema: DescMessage, json: Values, session: TxSession
   }
 }
 
-/** Of messages that an earlier release has in another form. */
+/** For messages that an earlier release has in another form. */
 const LEGACY: FlagSpec = { name: "legacy", summary: "send the message of releases before 0.46" };
 
 /** The message that chains of an earlier release take in the place of the one of this rpc. */

@@ -45,7 +45,7 @@ export async function toCommand(path: readonly CommandSpec[], io: Pick<Io, "out"
   return command;
 }
 
-/** The words of a command line after those of the command. Flags stand before the words of another program. */
+/** The words of a command line after the command's. Flags stand before the words of another program. */
 export function usageForm({ load, args = "", passThrough, programAfter }: CommandSpec): string {
   if (load === undefined) return "<command> [flags]";
   const words = args === "" ? [] : args.split(/\s+(?=[<[])/);
@@ -58,7 +58,7 @@ export function allFlags(spec: CommandSpec): readonly FlagSpec[] {
   return [...(spec.flags ?? []), ...GLOBAL_FLAGS];
 }
 
-/** Reads the words after those of the command; undefined when they asked for help, which is then printed. */
+/** Reads the words after the command's; undefined if they asked for help, which is then printed. */
 export async function parseLine(
   command: Command,
   spec: CommandSpec,
@@ -86,7 +86,7 @@ function remedyOf({ code, message }: CommanderError, name: string, spec: Command
   return spec.otherFlags?.names.includes(flag) === true ? spec.otherFlags.remedy : undefined;
 }
 
-/** What commander says about a wrong command line; the nearest word is the remedy. */
+/** Translates commander's error about a wrong command line; the nearest word is the remedy. */
 function commandLineFault(error: CommanderError, remedy?: string): UsageError {
   const [, text = "", close] = /^(?:error: )?(.*?)\s*(?:\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
   return new UsageError(text.replaceAll("\n", " "), remedy ?? close?.replace("Did", "did"));

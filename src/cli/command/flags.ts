@@ -131,7 +131,7 @@ export type Parsed = ReadonlyMap<string, string | boolean | readonly string[]>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Resolves a command's flags from what was parsed, the environment and the defaults. */
+/** Resolves a command's flags from the parsed words, the environment and the defaults. */
 export function resolveFlags(
   specs: readonly FlagSpec[],
   parsed: Parsed,

@@ -15,8 +15,7 @@ export function userHome(): string {
 }
 
 /**
- * A path as it was meant: shells do not expand the `~` of `--home=~/x`, nor do service files, and nobody means a folder
- * named `~`.
+ * Expands `~` in a path: shells and service files do not expand `--home=~/x`, and a folder is hardly ever named `~`.
  */
 export function userPath(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(userHome(), path.slice(1)) : resolve(path);

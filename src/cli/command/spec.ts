@@ -13,8 +13,8 @@ export interface CommandInput {
 export type Run = (input: CommandInput) => Promise<number | undefined> | Promise<void>;
 
 /**
- * One word of the command line: either a group with commands below it or a command that runs. Specs are light; what a
- * command needs is imported by `load`, when it runs.
+ * One word of the command line: either a group with commands below it or a command that runs. Specs are light; `load`
+ * imports a command's code when it runs.
  */
 export interface CommandSpec {
   readonly name: string;
@@ -27,7 +27,7 @@ export interface CommandSpec {
   readonly flags?: readonly FlagSpec[];
   /** Remedy for more arguments than `args` names. */
   readonly tooMany?: string;
-  /** Flags of related commands that people try here, and what to write instead. */
+  /** Flags of related commands that people try here, and the right form. */
   readonly otherFlags?: { readonly names: readonly string[]; readonly remedy: string };
   /** Shown in the help, one command a line. */
   readonly example?: string;

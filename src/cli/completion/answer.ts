@@ -16,8 +16,8 @@ export interface CompletionTree {
 const HELP: FlagSpec = { name: "help", short: "h", summary: "show this help" };
 
 /**
- * The lines of `svc __complete WORD...`, which completion scripts read: what fits in the place of the last word, which may
- * be empty. Completion runs while somebody types, so a failure gives no lines.
+ * The lines of `svc __complete WORD...` for completion scripts: candidates for the last word, which may be empty.
+ * Completion runs while the user types, so a failure gives no lines.
  */
 export async function completionLines(given: readonly string[], tree: CompletionTree): Promise<string> {
   const words = unsplit(given);
@@ -98,7 +98,7 @@ interface Line {
   readonly ended: boolean;
 }
 
-/** Reads flags as they are known so far: those of the command, and before its word is written those of any command. */
+/** Reads flags: the command's own or, before its word is written, any command's. */
 function readLine(words: readonly string[], flags: readonly FlagSpec[], isSwitch: (word: string) => boolean): Line {
   const parsed = new Map<string, string | boolean>();
   let args = 0;

@@ -3,8 +3,8 @@ import type { CommandSpec } from "../command/spec.ts";
 /** The shells that have a completion script. */
 type Shell = "bash" | "zsh" | "fish";
 
-// Each script asks `svc __complete` with the words up to the cursor. A line of the answer is a word, a tab and what it is
-// for, or says that files or directories fit.
+// Each script asks `svc __complete` with the words up to the cursor. A line of the answer is a word, a tab and its
+// description, or says that files or directories fit.
 
 /** For bash 3.2 and later. */
 const BASH = `# Completion of svc for bash. Load it with: source <(svc completion bash)

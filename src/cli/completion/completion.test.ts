@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** Whether a shell is missing on a developer's machine; where everything must be tested the test fails instead. */
 const lacks = (shell: string): boolean => process.env.CI !== "true" && spawnSync(shell, ["-c", "exit 0"]).status !== 0;
 
-/** What a shell prints that runs these lines in a folder with a file and a folder. */
+/** Output of a shell that runs these lines in a folder with a file and a folder. */
 function linesOf(shell: string, flags: readonly string[], script: readonly string[]): string[] {
   const env = {
     ...process.env,

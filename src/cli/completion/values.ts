@@ -4,7 +4,7 @@ import type { Flags } from "../command/flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { keyringOptions } from "../context/context.ts";
 
-/** A word that fits, and what it is for. Words that begin with a colon are rules for the completion script. */
+/** A candidate and its description. Words that begin with a colon are rules for the completion script. */
 export interface Candidate {
   readonly word: string;
   readonly summary: string;
@@ -20,7 +20,7 @@ export const FLAGS: Readonly<Record<string, Source>> = {
   provider: "providers",
 };
 
-/** Arguments as the usage shows them, of all commands or of one. */
+/** Arguments in the spelling of the usage, of all commands or of one. */
 export const ARGUMENTS: Readonly<Record<string, Source>> = {
   "<from-key-or-address>": "keys",
   "<granter-key-or-address>": "keys",

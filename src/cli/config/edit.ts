@@ -14,8 +14,8 @@ export interface ConfigChange {
 }
 
 /**
- * Sets a key in `client.toml`, which is created if missing; all other lines stay as they are. The new text is parsed
- * before it replaces the old one, so that a file is never damaged.
+ * Sets a key in `client.toml`, which is created if missing; all other lines stay. The new text is parsed before it
+ * replaces the old one, so that a file is never damaged.
  */
 export function setConfig(home: string, change: ConfigChange): void {
   const path = configPath(home);

@@ -116,7 +116,7 @@ export function findLine(lines: readonly string[], table: string, key: string): 
   return at < 0 ? undefined : start + at;
 }
 
-/** The lines of a table, without its head; those before the first table when `table` is empty. */
+/** The lines of a table, without its head; the lines before the first table if `table` is empty. */
 export function sectionOf(
   lines: readonly string[],
   table: string,

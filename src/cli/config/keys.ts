@@ -77,7 +77,7 @@ export function findConfigKey(name: string): ConfigKey | undefined {
   return CONFIG_KEYS.find((key) => key.name === name);
 }
 
-/** What is wrong with a value that is not empty, worded to follow it; undefined if nothing is. */
+/** The fault of a value that is not empty, worded to follow it; undefined if there is none. */
 export function configFault(key: ConfigKey, text: string): string | undefined {
   try {
     key.parse(text);

@@ -13,8 +13,7 @@ export interface Setting {
 }
 
 /**
- * The contents of the home's `client.toml` and the chosen profile; `flags` are those of the command line and
- * environment.
+ * The contents of the home's `client.toml` and the chosen profile; `flags` come from the command line and environment.
  */
 export function fileSettings(flags: Flags): FileSettings {
   return settingsOf(readConfig(homeOf(flags)), flags);
@@ -53,8 +52,8 @@ interface Layer {
 }
 
 /**
- * What applies after flags and variables, in order. Keys above the tables describe the network that the file itself
- * names; with another profile, only those that belong to no network apply.
+ * Settings after flags and variables, in order. Keys above the tables describe the network that the file itself names;
+ * with another profile, only keys that belong to no network apply.
  */
 function layersOf(config: ClientConfig, flags: Flags): Layer[] {
   const name = profileName(config, flags);

@@ -12,7 +12,7 @@ import type { Io } from "../terminal/io.ts";
 import { type OutputFormat, outputFormat } from "../terminal/output.ts";
 import type { KeyringFlags } from "./keyring.ts";
 
-/** What commands share: each part is created on first use, so that a command pays only for what it uses. */
+/** Shared parts of commands, created on first use, so that a command pays only for the ones it uses. */
 export interface CliContext {
   readonly io: Io;
   readonly flags: Flags;
@@ -56,7 +56,7 @@ async function openNode(flags: Flags, io: Io): Promise<ChainClient> {
   const { ChainClient } = await import("../../client/index.ts");
   const { namespace, aminoNames } = flags.profile;
   const chainId = flags.optional("chain-id");
-  // What a node refuses for the moment is asked again.
+  // Requests that a node refuses for the moment are repeated.
   const onRetry = (text: string): void => io.err(`${printable(text)}\n`);
   const options = { namespace, aminoNames, onRetry, ...(chainId === undefined ? {} : { chainId }) };
   return inFlag(flags, "node", () => new ChainClient(flags.text("node"), options));

@@ -52,7 +52,7 @@ export function promptedPassphrase(io: Io): PassphraseSource {
   };
 }
 
-/** A new secret: what is typed, or a line of piped input without white space at its ends. */
+/** A new secret: typed, or a line of piped input without white space at its ends. */
 export async function newSecret(prompt: string, io: Io): Promise<string> {
   const line = await io.password(prompt);
   return io.isTTY ? line : trimSpace(line);

@@ -83,7 +83,7 @@ function runFile<R extends DeployRequest>(
       try {
         printDeployed(input, await run(tenant.parts, request, reporter));
       } catch (error) {
-        // An update says itself what it has changed already.
+        // An update tells its own changes so far.
         throw is(error, "interrupted") && error.hint === undefined ? whatStays(tenant, request) : error;
       } finally {
         reporter.stop();
@@ -102,7 +102,7 @@ function printDeployed({ flags, io }: CommandInput, result: DeployResult): void 
   io.out(printable(addressLines(result)));
 }
 
-/** An interruption, with what the user can do next. */
+/** An interruption, with the user's next step. */
 function whatStays({ home, parts }: Tenant, { file }: DeployRequest): Error {
   const { owner, chainId } = parts.market;
   const entries = new FileJournal(home).entries(owner, chainId).filter((entry) => entry.file === file);

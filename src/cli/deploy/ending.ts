@@ -30,7 +30,7 @@ export function is(error: unknown, name: "interrupted" | "cancelled"): error is 
   return error instanceof SvcError && isOneOf([deployErrors[name]], error);
 }
 
-/** What `-o json` prints instead of a result. */
+/** The error for `-o json`, in place of a result. */
 export function errorJson(error: unknown): object {
   const hint = error instanceof Error && "hint" in error && typeof error.hint === "string" ? { hint: error.hint } : {};
   const known = error instanceof SvcError ? { codespace: error.codespace, code: error.code } : {};
@@ -60,7 +60,7 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
-    // A question that nobody will answer does not keep the process alive.
+    // An unanswered question does not keep the process alive.
     if (stop.signal.aborted) process.stdin.pause();
   }
 }

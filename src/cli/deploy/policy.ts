@@ -6,7 +6,7 @@ import { inFlag } from "../command/in-flag.ts";
 import { usageError } from "../errors.ts";
 import { durationFlag } from "../values/duration.ts";
 
-/** The flags of `svc deploy` that say what to buy, and how long to wait. */
+/** The flags of `svc deploy` about bids and waits. */
 export function readRequest(
   flags: Flags,
   isAsked: boolean,

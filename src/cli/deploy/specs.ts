@@ -91,7 +91,7 @@ const SHORT_FORMS: readonly CommandSpec[] = [
   },
 ];
 
-/** `svc deploy FILE` and its short forms. A file with the name of one of them is written `./update`. */
+/** `svc deploy FILE` and its short forms. A file with the name of a short form is written `./update`. */
 export const DEPLOY: CommandSpec = {
   name: "deploy",
   summary: "Run a deployment file: order, lease, manifest, until its addresses answer",

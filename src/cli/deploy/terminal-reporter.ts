@@ -1,7 +1,7 @@
 import type { DeployReporter } from "../../tenant/index.ts";
 import { printable } from "../../util/index.ts";
 
-/** After this much silence the terminal says what the command is waiting for; each time for the same, later. */
+/** After this much silence the terminal names the awaited event, each time later for the same one. */
 const SILENCE_MS = 8_000;
 const MAX_SILENCE_MS = 120_000;
 const TICK_MS = 500;

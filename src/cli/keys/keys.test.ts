@@ -31,7 +31,7 @@ interface Ran {
   err: string;
 }
 
-/** Runs a command with lines of input and collects what it writes. */
+/** Runs a command with lines of input and collects its output. */
 async function run(command: (io: Io) => Promise<void> | void, input = ""): Promise<Ran> {
   const written: Ran = { out: "", err: "" };
   const stream = new PassThrough();

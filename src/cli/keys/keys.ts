@@ -52,7 +52,7 @@ function tellPlace({ keyringBackend }: KeysFlags, { backend, place }: Keyring, i
 }
 
 export interface KeysShowOptions extends KeysFlags {
-  /** Names or addresses; several of them show the multisig that they would make. */
+  /** Names or addresses; several show the multisig that they would make. */
   readonly names: readonly string[];
   /** `-a`: the address alone. */
   readonly address?: boolean;
@@ -215,7 +215,7 @@ function addressFault(text: string, prefix?: string): string | undefined {
   }
 }
 
-/** The keys as members of a multisig, which must themselves be keys of one signer. */
+/** The keys as members of a multisig; each must be a single key. */
 export function memberKeys(keys: readonly KeyInfo[]): SinglePublicKey[] {
   return keys.map(({ name, publicKey }) => {
     if (publicKey.type === "multisig")

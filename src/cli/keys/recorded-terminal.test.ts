@@ -24,7 +24,7 @@ afterAll(() => rmSync(home, { recursive: true }));
 
 const answersOf = ({ answers }: Session): Answer[] => answers.map(([prompt = "", text = ""]) => ({ prompt, text }));
 
-/** What differs from one run to the next is replaced; the reference's usage text after an error is left out. */
+/** Replaces parts that differ from run to run, and drops the reference's usage text after an error. */
 function comparable(screen: string): string {
   return screen
     .replaceAll("\r\n", "\n")

@@ -12,7 +12,7 @@ export interface Sender {
   readonly key?: KeyInfo;
 }
 
-/** What a transaction needs of its sender. */
+/** A transaction's requirements of its sender. */
 interface SenderNeeds {
   /** To be printed it needs an address, to be estimated a key if there is one, else a signature. */
   readonly purpose: "send" | "generate" | "sign" | "estimate";
@@ -107,7 +107,7 @@ export async function keyringSigner(context: CliContext, sender: Required<Sender
   return signerOf(context, sender);
 }
 
-/** What the reference tool prints when it chooses the mode. */
+/** The reference tool's notice when it chooses the mode. */
 const NOTICE = "Default sign-mode 'direct' not supported by Ledger, using sign-mode 'amino-json'.";
 
 /**

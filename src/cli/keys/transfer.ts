@@ -31,7 +31,7 @@ export async function keysExport(options: KeysExportOptions, io: Io): Promise<vo
     throw usageError("the flags unsafe and unarmored-hex must be used together", "give both, or neither");
   }
   const keyring = cliKeyring(options, io);
-  // Nobody thinks up a passphrase for a key that is not there. A key that is there is opened after the questions, as scripts
+  // A missing key is reported before asking for a passphrase. An existing key is opened after the questions, as scripts
   // answer them in this order.
   if (!(await keyring.has(options.name))) await findKey(keyring, options.name, options);
   const open = () => privateKeyOf(keyring, options);

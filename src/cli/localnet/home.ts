@@ -21,10 +21,10 @@ import { commandError } from "../errors.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
 
-/** What the account `validator` delegates to the one validator: a tenth of a percent of the supply. */
+/** Delegation of the account `validator` to the one validator: a tenth of a percent of the supply. */
 const BONDED = 1_000_000_000_000n;
 
-/** The accounts of a localnet and what each starts with, in the smallest unit. */
+/** The accounts of a localnet with their initial balances, in the smallest unit. */
 export const ACCOUNTS: Readonly<Record<"faucet" | "alice" | "bob" | "provider" | "validator", bigint>> = {
   faucet: 1_000_000_000_000_000n,
   alice: 1_000_000_000n,
@@ -38,7 +38,7 @@ const MARKER = "localnet.json";
 const MAX_MARKER = 64 * 1024;
 const DEFAULT_INTERVAL_MS = 6000;
 
-/** What other commands find in the home of a running localnet. */
+/** The running localnet's record in its home, for other commands. */
 export interface LocalnetState {
   readonly chainId: string;
   readonly rpc: string;

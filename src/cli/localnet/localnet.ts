@@ -71,7 +71,7 @@ export class Localnet {
   readonly #steps: Steps;
   /** A home that was kept once stays kept: a start without the flag loses nothing. */
   #keep: boolean;
-  /** Undoes what was started, in reverse order. */
+  /** Cleanups of started parts, run in reverse order. */
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
   #children: Child[] = [];
   #client: ChainClient | undefined;
@@ -112,7 +112,7 @@ export class Localnet {
     }
   }
 
-  /** For an interrupt during a stop: what stays, and what removes it. */
+  /** For an interrupt during a stop: tells the remains, and the command that removes them. */
   tellRemains(): void {
     const remains = remainsOf(this.#folders);
     if (remains.length === 0) return;
@@ -177,7 +177,7 @@ export class Localnet {
     await this.#cluster.start();
   }
 
-  /** Home and ports are this localnet's until it stops: what an earlier one left of processes ends first. */
+  /** Home and ports are this localnet's until it stops: leftover processes of an earlier one end first. */
   async #claim(claimed = () => {}): Promise<void> {
     const { runDir } = this.#folders;
     makePrivateDirectory(runDir);
@@ -243,7 +243,7 @@ export class Localnet {
     this.#onStop("containers", () => this.#removeContainers());
     const flags = this.#cluster.flags(this.#place.ports, this.#options.portOffset);
     const child = this.#spawn("provider", providerWords(this.#place, flags));
-    // Printed before the first bid: somebody who runs a localnet without root should not wait for bids.
+    // Printed before the first bid: a user without root should not wait for bids.
     void child.waitFor(/this provider does not bid/).then(
       (line) => this.#steps.say(obstacleText(line)),
       () => {},

@@ -11,7 +11,7 @@ import { localnetKeyring } from "./home.ts";
 import { keySigner } from "./signer.ts";
 import type { LocalnetDeployment, Steps } from "./steps.ts";
 
-/** What the localnet's provider offers: one kind of persistent storage per class. */
+/** Storage that the localnet's provider offers: one kind of persistent storage per class. */
 const STORAGE_CLASSES = ["default", "beta1", "beta2", "beta3"];
 
 export interface Registration {

@@ -29,7 +29,7 @@ export function localnetPorts(offset: number): LocalnetPorts {
   };
 }
 
-/** Node ports that each localnet may take of those that clusters have, which are 30000 to 32767. */
+/** Node ports of each localnet out of the range of clusters, 30000 to 32767. */
 const CLUSTER_NODE_PORTS = 79;
 
 /** The node ports of a localnet on a cluster; each offset has others. */
@@ -38,7 +38,7 @@ export function clusterNodePorts(offset: number): string {
   return `${first}-${first + CLUSTER_NODE_PORTS - 1}`;
 }
 
-/** The ports on which something of a localnet listens, and what. */
+/** The ports of a localnet's listeners, with their names. */
 const LISTENERS = [
   ["rpc", "JSON-RPC"],
   ["rest", "REST"],

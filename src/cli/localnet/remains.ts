@@ -21,7 +21,7 @@ export type ClusterRecord = Readonly<Record<string, string>>;
 /** The folders of a localnet. */
 export interface LocalnetFolders {
   readonly home: string;
-  /** Holds what is needed while it runs: locks, sockets, and the record of what has to be ended. */
+  /** Holds run-time files: locks, sockets, and the record of processes to end. */
   readonly runDir: string;
 }
 
@@ -60,8 +60,8 @@ export async function endRemains({ home, runDir }: LocalnetFolders): Promise<voi
 }
 
 /**
- * Removes the containers, networks and rules of the home on the cluster, and the record of it; with `data` also volumes
- * and what is known of the leases.
+ * Removes the containers, networks and rules of the home on the cluster, and their record; with `data` also volumes and
+ * records of leases.
  */
 export async function removeContainers(
   { home, runDir }: LocalnetFolders,
@@ -78,7 +78,7 @@ export async function removeContainers(
     await close();
   }
   rmSync(join(runDir, RECORD), { force: true });
-  // The driver makes its folder where somebody has removed the home.
+  // The driver makes its folder even if the home was removed.
   if (isHomeGone) rmSync(home, { recursive: true, force: true });
 }
 
@@ -92,7 +92,7 @@ async function openCluster(folders: LocalnetFolders, record: ClusterRecord): Pro
   const settings = { stateDir: providerDir(folders.home), stopGraceMs: STOP_GRACE_MS };
   const kind = CLUSTER_KINDS.find(({ places }) => Object.values(places).some(({ name }) => name in record));
   if (kind !== undefined) {
-    // Its provider is the one of the home as it is, which may be that of a stopped localnet.
+    // The provider of the home, which may belong to a stopped localnet.
     const { address: provider } = await keySigner(localnetKeyring(folders.home), "provider");
     const cluster = kind.configure(settingReader(notedSettings(record)));
     const { address } = await cluster.find();

@@ -7,7 +7,7 @@ export interface StepsOptions {
   readonly err: (line: string) => void;
 }
 
-/** What runs after `--deploy`. */
+/** Deployment of `--deploy`. */
 export interface LocalnetDeployment {
   readonly dseq: string;
   readonly provider: string;
@@ -30,7 +30,7 @@ export interface Summary {
 
 const WAITING_MS = 10_000;
 
-/** Reports what is done and how long it took: lines for people on standard error, JSON lines on standard output. */
+/** Reports steps and their duration: lines for people on standard error, JSON lines on standard output. */
 export class Steps {
   readonly #options: StepsOptions;
   readonly #begun = performance.now();
@@ -44,7 +44,7 @@ export class Steps {
     this.#options.err(text);
   }
 
-  /** Runs a step; a slow one says what it is waiting for. */
+  /** Runs a step; a slow one tells the awaited event. */
   async run(name: string, work: () => Promise<void>): Promise<void> {
     const begun = performance.now();
     const timer = setInterval(() => this.say(`waiting for: ${name} ...`), WAITING_MS);
@@ -64,7 +64,7 @@ export class Steps {
     else this.say(`${name.padEnd(28)} ${(rounded / 1000).toFixed(2).padStart(6)} s`);
   }
 
-  /** What the user needs next. */
+  /** Addresses and commands for the user. */
   summary({ rpc, rest, grpc, net_url: netUrl, home, ca, homeFlags, deployments }: Summary): void {
     const { out } = this.#options;
     const total = (performance.now() - this.#begun) / 1000;

@@ -22,7 +22,7 @@ const GENTX_FLAGS: readonly FlagSpec[] = [
   { name: "output-document", value: "<file>", summary: "file to write (default: one in config/gentx of the home)" },
 ];
 
-/** What the keys in a node's home say about it. */
+/** Commands about the keys in a node's home. */
 const IDENTITY: readonly CommandSpec[] = [
   {
     name: "show-node-id",

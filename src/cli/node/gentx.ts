@@ -136,7 +136,7 @@ export function homeKey(home: string, given: string | undefined): string {
   return printJson(toJson(AnySchema, publicKeyToAny({ type: "ed25519", key: homeValidatorKey(home) })));
 }
 
-/** What the node of the home is called; its genesis file may come from another one. */
+/** The name of the home's node; its genesis file may come from another one. */
 function monikerOf(home: string): string {
   return readSettingsFiles(home).get("moniker") ?? "";
 }

@@ -38,7 +38,7 @@ describe("the settings in the home of a node", () => {
         .sort(),
     );
     expect(readNodeConfig(nodeSettings(flagsOf()))).toEqual({ ...nodeConfig({}), moniker: "mine" });
-    // The client's file changes nothing until somebody removes the # of a line.
+    // The client's file changes nothing until a line is uncommented.
     expect(readFileSync(file("client.toml"), "utf8")).toContain('# node = "tcp://localhost:26657"\n');
     expect(await svc("config", "node")).toMatchObject({ code: 0 });
   });

@@ -28,7 +28,7 @@ interface Place {
   readonly key: string;
 }
 
-/** As the reference names them: `config.toml` has keys with `_`, `app.toml` those with `-`. */
+/** The reference's names: keys of `config.toml` have `_`, keys of `app.toml` have `-`. */
 function placeOf({ name }: SettingRow): Place {
   const dot = name.indexOf(".");
   const [table, key] = dot < 0 ? ["", name] : [name.slice(0, dot), name.slice(dot + 1)];
@@ -135,7 +135,7 @@ function valueText(row: SettingRow, given: string | undefined): string {
   return /^(?:true|false|\d{1,15})$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Every key of `client.toml`, each commented out until somebody sets it. */
+/** Every key of `client.toml`, commented out. */
 function clientText(): string {
   const keys = CONFIG_KEYS.map(({ name, summary, default: value = "" }) => {
     return `# ${summary}\n# ${name} = ${JSON.stringify(value)}\n`;

@@ -2,7 +2,7 @@ import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context/context.ts";
 import { printAnswer } from "../terminal/output.ts";
 
-/** `status`: what the node says about itself. */
+/** `status`: the node's facts about itself. */
 export async function status(input: CommandInput): Promise<void> {
   const context = createContext(input);
   const { rpc } = await context.chain();

@@ -22,7 +22,7 @@ import { writeSettingsFiles } from "./settings-files.ts";
 /** The engine signs with one key: several homes would each make a chain of their own, with one chain id. */
 const MAX_VALIDATORS = 1;
 const P2P_PORT = 26_656;
-/** What each operator has, and how much of it is bonded. */
+/** Balance of each operator, and the bonded part. */
 const COINS = 1_000_000_000_000n;
 const BONDED = 100_000_000_000n;
 

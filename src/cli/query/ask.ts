@@ -11,7 +11,7 @@ export async function ask(context: CliContext, method: DescMethod, request: Json
   return toJson(method.output, answer);
 }
 
-/** The account address of an argument, of the network that the flags name. */
+/** The account address of an argument, on the network that the flags name. */
 export function addressArgument(text: string, name: string, { profile }: Pick<Flags, "profile">): string {
   inArgument(name, () => decodeAddress(text, "account", profile.bech32Prefix));
   return text;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../wire/index.ts";
 import { type Flags, MAX_UINT64 } from "../command/flags.ts";
 import { usageError } from "../errors.ts";
 
-/** Most rows of one page. */
+/** Maximum rows of one page. */
 export const MAX_PAGE_ROWS = 1000n;
 const DEFAULT_ROWS = 100n;
 

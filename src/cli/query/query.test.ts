@@ -70,7 +70,7 @@ describe("query bank balances", () => {
     expect(future).toMatchObject({ code: 1, out: "" });
     expect(future.err).toContain("cannot query with height in the future");
     expect(future.err).toContain("Hint: leave out --height for the latest state");
-    // The block after genesis, in which nobody has sent anything.
+    // The block after genesis, without transactions.
     expect((await chain.run([...balances, "--height", "1"])).code).toBe(0);
     await vi.waitFor(async () => {
       const { latest_block_height } = JSON.parse((await chain.run(["status"])).out).sync_info;

@@ -103,7 +103,7 @@ describe("queries of state", () => {
   });
 });
 
-/** A transaction as a node of the era returns it, rebuilt from what the tool printed. */
+/** A transaction as a node of the era returns it, rebuilt from the tool's output. */
 function rpcTx(json: Fields): JsonValue {
   const { tx, txhash, height, timestamp, data, raw_log, gas_wanted, gas_used, code, codespace, info, events } = json;
   const bytes = fromJson(AnySchema, tx ?? null).value;

@@ -3,7 +3,7 @@ import { errorText, fromUtf8, readFileStart } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 
 export interface FileWant {
-  /** What is read, for errors: `transaction file`. */
+  /** Kind of the file, for errors: `transaction file`. */
   readonly what: string;
   readonly maxBytes: number;
   /** The remedy when it cannot be read. */

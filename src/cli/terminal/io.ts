@@ -2,17 +2,17 @@ import { commandError } from "../errors.ts";
 import { type InputStream, LineInput } from "./line-input.ts";
 
 /**
- * What a command sees of the terminal. Results go to standard output, everything else to standard error. All prompts of
- * a process share one reader, so that several answers can be piped in, one per line.
+ * A command's view of the terminal. Results go to standard output, everything else to standard error. All prompts of a
+ * process share one reader, so that several answers can be piped in, one per line.
  */
 export interface Io {
   /** Whether the input is a terminal. Prompts are shown only then. */
   readonly isTTY: boolean;
   /** Width of the terminal that standard output is; undefined if it is none. */
   readonly columns?: number | undefined;
-  /** Writes text as it is to standard output. */
+  /** Writes text unchanged to standard output. */
   out(text: string): void;
-  /** Writes text as it is to standard error. */
+  /** Writes text unchanged to standard error. */
   err(text: string): void;
   /** The next line of the input without its end; rejects when the input has ended. */
   readLine(): Promise<string>;

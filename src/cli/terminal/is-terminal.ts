@@ -15,6 +15,6 @@ export function isTerminal(descriptor: number): boolean {
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }
 
-/** Type bits of a file's mode, and those of a character device. */
+/** Type bits of a file's mode, and the value for a character device. */
 const S_IFMT = 0o170000;
 const S_IFCHR = 0o020000;

@@ -171,7 +171,7 @@ export class LineInput {
   }
 }
 
-/** What is left of typed keys after erasing; arrow keys and the like are skipped. */
+/** The line after erasing; arrow keys and the like are skipped. */
 function editedLine(typed: string): string {
   const line: string[] = [];
   const keys = typed.replace(new RegExp(`${KEY.escape}(?:\\[[0-9;]*[ -/]*[@-~]|O.|.)?`, "g"), "");

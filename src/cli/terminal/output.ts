@@ -30,7 +30,7 @@ export function printResult(value: JsonValue, format: OutputFormat, io: ResultIo
   else io.out(format === "json" ? `${printJson(value)}\n` : printYaml(value));
 }
 
-/** Prints a table, and how to see what it leaves out. */
+/** Prints a table, and the command for its hidden part. */
 export function printTable({ text, isCut, next }: Table, io: ResultIo): void {
   io.out(text);
   if (next !== undefined) io.err(`more rows follow: --page-key ${printable(next)}\n`);

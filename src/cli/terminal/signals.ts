@@ -17,7 +17,7 @@ export interface StopWish {
 /**
  * Watches for the end: Ctrl-C, a service manager, the end of the terminal, or the end of the command that started this
  * process (which holds the other end of its IPC channel). The first request ends things in order, a second Ctrl-C at
- * once, after `interrupted` has said what stays.
+ * once, after `interrupted` has told the remains.
  */
 export function stopRequested(interrupted: () => void = () => {}): StopWish {
   let interrupts = 0;
@@ -40,7 +40,7 @@ export function stopRequested(interrupted: () => void = () => {}): StopWish {
   process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate).on("SIGHUP", onHangup);
   const supervised = process.env[SUPERVISED] === "1";
   if (supervised) process.once("disconnect", onDisconnect);
-  // The command that started this process may have been killed before anybody listened here.
+  // The command that started this process may have been killed before the listener was set.
   if (supervised && !process.connected) onDisconnect();
   const forget = (): void => {
     process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate).off("SIGHUP", onHangup);

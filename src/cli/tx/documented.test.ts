@@ -16,7 +16,7 @@ const FIELDS = [
 ];
 const FEES = "5000utoken";
 
-/** What `query tx HASH -o json` finds for each documented transaction. */
+/** Result of `query tx HASH -o json` for each documented transaction. */
 const found: Record<string, Json> = {};
 beforeAll(async () => {
   const file = join(chain.home, "provider.yaml");

@@ -5,9 +5,9 @@ import type { CommandSpec } from "../spec.ts";
 const WORDS = /(?<![^\s/,=:&'"])[A-Z0-9]{1,83}1[02-9AC-HJ-NP-Z]{38,}(?![^\s/,=:&'"])/g;
 
 /**
- * Addresses of QR codes are in capitals, which BIP 173 allows for a whole text: in arguments and flags they become the
- * one spelling that chains know. A word that only looks like an address has another checksum and stays as it is, as do
- * texts for people and words for another program.
+ * Addresses of QR codes are in capitals, which BIP 173 allows for a whole text: in arguments and flags they become
+ * lower case, the only spelling that chains know. Words with another checksum, texts for people and words for another
+ * program do not change.
  */
 export async function lowerAddresses(spec: CommandSpec, line: ParsedLine): Promise<ParsedLine> {
   const args = spec.passThrough === true ? [] : line.args;

@@ -10,10 +10,10 @@ export interface FlagWords {
 }
 
 /**
- * Takes out what the ecosystem's tools allow besides the usual forms: a value after a switch (`--yes=false`, and `--yes
- * true` where the command has no arguments that `true` could be) and an equals sign after a short flag (`-o=json`).
- * Words after `--` are not looked at, nor, with `passThrough`, those after the first that is not a flag; with
- * `programAfter`, some arguments come before those.
+ * Handles forms that the ecosystem's tools allow besides the usual ones: a value after a switch (`--yes=false`, and
+ * `--yes true` if the command has no arguments that `true` could be) and an equals sign after a short flag (`-o=json`).
+ * Stops at `--` and, with `passThrough`, at the first word that is not a flag; with `programAfter`, after some
+ * arguments.
  */
 export function readFlagWords(
   given: readonly string[],

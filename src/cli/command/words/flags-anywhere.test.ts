@@ -63,7 +63,7 @@ function positionals({ args = "" }: CommandSpec): fc.Arbitrary<readonly string[]
     const minLength = place.startsWith("<") ? 1 : 0;
     return fc.array(word, { minLength, maxLength: place.includes("...") ? 3 : 1 });
   });
-  // An optional word is present only when those before it are.
+  // An optional word is present only if the words before it are.
   return fc.tuple(...each).map((groups) => {
     const end = groups.findIndex((group) => group.length === 0);
     return groups.slice(0, end < 0 ? groups.length : end).flat();
@@ -129,7 +129,7 @@ describe("flags", () => {
       "cluster-orch": true,
       "deployment-ingress-static-hosts": false,
     });
-    // Where a command has arguments, the word is one of them: `true` may be the name of a key.
+    // In a command with arguments, the word is one of them: `true` may be the name of a key.
     const key = (await parse(["keys", "delete", "-y", "true"])).line;
     expect(key?.args).toEqual(["true"]);
     await expect(parse(["provider", "run", "--cluster-orch", "maybe"])).rejects.toThrow("too many arguments");

@@ -95,8 +95,8 @@ export interface Resolved {
 }
 
 /**
- * Finds the command that the words name. Flags between or before its words are moved after them; what follows the
- * command stays as it is.
+ * Finds the command that the words name. Flags between or before its words are moved after them; the words after the
+ * command do not change.
  */
 export async function resolveCommand(root: CommandSpec, argv: readonly string[]): Promise<Resolved> {
   const path: CommandSpec[] = [root];

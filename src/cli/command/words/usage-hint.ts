@@ -4,8 +4,8 @@ import { envName } from "../flags.ts";
 import type { CommandSpec } from "../spec.ts";
 
 /**
- * The remedy of a wrong command line whose error has none: the form of the only flag that the text names, else that of
- * the whole command. `name` is the words of the command.
+ * The remedy of a wrong command line whose error has none: the form of the only flag in the text, or else of the whole
+ * command. `name` is the words of the command.
  */
 export function usageHint(text: string, name: string, spec: CommandSpec): string {
   const flag = flagIn(text, allFlags(spec));

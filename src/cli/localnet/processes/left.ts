@@ -27,7 +27,7 @@ export function leftProcesses(runDir: string): readonly LeftProcess[] {
   return [...others, ...recorded];
 }
 
-/** Ends what is left, the last one first, as a stop does. */
+/** Ends leftover processes, the last one first, as a stop does. */
 export async function endLeftProcesses(runDir: string): Promise<void> {
   for (const { pid } of leftProcesses(runDir).toReversed()) await endProcess(pid);
   rmSync(join(runDir, LIST), { force: true });

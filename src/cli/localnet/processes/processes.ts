@@ -30,8 +30,8 @@ interface Waiter {
 }
 
 /**
- * Writes the output of a process to a log file and watches for its end. The process leads its own group: what it
- * leaves in the group ends with it, and what keeps its pipes open is not waited for.
+ * Writes the output of a process to a log file and watches for its end. The process leads its own group, whose
+ * remaining processes end with it; processes that keep its pipes open are not waited for.
  */
 export function supervise(name: string, child: ChildProcess, logFile: string): Child {
   const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });

@@ -354,7 +354,7 @@ describe("a reader of lease-shell that has gone", () => {
     const done = attachShell(shell, { ...streams, output: broken, error: broken }, { tty: false, stdin: true });
     typed.write("hello");
     expect(await done).toEqual({ exitCode: 0, message: "" });
-    // Nothing is connected any more: what comes later meets a closed session.
+    // Later data meets a closed session.
     const rest: unknown[] = [];
     for await (const output of shell.output()) rest.push(output);
     expect(rest).toEqual([]);

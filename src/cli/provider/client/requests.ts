@@ -83,7 +83,7 @@ export async function migrateHostnames(input: CommandInput): Promise<void> {
   io.out(transferred.map((host) => `${printable(host)} now belongs to deployment ${lease.dseq}\n`).join(""));
 }
 
-/** The result of sending the manifest to one provider; field names are those of the ecosystem. */
+/** The result of sending the manifest to one provider; field names equal the ecosystem's. */
 interface Outcome {
   readonly provider: string;
   readonly status: "PASS" | "FAIL";

@@ -32,7 +32,7 @@ const SERVICES: FlagSpec = {
 };
 const FOLLOW: FlagSpec = { name: "follow", short: "f", summary: "follow new output until interrupted" };
 
-/** Requests of tenants to the provider that holds their lease, and of anybody to any provider. */
+/** Requests of tenants to the provider of their lease, and public ones to any provider. */
 export const PROVIDER_CLIENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: "send-manifest",

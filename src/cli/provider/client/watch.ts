@@ -10,7 +10,10 @@ import { untilInterrupted } from "./streams.ts";
 
 const TIMEOUT_MS = 15_000;
 
-/** Prints the status at once and after each change, until Ctrl-C. `answer` is what `/status` said, which names the port. */
+/**
+ * Prints the status at once and after each change, until Ctrl-C. `answer` is the answer of `/status`, which names the
+ * port.
+ */
 export function watch(input: CommandInput, target: GatewayTarget, answer: unknown): Promise<number> {
   const port = portOf(answer);
   if (port === undefined)

@@ -8,7 +8,7 @@ import { asked, type ChainFacts } from "./chain.ts";
 import { type Check, Fault } from "./finding.ts";
 import { hostOf } from "./gateway.ts";
 
-/** What a bid takes from the account. */
+/** Money that a bid takes from the account. */
 export interface BidMoney {
   readonly fee: IntCoin;
   /** If absent, the chain's least. */

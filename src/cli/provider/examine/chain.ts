@@ -16,7 +16,7 @@ export interface ChainFacts {
   record(): Promise<ProviderRecord>;
 }
 
-/** What the chain knows of a provider. */
+/** The chain's facts about a provider. */
 export function chainFacts(chain: ChainClient, provider: () => Promise<string>): ChainFacts {
   const market = marketReader(chain.query);
   let status: Promise<NodeStatus> | undefined;

@@ -94,7 +94,7 @@ async function hostChecks({ flags, home }: CliContext, facts: ChainFacts): Promi
   ];
 }
 
-/** Ports beside those of the ingress; nothing to check of one that is not to be opened. */
+/** Ports besides the ingress's; ports that are not opened have no check. */
 function listenerChecks(flags: Flags, running: Running): Check[] {
   const source = flagSettings(flags);
   const listeners = [

@@ -99,7 +99,7 @@ describe("graphics processors", () => {
   });
 });
 
-/** What the chain and the gateway say. */
+/** Answers of the chain and the gateway. */
 interface Said {
   chainId: string;
   height: string;

@@ -6,10 +6,10 @@ export { type ClusterCheck as Check, Fault, Unknown } from "../../../provider/in
 /** The finding of one check. */
 export interface Finding {
   readonly check: string;
-  /** `unknown`: what the check needs was not available. */
+  /** `unknown`: a requirement of the check was not available. */
   readonly state: "ok" | "failed" | "unknown";
   readonly detail: string;
-  /** What to do; only of failures. */
+  /** The remedy; only of failures. */
   readonly fix?: string;
 }
 

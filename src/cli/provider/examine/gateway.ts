@@ -42,7 +42,7 @@ const statusSchema = v.object({
 });
 export type PublicStatus = v.InferOutput<typeof statusSchema>;
 
-/** The gateway's public status, over a connection whose certificate is that of the chain. */
+/** The gateway's public status, over a connection whose certificate matches the chain's. */
 export type Visit = () => Promise<{ readonly status: PublicStatus; readonly ms: number }>;
 
 /** Asks the gateway once for all checks. */

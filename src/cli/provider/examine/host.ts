@@ -35,7 +35,7 @@ export function runningCheck(running: Running): Check {
   };
 }
 
-/** Milliseconds: less than a check may take, so that what was tried is gone when it ends. */
+/** Milliseconds: less than a check may take, so that the trial is gone when the check ends. */
 const TRIAL_MS = 12_000;
 /** Below the provider's folder; it goes with the check. */
 const FOLDER = "check";
@@ -120,7 +120,7 @@ export interface NodePorts {
   readonly wanted: number;
 }
 
-/** Whether other programs leave enough of the range; a provider that runs has some of them itself. */
+/** Whether other programs leave enough of the range; a running provider has some ports itself. */
 export function nodePortsCheck({ range: { first, last }, host, wanted }: NodePorts, running: Running): Check {
   const option = "--cluster-node-port-range";
   return {
@@ -153,7 +153,7 @@ export function settingsCheck(read: () => void): Check {
   };
 }
 
-/** Whoever asks with other flags than the provider runs with would otherwise read that all is well with a port that it does not have. */
+/** With other flags than the running provider's, the check would otherwise approve a port that is not available. */
 async function heldPort(place: ListenAddress & { readonly option: string }): Promise<string> {
   const text = `${place.host}:${place.port}`;
   if (!(await isFree(place))) return `${text} is in use, as by the running provider`;

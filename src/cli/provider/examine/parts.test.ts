@@ -158,7 +158,7 @@ it("shows who has the addresses of the pool that the settings name", async () =>
     metadata: { name: "192.0.2.1", namespace: "lease" },
   });
   service("lease", "192.0.2.1", { "svc.provider": "svc1other" });
-  // A Service of somebody else's that waits for the same address takes nothing away a second time.
+  // Another owner's Service that waits for the same address takes nothing away a second time.
   service("late", "192.0.2.1");
   service("shop", "192.0.2.2");
   expect(await finding("192.0.2.1-192.0.2.4")).toMatchObject({

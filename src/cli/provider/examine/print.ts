@@ -5,7 +5,7 @@ import type { Finding } from "./finding.ts";
 
 const MARKS = { ok: "ok     ", failed: "FAILED ", unknown: "unknown" } as const;
 
-/** Prints the findings. The exit code is 0 only if all is well; what could not be checked is not. */
+/** Prints the findings. The exit code is 0 only if all are ok, and none is unknown. */
 export function printFindings(findings: readonly Finding[], { output, io }: Pick<CliContext, "output" | "io">): number {
   const isWell = findings.every(({ state }) => state === "ok");
   if (output === "json") printResult({ ok: isWell, checks: findings.map((each) => ({ ...each })) }, output, io);

@@ -13,7 +13,7 @@ const FROM: FlagSpec = {
 /** The command line of `svc provider run` fits the check, whatever it says. */
 const RUN_FLAGS = (PROVIDER_RUN.flags ?? []).map((flag) => (flag.name === FROM.name ? FROM : flag));
 
-/** Checks of a provider: by its operator on its host, and by anybody from outside. */
+/** Checks of a provider: by its operator on its host, and from outside. */
 export const PROVIDER_EXAMINE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "check",

@@ -37,7 +37,7 @@ const entry = (dseq: bigint, change: Partial<OrderEntry> = {}): OrderEntry => ({
   ...change,
 });
 
-/** A provider as its socket shows it; what it shows may be changed while it runs. */
+/** A provider as its socket shows it; the test may change its state while it runs. */
 async function runs(
   change: Partial<ControlView> = {},
 ): Promise<{ -readonly [K in keyof ControlView]: ControlView[K] }> {

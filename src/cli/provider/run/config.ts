@@ -45,7 +45,7 @@ export function readClusterSettings(flags: Flags) {
   };
 }
 
-/** All provider flags, except those of the cluster. */
+/** All provider flags, except the cluster's. */
 export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
   const read = reader(flags);
   const addressesPerOwner = read(CLUSTER.clusterLeasedIpsPerTenant);
@@ -206,7 +206,7 @@ function readPricing(read: ReadSetting): PricingStrategy {
   return scalePricing(readScales(read));
 }
 
-/** Checked together: one of them must be above zero. The error names the flag. */
+/** Checked together: at least one must be above zero. The error names the flag. */
 function readScales(read: ReadSetting): Scales {
   try {
     return parseScales({

@@ -31,7 +31,7 @@ export const parseHostRules = asList(
   },
 );
 
-/** What one client or tenant may have; zero would shut everybody out. */
+/** A limit of one client or tenant; zero would shut everyone out. */
 export function parseAtLeastOne(text: string): number {
   const count = asCount(text);
   if (count === 0) throw new WrongForm("a number of at least 1");

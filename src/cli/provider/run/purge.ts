@@ -38,7 +38,7 @@ export async function providerPurge(input: CommandInput): Promise<number> {
   }
 }
 
-/** What the daemon knows about leases; the folder itself holds the lock. */
+/** Removes the daemon's records of leases; the folder itself holds the lock. */
 function removeRecords(state: string): void {
   const drivers = CLUSTER_KINDS.map(({ folder }) => folder);
   for (const name of ["leases", "events", "reservations.json", "reservations.jsonl", ...drivers, "chain.json"])

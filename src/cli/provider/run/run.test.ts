@@ -23,11 +23,11 @@ import { resolveFlags } from "../../command/flags.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
 
-/** Each flag of `svc provider run` with its own value, and what the daemon that is made from it does then. */
+/** Each flag of `svc provider run` with its own value, and its effect on the resulting daemon. */
 
 type Given = Record<string, string | boolean>;
 
-/** Ports that nobody else has, and an inventory that is not checked again. */
+/** Unused ports, and an inventory that is not checked again. */
 const OWN_PORTS: Given = { "ingress-listen-address": "127.0.0.1:0", "gateway-listen-address": "127.0.0.1:0" };
 /** Host names of tenants without a DNS to prove them. */
 const UNPROVEN: Given = { "deployment-hostname-proof": "first-come" };

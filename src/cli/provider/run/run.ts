@@ -59,7 +59,7 @@ interface Prepared {
   readonly context: CliContext;
 }
 
-/** A stop is heard from the beginning: what a start has begun by then ends with it. */
+/** A stop is heard from the beginning: parts started by then end with it. */
 async function runLocked(prepared: Prepared): Promise<number> {
   const stop = stopRequested();
   const stopping = new AbortController();

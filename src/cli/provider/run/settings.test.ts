@@ -23,7 +23,7 @@ const TLS = { "ingress-tls-listen-address": "127.0.0.1:443", "ingress-tls-certif
 const ACME = { "ingress-tls-listen-address": "127.0.0.1:443", "ingress-acme-directory": "https://a.example/d" };
 const SCALES = { "bid-price-cpu-scale": "1usd", "bid-price-token-usd": "1" };
 
-/** A value of each setting that is not the default, and what it changes; with what it needs beside it. */
+/** A value of each setting other than the default, and the option that it changes; with its required flags. */
 const GIVEN: Readonly<Record<string, readonly [text: string | true, places: readonly string[], beside?: Given]>> = {
   fees: ["7utoken", ["fee.amount"]],
   "gas-prices": ["7utoken", ["gasPrice"]],

@@ -25,7 +25,7 @@ import {
   parseResolvers,
 } from "./parsers.ts";
 
-/** What the provider pays for its transactions. */
+/** Fees of the provider's transactions. */
 export const FEES = {
   fees: { name: "fees", value: "<coin>", summary: "fee of each transaction", default: "1000utoken", parse: parseCoin },
   gasPrices: {
@@ -226,7 +226,7 @@ export const BIDS = {
   },
 } as const satisfies SettingTable;
 
-/** What tenants get from the provider, and how it maintains their leases. */
+/** Service for tenants, and maintenance of their leases. */
 export const LEASES = {
   deploymentIngressDomain: {
     name: "deployment-ingress-domain",

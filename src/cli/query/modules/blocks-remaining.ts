@@ -47,7 +47,7 @@ async function deploymentAt(context: CliContext, chain: ChainClient, { owner, ds
   return chain.query.callAt(Query.method.deployment, { id: { owner, dseq } }, height === undefined ? {} : { height });
 }
 
-/** The account's balance less what was earned since it was settled, and when the rest ends. */
+/** The account's balance less the earnings since the last settlement, and the block at which the rest ends. */
 function remaining({ escrowAccount }: QueryDeploymentResponse, pace: BlockPace): JsonObject {
   const rate = BigInt(escrowAccount?.rateTotal?.amount || "0");
   if (escrowAccount === undefined || rate === 0n) {

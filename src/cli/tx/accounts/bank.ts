@@ -28,7 +28,7 @@ export async function bankMultiSend(input: CommandInput): Promise<number> {
   );
 }
 
-/** Rounded down: what cannot be split stays with the sender. */
+/** Rounded down: the remainder stays with the sender. */
 function partOf({ denom, amount }: MessageCoin, count: number): MessageCoin {
   const part = BigInt(amount) / BigInt(count);
   if (part > 0n) return { denom, amount: part.toString() };

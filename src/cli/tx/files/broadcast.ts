@@ -35,8 +35,8 @@ export async function simulateFile(input: CommandInput): Promise<void> {
 }
 
 /**
- * The chain's simulation of a transaction, signed or not. `keyFlag` names the key of a signer that has
- * not signed on this chain before: the gas of a multisig is not that of a single signature.
+ * The chain's simulation of a transaction, signed or not. `keyFlag` names the key of a signer that has not signed on
+ * this chain before: a multisig's gas differs from a single key's.
  */
 export async function simulated(context: CliContext, tx: Tx, keyFlag?: string): Promise<SimulateResponse> {
   const chain = await context.chain();

@@ -17,7 +17,7 @@ function file(text: string): string {
   return path;
 }
 
-/** Runs a command that succeeds and keeps what it prints in a file. */
+/** Runs a command that succeeds and keeps its output in a file. */
 async function printed(...argv: string[]): Promise<string> {
   const { code, out, err } = await chain.run(argv);
   if (code !== 0) throw new Error(`svc ${argv.join(" ")}: ${err}`);

@@ -7,8 +7,8 @@ function txFlags(...names: readonly string[]): readonly FlagSpec[] {
 }
 
 /**
- * The flags of a command on files, and those of every `tx` command that have no effect here: scripts pass them to all,
- * so they are accepted.
+ * The flags of a command on files, and the common `tx` flags that have no effect here: scripts pass them to all
+ * commands, so they are accepted.
  */
 function withCommon(...own: readonly FlagSpec[]): readonly FlagSpec[] {
   const others = TX_FLAGS.filter(({ name }) => !own.some((flag) => flag.name === name));

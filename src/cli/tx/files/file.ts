@@ -19,9 +19,7 @@ const HINT = "give a file with a transaction in JSON, as printed by --generate-o
 /** In a file or standard input: JSON is larger than the bytes that are sent. */
 const MAX_BYTES = 8 * MAX_TX_BYTES;
 
-/**
- * The transaction in a file, or in standard input when the file is `-`. Names and spelling of types stay as they are.
- */
+/** The transaction in a file, or in standard input if the file is `-`. Names and spelling of types do not change. */
 export async function readTxFile(path: string, io: Pick<Io, "readAll" | "err">): Promise<Tx> {
   const tx = parseTx(await readInput(path, io), nameOf(path));
   tellUnknown(tx, io);
@@ -50,7 +48,7 @@ export function tellUnknownMessages(messages: readonly Any[], io: Pick<Io, "err"
   }
 }
 
-/** What a path names, for errors. */
+/** The name of a path, for errors. */
 function nameOf(path: string): string {
   return path === "-" ? "standard input" : `transaction file ${path}`;
 }
@@ -80,7 +78,7 @@ export function txParts(tx: Tx): TxParts {
   };
 }
 
-/** The transaction as it is broadcast. */
+/** The bytes of the transaction for broadcast. */
 export function txBytes(tx: Tx): Uint8Array {
   return encodeTx(txParts(tx), tx.signatures);
 }

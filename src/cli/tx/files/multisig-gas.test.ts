@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cliChain } from "../../../../test/cli/chain.ts";
 
-/** A multisig of five, of which three sign: its signature costs the gas of three and many bytes. */
+/** A multisig of five with a threshold of three: its signature costs the gas of three and many bytes. */
 const MEMBERS = ["m1", "m2", "m3", "m4", "m5"];
 const chain = await cliChain("alice", ...MEMBERS);
 const { alice = "" } = chain.addresses;

@@ -30,10 +30,10 @@ import { formOf, renderSigned, type SignedForm, writeDocument } from "./document
 import { readTxFile, readTxLines, txParts } from "./file.ts";
 import { checkSigner, numbersFor, type Signed, signerKey, withSignature } from "./signing.ts";
 
-/** Signatures of one transaction, and where each came from. */
+/** A signature of the transaction, and its source file. */
 type Share = readonly [file: string, signature: SignatureDescriptor];
 
-/** `tx multisign FILE NAME SIGNATURE...`: the members' signatures become that of their multisig. */
+/** `tx multisign FILE NAME SIGNATURE...`: combines the members' signatures into their multisig's. */
 export async function multisign(input: CommandInput): Promise<void> {
   const [file = "", name = "", ...files] = input.args;
   const options = readOptions(input);
@@ -156,7 +156,7 @@ function readSignatures(path: string): SignatureDescriptor[] {
   return parseSignatures(readFile(path), `signature file ${path}`);
 }
 
-/** Signatures for a batch of transactions: those of each line. */
+/** Signatures for a batch of transactions, by line. */
 function readSignatureLines(path: string): SignatureDescriptor[][] {
   const lines = readFile(path).split("\n");
   return lines.flatMap((line, i) =>

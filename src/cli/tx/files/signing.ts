@@ -25,13 +25,13 @@ import { commandError, usageError } from "../../errors.ts";
 import { signerOf } from "../../keys/signer.ts";
 import { txParts } from "./file.ts";
 
-/** Everything that one signature depends on. */
+/** All inputs of one signature. */
 export interface Signing {
   readonly context: CliContext;
   readonly tx: Tx;
   readonly key: KeyInfo;
   readonly mode: SignMode;
-  /** Of the account that the signature is for: the key's own, or a multisig that it is a member of. */
+  /** Data of the account that the signature is for: the key's own, or a multisig with it as a member. */
   readonly data: SignerData;
   /** The new signature takes the place of all others. */
   readonly overwrite: boolean;
@@ -62,7 +62,7 @@ export async function signTx({ context, tx, key, mode, data: numbers, overwrite 
   return { tx: withSignature(tx, { info, signature }, overwrite), info, signature };
 }
 
-/** What a signature covers; an unordered transaction has no sequence. */
+/** Data that a signature covers; an unordered transaction has no sequence. */
 export function numbersFor<T extends SignerData>(tx: Tx, data: T): T {
   return tx.body?.unordered === true ? { ...data, sequence: 0n } : data;
 }
@@ -99,7 +99,7 @@ export interface Claim {
   readonly mode: SignMode;
 }
 
-/** Refuses somebody who is not a signer, and a mode in which several signers could not sign in turn. */
+/** Refuses a key that is not a signer, and a mode in which several signers could not sign in turn. */
 export function checkSigner(tx: Tx, { name, account, mode }: Claim): void {
   const signers = signersOf(tx);
   const isOpen = opaqueTypes(tx.body?.messages ?? []).length > 0;

@@ -18,8 +18,9 @@ import { readTxFile, txParts } from "./file.ts";
 import { addressBytes, numbersFor, signersOf } from "./signing.ts";
 
 /**
- * `tx validate-signatures FILE`: which signatures a transaction needs, and whether those it has are valid. They are
- * checked against the chain, or offline against the numbers of the flags; without either only their signers are shown.
+ * `tx validate-signatures FILE`: the required signatures of a transaction, and whether the present ones are valid. They
+ * are checked against the chain, or offline against the numbers of the flags; without either only their signers are
+ * shown.
  */
 export async function validateSignatures(input: CommandInput): Promise<void> {
   const { args, io } = input;
@@ -96,7 +97,7 @@ function keyOf({ publicKey }: SignerInfo): PublicKey | undefined {
   return publicKey === undefined ? undefined : publicKeyFromAny(publicKey);
 }
 
-/** Offline the numbers of the flags are those of the one signer. */
+/** Offline, the numbers of the flags belong to the only signer. */
 async function knownNumbers(
   context: CliContext,
   address: string,

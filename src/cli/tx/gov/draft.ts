@@ -26,8 +26,9 @@ const MAX_SHOWN = 8;
 const HOW = "write a name such as MsgCommunityPoolSpend, or a type URL such as /sdk.staking.v1beta1.MsgUpdateParams";
 
 /**
- * `tx gov draft-proposal [MESSAGE]`: prints a file for `submit-proposal`. The deposit is the least that opens the vote, the
- * signer is the account of governance, and parameters are those of today: `MsgUpdateParams` replaces all of them.
+ * `tx gov draft-proposal [MESSAGE]`: prints a file for `submit-proposal`. The deposit is the minimum that opens the
+ * vote, the signer is the account of governance, and parameters are the current ones: `MsgUpdateParams` replaces all of
+ * them.
  */
 export async function govDraftProposal(input: CommandInput): Promise<void> {
   const [name] = input.args;
@@ -46,7 +47,7 @@ export async function govDraftProposal(input: CommandInput): Promise<void> {
   input.io.out(`${printJson(proposal, { indent: 2 })}\n`);
 }
 
-/** The message of a type URL in either spelling, of a full name, or of a name that only one message ends with. */
+/** The message of a type URL in either spelling, of a full name, or of a unique last part. */
 function findMsg(name: string, { profile }: Flags): DescMessage {
   const wanted = toNamespace(name.replace(/^\//, ""), "sdk");
   const found = allMsgs().filter(({ typeName }) => typeName === wanted || typeName.endsWith(`.${wanted}`));
@@ -75,7 +76,7 @@ function replace(object: JsonObject, [first, ...rest]: readonly string[], value:
   return { ...object, [first]: rest.length === 0 ? value : replace(isObject(inner) ? inner : {}, rest, value) };
 }
 
-/** The parameters of a module as they are, where the message replaces them. */
+/** The current parameters of a module, if the message replaces them. */
 async function presentParams(schema: DescMessage, context: CliContext): Promise<JsonObject> {
   const method = findMethod(`/${schema.file.proto.package}.Query/Params`);
   if (schema.name !== "MsgUpdateParams" || method === undefined) return {};

@@ -12,7 +12,7 @@ import { checkShown } from "../files/signing.ts";
 import { runTx } from "../session/run.ts";
 import { readOlderProposalFile, readProposalFile } from "./proposal-file.ts";
 
-/** What proposals of releases before 0.46 are made of. */
+/** Flags of proposals before release 0.46. */
 const OLDER_FLAGS = ["title", "description", "type", "deposit", "proposal"] as const;
 
 /** `tx gov submit-proposal FILE`, or the older form with `--title`, `--description` and `--deposit`. */

@@ -48,7 +48,7 @@ import { commandError, usageError } from "../../errors.ts";
 import { signerOf } from "../../keys/signer.ts";
 import { finishTx, openTx, type TxHooks, type TxSession } from "../session/run.ts";
 
-/** What `tx cert create` is asked for. */
+/** Options of `tx cert create`. */
 export interface CertificateOrder {
   readonly kind: CertificateKind;
   readonly hosts: readonly string[];

@@ -26,7 +26,7 @@ import { addressFlag } from "../../query/ask.ts";
 import { printWarnings } from "../../sdl/sdl.ts";
 import { finishTx, openTx, runTx, type TxSession } from "../session/run.ts";
 
-/** How often we try another number when somebody took the chosen one in the same block. */
+/** Further attempts if another transaction took the chosen number in the same block. */
 const ATTEMPTS = 3;
 
 /** `tx deployment create FILE`. */
@@ -114,7 +114,7 @@ async function nextDseq(session: TxSession): Promise<bigint> {
 }
 
 /**
- * Checks the file and the deposit against the chain's rules, so that nobody pays for a refusal. Returns the deposit, by
+ * Checks the file and the deposit against the chain's rules, to avoid fees for a refusal. Returns the deposit, by
  * default the chain's minimum.
  */
 async function requireTerms(session: TxSession, source: SdlSource, deposit: IntCoin | undefined): Promise<IntCoin> {

@@ -4,7 +4,7 @@ import { parseProviderFile } from "./provider.ts";
 
 const parse = (text: string) => parseProviderFile(text, "provider.yaml");
 
-/** The first fault as it is shown. */
+/** The first fault in its printed form. */
 function fault(text: string): string {
   try {
     parse(text);

@@ -33,7 +33,7 @@ async function sendRecord(
   ]);
 }
 
-/** What a provider publishes about itself on the chain. */
+/** The provider's public record on the chain. */
 interface ProviderFile {
   /** `https://<host>:8443`. */
   readonly hostUri: string;

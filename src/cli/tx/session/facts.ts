@@ -5,13 +5,13 @@ import type { CliContext } from "../../context/context.ts";
 import { commandError } from "../../errors.ts";
 import type { TxSettings } from "./settings.ts";
 
-/** What a signature covers besides the transaction, and the account's key if a node was asked for it. */
+/** Data that a signature covers besides the transaction, and the account's key if a node was asked for it. */
 export interface SignerNumbers extends SignerData {
   readonly publicKey?: PublicKey;
 }
 
 /**
- * Account number and sequence of an account: those of the flags, otherwise the chain's. With both, and the chain id, no
+ * Account number and sequence of an account: from the flags, otherwise from the chain. With both, and the chain id, no
  * node is needed.
  */
 export async function signerNumbers(

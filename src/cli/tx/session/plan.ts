@@ -23,7 +23,7 @@ export interface TxRequest {
   readonly sent: number;
 }
 
-/** What a node has told. */
+/** Answers of a node. */
 export interface NodeFacts {
   readonly chainId?: string;
   readonly account?: Pick<AccountInfo, "accountNumber" | "sequence" | "publicKey">;
@@ -44,7 +44,7 @@ export type TxPlan =
       readonly handIn: Pick<HandInOptions, "mode" | "fixedSequence">;
     };
 
-/** What comes next for a transaction, from the flags and what is known of the node. */
+/** The next step of a transaction, from the flags and the node's answers. */
 export function settle(request: TxRequest, facts: NodeFacts): TxPlan {
   const { settings } = request;
   const { purpose, yes, mode } = settings;

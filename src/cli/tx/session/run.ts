@@ -20,7 +20,7 @@ import { checkPayer, type NodeFacts, settle, type TxPlan } from "./plan.ts";
 import { printTxResult, txJson } from "./print.ts";
 import { readTxSettings, type TxSettings } from "./settings.ts";
 
-/** What a command needs to send transactions: the sender, the settings and the node. */
+/** The sender, the settings and the node of a command that sends transactions. */
 export interface TxSession {
   readonly context: CliContext;
   readonly settings: TxSettings;
@@ -51,7 +51,7 @@ export async function openTx(context: CliContext, from?: string): Promise<TxSess
   return { context, settings, sender, signer, chain, sent: 0 };
 }
 
-/** What a command puts into its transaction, once the sender is known. */
+/** Makes the messages of a command's transaction, once the sender is known. */
 export type BuildMessages = (session: TxSession) => Promise<readonly Any[]> | readonly Any[];
 
 /** Runs a command that is one transaction: build, settle, confirm, sign, broadcast, print. Returns the exit code. */
@@ -60,9 +60,9 @@ export async function runTx(input: CommandInput, build: BuildMessages, from?: st
   return finishTx(session, await build(session));
 }
 
-/** What a command does around its transaction. */
+/** A command's actions around its transaction. */
 export interface TxHooks {
-  /** Runs before the transaction is sent, or printed for somebody else to send. Never for an estimate. */
+  /** Runs before the transaction is sent, or printed for another sender. Never for an estimate. */
   readonly onSigned?: () => Promise<void>;
   /** Runs with the node's answer. */
   readonly onAnswer?: (response: TxResponse) => Promise<void>;
@@ -114,7 +114,7 @@ async function execute(
   assert(signer !== undefined, "a transaction that is signed has a signer");
   if (plan.confirm && !(await confirm(context, plan.tx))) return EXIT.done;
   if (plan.kind === "send") return send(session, signer, plan, hooks);
-  // What would be broadcast, for another machine to send.
+  // The transaction for broadcast, to be sent from another machine.
   const { bodyBytes, authInfoBytes, signatures } = decodeTx(await signTx(plan.tx, signer), { foreign: true }).raw;
   await hooks.onSigned?.();
   context.io.out(`${txJson({ bodyBytes, authInfoBytes }, signatures)}\n`);
@@ -140,7 +140,7 @@ async function send(
   return printTxResult(context, response);
 }
 
-/** Shows what is about to be signed and asks for confirmation. */
+/** Shows the transaction before signing and asks for confirmation. */
 async function confirm({ io }: CliContext, tx: PreparedTx): Promise<boolean> {
   io.err(`${printable(unsignedJson(tx))}\n\n`);
   if (await io.confirm("confirm transaction before signing and broadcasting")) return true;

@@ -7,7 +7,7 @@ import { usageError } from "../../errors.ts";
 import { durationFlag } from "../../values/duration.ts";
 import { broadcastMode, gasAdjustmentFlag, parseGas } from "../../values/gas.ts";
 
-/** What becomes of a transaction: it is sent, printed unsigned, printed signed, or only simulated. */
+/** Purpose of a transaction: it is sent, printed unsigned, printed signed, or only simulated. */
 export type TxPurpose = "send" | "generate" | "sign" | "estimate";
 
 /** The transaction flags, read and checked against each other. */
@@ -99,7 +99,7 @@ function checkTimeout(flags: Flags): void {
   }
 }
 
-/** What a node would have answered must be on the command line. */
+/** Offline, a node's answers must be on the command line. */
 export function requireOffline(flags: Flags): void {
   for (const name of ["account-number", "sequence", "chain-id"]) {
     if (name === "sequence" && flags.bool("unordered")) continue;

@@ -65,7 +65,7 @@ function sequenceOf(events: readonly Event[]): bigint {
   return BigInt(found[0]?.value.split("/")[1] ?? "0");
 }
 
-/** Lets the node accept a transaction and answer as recorded; `hash` is that of the transaction it received. */
+/** Lets the node accept a transaction and answer as recorded; `hash` is the hash of the received transaction. */
 function serve(recorded: ReturnType<typeof JSON.parse>): { readonly hash: () => string } {
   let hash = "";
   const sequence = sequenceOf(recorded.events);

@@ -72,7 +72,7 @@ export async function createValidator(input: CommandInput): Promise<number> {
   });
 }
 
-/** Warns that a chain of one node signs blocks for its own validator alone. */
+/** Warns that a chain of one node signs blocks only for its own validator. */
 async function warnOfAbsence({ settings, context, chain }: TxSession, key: PublicKey): Promise<void> {
   if (settings.purpose !== "send") return;
   const { onlySigner } = await (await chain()).node.status();
@@ -102,7 +102,7 @@ function descriptionOf(text: (name: (typeof DESCRIPTION)[number]) => string) {
   };
 }
 
-/** The fields of the message that creates a validator, except those of its operator. */
+/** The fields of the message that creates a validator, except the operator's. */
 export function readValidator(source: Source) {
   const { profile, label, text } = source;
   for (const name of ["amount", "pubkey", "moniker"] as const) {
