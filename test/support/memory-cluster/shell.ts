@@ -11,8 +11,8 @@ export const KILLED = 137;
 const NOT_FOUND = 127;
 
 /**
- * Runs `echo`, `sleep`, `exit`, `cat`, `true`, `false` and `sh -c` with a list of these; enough to play a tenant's program.
- * Resolves with the exit code, 137 when the signal came first.
+ * Runs `echo`, `sleep`, `exit`, `cat`, `true`, `false` and `sh -c` with a list of them; enough to play a tenant's
+ * program. Resolves with the exit code, 137 if the signal came first.
  */
 export async function runProgram(command: readonly string[], io: ProgramIo): Promise<number> {
   const [name, option, script] = command;

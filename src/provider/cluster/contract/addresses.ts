@@ -19,31 +19,30 @@ export interface LeasedAddress {
 }
 
 /**
- * IP addresses of leases' own, from a pool of the operator. At one provider an owner has one address for each name; the
- * deployment that claims the name first has it, until it gives the address up or the address migrates to another deployment
- * of the same owner. Leases of one deployment, one for each of its groups, share it: each has ports of its own there.
+ * Leased IP addresses, from a pool of the operator. At one provider an owner has one address per name; the first
+ * deployment that claims the name holds it, until it gives the address up or the address migrates to another deployment
+ * of the same owner. Leases of one deployment share the address, with separate ports.
  */
 export interface ClusterAddresses {
   /**
-   * The lease has the addresses of these names from now on, durably, beside those that it has already. A name that
-   * another deployment of the owner has stays there. Rejects with `clusterErrors.noAddresses`, and takes nothing, when too
-   * few are left.
+   * Gives the lease the addresses of these names, durably, besides its current ones. A name held by another deployment
+   * of the owner stays there. Rejects with `clusterErrors.noAddresses`, and takes nothing, if too few are left.
    */
   claim(id: LeaseKey, endpoints: readonly string[]): Promise<void>;
   /**
-   * The lease has no others: those that none of its sisters has go back to the pool once nothing leads from them to the
-   * lease any more.
+   * Releases the lease's other addresses: an address that no sister holds returns to the pool once it no longer leads
+   * to the lease.
    */
   retain(id: LeaseKey, endpoints: readonly string[]): Promise<void>;
   /** The addresses that the owner has under these names are this lease's from now on, durably, and no other deployment's. */
   migrate(to: LeaseKey, endpoints: readonly string[]): Promise<void>;
   /** Names of the addresses that the lease has. Synchronous: this process is the only one that gives them out. */
   heldBy(id: LeaseKey): readonly string[];
-  /** The leases that have the owner's address of a name: groups of one deployment, none where nobody has it. */
+  /** Leases that hold this owner's named address (all of one deployment); empty if it is free. */
   holdersOf(owner: string, endpoint: string): readonly LeaseKey[];
 }
 
-/** Whether both are leases of one deployment at one provider, for two of its groups. */
+/** Whether both are leases of one deployment at one provider, for different groups. */
 export function areSisters(one: LeaseKey, other: LeaseKey): boolean {
   const isOfOne = one.owner === other.owner && one.dseq === other.dseq && one.provider === other.provider;
   return isOfOne && one.gseq !== other.gseq;

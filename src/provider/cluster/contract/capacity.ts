@@ -37,7 +37,7 @@ export interface ClusterCapacity {
   readonly addresses?: number;
 }
 
-/** What a cluster cannot do, however much of it is free. */
+/** Limits of a cluster, independent of its free capacity. */
 export interface ClusterLimits {
   /** Bytes of memory below which no replica runs. */
   readonly leastMemory: bigint;

@@ -1,4 +1,4 @@
-/** A check of a provider: `look` resolves with what it found, or throws a `Fault` or anything else. */
+/** A check of a provider: `look` resolves with its finding, or throws a `Fault` or another error. */
 export interface ClusterCheck {
   readonly name: string;
   /** The remedy if the error has none of its own. */

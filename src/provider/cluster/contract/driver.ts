@@ -6,7 +6,7 @@ import type { ClusterCapacity, ClusterLimits } from "./capacity.ts";
 import type { ClusterPorts, PortAssignment } from "./ports.ts";
 import type { ClusterRouting } from "./routing.ts";
 
-/** What a lease should look like. `generation` grows with every manifest accepted for the lease. */
+/** The wanted state of a lease. `generation` grows with every manifest accepted for the lease. */
 export interface LeaseSpec {
   readonly id: LeaseKey;
   readonly group: ManifestGroup;
@@ -15,7 +15,7 @@ export interface LeaseSpec {
   readonly generation: number;
   /** Host names per service (generated and accepted ones). */
   readonly hosts: ReadonlyMap<string, readonly string[]>;
-  /** What `ports` gave to the lease's node-port exposes; stable over updates. */
+  /** Assigned ports of the lease's node-port exposes; stable over updates. */
   readonly ports: readonly PortAssignment[];
 }
 
@@ -46,7 +46,7 @@ export interface ServiceStatus {
 export interface LeaseHealth {
   readonly health: Health;
   readonly services: readonly ServiceStatus[];
-  /** What the lease has of addresses of its own; left out where that is nothing. */
+  /** The leased addresses; absent if there are none. */
   readonly addresses?: readonly LeasedAddress[];
 }
 
@@ -55,7 +55,7 @@ export interface AdoptedLease {
   readonly id: LeaseKey;
   readonly version: string;
   readonly generation: number;
-  /** What it should look like; undefined where the cluster no longer knows. */
+  /** The wanted state; undefined if the cluster no longer knows. */
   readonly spec: LeaseSpec | undefined;
 }
 
@@ -116,7 +116,7 @@ export interface ExecSession {
   readonly exitCode: Promise<number>;
 }
 
-/** What a cluster tells of itself and of the containers of its leases. */
+/** Events of the cluster and of its leases' containers. */
 export type ClusterNews =
   /** It answers again, perhaps with other settings. */
   | { readonly kind: "returned" }
@@ -149,9 +149,9 @@ export interface ClusterDriver {
   readonly ports: ClusterPorts;
   /** IP addresses of leases' own; where there are none, every claim is refused. */
   readonly addresses: ClusterAddresses;
-  /** What there is of everything, before reservations. */
+  /** Total capacity, before reservations. */
   capacity(): Promise<ClusterCapacity>;
-  /** Why no deployment of anybody can be run here; undefined where nothing is in the way. */
+  /** The reason why no deployment can run here; undefined if there is none. */
   obstacle(): Promise<HostFault | undefined>;
   /** How a container is tried here; undefined where the cluster has no such trial. */
   readonly probe?: ClusterProbe | undefined;
@@ -168,12 +168,12 @@ export interface ClusterDriver {
   adopt(): Promise<readonly AdoptedLease[]>;
   /** Health and replicas; `unknown` when the cluster cannot be asked. */
   status(id: LeaseKey): Promise<LeaseHealth>;
-  /** Lines as the reader takes them, merged by time: what is not taken is not read. Ends with the signal. */
+  /** Lines as the reader takes them, merged by time, without reading ahead. Ends with the signal. */
   logs(id: LeaseKey, options: LogOptions): AsyncIterable<LogLine>;
   events(id: LeaseKey, options: StreamOptions): AsyncIterable<ClusterEvent>;
   exec(id: LeaseKey, request: ExecRequest): Promise<ExecSession>;
   /**
-   * Restarts the replicas of a service, one after the other, with what they were deployed with. Resolves when the
+   * Restarts the replicas of a service, one after the other, with their current configuration. Resolves when the
    * cluster has taken the order.
    */
   restart(id: LeaseKey, service: string): Promise<void>;

@@ -1,6 +1,6 @@
 import { defineErrors, isOneOf } from "../../../util/index.ts";
 
-/** Refusals and faults of clusters; the detail in front of the description says what exactly and what to write instead. */
+/** Refusals and faults of clusters; the detail in front gives the value and the remedy. */
 export const clusterErrors = defineErrors("cluster", {
   notFound: [2, "no container engine answers"],
   unreachable: [3, "the cluster does not answer", "start it; workloads and their state are kept"],

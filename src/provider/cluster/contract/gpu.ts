@@ -1,6 +1,6 @@
 import type { GpuCapacity } from "./capacity.ts";
 
-/** A kind of GPU that an order takes. `*` is any model; what is not named may be anything. */
+/** A kind of GPU that an order accepts. `*` is any model; missing fields accept anything. */
 export interface GpuWish {
   readonly vendor: string;
   readonly model: string;

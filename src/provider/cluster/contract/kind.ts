@@ -62,7 +62,7 @@ export interface ClusterCapabilities {
 /** A cluster of a kind, with the settings of its operator. */
 export interface Cluster {
   readonly capabilities: ClusterCapabilities;
-  /** The cluster where the settings say, or at the first usual place where one answers. Rejects with what was tried. */
+  /** The cluster at the settings' address, or at the first usual place that answers. Rejects with the tried places. */
   find(): Promise<FoundCluster>;
   /** Opens the cluster at the address that `find` resolved with. */
   open(settings: ClusterSettings & { readonly address: string }): Promise<ClusterDriver>;
@@ -77,9 +77,11 @@ export interface ClusterInstallation {
   readonly namespace: string;
   /** The objects in the order in which they are made. */
   objects(): Promise<readonly object[]>;
-  /** Makes what is missing or differs; the second time nothing changes. */
+  /** Creates missing objects and updates changed ones; idempotent. */
   install(): Promise<readonly InstalledObject[]>;
-  /** What is missing for this account, in one sentence; undefined if nothing is. Rejects if that cannot be told. */
+  /**
+   * The missing parts for this account, in one sentence; undefined if there are none. Rejects if they cannot be told.
+   */
   lacks(): Promise<string | undefined>;
 }
 
@@ -100,7 +102,7 @@ export interface ClusterKind {
   readonly page: string;
   /** Folder of the driver's own in the provider's folder. */
   readonly folder: string;
-  /** Settings that say where the cluster is: commands that open one take them, and one of them chooses the kind. */
+  /** Settings for the cluster's place: commands that open one take them, and one of them chooses the kind. */
   readonly places: SettingTable;
   /** All other settings of the kind. */
   readonly settings: SettingTable;

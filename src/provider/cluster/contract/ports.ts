@@ -17,11 +17,11 @@ export interface PortRange {
   readonly last: number;
 }
 
-/** Ports at the cluster's public address, for what leases expose besides HTTP. */
+/** Ports at the cluster's public address, for exposes other than HTTP. */
 export interface ClusterPorts {
   /**
-   * Ports for all node-port exposes of the group; the lease keeps those that it already has. Old and new ports are the
-   * lease's until `hold` or `release`. Rejects with `clusterErrors.noPorts` when too few are left.
+   * Assigns ports to all node-port exposes of the group; the lease keeps its current ones. Old and new ports belong to
+   * the lease until `hold` or `release`. Rejects with `clusterErrors.noPorts` if too few are left.
    */
   assign(id: LeaseKey, group: ManifestGroup): Promise<readonly PortAssignment[]>;
   /** The lease has exactly these ports: after an update, and when a stored lease is taken up. */
@@ -41,11 +41,11 @@ export interface CarriedPort {
   readonly shared?: boolean;
 }
 
-/** Carries host ports to replicas. It may outlive the daemon: what it carries then goes on. */
+/** Carries host ports to replicas. It may outlive the daemon, and continues to carry them. */
 export interface PortCarrier {
   /**
-   * The lease has exactly these ports. Resolves with those that could not be opened, by `portName`, each with the reason.
-   * Connections of ports that stay are not touched.
+   * Gives the lease exactly these ports. Resolves with the ports that could not be opened, by `portName`, each with the
+   * reason. Connections of ports that stay are not touched.
    */
   carry(lease: string, ports: readonly CarriedPort[]): Promise<ReadonlyMap<string, string>>;
   /** Ends what lives in this process. */

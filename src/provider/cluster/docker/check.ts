@@ -4,7 +4,7 @@ import { checkImage, checkLeasedIps, checkMemory, checkPorts, checkServices, che
 /** Engines refuse memory limits below this many bytes. */
 export const MIN_MEMORY = 6n << 20n;
 
-/** What the machine can do, for the refusal of specs that can never run. */
+/** Abilities of the machine, for refusing specs that can never run. */
 export interface Abilities {
   readonly allowLocalImages: boolean;
   /** Why volumes and layers of a given size cannot be had, or undefined. */

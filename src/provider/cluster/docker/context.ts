@@ -18,7 +18,7 @@ import type { DockerSettings } from "./options.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { StartNews } from "./probe.ts";
 
-/** What the parts of one driver share. */
+/** Shared parts of one driver. */
 export interface DriverContext {
   readonly api: EngineApi;
   readonly settings: DockerSettings;
@@ -26,7 +26,7 @@ export interface DriverContext {
   readonly journal: Journal;
   readonly events: EventLog;
   readonly firewall: Firewall;
-  /** What the engine leaves of its own rules. */
+  /** Remains of the engine's own rules. */
   readonly engineRules: EngineRules;
   /** Node ports of the kernel, where it carries them. */
   readonly kernelPorts: KernelPorts | undefined;
@@ -38,11 +38,11 @@ export interface DriverContext {
   readonly init: EngineInit;
   /** Limits of processes that the engine can give to containers. */
   readonly limits: ContainerLimits;
-  /** What becomes of starts of containers. */
+  /** Results of container starts. */
   readonly news: StartNews;
   /** Limits how many containers are made or started at once, for each tenant and for all. */
   readonly starts: Turns;
-  /** What tenants must not read of the host. */
+  /** Data of the host that tenants must not read. */
   readonly host: HostData;
   readonly log: Logger;
   /** The addresses of ready replicas of a lease may have changed. */

@@ -178,7 +178,7 @@ class Driver implements DockerDriver {
     this.#every(FIREWALL_REFRESH_MS, () => this.#sweepEngineRules());
     this.#every(FIREWALL_REFRESH_MS, async () => this.#context.kernelPorts?.refresh());
     this.#every(timing.imageCheck, () => this.#collectImages());
-    // Where layers have no size of their own, what outgrows its limit is found by looking.
+    // Without layers of limited size, oversized ones are found by measuring.
     if (this.#context.settings.volumeSizeEnforcement === "none")
       this.#every(timing.layerCheck, () => this.#checkLayers());
   }
@@ -240,7 +240,7 @@ class Driver implements DockerDriver {
   async status(id: LeaseKey): Promise<LeaseHealth> {
     const lease = this.#leases.get(leaseNamespace(id));
     if (lease !== undefined) return lease.status();
-    // Without a record we cannot know what should run: that proves nothing against the lease.
+    // A missing record proves nothing against the lease.
     return { health: "unknown", services: [] };
   }
 
@@ -330,7 +330,7 @@ class Driver implements DockerDriver {
       const noRuntime = await this.#missingRuntime();
       if (noRuntime !== undefined) return noRuntime;
       await firewall.probe();
-      // Every container needs a layer of its size, not only those with volumes.
+      // Every container needs a layer of its size, not only containers with volumes.
       const noSizes = await volumes.unavailable();
       return noSizes === undefined ? undefined : hostFault("volumes", noSizes);
     } catch (error) {
@@ -402,7 +402,7 @@ class Driver implements DockerDriver {
     this.#context.news.returned();
   }
 
-  /** Ports of containers that are gone lead nobody anywhere. */
+  /** Removes redirected ports of containers that are gone. */
   async #sweepEngineRules(): Promise<void> {
     const { api, naming, engineRules, health } = this.#context;
     if (!health.reachable) return;

@@ -4,7 +4,7 @@ import { errorText, type Logger, makePrivateDirectory, replaceFile, syncDirector
 import { checksum } from "../../durable.ts";
 import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 
-/** What must survive a crash of the daemon, for one lease. */
+/** State of one lease that must survive a crash of the daemon. */
 export interface LeaseRecord {
   readonly spec: LeaseSpec;
   /** Content id of the image per service, as pulled for this lease. */
@@ -30,7 +30,7 @@ export interface FailedRollout {
 }
 
 const FORMAT = 1;
-/** Ends the name of what stood in the place of a file. */
+/** Suffix of a file that was set aside. */
 const ASIDE = ".unreadable";
 
 /**

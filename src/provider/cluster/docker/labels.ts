@@ -4,7 +4,7 @@ import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Keys of the labels on every network and container; what the journal lost can be read back from them. */
+/** Keys of the labels on every network and container, from which a lost journal can be rebuilt. */
 export const LABEL = {
   home: "svc.home",
   namespace: "svc.lease",

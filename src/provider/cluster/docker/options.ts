@@ -22,7 +22,7 @@ export interface DockerOptions {
   readonly allowLocalImages?: boolean;
   /** Host address of node ports. */
   readonly nodePortAddress?: string;
-  /** What carries node ports; by default this process does, and ends it with the driver. */
+  /** Carrier of node ports; by default this process, which ends it with the driver. */
   readonly carrier?: PortCarrier;
   /** Whether the kernel carries node ports in front of the carrier, where this machine can do that. */
   readonly kernelPorts?: boolean;
@@ -33,14 +33,14 @@ export interface DockerOptions {
   /** Kept for the host: cpu in thousandths of a core, the others in bytes. */
   readonly reserve?: { readonly cpu?: bigint; readonly memory?: bigint; readonly storage?: bigint };
   readonly volumeSizeEnforcement?: VolumeSizeEnforcement;
-  /** Whether volumes take from the disk only what they hold. By default the disk keeps room for their whole size. */
+  /** Whether volumes use only the disk that they fill. By default the disk keeps room for their whole size. */
   readonly thinVolumes?: boolean;
   /** Whether root in a container becomes a user without rights on the host, where engine and kernel can do that. */
   readonly userNamespaces?: boolean;
   /** Name of the engine's runtime for tenants' containers, for example `runsc` for gVisor; the engine's own otherwise. */
   readonly runtime?: string;
   readonly gpus?: Partial<GpuSettings>;
-  /** What images may be fetched from. */
+  /** Registries that images may come from. */
   readonly registries?: Partial<RegistrySettings>;
   /** Weighs layers in a process of its own; without it this process does. */
   readonly weigher?: Program;
@@ -50,7 +50,7 @@ export interface DockerOptions {
 }
 
 export interface GpuSettings {
-  /** What the operator says of models, by device (`nvidia.com/gpu=0`) or for all of a kind (`nvidia.com/gpu`). */
+  /** The operator's models, by device (`nvidia.com/gpu=0`) or by kind (`nvidia.com/gpu`). */
   readonly models: ReadonlyMap<string, GpuModel>;
   /** Folders with descriptions of devices (CDI). */
   readonly folders: readonly string[];
@@ -95,14 +95,14 @@ export interface DockerTiming {
 export interface DockerLimits {
   readonly pids: number;
   readonly openFiles: number;
-  /** Of one user, over all containers; by default as many as this process may have. */
+  /** Maximum processes of one user, over all containers; by default this process's own maximum. */
   readonly processes: number;
-  /** Timers and waiting signals of one user, over all containers; by default as many as this process may allow. */
+  /** Timers and waiting signals of one user, over all containers; by default this process's own maximum. */
   readonly signals: number;
   readonly logBytes: number;
-  /** Engine calls at once that create or start a container: of one tenant, and of all together twice as many. */
+  /** Concurrent engine calls that create or start a container: per tenant, and twice as many in total. */
   readonly parallelStarts: number;
-  /** Layers weighed and images loaded at once; half of them for one tenant. */
+  /** Concurrently weighed layers and loaded images; half of them for one tenant. */
   readonly parallelLoads: number;
   /** Bytes of disk that an image may take, packed and unpacked. */
   readonly imageBytes: bigint;

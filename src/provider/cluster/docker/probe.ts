@@ -26,7 +26,7 @@ const PROGRAMS: Readonly<Record<string, { readonly machine: number; readonly cod
   },
 };
 
-/** Bytes of the file in front of the code: the header of the file and that of its one segment. */
+/** Bytes of the file in front of the code: the headers of the file and of its one segment. */
 const HEADERS = 64 + 56;
 /** Where a static program usually lies in memory. */
 const BASE = 0x40_0000n;
@@ -56,13 +56,13 @@ export function probeProgram(architecture: string): Buffer | undefined {
 /** Version of the image: raised when the program or the files around it change. */
 const VERSION = 1;
 
-/** What the driver tells of starts of containers, and the image for trials. */
+/** Results of starts of containers, and the image for trials. */
 export class StartNews implements ClusterProbe {
   readonly #api: EngineApi;
   readonly #name: string;
   readonly #listeners = new Set<(news: ClusterNews) => void>();
 
-  /** `prefix` is that of this provider's names. */
+  /** `prefix` is the prefix of this provider's names. */
   constructor(api: EngineApi, prefix: string) {
     this.#api = api;
     this.#name = `localhost/svc-probe/${prefix}`;
@@ -103,7 +103,7 @@ export class StartNews implements ClusterProbe {
     this.#tell({ kind: "started", lease });
   }
 
-  /** What the driver refuses, and a program that cannot be started, are no faults of the host, unless they are of the trial. */
+  /** The driver's own refusals, and programs that cannot be started, are no faults of the host, except in the trial. */
   failed(lease: LeaseKey, error: unknown): void {
     if (!isProbeLease(lease) && (isOwnRefusal(error) || startReason(error) === "program")) return;
     const reason = hostReason(error);

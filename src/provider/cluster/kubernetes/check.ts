@@ -7,7 +7,7 @@ import { gpuVendors, leasedIpName, nodePortsName, workloadName } from "./objects
 /** Container runtimes refuse memory limits below this many bytes. */
 export const MIN_MEMORY = 6n << 20n;
 
-/** What the cluster can do, for the refusal of specs that it can never run. */
+/** Abilities of the cluster, for refusing specs that it can never run. */
 export interface Abilities {
   readonly allowLocalImages: boolean;
   readonly nodes: readonly NodeCapacity[];
@@ -44,7 +44,7 @@ export function checkSpec(spec: LeaseSpec, { allowLocalImages, nodes, leasedIps 
   });
 }
 
-/** Of what the lease has for a service. */
+/** Names of the lease's objects for a service. */
 function objectNames({ name, expose }: ManifestService): string[] {
   const addresses = expose.filter(isLeasedIpExpose).map(({ ip }) => leasedIpName(name, ip));
   return [name, workloadName(name), nodePortsName(name), ...addresses];

@@ -4,17 +4,17 @@ import type { KubernetesApi } from "./api/api.ts";
 import type { ObjectSettings } from "./objects/index.ts";
 import type { ClusterView } from "./view/view.ts";
 
-/** What the parts of one driver share. */
+/** Shared parts of one driver. */
 export interface DriverContext {
   readonly api: KubernetesApi;
   readonly objects: ObjectSettings;
-  /** Value of the label of what is this provider's. */
+  /** Value of the label of this provider's objects. */
   readonly provider: string;
   /** Folder of the driver on this machine; leases do not depend on its content. */
   readonly stateDir: string;
   readonly view: ClusterView;
   readonly events: EventLog;
-  /** What tenants must not read of nodes and network. */
+  /** Data of nodes and network that tenants must not read. */
   readonly host: HostData;
   readonly log: Logger;
   readonly timing: DriverTiming;
@@ -32,7 +32,7 @@ export interface DriverTiming {
   readonly removal: number;
   /** Between a change of a lease and its description: what people read need not follow every step. */
   readonly report: number;
-  /** Between looks at what the Gateway follows. */
+  /** Interval of checks of the Gateway's features. */
   readonly gateway: number;
   /** Before another takes the place of a replica that nodes keep ending. */
   readonly backoff: BackoffPolicy;

@@ -47,7 +47,7 @@ describe("the Kubernetes driver", () => {
     const elsewhere = [
       "create apps/statefulsets",
       "patch apps/statefulsets",
-      // What nodes have ended more than a few times.
+      // Deletes pods that nodes have ended repeatedly.
       "delete /pods",
       "delete apps/deployments",
       "delete apps/statefulsets",
@@ -76,7 +76,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   EXEC: ["get"],
 };
 
-/** What a request needs the right to: `list apps/deployments`. */
+/** The right that a request needs: `list apps/deployments`. */
 function callsOf(request: string): string[] {
   const [method = "", path = ""] = request.split(" ");
   const [, group = "", rest = ""] = /^(?:\/api|\/apis\/([^/]+))\/v[^/]+\/(.*)$/.exec(path) ?? [];

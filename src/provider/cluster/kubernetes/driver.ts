@@ -101,7 +101,9 @@ class KubernetesDriver implements ClusterDriver {
   readonly #watchers = new Set<(id: LeaseKey) => void>();
   /** Namespaces of leases whose removal a daemon before this one had begun. */
   readonly #ending = new Set<string>();
-  /** Removals under way, by namespace: what is deployed meanwhile would run on, with addresses that others get. */
+  /**
+   * Running removals, by namespace: a workload deployed meanwhile would run on, with addresses that other leases get.
+   */
   readonly #removals = new Map<string, Promise<void>>();
   #closed = false;
 
@@ -159,7 +161,7 @@ class KubernetesDriver implements ClusterDriver {
     }
     await this.#view.first();
     const byGateway = this.routing.ingress === "cluster" && this.#context.objects.gateway !== undefined;
-    // Of leases that are known: nothing is told of others.
+    // Only events of known leases are reported.
     if (byGateway) this.#routes = new RouteEvents(this.#context, (namespace) => this.#leases.get(namespace));
     for (const lease of this.#leases.values()) {
       this.#forwards?.update(lease);
@@ -226,7 +228,7 @@ class KubernetesDriver implements ClusterDriver {
         await lease.deploy(spec);
         this.#forwards?.update(lease);
       } catch (error) {
-        // What another call deployed of it meanwhile is refused with it.
+        // A spec that another call deployed meanwhile is refused with it.
         void lease.stop();
         if (this.#leases.get(namespace) === lease) this.#leases.delete(namespace);
         throw error;
@@ -280,7 +282,7 @@ class KubernetesDriver implements ClusterDriver {
   }
 
   async status(id: LeaseKey): Promise<LeaseHealth> {
-    // Without a record we cannot know what should run, which is no reason to end the lease.
+    // A missing record is no reason to end the lease.
     const lease = this.#leases.get(leaseNamespace(id));
     if (lease === undefined) return { health: "unknown", services: [] };
     const health = lease.status();
@@ -370,7 +372,7 @@ class KubernetesDriver implements ClusterDriver {
     };
   }
 
-  /** Whoever follows the addresses of leases looks again. */
+  /** Watchers of leases' addresses look again. */
   #tell(lease: Lease): void {
     for (const listener of this.#watchers) listener(lease.spec.id);
   }
@@ -382,7 +384,7 @@ class KubernetesDriver implements ClusterDriver {
     return objects.map(({ metadata }) => metadata).filter(({ deletionTimestamp }) => deletionTimestamp === undefined);
   }
 
-  /** What the cluster keeps of leases. A record that cannot be read stays where it is, and its workload keeps running. */
+  /** Leases recorded on the cluster. An unreadable record stays, and its workload keeps running. */
   async #records(): Promise<LeaseRecord[]> {
     const { api, provider, log } = this.#context;
     const open = new Set((await this.#namespaces()).map(({ name }) => name));

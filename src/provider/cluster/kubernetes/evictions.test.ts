@@ -20,7 +20,7 @@ import { openKubernetesDriver } from "./driver.ts";
 
 const IMAGE = "docker.io/library/web:1";
 const FULL = "Pod ephemeral local storage usage exceeds the total limit of containers 64Mi. ";
-/** Longer than any test runs, so that what waits does so until something else ends it. */
+/** Longer than any test runs, so that only another event ends the wait. */
 const NEVER_MS = 86_400_000;
 
 interface Workload extends ApiObject {
@@ -169,7 +169,7 @@ describe("a program whose node ends it again and again", () => {
       cluster.server.put(path, { metadata, status: { phase: "Failed" } } as ApiObject);
       cluster.server.remove(path, metadata.name);
     }
-    // What is told of pods of the next version is told after that.
+    // Events of the next version's pods come after that.
     const group = { ...spec.group, services: [sampleService(IMAGE, { env: ["A=2"] })] };
     await driver.deploy({ ...spec, group, generation: 2, version: "cd".repeat(32) });
     const isNext = ({ services: [web] }: LeaseHealth) => web?.updated === 1;

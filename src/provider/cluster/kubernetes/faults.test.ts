@@ -136,7 +136,7 @@ describe("what others have on the cluster", () => {
     cluster.server.put(deployments(spec), stranger as ApiObject);
     const before = cluster.server.requests.length;
     await driver.deploy({ ...spec, generation: 2, version: "ab".repeat(32) });
-    // The last kind of which anything is removed.
+    // The last kind of object that is removed.
     const last = `GET /apis/networking.k8s.io/v1/namespaces/${leaseNamespace(spec.id)}/networkpolicies`;
     await waitFor(() => cluster.server.requests.slice(before).includes(last), "the end of the removals");
     await untilOk(driver, spec.id);
@@ -620,7 +620,7 @@ describe("what operators see of a lease", () => {
     });
     await driver.close();
 
-    // Another daemon takes nothing up that has ended, tells nobody that it is there, and ends it by itself.
+    // Another daemon ignores the ended lease, announces nothing about it, and completes its removal.
     cluster.server.deleter = free;
     const name = leaseNamespace(spec.id);
     const namespace = cluster.server.find(`${NAMESPACES}/${name}`) as ApiObject;

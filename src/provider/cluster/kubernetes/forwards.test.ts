@@ -25,7 +25,7 @@ let stateDir: string;
 let driver: ClusterDriver;
 
 beforeEach(async () => {
-  // The ports of its nodes are not those of this machine.
+  // The ports of its nodes differ from this machine's.
   cluster = await KubernetesDouble.start({ nodeAddress: "127.0.0.9" });
   stateDir = mkdtempSync(join(tmpdir(), "svc-kubernetes-"));
   driver = await open();

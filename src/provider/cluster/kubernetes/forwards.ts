@@ -25,7 +25,7 @@ interface Forward {
 export class PodForwards {
   readonly #context: DriverContext;
   readonly #opened: (lease: Lease) => void;
-  /** By namespace, then by what they are for. */
+  /** By namespace, then by purpose. */
   readonly #forwards = new Map<string, Map<string, Forward>>();
   readonly #guards = new Map<string, ConnectionGuard>();
   #closed = false;
@@ -36,7 +36,7 @@ export class PodForwards {
     this.#opened = opened;
   }
 
-  /** Addresses of this machine that lead to the ready pods; those that are asked for first come later. */
+  /** Addresses of this machine that lead to the ready pods; newly requested ones follow later. */
   backends(lease: Lease, service: string, port: number): string[] {
     return lease.readyPods(service, port).flatMap((pod) => {
       const next = () => (lease.podsOf(service).some(({ uid }) => uid === pod.uid) ? pod : undefined);
@@ -132,7 +132,7 @@ export class PodForwards {
 }
 
 interface Wish {
-  /** Of this machine; 0 for any. */
+  /** Port of this machine; 0 for any. */
   readonly port: number;
   readonly targetPort: number;
   /** The pod that a new connection goes to. */

@@ -5,7 +5,7 @@ import type { ApiObject } from "./api/objects.ts";
 import { KIND } from "./objects/index.ts";
 import type { GatewayName } from "./settings.ts";
 
-/** What a route of the Gateway API can hold of a tenant's `http_options`, and what it cannot. */
+/** The part of a tenant's `http_options` that a route of the Gateway API can hold, and the part that it cannot. */
 
 interface ApiGateway extends ApiObject {
   readonly spec?: { readonly gatewayClassName?: string };

@@ -16,7 +16,7 @@ export interface IngressPlace {
   readonly port: number | undefined;
 }
 
-/** What is routed for a lease. */
+/** Routes of a lease. */
 interface Routed {
   readonly id: LeaseKey;
   readonly services: readonly ServiceRoute[];
@@ -30,10 +30,10 @@ export class ObjectIngress implements ClusterIngress {
   readonly #context: DriverContext;
   readonly #leaseOf: (namespace: string) => Lease | undefined;
   readonly #place: IngressPlace;
-  /** One call for a lease at a time: what was routed before must not replace what is routed now. */
+  /** One call per lease at a time: older routes must not replace newer ones. */
   readonly #turns = new Mutexes();
   readonly #routed = new Map<string, Routed>();
-  /** Whether the Gateway follows limits on whole answers; undefined while nobody has asked. */
+  /** Whether the Gateway follows limits on whole answers; undefined until the first check. */
   #endless: boolean | undefined;
   #timer: NodeJS.Timeout | undefined;
   #look: Promise<void> = Promise.resolve();
@@ -130,7 +130,7 @@ export class ObjectIngress implements ClusterIngress {
     });
   }
 
-  /** Also routes of the other kind, from before the operator chose this one: a host name is routed by one of them. */
+  /** Also removes routes of the other kind, from before the operator's choice: a host name has one route. */
   async #removeRoutes(namespace: string, kept: ReadonlySet<string>): Promise<void> {
     const byGateway = this.#context.objects.gateway !== undefined;
     const [own, other] = byGateway ? [KIND.httpRoute, KIND.ingress] : [KIND.ingress, KIND.httpRoute];

@@ -101,7 +101,7 @@ test("a cluster is prepared first, once, and a provider says what is missing", a
   await (await open()).close();
 });
 
-/** Servers serve what is defined after a moment. */
+/** Servers serve new definitions after a moment. */
 async function establish(): Promise<void> {
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const status = { conditions: [{ type: "Established", status: "True" }] };

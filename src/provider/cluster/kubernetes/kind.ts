@@ -141,7 +141,7 @@ function placeOf(read: ReadSetting): () => string {
 /** Releases whose pods can wait before they are asked to end: 1.30 and later. */
 const LINGERING = /^v?1\.(?:[3-9]\d|\d{3,})\b/;
 
-/** The default access: that of a pod in the cluster, then the files that other tools read. */
+/** The default access: a pod's own in the cluster, then the files that other tools read. */
 function usualPlace(): string {
   const { KUBERNETES_SERVICE_HOST, KUBECONFIG } = process.env;
   if (KUBERNETES_SERVICE_HOST) return IN_CLUSTER;
@@ -152,7 +152,7 @@ function usualPlace(): string {
   });
 }
 
-/** Asks once, with errors for those who do not know this API. */
+/** Makes one call, with errors for readers who do not know this API. */
 async function asking<T>(address: string, task: (api: KubernetesApi) => Promise<T>): Promise<T> {
   const api = await apiOf(address);
   try {
@@ -187,7 +187,7 @@ async function apiOf(address: string) {
   });
 }
 
-/** Commands that have no key of the provider at hand go by what it was the last time. */
+/** Commands without the provider's key use its last known address. */
 function knownProvider(folder: string, provider: string | undefined): string {
   const path = join(folder, PROVIDER_FILE);
   if (provider !== undefined) {

@@ -8,9 +8,9 @@ import type { GatewayName } from "./settings.ts";
 export type Naming = Pick<ObjectSettings, "ingressClass" | "gateway" | "runtime">;
 
 export interface NamedPart {
-  /** What it is, in two words. */
+  /** Name of the part, in two words. */
   readonly name: string;
-  /** Resolves with what was found, or rejects with the fault and its remedy. */
+  /** Resolves with the finding, or rejects with the fault and its remedy. */
   look(api: KubernetesApi): Promise<string>;
 }
 
@@ -27,7 +27,7 @@ interface ApiGateway extends ApiObject {
   };
 }
 
-/** What the settings name; the ingress class or Gateway only if the cluster's ingress serves host names. */
+/** Parts that the settings name; the ingress class or Gateway only if the cluster's ingress serves host names. */
 export function namedParts({ ingressClass, gateway, runtime }: Naming, isRouted: boolean): NamedPart[] {
   const parts: NamedPart[] = [];
   if (isRouted && gateway !== undefined)

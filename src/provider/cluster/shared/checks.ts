@@ -28,7 +28,7 @@ export interface GpuSource {
   readonly fix: string;
 }
 
-/** Whether there are graphics processors if the provider offers some; names those present in any case. */
+/** Whether graphics processors exist if the provider offers some; names the existing ones in any case. */
 export function gpuCheck(offer: ProviderOffer, { gpus, fix }: GpuSource): ClusterCheck {
   return {
     name: "gpus",

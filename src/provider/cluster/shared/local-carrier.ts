@@ -14,7 +14,7 @@ interface CarriedLease {
   readonly ports: Map<string, Carried>;
 }
 
-/** What another process has listened with so far, by `portName`. */
+/** Listeners of another process so far, by `portName`. */
 export type Listeners = ReadonlyMap<string, Server | UdpSocket>;
 
 /** Carries host ports in this process. */

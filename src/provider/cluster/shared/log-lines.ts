@@ -6,9 +6,9 @@ export const MAX_LINE = 1 << 20;
 export const LINE_CUT = " [line cut]";
 /** Bytes of a line that need no allowance. */
 const USUAL_LINE = 64 << 10;
-/** Bytes that all longer lines of one request may hold at once, so that a lease of many replicas fills no memory. */
+/** Total bytes of long lines per request, so that a lease of many replicas does not fill memory. */
 const LONG_LINES = 16 << 20;
-/** Lines that are asked for beside those wanted: an engine counts each piece of a long line, and may begin within one. */
+/** Additional lines to request: an engine counts each piece of a long line, and may begin within one. */
 const SPARE_LINES = 64;
 /** Bytes of last lines that are kept while the end of a log is looked for; beyond, the log is read twice. */
 const KEPT_BYTES = 64 << 10;
@@ -94,7 +94,7 @@ export class OpenLine {
 
 export interface LinesOptions {
   readonly budget: LineBudget;
-  /** Bytes of one line. */
+  /** Maximum bytes of one line. */
   readonly most: number;
   /** Whether the log may go on: a last line without its end is left out. */
   readonly isOpen: boolean;
@@ -120,7 +120,7 @@ export async function* linesOf(
 
 interface LastLines<L> {
   readonly count: number;
-  /** Lines of the log; all for `tail` -1, else those in the last `tail` records of the log, which may begin within one. */
+  /** Lines of the log; all for `tail` -1, else the last `tail` records, which may begin within a line. */
   readonly read: (tail: number) => AsyncIterable<L>;
   readonly textOf: (line: L) => string;
   /** Whether the last records can be read without all others. */
@@ -133,7 +133,7 @@ export async function* lastLines<L>(last: LastLines<L>): AsyncGenerator<L, undef
   for (const tail of hasTail ? [count + SPARE_LINES, -1] : [-1]) {
     const end = new LogEnd<L>(count, textOf);
     for await (const line of read(tail)) end.add(line);
-    // A log of fewer lines is read as a whole: its long lines may have taken the place of others.
+    // A log with fewer lines is read as a whole: its long lines may have taken the place of others.
     if (tail >= 0 && end.total <= count) continue;
     if (end.lines !== undefined) yield* end.lines;
     else yield* without(end.total - count, read(tail));

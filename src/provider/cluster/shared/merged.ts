@@ -4,13 +4,16 @@ interface LineSource<L> {
   readonly lines: AsyncGenerator<L, undefined>;
 }
 
-/** What a merge needs to know of lines. */
+/** Time of a line, and the signal that ends the merge. */
 interface MergeOptions<L> {
   readonly timeOf: (line: L) => number;
   readonly signal: AbortSignal;
 }
 
-/** Lines of several replicas by their time, each with the name of its replica. Of each replica only the next line is in memory. */
+/**
+ * Lines of several replicas by their time, each with the name of its replica. Keeps only the next line of each replica
+ * in memory.
+ */
 export async function* mergedByTime<L>(
   sources: readonly LineSource<L>[],
   { timeOf, signal }: MergeOptions<L>,

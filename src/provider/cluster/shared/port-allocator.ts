@@ -49,7 +49,7 @@ export class PortAllocator implements ClusterPorts {
       const taken = new Set([...this.#taken(), ...ports.map((each) => each.hostPort)]);
       ports.push(kept ?? { ...wanted, hostPort: await this.#free(taken, wanted.proto) });
     }
-    // Kept together with the old ones until the caller has decided, so that nobody else gets them meanwhile.
+    // Kept together with the old ports until the caller has decided, so that no other lease gets them meanwhile.
     this.#held.set(formatLeaseId(id), [...before, ...ports.filter((each) => !before.includes(each))]);
     return ports;
   }

@@ -22,7 +22,7 @@ function portOf(server: Server): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Answers what it got, in front of its name, once the client has finished sending; greets whom it is to. */
+/** Echoes its input, in front of its name, once the client has finished sending; optionally greets first. */
 async function echoServer(name: string, greeting = ""): Promise<string> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.write(greeting);

@@ -7,7 +7,7 @@ import { ConnectionGuard, DEFAULT_PORT_LIMITS } from "./connection-guard.ts";
 export type NextBackend = () => string | undefined;
 
 export interface PortProxy {
-  /** What listens; another process can take it over. */
+  /** The listening socket; another process can take it over. */
   readonly listener: Server | UdpSocket;
   /** Takes no new clients; resolves when the present ones have left. */
   drain(): Promise<void>;
@@ -17,7 +17,7 @@ export interface PortProxy {
 export interface ProxyOptions {
   /** Counts the clients of the lease. */
   readonly guard?: ConnectionGuard | undefined;
-  /** What another process has listened with so far. */
+  /** The listening socket of another process. */
   readonly listener?: Server | UdpSocket | undefined;
 }
 
@@ -146,7 +146,7 @@ export async function udpProxy(
     server.close();
     for (const key of [...clients.keys()]) drop(clients, key);
   };
-  // Datagrams have no end that one could wait for.
+  // Datagrams have no end to wait for.
   return { listener: server, close, drain: async () => close() };
 }
 

@@ -1,6 +1,6 @@
 /** Items waiting for a slow reader before writers are held back. */
 const CAPACITY = 1_000;
-/** Weight of these items before writers are held back. */
+/** Weight of the items at which writers are held back. */
 const MOST_WEIGHT = 1 << 20;
 
 /** Passes items of several writers to one reader; writers wait while the reader is behind. */
@@ -31,7 +31,7 @@ export class LineQueue<T> implements AsyncIterable<T> {
     return this.#items.length >= CAPACITY || this.#weight >= MOST_WEIGHT;
   }
 
-  /** What is queued is still delivered. */
+  /** Queued items are still delivered. */
   end(): void {
     this.#ended = true;
     this.#reader?.();

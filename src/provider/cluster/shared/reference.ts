@@ -37,7 +37,7 @@ export function parseReference(image: string): ImageReference {
   return { full: `${full}${suffix}`, registry: host, local: host === "localhost", pinned: digest !== undefined };
 }
 
-/** Whether credentials for `host` (as people write it) are those of the registry. */
+/** Whether credentials for `host` (in people's spelling) belong to the registry. */
 export function isRegistryHost(host: string, registry: string): boolean {
   const plain = host
     .replace(/^https?:\/\//, "")

@@ -29,7 +29,7 @@ export interface ContainerState {
   readonly ports: ReadonlyMap<string, number>;
   /** IPv4 addresses by the name of the network. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** Of the image's own health check; empty if it has none. */
+  /** The image's own health check; empty if it has none. */
   readonly health: string;
   readonly layerBytes?: number;
   /** Host folder of the writable layer; undefined where the engine has none. */
@@ -53,7 +53,7 @@ export interface EngineInfo {
   readonly root: string;
   /** Names of runtimes for containers. */
   readonly runtimes: readonly string[];
-  /** Whether root in a container is somebody else on the host. */
+  /** Whether root in a container is another user on the host. */
   readonly mapsUsers: boolean;
   /** Whether containers can be given devices of CDI by their names. */
   readonly takesCdi: boolean;
@@ -83,7 +83,7 @@ export interface ExecHandle {
   resize(width: number, height: number): Promise<void>;
 }
 
-/** A container of which no more is asked. */
+/** A container with its labels. */
 export interface LabelledContainer {
   readonly id: string;
   readonly labels: Labels;
@@ -117,9 +117,9 @@ export interface ContainerEvent {
 
 /** Milliseconds of silence after which a call fails. An engine may hang with one container, and no lease waits forever. */
 export interface EnginePatience {
-  /** Of one that only looks. */
+  /** Timeout of a call that only reads. */
   readonly call: number;
-  /** Of one that makes, starts, stops or removes something. */
+  /** Timeout of a call that creates, starts, stops or removes. */
   readonly work: number;
 }
 
@@ -268,7 +268,7 @@ export class EngineApi {
     return (await guard(this.#calls.getImage(reference).inspect())).RepoTags ?? [];
   }
 
-  /** What an image says about its program. */
+  /** The program configuration of an image. */
   async imageProgram(reference: string): Promise<ImageProgram> {
     const { Config: config } = await guard(this.#calls.getImage(reference).inspect());
     return {
@@ -362,7 +362,7 @@ const FRAME_STARTS: ReadonlySet<number | undefined> = new Set([0, 1, 2]);
 /** More than an engine says about an error. */
 const MAX_FAILURE = 4_096;
 
-/** The bytes of the log as they are; anything that is not a frame is the engine's reason why there is no log. */
+/** The raw bytes of the log; anything but a frame is the engine's reason why there is no log. */
 async function* checkedLog(stream: Readable): AsyncGenerator<Buffer> {
   let failure = "";
   let isFirst = true;

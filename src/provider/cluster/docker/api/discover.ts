@@ -12,13 +12,13 @@ export interface FoundEngine {
   readonly version: string;
 }
 
-/** Milliseconds for an answer: of a socket that is only one of several, and of the one that the operator named. */
+/** Milliseconds for an answer: of one of the usual sockets, and of the operator's named one. */
 const PATIENCE = { usual: 5_000, named: 60_000 };
 
 /**
- * Finds a container engine that answers: only the given address, otherwise only `DOCKER_HOST`, otherwise the usual
- * sockets in order. Rejects with what was tried and what to install. An engine that is named is waited for: a busy one
- * must not keep a provider from starting.
+ * Finds a container engine that answers: the given address, otherwise `DOCKER_HOST`, otherwise the usual sockets in
+ * order. Rejects with the tried places and the package to install. A named engine is waited for: a busy one must not
+ * keep a provider from starting.
  */
 export async function discoverEngine(
   given?: string,
@@ -67,7 +67,7 @@ export function engineKind(version: { readonly Components?: readonly { readonly 
   return version.Components?.some((component) => /podman/i.test(component.Name)) === true ? "podman" : "docker";
 }
 
-/** What to do next, by operating system. */
+/** The next step, by operating system. */
 export function remedy(system: string, given: string | undefined): string {
   if (given !== undefined && given !== "") return `start the engine that serves ${given}, or name another socket`;
   if (system === "linux") {

@@ -46,7 +46,7 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof EngineFailure && error.kind === "unreachable";
 }
 
-/** For `catch`: an object that is already gone is what the caller wanted. */
+/** For `catch`: a missing object is fine. */
 export function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }
@@ -81,7 +81,7 @@ export interface Refused {
   readonly isTrial: boolean;
 }
 
-/** Why a container did not start: a fault of the host, or of what the tenant wrote. */
+/** Cause of a failed start: a fault of the host, or of the tenant's configuration. */
 export type StartReason = HostReason | "program";
 
 /** Words of engines, runtimes (runc, crun, containerd) and the kernel by the reason that they tell; the first match counts. */
@@ -119,7 +119,7 @@ export function startReason(error: unknown): StartReason {
   return reasonInText(engineWords(error));
 }
 
-/** The same, where nothing depends on what a tenant wrote. */
+/** The same, for starts without a tenant's configuration. */
 export function hostReason(error: unknown): HostReason {
   const reason = startReason(error);
   return reason === "program" ? "engine" : reason;
@@ -132,7 +132,7 @@ export function engineWords(error: unknown): string {
   return failure.detail.includes(failure.message) ? failure.message : `${failure.message} ${failure.detail}`;
 }
 
-/** Errors for callers outside the driver have that of the engine as their cause. */
+/** Errors for callers outside the driver have the engine's error as their cause. */
 function failureIn(error: unknown): EngineFailure | undefined {
   let cause = error;
   while (cause instanceof Error && !(cause instanceof EngineFailure)) cause = cause.cause;
@@ -144,7 +144,7 @@ export function isOwnRefusal(error: unknown): error is SvcError {
   return error instanceof SvcError && failureIn(error) === undefined && !isOneOf([clusterErrors.firewall], error);
 }
 
-/** Sentence about a failed start that tenants may read: the driver's own, or that of the reason which the engine tells. */
+/** A sentence for tenants about a failed start: the driver's own, or one for the engine's reason. */
 export function startSentence(error: unknown): string {
   if (isOwnRefusal(error)) return error.message;
   const reason = startReason(error);

@@ -2,14 +2,14 @@
 export interface Frame {
   readonly stream: "stdout" | "stderr";
   readonly data: Buffer;
-  /** Whether the data is the beginning of what the engine framed. */
+  /** Whether the data is the beginning of a frame. */
   readonly isStart: boolean;
 }
 
 const HEADER = 8;
-/** A longer frame is not a frame: the stream is not what it should be. */
+/** A longer frame is invalid. */
 const MAX_FRAME = 64 << 20;
-/** Longer payloads are passed on in pieces as they come, so that one line of a program fills no memory. */
+/** Longer payloads are passed on in pieces, so that one long line does not fill memory. */
 const PIECE = 64 << 10;
 /** Bytes of the first piece at least: readers find the time of a record there. */
 const FIRST_PIECE = 64;
@@ -17,7 +17,7 @@ const FIRST_PIECE = 64;
 /** Cuts a framed byte stream, delivered in pieces of any size, into its frames. */
 export class FrameReader {
   #pending: Buffer = Buffer.alloc(0);
-  /** What is still to come of a long frame. */
+  /** The rest of a long frame. */
   #open: { readonly stream: Frame["stream"]; left: number } | undefined;
 
   /** One frame at a time, so that a slow reader keeps the bytes alone in memory. */

@@ -20,8 +20,8 @@ interface LineReaderOptions {
 }
 
 /**
- * Turns frames into the lines that the program wrote. Engines record long lines, and those that were written bit by bit, in pieces,
- * each with a time. A program's two streams are separate: half a line of one does not mix with the other.
+ * Turns frames into the program's lines. Engines split long lines, and lines written bit by bit, into pieces with a
+ * time each. A program's two streams are separate: half a line of one does not mix with the other.
  */
 export class LineReader {
   readonly #frames = new FrameReader();
@@ -32,7 +32,7 @@ export class LineReader {
     this.#streams = { stdout: reader("stdout"), stderr: reader("stderr") };
   }
 
-  /** One line at a time: of what waits for a slow reader, only the bytes are in memory. */
+  /** One line at a time: for a slow reader, only the bytes wait in memory. */
   *push(chunk: Buffer): Generator<TimedLine, undefined> {
     for (const frame of this.#frames.push(chunk)) yield* this.#streams[frame.stream].push(frame);
   }
@@ -129,8 +129,8 @@ function stampOf(data: Buffer): { readonly time?: number; readonly length: numbe
 }
 
 /**
- * Lines of a container, as they are taken: nothing is read from the engine ahead of the reader except what fits into
- * the buffers of the connection. The connection ends with the reader. A line that has not ended stays with `reader`.
+ * Lines of a container, on demand: only the buffers of the connection are read ahead. The connection ends with the
+ * reader. An unfinished line stays with `reader`.
  */
 export async function* readLines(
   api: Pick<EngineApi, "logs">,

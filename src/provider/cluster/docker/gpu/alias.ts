@@ -19,23 +19,23 @@ export interface DeviceMapping {
 const SUFFIX = { PathInContainer: "svc", CgroupPermissions: "rwm" } as const;
 
 /**
- * Podman takes devices of CDI by its Docker-compatible API only as paths, and makes `path:path:permissions` of them. Colons are
- * allowed in names of devices, so each device is described once more under such a name; the plain name is for
- * releases that will pass it on as it is.
+ * Podman's Docker-compatible API takes CDI devices only as paths, and turns them into `path:path:permissions`. Names of
+ * devices may contain colons, so each device is described once more under such a name; the plain name is for releases
+ * that will pass it on unchanged.
  */
 export function aliasSpecs(prefix: string, specs: readonly CdiSpec[]): Map<string, CdiSpec> {
   const files = new Map<string, CdiSpec>();
   const described = new Set<string>();
   for (const spec of specs) {
     const kind = aliasKind(prefix, spec.kind);
-    // Of one name the first counts; engines give out no device that two files of one folder describe.
+    // The first device of a name counts; engines use no device that two files of one folder describe.
     const fresh = spec.devices.filter(({ name }) => !described.has(`${kind}=${name}`));
     for (const { name } of fresh) described.add(`${kind}=${name}`);
     const devices = fresh.flatMap((device) => [
       device,
       { ...device, name: `${device.name}:${SUFFIX.PathInContainer}:${SUFFIX.CgroupPermissions}` },
     ]);
-    // A file with all of them twice could be larger than one that is read.
+    // A single file with all devices twice could exceed the read limit.
     for (let at = 0; at < devices.length; at += MAX_DEVICES) {
       files.set(`${prefix}-${files.size}.json`, { ...spec, kind, devices: devices.slice(at, at + MAX_DEVICES) });
     }

@@ -9,11 +9,11 @@ export interface GpuDevice extends Omit<GpuCapacity, "count"> {
   readonly name: string;
 }
 
-/** What is known of models besides the descriptions. */
+/** Sources of models besides the descriptions. */
 export interface ModelSources {
-  /** What the operator says, by device (`nvidia.com/gpu=0`) or for all of a kind (`nvidia.com/gpu`). */
+  /** The operator's models, by device (`nvidia.com/gpu=0`) or by kind (`nvidia.com/gpu`). */
   readonly named: ReadonlyMap<string, GpuModel>;
-  /** What the driver says, by the path of the device. */
+  /** The driver's models, by the path of the device. */
   readonly detected: ReadonlyMap<string, GpuModel>;
 }
 
@@ -21,8 +21,8 @@ export interface ModelSources {
 const ALL = "all";
 
 /**
- * The graphics processors that the descriptions name, each once: vendors describe one device by number and by UUID, and
- * add an entry for all of them together.
+ * The graphics processors in the descriptions, each once: vendors describe one device by number and by UUID, and add an
+ * entry for all devices together.
  */
 export function gpuDevices(specs: readonly CdiSpec[], sources: ModelSources): GpuDevice[] {
   const kinds = new Map<string, Map<string, CdiDevice>>();
@@ -45,7 +45,7 @@ function gpuDevice(kind: string, device: CdiDevice, { named, detected }: ModelSo
   return { name, vendor: kind.split(/[./]/)[0] ?? "", ...modelOf(model) };
 }
 
-/** Devices that neither contain another one nor are a second name of one. */
+/** Devices that neither contain another one nor are its second name. */
 function singles(devices: readonly CdiDevice[]): CdiDevice[] {
   const sorted = devices.toSorted((a, b) => byNumber(a.name, b.name));
   const apart = sorted.filter(({ name }) => name !== ALL);

@@ -69,7 +69,7 @@ describe("descriptions of devices", () => {
     };
     write(etc, "a.json", "0", "1", "2");
     write(etc, "b.json", "0", "1", "3");
-    // What the other folder says of such a device does not help.
+    // Another folder's description of such a device does not help.
     write(run, "a.json", "0", "2", "4");
     const { specs, faults } = await readSpecs([etc, run]);
     expect(gpuDevices(specs, NONE).map(({ name }) => name)).toEqual(["2", "3", "4"].map((each) => `v.com/gpu=${each}`));
@@ -96,7 +96,7 @@ describe("descriptions of devices", () => {
 describe("descriptions that lie", () => {
   const MANY = 50_000;
 
-  /** What is read of one file of this text. */
+  /** The devices read from one file with this text. */
   async function read(text: string, name = "x.json") {
     const folder = mkdtempSync(join(dir, "lie-"));
     writeFileSync(join(folder, name), text);

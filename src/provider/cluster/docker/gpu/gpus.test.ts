@@ -48,7 +48,7 @@ it("waits for no container of another lease that the engine is still making, and
   expect(new Set([first, second])).toEqual(new Set(["x.com/gpu=0", "x.com/gpu=1"]));
   await expect(take("three", async () => "made")).rejects.toThrow(/fewer are free/);
   fail(new Error("the engine hangs"));
-  // What the engine did not make is free again.
+  // A device of a failed creation is free again.
   await expect.poll(() => take("three", async ({ labels }) => labels[LABEL.gpus] ?? "").catch(() => "")).toBe(first);
 });
 

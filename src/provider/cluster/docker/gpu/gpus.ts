@@ -16,32 +16,32 @@ export interface GpuOptions {
   readonly health: Pick<EngineHealth, "kind">;
   readonly naming: Naming;
   readonly log: Logger;
-  /** What the operator says of models, by device or kind. */
+  /** The operator's models, by device or kind. */
   readonly models: ReadonlyMap<string, GpuModel>;
   /** Folders with descriptions of devices. */
   readonly folders?: readonly string[];
 }
 
-/** The kinds of graphics processors that the descriptions on this machine name, whatever the engine makes of them. */
+/** The kinds of graphics processors in this machine's descriptions, whether the engine accepts them or not. */
 export async function describedGpus(): Promise<GpuCapacity[]> {
   const { specs } = await readSpecs(CDI_FOLDERS);
   return gpuKinds(gpuDevices(specs, { named: new Map(), detected: await nvidiaModels(NVIDIA_FOLDER) }), gpuName);
 }
 
-/** What one replica needs. */
+/** GPUs that one replica needs. */
 export interface GpuNeed {
   readonly units: number;
   readonly wishes: readonly GpuWish[];
 }
 
-/** The replica for which devices are taken: those of its containers that are on their way out are its own. */
+/** The replica that takes devices; devices of its own ending containers count as its own. */
 export interface GpuOwner {
   readonly namespace: string;
   readonly service: string;
   readonly index: number;
 }
 
-/** Names of devices that containers of the replica have, and those of others. */
+/** Devices of the replica's containers, and devices of others. */
 interface DevicesInUse {
   readonly own: ReadonlySet<string>;
   readonly others: ReadonlySet<string>;
@@ -52,14 +52,14 @@ export type GpuConfig = Pick<NonNullable<ContainerCreateOptions["HostConfig"]>, 
 
 export interface TakenGpus {
   readonly config: GpuConfig;
-  /** Names the devices on the container, which is what takes them. */
+  /** Labels that name the devices on the container, which reserves them. */
   readonly labels: Labels;
 }
 
 /**
- * The graphics processors of this machine, by the descriptions of the Container Device Interface (CDI). A device is taken by
- * the container that carries its name as a label, whoever made it, and free when that is removed: the engine is the
- * only record, so that nothing can disagree with it after a crash.
+ * The graphics processors of this machine, from descriptions of the Container Device Interface (CDI). A container
+ * reserves a device by a label with its name, whoever made it, and its removal frees the device: the engine is the only
+ * record, so a crash cannot make records disagree.
  */
 export class Gpus {
   readonly #options: GpuOptions;
@@ -88,7 +88,7 @@ export class Gpus {
     return gpuKinds(await this.devices(), gpuName);
   }
 
-  /** Those that containers can be given now; logs why where some cannot. */
+  /** Devices that containers can get now; logs the reason for unusable ones. */
   async devices(): Promise<GpuDevice[]> {
     const { folders = CDI_FOLDERS, models } = this.#options;
     const { specs, faults } = await readSpecs(folders);
@@ -112,12 +112,12 @@ export class Gpus {
     }
   }
 
-  /** Removes what was written for the engine. */
+  /** Removes the files written for the engine. */
   forget(): void {
     this.#alias(new Map());
   }
 
-  /** What was promised when the engine is asked may have no container yet in its answer. */
+  /** A promised device may have no container yet in the engine's answer. */
   async #promise(owner: GpuOwner, need: GpuNeed): Promise<string[]> {
     const promised = [...this.#promised];
     const { own, others } = await this.#inUse(owner);

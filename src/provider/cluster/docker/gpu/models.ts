@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { asList, readFileText } from "../../../../util/index.ts";
 import type { GpuCapacity } from "../../contract/index.ts";
 
-/** A model as deployment files name it, with what else is known of it. */
+/** A model with its name in deployment files, memory and interface. */
 export type GpuModel = Pick<GpuCapacity, "model" | "ram" | "interface">;
 
 /** Only orders that take any model get such a device. */

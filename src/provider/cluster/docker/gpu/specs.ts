@@ -11,7 +11,7 @@ export const CDI_FOLDERS: readonly string[] = ["/etc/cdi", "/var/run/cdi"];
 export const GPU_CLASS = "gpu";
 
 const MAX_SPEC_BYTES = 4 << 20;
-/** Devices of one file; vendors describe a device up to three times. */
+/** Maximum devices per file; vendors describe a device up to three times. */
 export const MAX_DEVICES = 1_024;
 const MAX_NAME = 128;
 
@@ -48,12 +48,14 @@ const Spec = v.looseObject({
   containerEdits: v.nullish(v.looseObject({})),
 });
 
-/** A file of the Container Device Interface: devices of one kind (`nvidia.com/gpu`) and what each changes in a container. */
+/**
+ * A file of the Container Device Interface: devices of one kind (`nvidia.com/gpu`) and their changes to a container.
+ */
 export type CdiSpec = v.InferOutput<typeof Spec>;
 export type CdiDevice = CdiSpec["devices"][number];
 
 export interface ReadSpecs {
-  /** Those of a later folder first: of two devices of one name the first counts. */
+  /** Later folders take precedence when two files define the same device. */
   readonly specs: readonly CdiSpec[];
   /** Files that cannot be used, each with why. */
   readonly faults: readonly string[];
@@ -65,8 +67,8 @@ interface SpecFile {
 }
 
 /**
- * Reads all descriptions of devices. A folder that is not there has none. Devices that two files of one folder describe are
- * left out: engines follow the specification and give them to no container.
+ * Reads all descriptions of devices. A missing folder has none. Devices that two files of one folder describe are left
+ * out: engines follow the specification and give them to no container.
  */
 export async function readSpecs(folders: readonly string[]): Promise<ReadSpecs> {
   const specs: CdiSpec[] = [];

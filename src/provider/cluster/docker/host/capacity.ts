@@ -5,7 +5,7 @@ import type { EngineApi } from "../api/api.ts";
 import type { DockerSettings } from "../options.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** What must be known to measure the disk. */
+/** Parts for measuring the disk. */
 interface Disk {
   readonly api: EngineApi;
   readonly settings: DockerSettings;
@@ -16,8 +16,8 @@ interface Disk {
 const TIGHT = { part: 15n, of: 100n } as const;
 
 /**
- * The one node: what the host has, less what is reserved for the host itself. Volumes of leases count as free because
- * the ledger accounts for them; so do `kept` bytes that can be removed at any time.
+ * The one node: the host's capacity less its own reserve. Volumes of leases count as free because the ledger accounts
+ * for them; so do `kept` bytes that can be removed at any time.
  */
 export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigint): Promise<NodeCapacity> {
   const info = await api.info();
@@ -42,8 +42,8 @@ export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigin
 }
 
 /**
- * Bytes of disk for images: less the volumes that were promised and are not full yet, and less what is reserved for the
- * host. Undefined where this process cannot look.
+ * Free disk for images: without promised but unused parts of volumes, and without the host's reserve. Undefined if this
+ * process cannot measure it.
  */
 export async function imageRoom({ api, settings, volumes }: Disk): Promise<bigint | undefined> {
   const free = await freeDisk({ api, settings });

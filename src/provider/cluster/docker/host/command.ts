@@ -3,10 +3,10 @@ import { execFile } from "node:child_process";
 /** Administration tools live outside of an ordinary user's path. */
 const PATH = `${process.env.PATH ?? ""}:/usr/sbin:/sbin:/usr/bin:/bin`;
 const TIMEOUT_MS = 30_000;
-/** Of a tool's output: some hosts have a hundred thousand rules. */
+/** Maximum output of a tool: some hosts have a hundred thousand rules. */
 const MAX_OUTPUT = 1 << 26;
 
-/** How a host tool ended: its exit code, if there is one, and what it had written by then. */
+/** The end of a host tool: its exit code, if there is one, and its output. */
 interface CommandEnd {
   readonly code: number | undefined;
   readonly output: string;

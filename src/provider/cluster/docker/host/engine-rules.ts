@@ -30,9 +30,9 @@ export interface StartedContainer {
 }
 
 /**
- * Rules of Podman's network program that it sometimes leaves when a container is removed on a busy machine. Their port is free
- * for the system, so that the next listener there, or the container of another tenant, would lose its connections to whoever has
- * the old address by then.
+ * Rules of Podman's network program that it sometimes leaves when a container is removed on a busy machine. The system
+ * considers their port free, so the next listener there, or another tenant's container, would lose its connections to
+ * the new owner of the old address.
  */
 export class EngineRules {
   readonly #network: RegExp;
@@ -40,14 +40,14 @@ export class EngineRules {
   readonly #tool: typeof run;
   readonly #mutex = new Mutex();
 
-  /** `prefix` is that of the names of this provider's networks. */
+  /** `prefix` is the prefix of this provider's networks. */
   constructor(prefix: string, log: Logger, tool = run) {
     this.#network = new RegExp(`^${prefix}-[0-9a-z]{12}$`);
     this.#log = log;
     this.#tool = tool;
   }
 
-  /** Removes the ports of containers that are not among those that exist; they are asked for after the rules. */
+  /** Removes ports of containers that no longer exist; the existing ones are read after the rules. */
   sweep(existing: () => Promise<ReadonlySet<string>>): Promise<void> {
     return this.#mutex.run(async () => {
       const text = await this.#list();
@@ -59,8 +59,8 @@ export class EngineRules {
   }
 
   /**
-   * The ports of a container lead to it alone: what an earlier one has left there is removed. Rejects where another one that runs
-   * has such a port, as after the death of the process that kept it.
+   * Makes the ports of a container lead to it alone: removes an earlier container's rules. Rejects if another running
+   * container has such a port, as after the death of the process that kept it.
    */
   claim(started: StartedContainer, isRunning: (container: string) => Promise<boolean>): Promise<void> {
     return this.#mutex.run(async () => {
@@ -75,7 +75,7 @@ export class EngineRules {
     });
   }
 
-  /** Removes what is left of a network that is gone. */
+  /** Removes the remaining rules of a deleted network. */
   forget(network: string): Promise<void> {
     return this.#mutex.run(async () => this.#apply(networkRemoval(await this.#list(), network)).catch(this.#warn));
   }
@@ -151,7 +151,7 @@ function entryOf(port: EnginePort): string {
   return `${port.container} ${keyOf(port)}`;
 }
 
-/** What rules of its chain for a port have in common. */
+/** The common part of rules of a port's chain. */
 function ruleOf(port: EnginePort): string {
   return `${port.chain} ${keyOf(port)}`;
 }

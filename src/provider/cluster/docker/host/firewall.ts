@@ -5,7 +5,7 @@ import { clusterErrors } from "../../contract/index.ts";
 import { FORBIDDEN } from "../../shared/index.ts";
 import { CommandError, run } from "./command.ts";
 
-/** Connections that a lease may have begun at once: the kernel has one table for those of all tenants and of the host. */
+/** Open connections of a lease: the kernel has one table for all tenants and the host. */
 const CONNECTIONS = 8_192;
 
 /** The network of one lease. */
@@ -62,7 +62,7 @@ export class Firewall {
     });
   }
 
-  /** Puts the rules back where somebody flushed them. */
+  /** Restores flushed rules. */
   refresh(): Promise<void> {
     return this.#mutex.run(async () => {
       if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
@@ -147,8 +147,8 @@ async function removeEngineLeftovers(bridge: string): Promise<void> {
 }
 
 /**
- * Networks on the host's own links: machines there often trust each other, also where their addresses are public. Those
- * of leases are among the private ranges anyway.
+ * Networks on the host's own links: machines there often trust each other, even at public addresses. Leases' networks
+ * are among the private ranges anyway.
  */
 export function onLinkNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>): string[] {
   const all = Object.values(interfaces).flatMap((each) => each ?? []);
@@ -156,7 +156,7 @@ export function onLinkNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>):
   return [...new Set(links.flatMap(({ cidr }) => cidr ?? []))].sort();
 }
 
-/** Beside the rules of the leases: ranges that are closed as those that are never open, and the rules of their shares. */
+/** Additional rules: ranges closed like the permanently closed ones, and rules of the leases' shares. */
 interface RulesBeside {
   readonly neighbours?: readonly string[];
   readonly shares?: readonly string[];
@@ -182,9 +182,9 @@ function sharesOf(chain: string): string {
 }
 
 /**
- * What brings the rules that count connections to these networks, from `present`, the kernel's own list of them. A new
- * rule counts from nothing, so a rule that is there stays: otherwise each lease that comes or goes, and each refresh,
- * would give every tenant its whole share again.
+ * Input that updates the rules counting these networks' connections, from `present`, the kernel's own list. A new rule
+ * counts from zero, so existing rules stay: otherwise each lease that comes or goes, and each refresh, would give every
+ * tenant its whole share again.
  */
 export function shareRules(chain: string, present: string | undefined, networks: readonly LeaseNetwork[]): string[] {
   const shares = sharesOf(chain);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { CommandError, run } from "./command.ts";
 
-/** What a folder with nothing in it takes. */
+/** Size of an empty folder. */
 const FOLDER_BLOCK = 4096n;
 
 /**

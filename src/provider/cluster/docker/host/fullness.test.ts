@@ -3,7 +3,7 @@ import { lackOf } from "./fullness.ts";
 
 const MIB = 1n << 20n;
 
-/** What is told of a volume with so much of it left. */
+/** The message about a volume with this much space left. */
 function told(left: { bytes?: bigint; files?: bigint; size?: bigint; of?: bigint }, wasFull = false) {
   const { bytes = 32n * MIB, files = 100n, size = 64n * MIB, of = size } = left;
   const space = { blocks: of / 4096n, bsize: 4096n, bavail: bytes / 4096n, files: 1_000n, ffree: files };

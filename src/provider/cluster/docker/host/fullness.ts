@@ -3,10 +3,10 @@ import { statfs } from "node:fs/promises";
 /** A volume is full with a hundredth of its size left, and no longer so with a twentieth; of large ones, with these bytes. */
 const FULL = { part: 100n, bytes: 16n << 20n } as const;
 const FREE = { part: 20n, bytes: 80n << 20n } as const;
-/** What a file system of a size may have beside it. */
+/** Overhead that a file system may have besides its size. */
 const SLACK = 16n << 20n;
 
-/** What a volume lacks. */
+/** The missing resource of a full volume. */
 export type Lack = "room" | "files";
 
 interface SpaceQuery {
@@ -17,11 +17,13 @@ interface SpaceQuery {
   readonly measure?: Measure;
 }
 
-/** What the file system at the path has no more of; undefined where it has both, or is not the volume's own. */
+/**
+ * The exhausted resource of the file system at the path; undefined if there is none, or if it is not the volume's own.
+ */
 export async function lackOf(path: string, { size, wasFull, measure = statfs }: SpaceQuery): Promise<Lack | undefined> {
   const space = await measure(path, { bigint: true }).catch(() => undefined);
   if (space === undefined || space.blocks * space.bsize > size + size / 4n + SLACK) return undefined;
-  // The file system is larger than the volume by what it keeps for itself; its last blocks take no large write.
+  // The file system is larger than the volume by its own overhead; its last blocks take no large write.
   const beside = space.blocks * space.bsize - size;
   const left = space.bavail * space.bsize - (beside > 0n ? beside : 0n);
   const { part, bytes } = wasFull ? FREE : FULL;

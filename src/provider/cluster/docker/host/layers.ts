@@ -14,7 +14,7 @@ export interface WritableFolders {
   readonly engine: string;
   /** The upper folder of its overlay; undefined where the engine does not tell. */
   readonly upper: string | undefined;
-  /** Of the volumes that its image declares by itself. */
+  /** Volumes that the image declares itself. */
   readonly imageVolumes: readonly string[];
 }
 
@@ -41,8 +41,8 @@ export async function moveWritable(volumes: Volumes, key: VolumeKey, folders: Wr
 }
 
 /**
- * What a layer is written to. Podman finds the root of a container behind a link; Docker's runtime refuses a root that a link
- * leads to, so that there the parts of the overlay move one by one.
+ * Folders that a layer is written to. Podman finds the root of a container behind a link; Docker's runtime refuses a
+ * linked root, so there the parts of the overlay move one by one.
  */
 function layerFolders(engine: string, upper: string): string[] {
   const layer = dirname(upper);
@@ -60,8 +60,8 @@ async function moveFolder(source: string, target: string): Promise<void> {
 }
 
 /**
- * Whether the root of the process is on a file system that is not much larger than the limit. A process that has ended
- * writes nothing any more; what cannot be measured for another reason counts as having no limit.
+ * Whether the root of the process is on a file system that is not much larger than the limit. An ended process no
+ * longer writes; a root that cannot be measured for another reason counts as unlimited.
  */
 export async function isLayerSized(pid: number, limit: bigint, measure: Measure = statfs): Promise<boolean> {
   try {

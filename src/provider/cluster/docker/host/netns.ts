@@ -17,7 +17,7 @@ export async function redirectPorts(pid: number, redirects: readonly Redirect[],
   if (redirects.length === 0) return;
   const enter = [`--net=/proc/${pid}/ns/net`];
   const known = await run("nsenter", [...enter, "iptables", "-w", "-t", "nat", "-S", CHAIN]).catch(() => "");
-  // Chains of older daemons redirect what comes from outside too; they are filled again.
+  // Chains of older daemons also redirect packets from outside; they are filled again.
   if (known.includes(`! -s ${network.subnet}`)) return;
   const rules = redirectRules(redirects, network, { isNew: known === "" });
   await run("nsenter", [...enter, "iptables-restore", "-w", "--noflush"], rules);

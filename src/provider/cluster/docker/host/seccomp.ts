@@ -13,12 +13,9 @@ const EAFNOSUPPORT = 97;
 const NEW_NAMESPACES = 0x7e020000;
 const FAMILY = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
 const NETLINK_ROUTE = 0;
-/**
- * Socket families below netlink that nobody needs; those above it, packet and vsock among them, are covered by one
- * rule.
- */
+/** Unneeded socket families below netlink; those above it, including packet and vsock, are covered by one rule. */
 const STRANGE_FAMILIES = [0, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15];
-/** What `personality` may be: Linux, also without random addresses, with the UNAME26 flag, and the question alone. */
+/** Allowed values of `personality`: Linux, also without random addresses, with the UNAME26 flag, and the query. */
 const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 /** The system calls that programs need; all others do not exist for them. */
@@ -109,8 +106,8 @@ export function seccompProfile(architecture: string = process.arch): object {
 }
 
 /**
- * Value of the engine's `seccomp` option: Docker takes the profile itself, Podman the path of a file with it. The name
- * holds the contents, so that containers of an older daemon start with what they were made with.
+ * Value of the engine's `seccomp` option: Docker takes the profile itself, Podman the path of a file with it. The file
+ * name depends on the contents, so that containers of an older daemon start with their original profile.
  */
 export function seccompOption(engine: string, stateDir: string): string {
   const text = JSON.stringify(seccompProfile());

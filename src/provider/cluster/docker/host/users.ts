@@ -10,7 +10,7 @@ const FIRST = 0x7000_0000;
 const EACH = 65_536;
 const LEASES = 4_094;
 
-/** What an engine answers when it cannot make such containers. */
+/** An engine's answer if it cannot make such containers. */
 const REFUSED = /userns|user namespace|available IDs|id ?mapping|idmap/i;
 
 /**

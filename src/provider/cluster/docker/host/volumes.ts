@@ -26,7 +26,7 @@ export class Volumes {
   readonly #root: string;
   readonly #enforcement: VolumeSizeEnforcement;
   readonly #isThin: boolean;
-  /** One step at a time for each lease: what keeps a volume busy delays nobody else. */
+  /** One step at a time for each lease: a busy volume delays no other lease. */
   readonly #leases = new Mutexes();
   #probed: Promise<string | undefined> | undefined;
 
@@ -64,7 +64,7 @@ export class Volumes {
     });
   }
 
-  /** What a volume that is in use has no more of. */
+  /** The exhausted resource of a volume in use. */
   lackOf(key: VolumeKey, wasFull: boolean): Promise<Lack | undefined> {
     if (this.#enforcement !== "loop") return Promise.resolve(undefined);
     return lackOf(this.#path(key, "mnt"), { size: key.volume.size, wasFull });
@@ -156,7 +156,7 @@ export class Volumes {
       // An image of an older release has holes. On a disk that is full by now it is mounted with them.
       await keepRoom(image, (await stat(image)).size).catch(() => {});
     }
-    // What a program deletes would make holes again.
+    // Deleted files would make holes again.
     const options = `loop,nodev,nosuid,noatime${this.#isThin ? ",discard" : ""}`;
     await run("mount", ["-t", "ext4", "-o", options, image, mount]);
   }

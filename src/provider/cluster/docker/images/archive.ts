@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Pack } from "tar-stream";
 
-/** What goes into an engine. */
+/** Contents of an image archive for an engine. */
 export interface ArchivedImage {
   /** Bytes of its configuration, and their digest. */
   readonly config: { readonly digest: string; readonly bytes: Buffer };

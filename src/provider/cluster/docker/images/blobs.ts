@@ -13,8 +13,8 @@ interface Kept {
 const DRAFT = ".part";
 
 /**
- * Layers as registries sent them, one file each. A layer that a registry gives to anybody is shared; a layer that
- * needed a login is kept for that repository alone, because knowing a digest does not prove the right to the content.
+ * Downloaded layers, one file each. A public layer is shared; a layer that needed a login is kept for that repository
+ * alone, because knowing a digest does not prove the right to the content.
  */
 export class Blobs {
   readonly #folder: string;

@@ -195,7 +195,7 @@ describe("images without a lease", () => {
     const images = await open();
     const [idle, leased, newer] = [await pull(images, APP), await pull(images, OTHER), await pull(images, THIRD)];
     live = new Set([leased]);
-    // Room for one of them.
+    // Room for one image.
     room = () => (ids().has(idle) ? 0n : 1_000_000n);
     const wanted = await pull(images, FOURTH);
     expect(ids()).toEqual(new Set([leased, newer, wanted]));

@@ -23,7 +23,7 @@ export const IMAGE_NAMES = "localhost/svc-images/";
 /** An image that was used this recently may be about to get a container. */
 const GRACE_MS = 600_000;
 
-/** An image with what it takes of the disk. */
+/** An image with its size on disk. */
 export interface WeighedImage {
   /** Digest of its configuration. */
   readonly config: string;
@@ -35,7 +35,7 @@ export interface PullOptions {
   readonly owner: string;
   /** Name of the lease. */
   readonly lease: string;
-  /** Bytes of disk that one image of the lease may take, packed and unpacked, if the provider allows as many. */
+  /** Maximum bytes of disk for one image of the lease, packed and unpacked, within the provider's own limit. */
   readonly most: bigint;
   readonly credentials: ManifestCredentials | null;
   /** Called before the image goes into the engine; rejects where its lease has no room for it. */
@@ -44,7 +44,7 @@ export interface PullOptions {
   readonly signal: AbortSignal;
 }
 
-/** Where layers come from, and for whom. */
+/** Source of layers, and the lease that they are for. */
 interface LayerSource {
   readonly image: string;
   readonly repository: Repository;
@@ -74,11 +74,11 @@ export interface ImagesOptions {
   readonly api: EngineApi;
   readonly settings: DockerSettings;
   readonly log: Logger;
-  /** Bytes of disk that nobody was promised; undefined where it cannot be known. */
+  /** Unpromised bytes of disk; undefined if they cannot be measured. */
   readonly room: () => Promise<bigint | undefined>;
   /** Whether the engine's disk is so full that unused images should go. */
   readonly isTight?: () => Promise<boolean>;
-  /** Whether a name is that of an image of this provider's own making, which may be used where local images may not. */
+  /** Whether a name belongs to an image made by this provider, which may be used even if local images may not. */
   readonly isOwn?: (name: string) => boolean;
   /** Images that leases have or are about to have, by the engine's id or the digest of their configuration. */
   readonly live: () => ReadonlySet<string>;
@@ -95,7 +95,7 @@ export class Images {
   readonly #blobs: Blobs;
   readonly #records: ImageRecords;
   readonly #turns = new Turns(PULLS);
-  /** What costs processor and disk: weighing layers and loading images. */
+  /** Work that costs processor and disk: weighing layers and loading images. */
   readonly #work: Turns;
   readonly #weigher: Weigher;
   readonly #weights = new Weights();
@@ -123,12 +123,12 @@ export class Images {
     return (await this.#idOf(imageId)) !== undefined;
   }
 
-  /** What an image of the engine takes, where this provider put it there. */
+  /** Size of an image on the engine, if this provider put it there. */
   weightOf(imageId: string): WeighedImage | undefined {
     return this.#records.ofImage(imageId);
   }
 
-  /** What an image takes that is on the disk only because leases of this provider wanted it. */
+  /** Size of an image that is on the disk only for leases of this provider. */
   heldFor(imageId: string): WeighedImage | undefined {
     const record = this.#records.ofImage(imageId);
     return record?.foreign === true ? undefined : record;
@@ -163,7 +163,8 @@ export class Images {
   }
 
   /**
-   * Removes images that no lease has had for a while, or at once where the disk is tight. Only our own names are taken off: the engine keeps what others have named, and what has containers.
+   * Removes images that no lease has used for a while, or at once if the disk is tight. Removes only our own names: the
+   * engine keeps images with other names or with containers.
    */
   async collect(): Promise<void> {
     const { settings, isTight } = this.#options;
@@ -187,7 +188,7 @@ export class Images {
     return tight && (await this.#options.isTight?.()) === true;
   }
 
-  /** Those that no lease has had for this long, the longest unused first. */
+  /** Images that no lease has used for this long, the longest unused first. */
   #idle(graceMs: number): ImageRecord[] {
     const idle = this.#records.all().filter((record) => !this.#isLive(record) && Date.now() - record.used >= graceMs);
     return idle.toSorted((a, b) => a.used - b.used);
@@ -224,7 +225,7 @@ export class Images {
     }
   }
 
-  /** Without its own name, an image of somebody else would be removed together with ours. */
+  /** Without its own name, another owner's image would be removed together with ours. */
   async #isLastName({ config }: ImageRecord): Promise<boolean> {
     const names = await this.#options.api.imageNames(this.#tag(config)).catch((error) => {
       if (isNotFound(error)) return [];
@@ -271,7 +272,7 @@ export class Images {
           this.#layers(plan, files, { image: reference.full, repository, tenant, lease, most, signal }),
         );
         await claim({ config: plan.config.digest, bytes: Number(bytes) });
-        // Engines put what they are sent aside before they unpack it.
+        // Engines store the received archive before they unpack it.
         return this.#withRoom(bytes + packed, reference, () =>
           this.#load(plan, files, { source, bytes, tenant, signal }),
         );
@@ -288,7 +289,7 @@ export class Images {
     return (await this.#idOf(this.#tag(config))) === record.imageId ? record : undefined;
   }
 
-  /** What an image takes unpacked, as far as its layers were weighed before; undefined where one was not. Throws if it is refused. */
+  /** Unpacked size of an image, if all its layers were weighed before; otherwise undefined. Throws if it is refused. */
   #weightOf(plan: ImagePlan, image: string, most: bigint): bigint | undefined {
     let total = 0n;
     let isWhole = true;
@@ -301,7 +302,7 @@ export class Images {
     return isWhole ? total : undefined;
   }
 
-  /** Fetches, checks and weighs all layers; returns what they take unpacked. */
+  /** Fetches, checks and weighs all layers; returns their unpacked size. */
   async #layers(plan: ImagePlan, files: readonly string[], source: LayerSource): Promise<bigint> {
     const { image, most, signal } = source;
     const slots = new Semaphore(PARALLEL_LAYERS);
@@ -374,7 +375,7 @@ export class Images {
     return imageId;
   }
 
-  /** Runs the task if so many bytes are free beside what was promised to others. */
+  /** Runs the task if this many bytes are free besides those promised to others. */
   async #withRoom<T>(bytes: bigint, { full }: ImageReference, task: () => Promise<T>): Promise<T> {
     this.#reserved += bytes;
     try {
@@ -425,7 +426,7 @@ export class Images {
   }
 }
 
-/** What a layer takes at least. Throws if it can be in no image, or not in one that names this layer. */
+/** Minimum size of a layer. Throws if no image can contain it, or none that names this layer. */
 function bytesOf(
   weight: Weight,
   { image, diffId }: { readonly image: string; readonly diffId: string | undefined },

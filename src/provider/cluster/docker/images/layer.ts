@@ -5,7 +5,7 @@ import { clusterErrors } from "../../contract/index.ts";
 import { PACE } from "./limits.ts";
 import type { LayerEntry } from "./manifest.ts";
 
-/** Puts a layer into a file while it comes: its length and digest are exactly those of the manifest. */
+/** Streams a layer into a file, and checks its length and digest against the manifest. */
 export async function fetchLayer(
   source: AsyncIterable<Buffer>,
   layer: LayerEntry,

@@ -28,7 +28,7 @@ export const PULLS = { each: 4, all: 64 } as const;
 export const PARALLEL_LAYERS = 3;
 /** Disk that a file of a layer takes beside its bytes: its inode and the rest of its last block. */
 export const BYTES_PER_ENTRY = 4096n;
-/** Bytes of a header that gives a file a long name or further attributes: what engines read. */
+/** Bytes of a header with a file's long name or further attributes: the limit of engines. */
 export const MAX_EXTENSION = 1 << 20;
 /** Bytes that an image may take for a lease with less storage than that. */
 export const LEASE_IMAGE = 4n << 30n;

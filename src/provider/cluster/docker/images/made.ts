@@ -8,7 +8,7 @@ import { imageArchive } from "./archive.ts";
 
 const LOAD_TIMEOUT_MS = 60_000;
 
-/** An image of our own making, of one layer. */
+/** An image made by this provider, of one layer. */
 export interface MadeImage {
   readonly tag: string;
   /** The part `config` of an image's configuration: program, environment, ports. */
@@ -27,7 +27,10 @@ export async function ensureImage(api: EngineApi, image: MadeImage): Promise<voi
   }
 }
 
-/** As an image of one layer: an engine that is to make an image of a plain archive keeps a copy of it in its folder of temporary files. */
+/**
+ * Loads an image of one layer: an engine that imports a plain archive keeps a copy of it in its folder of temporary
+ * files.
+ */
 async function load(api: EngineApi, { tag, config, tree }: MadeImage): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "svc-image-"));
   try {

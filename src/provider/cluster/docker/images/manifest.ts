@@ -6,13 +6,13 @@ import { parseJson, type Repository } from "./registry.ts";
 /** A layer as its manifest has it. */
 export interface LayerEntry {
   readonly digest: string;
-  /** Bytes as it is sent. */
+  /** Compressed size in bytes. */
   readonly size: number;
 }
 
 /** An image before its layers are here. */
 export interface ImagePlan {
-  /** Of the manifest for this machine. */
+  /** Digest of the manifest for this machine. */
   readonly manifest: string;
   readonly config: { readonly digest: string; readonly bytes: Buffer };
   readonly layers: readonly LayerEntry[];
@@ -52,7 +52,7 @@ const Config = v.object({
   config: v.nullish(v.object({ Volumes: v.nullish(v.record(v.string(), v.unknown())) })),
 });
 
-/** What `image` consists of on machines of the architecture (`amd64`). */
+/** Layers and configuration of `image` on machines of the architecture (`amd64`). */
 export async function planImage(repository: Repository, image: string, architecture: string): Promise<ImagePlan> {
   const first = await repository.manifest(repository.version, ACCEPT, MAX_MANIFEST);
   const index = v.safeParse(Index, parseJson(first.bytes));

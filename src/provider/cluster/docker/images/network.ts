@@ -14,7 +14,7 @@ export interface NetworkOptions {
   readonly log: Logger;
   /** Addresses of a name; asks the name servers by default. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
-  /** Of this machine; asks the system by default. */
+  /** Interfaces of this machine; asks the system by default. */
   readonly interfaces?: () => NodeJS.Dict<NetworkInterfaceInfo[]>;
   /** Certificates of authorities beside the usual ones. */
   readonly ca?: string;
@@ -164,7 +164,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
 
 const TLS_FAULT = /^(?:CERT_|ERR_TLS|ERR_SSL|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|EPROTO|HOSTNAME_)/;
 
-/** Classes of faults only: what the system says names addresses. */
+/** Classes of faults only: the system's messages name addresses. */
 function unreachable(registry: string, error: unknown): Error {
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
   const why = TLS_FAULT.test(code) ? "TLS fails or its certificate is not valid" : "it does not answer";

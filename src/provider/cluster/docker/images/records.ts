@@ -11,12 +11,9 @@ export interface ImageRecord {
   readonly imageId: string;
   /** Bytes of disk that it takes at most. */
   readonly bytes: number;
-  /**
-   * Digests of manifests that registries gave for it: an image is used only for somebody who is given one of them
-   * again.
-   */
+  /** Digests of its manifests in registries: a lease may use the image only if a registry gives it one of them. */
   readonly sources: readonly string[];
-  /** The engine already had it, from somebody else. */
+  /** Whether the engine already had the image. */
   readonly foreign: boolean;
   /** When a lease was last seen with it, milliseconds since the epoch. */
   readonly used: number;

@@ -51,7 +51,7 @@ export class Repository {
     this.version = name.slice(cut + 1);
   }
 
-  /** Whether the registry has asked for a login so far: what it gave without one is public. */
+  /** Whether the registry has never asked for a login, so that its layers are public. */
   get isPublic(): boolean {
     return this.#authorization === undefined || this.#own === undefined;
   }

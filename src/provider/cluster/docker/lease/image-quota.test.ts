@@ -17,7 +17,7 @@ describe("images of a lease", () => {
 });
 
 describe("room for the image of an update", () => {
-  /** The engine's images by id, and those of them that it does not remove. */
+  /** The engine's images by id, and those that it does not remove. */
   async function left(ids: string, wish: Partial<ImageWish>, kept = ""): Promise<string> {
     const there = new Set(ids);
     const weightOf = (id: string) => (there.has(id) ? image(id) : undefined);

@@ -59,7 +59,7 @@ describe("images of a lease", () => {
   });
 });
 
-/** What the images of a lease need of its state; the record is kept in memory. */
+/** The part of a lease's state that its images need; the record is kept in memory. */
 function leaseState({ pull }: { readonly pull: (image: string) => Promise<string> }): LeaseState {
   const spec = sampleSpec([sampleService("bad", { name: "one" }), sampleService("good", { name: "two" })]);
   const state = {

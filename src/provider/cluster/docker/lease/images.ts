@@ -18,7 +18,7 @@ export function validPin(record: LeaseRecord, plan: ServicePlan): ImagePin | und
   return pin.generation === record.spec.generation || reference.pinned ? pin : undefined;
 }
 
-/** Bytes that one image may take for the storage that a lease pays for. */
+/** Maximum bytes of one image for the storage that a lease pays for. */
 export function largestImage(services: readonly ManifestService[]): bigint {
   const storage = services.reduce((sum, { count, resources }) => sum + BigInt(count) * storageOf(resources), 0n);
   return storage > LEASE_IMAGE ? storage : LEASE_IMAGE;
@@ -28,7 +28,7 @@ function storageOf({ storage }: ManifestService["resources"]): bigint {
   return storage.reduce((sum, { size }) => sum + BigInt(size.val), 0n);
 }
 
-/** What one image declares, and how many replicas of any image its lease has. */
+/** Volumes that one image declares, and the number of replicas of any image in its lease. */
 interface DeclaredVolumes {
   readonly declared: readonly string[];
   /** Where the tenant mounts something himself: engines make no volume there. */
@@ -57,8 +57,8 @@ interface Attempt {
 }
 
 /**
- * Images of one lease. Pulls run beside the reconcile loop, so that a slow registry never keeps a crashed replica from
- * being restarted; each outcome pokes the loop. The content id that a generation got is pinned in the journal.
+ * Images of one lease. Pulls run beside the reconcile loop, so that a slow registry never delays the restart of a
+ * crashed replica; each outcome pokes the loop. The journal pins the content id of a generation.
  */
 export class LeaseImages {
   readonly #state: LeaseState;
@@ -205,7 +205,7 @@ export class LeaseImages {
     this.#state.event({ type: "Warning", reason: "Failed", note: text, service });
   }
 
-  /** The sentence for the tenant: our own words, or for those of the engine the reason that they tell. */
+  /** The sentence for the tenant: our own words, or one for the engine's reason. */
   #told(error: unknown): string {
     if (isOwnRefusal(error)) return error.message;
     const { context, spec, notices } = this.#state;

@@ -23,8 +23,8 @@ const RETRY_MS = { first: 500, max: 15_000 };
 const PROBE_MS = { first: 20, max: 1_000, steady: 2_000 };
 
 /**
- * One lease on the engine: a serialised reconcile loop. Every pass looks at what is really there and takes it a step
- * nearer to the journaled spec; events, timers and calls only poke the loop.
+ * One lease on the engine: a serialised reconcile loop. Every pass observes the containers and moves them a step nearer
+ * to the journaled spec; events, timers and calls only poke the loop.
  */
 export class Lease {
   readonly state: LeaseState;
@@ -153,7 +153,7 @@ export class Lease {
     return () => this.#changes.off("change", listener);
   }
 
-  /** The engine reported that somebody sent a signal to a container. */
+  /** The engine reported a signal from the host to a container. */
   noteKill(id: string): void {
     const unit = this.state.units.find((entry) => entry.id === id);
     if (unit !== undefined) accountKill(this.state, unit);
@@ -262,7 +262,8 @@ export class Lease {
     this.#lookAt = lookAt;
     state.units = present.filter((unit) => !gone.includes(unit));
     await this.#updateReadiness();
-    // What ran before this process is known with the ports that lead to it; a fault is told at the end of the pass.
+    // Containers from before this process are known by their redirected ports; a fault is reported at the end of the
+    // pass.
     if (!this.#seen) await this.#ports.reconcile().catch(() => {});
     this.#seen = true;
     this.#context.moved(state.spec.id);

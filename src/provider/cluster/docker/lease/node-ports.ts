@@ -45,7 +45,7 @@ export class NodePorts {
     await this.#state.context.settings.carrier.carry(this.#state.namespace, []);
   }
 
-  /** No longer changes what is carried. */
+  /** Stops changing the carried ports. */
   stop(): void {
     this.#closed = true;
   }

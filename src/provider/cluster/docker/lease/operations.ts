@@ -88,7 +88,7 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
   }
 }
 
-/** What cannot be told to the engine beforehand. */
+/** Settings that the engine cannot take beforehand. */
 async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
   const started = await state.context.api.inspect(input.id);
   try {
@@ -112,7 +112,7 @@ async function claimPorts(state: LeaseState, { id, addresses, ports }: Container
   await engineRules.claim({ id, address, ports }, isRunning);
 }
 
-/** For `catch`: what the engine does not know is gone. */
+/** For `catch`: an object unknown to the engine is gone. */
 function isGone(error: unknown): boolean {
   if (isNotFound(error)) return false;
   throw error;
@@ -121,7 +121,7 @@ function isGone(error: unknown): boolean {
 /** Below this many bytes a disk has no room for the next container. */
 const FULL_DISK = 16n << 20n;
 
-/** Whether it is the disk that is full, and not what the replica may have of it. */
+/** Whether the disk itself is full, and not only the replica's part. */
 async function isHostFull({ context, spec }: LeaseState): Promise<boolean> {
   return isProbeLease(spec.id) || ((await freeDisk(context)) ?? FULL_DISK) < FULL_DISK;
 }
@@ -192,7 +192,7 @@ export function accountExit(state: LeaseState, unit: Observed, { memory, cause }
   state.notices.say("a container ended and starts again", { reason: history.error, seconds: Math.round(delay / 1000) });
 }
 
-/** Notes a signal that somebody on the host sent to a container. Under load the engine reports it after the end. */
+/** Notes a signal from the host to a container. Under load the engine reports it after the end. */
 export function accountKill(state: LeaseState, unit: Observed): void {
   const history = state.historyOf(unit);
   if (!history.noteKill(Date.now())) return;

@@ -2,8 +2,8 @@ import type { LeaseSpec } from "../../contract/index.ts";
 import type { ImagePin, LeaseRecord } from "../journal.ts";
 
 /**
- * The record with another specification: what services had that are gone, the lease had before. An update that failed is tried
- * again by another manifest only, not by a daemon that begins again and deploys what it knows.
+ * The record with another specification; pins of removed services become the lease's earlier images. A failed update is
+ * retried only by another manifest, not by a restarted daemon that deploys its record.
  */
 export function withSpec(record: LeaseRecord, spec: LeaseSpec): LeaseRecord {
   const names = new Set(spec.group.services.map(({ name }) => name));

@@ -12,7 +12,7 @@ import { leaseHealth } from "./status.ts";
 
 const UNIT = { id: "c", service: "web", index: 0, config: "", running: true, ports: new Map(), addresses: new Map() };
 
-/** A lease of one service with a volume, and what its volumes lack by their names. */
+/** A lease of one service with a volume, and the exhausted resources of its volumes by name. */
 function lease(): { state: LeaseState; lacks: Map<string, Lack>; events: string[]; run: (...units: object[]) => void } {
   const lacks = new Map<string, Lack>();
   const events: string[] = [];

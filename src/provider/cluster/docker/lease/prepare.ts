@@ -23,7 +23,7 @@ export interface NewReplica {
   readonly config: string;
 }
 
-/** Programs that take over orphans themselves; some of them insist on being the first process. */
+/** Programs that reap orphans themselves; some must be the first process. */
 const INITS: ReadonlySet<string> = new Set([
   "init",
   "tini",
@@ -40,7 +40,7 @@ const INITS: ReadonlySet<string> = new Set([
 export async function makeContainer(state: LeaseState, target: NewReplica): Promise<string> {
   const { context } = state;
   const layer = prepareLayer(state, target);
-  // If one of the two fails, somebody must still wait for the other.
+  // If one of the two fails, the other must still be awaited.
   layer.catch(() => {});
   const id = await context.starts.run(state.spec.id.owner, () => createContainer(state, target));
   await layer;
@@ -211,7 +211,7 @@ async function prepareVolumes(
   return folders;
 }
 
-/** A new container never gets what another one has left. */
+/** A new container never gets another one's data. */
 async function prepareLayer(state: LeaseState, target: NewReplica): Promise<void> {
   if (!isSized(state)) return;
   const { volumes } = state.context;

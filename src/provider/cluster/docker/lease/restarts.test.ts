@@ -6,7 +6,7 @@ type Unit = Pick<Observed, "id" | "service" | "running" | "startedAt">;
 
 const unit = (id: string, startedAt = 1, running = true): Unit => ({ id, service: "web", running, startedAt });
 
-/** What is stopped next of a service of these containers, those named `ready` being so. */
+/** The next container to stop of a service with these containers; the ones named `ready` are ready. */
 function nextOf(restarts: Restarts, units: readonly Unit[], ready: readonly string[]): string | undefined {
   return restarts.next(units as readonly Observed[], ({ id }) => ready.includes(id))?.id;
 }

@@ -40,9 +40,10 @@ export interface SlotRules {
 }
 
 /**
- * What to do next about one replica. Level-triggered: it depends only on the current state, so a daemon that was killed
- * between any two actions continues where it was. The old replica goes when the new one is ready, never before, except
- * that with a volume it is stopped (not removed) for the new one to start. One that is not ready in time goes itself.
+ * The next action for one replica. Level-triggered: it depends only on the current state, so a daemon that was killed
+ * between two actions continues where it was. The old replica goes when the new one is ready, never before, except that
+ * with a volume it is stopped (not removed) for the new one to start. A replica that is not ready in time is removed
+ * itself.
  */
 export function decideSlot(slot: Slot, rules: SlotRules): Action[] {
   const { current, olds } = slot;
@@ -72,8 +73,8 @@ function duringReplacement(current: Unit, best: Unit, rules: SlotRules): Action[
 }
 
 /**
- * Two replicas take twice what is paid for, so that one of them goes in the end: the new one, unless the old one ends again and again.
- * An old one that does not run just now, as after the host was off, is started first.
+ * Two replicas take twice the paid resources, so one must go in the end: the new one, unless the old one ends
+ * repeatedly. A stopped old one, as after a reboot of the host, is started first.
  */
 function besideTheOld(current: Unit, best: Unit): Action[] {
   if (!current.overdue) return [keep(current), keep(best)];

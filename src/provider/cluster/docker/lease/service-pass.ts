@@ -25,7 +25,7 @@ export interface PassResult {
   readonly wakeAt?: number;
 }
 
-/** Brings one service a step nearer to what the manifest wants. */
+/** Brings one service a step nearer to its manifest. */
 export async function reconcileService(state: LeaseState, images: LeaseImages, plan: ServicePlan): Promise<PassResult> {
   const imageId = await images.resolve(plan);
   const config = imageId === undefined ? undefined : configHash(plan, imageId);
@@ -75,7 +75,7 @@ function slotOf(state: LeaseState, units: readonly Observed[], index: number, co
   };
 }
 
-/** Ends of a replica after which nobody expects it to run on. */
+/** Ends of a replica after which it is not expected to keep running. */
 const HOPELESS = 3;
 
 function unitOf(state: LeaseState, unit: Observed): Unit {

@@ -20,7 +20,7 @@ export interface FullVolume {
   readonly text: string;
 }
 
-/** Everything known about one lease: the durable record, the last observation, and what happened in this process. */
+/** Full state of one lease: the durable record, the last observation, and events in this process. */
 export class LeaseState {
   readonly context: DriverContext;
   readonly namespace: string;
@@ -91,7 +91,7 @@ export class LeaseState {
     return this.history(unit.service, unit.index, unit.config);
   }
 
-  /** A manifest is a new try: what earlier ones that no longer run suffered does not count against it. */
+  /** A manifest is a new try: faults of earlier ones that no longer run do not count against it. */
   beginAnew(): void {
     this.errors.clear();
     this.#forget(() => true);

@@ -11,7 +11,7 @@ import { leaseHealth } from "./status.ts";
 /** A replica whose program listens. */
 const UNIT = { id: "c", service: "web", index: 0, config: "", running: true, ports: new Map(), addresses: new Map() };
 
-/** A lease of one service with a node port, on an engine of which only the carrier of ports is asked. */
+/** A lease of one service with a node port, on an engine that only needs a carrier of ports. */
 function leaseWith(carrier: Pick<PortCarrier, "carry">): LeaseState {
   const settings = { carrier, nodePortAddress: "127.0.0.1", timing: {} };
   const context = { settings, log: silentLogger, events: { add() {} }, host: { hide: (text: string) => text } };

@@ -74,9 +74,7 @@ function wordOf(unit: Observed, ready: boolean, failures: number): string {
   return failures > 0 ? "backoff" : unit.status;
 }
 
-/**
- * The most telling fault: what the lease or service as a whole suffers from, an undone update, single replicas, full volumes.
- */
+/** The most telling fault: of the lease or service as a whole, an undone update, single replicas, full volumes. */
 function serviceError(
   state: LeaseState,
   plan: ServicePlan,

@@ -11,7 +11,7 @@ export interface ReachedPort extends CarriedPort {
 
 /**
  * Carries node ports through the kernel, in front of another carrier that listens on them as well: the other one serves
- * loopback, what is beyond the kernel's share of the limits, and everything where rules cannot be set.
+ * loopback, connections beyond the kernel's limits, and everything if rules cannot be set.
  */
 export class KernelCarrier implements PortCarrier {
   readonly #below: PortCarrier;
@@ -25,8 +25,7 @@ export class KernelCarrier implements PortCarrier {
   }
 
   async carry(lease: string, ports: readonly ReachedPort[]): Promise<ReadonlyMap<string, string>> {
-    // Nobody is sent to a replica that is about to go; a new replica gets connections once it is known that the port is
-    // ours.
+    // An ending replica gets no new connections; a new replica gets them once the port is known to be ours.
     if (ports.length === 0) await this.#set(lease, []);
     const listened = ports.map(({ direct, ...port }) =>
       direct === undefined || kernelHost(port.host) === "none" ? port : { ...port, shared: true },

@@ -7,7 +7,7 @@ import { chainName, chainsOf, type KernelPort, PortRules, portChain, portKey, wi
 export interface KernelPortOptions {
   /** Common to all names of this provider. */
   readonly prefix: string;
-  /** Of the bridges of its leases. */
+  /** Prefix of the bridges of its leases. */
   readonly bridgePrefix: string;
   /** The kernel's share of each limit. */
   readonly limits: PortLimits;
@@ -25,7 +25,7 @@ export class KernelPorts {
   readonly #options: KernelPortOptions;
   readonly #tool: typeof run;
   readonly #mutex = new Mutex();
-  /** What the leases of this daemon are to have. */
+  /** Wanted ports of this daemon's leases. */
   readonly #wanted = new Map<string, readonly KernelPort[]>();
   /** Leases whose last step failed. */
   readonly #failed = new Set<string>();
@@ -57,7 +57,7 @@ export class KernelPorts {
     return this.#mutex.run(() => this.#set(lease, before));
   }
 
-  /** Puts back what somebody flushed, and what could not be set. */
+  /** Restores flushed rules, and sets failed ones. */
   refresh(): Promise<void> {
     return this.#mutex.run(async () => {
       if (this.#wanted.size === 0) return;
@@ -122,7 +122,7 @@ export class KernelPorts {
     return chainsOf(this.#rules.table, await this.#tool("nft", ["-j", "list", "chains", "ip"]));
   }
 
-  /** Other programs may forward nothing by default; packets for a node port pass, except those from tenants. */
+  /** Other programs may forward nothing by default; packets for a node port pass, except from tenants. */
   async #openForward(): Promise<void> {
     const present = await this.#tool("iptables", this.#forward("-C")).then(
       () => true,
@@ -170,7 +170,7 @@ export class KernelPorts {
   }
 }
 
-/** Addresses that answer, of the lines of `conntrack -L`: the second `src` of each. */
+/** Addresses that answer, from the lines of `conntrack -L`: the second `src` of each. */
 export function replyAddresses(table: string): Set<string> {
   const found = table.split("\n").flatMap((line) => [...line.matchAll(/\bsrc=(\S+)/g)].slice(1, 2));
   return new Set(found.flatMap(([, address]) => (address !== undefined && isIPv4(address) ? [address] : [])));

@@ -4,7 +4,7 @@ import type { PortLimits } from "../../shared/index.ts";
 export interface KernelPort {
   readonly proto: "tcp" | "udp";
   readonly hostPort: number;
-  /** IPv4 address of the host; undefined for all of them. */
+  /** IPv4 address of the host; undefined for all addresses. */
   readonly host: string | undefined;
   /** IPv4 addresses of replicas on the lease's network. */
   readonly replicas: readonly string[];
@@ -28,7 +28,7 @@ const FORM = "form-1";
  */
 export const NEW_PER_SECOND = 1_000;
 const HANDSHAKE_SECONDS = 10;
-/** Of UDP clients: without an answer so far, and with one. */
+/** Timeouts of UDP clients: without an answer, and with one. */
 const UDP_SECONDS = { unreplied: 30, replied: 60 };
 /** Addresses that are counted at once. */
 const COUNTED_ADDRESSES = 65_535;
@@ -39,7 +39,7 @@ export class PortRules {
   readonly #bridges: string;
   readonly #limits: PortLimits;
 
-  /** `bridgePrefix` is that of the leases' bridges: tenants do not come in here. */
+  /** `bridgePrefix` is the prefix of the leases' bridges: packets of tenants are not redirected here. */
   constructor(prefix: string, bridgePrefix: string, limits: PortLimits) {
     this.table = `${prefix}-ports`;
     this.#bridges = bridgePrefix;
@@ -65,7 +65,7 @@ export class PortRules {
       `add chain ip ${table} prerouting { type nat hook prerouting priority -105; policy accept; }`,
       `add chain ip ${table} output { type nat hook output priority -105; policy accept; }`,
       `add rule ip ${table} prerouting iifname "${this.#bridges}*" return`,
-      // An address that does not belong to the link it came from: the answer would go to somebody else.
+      // A source address that does not belong to its link: the answer would go elsewhere.
       `add rule ip ${table} prerouting fib saddr . iif oif missing return`,
       `add rule ip ${table} prerouting ${find}`,
       `add rule ip ${table} output ${find}`,
@@ -73,8 +73,8 @@ export class PortRules {
   }
 
   /**
-   * The lease has exactly these ports; `known` are all chains of the table. Those without replicas are left to the program
-   * that listens, and the connections that they have go on counting: a tenant decides when a replica is ready.
+   * Sets exactly these ports of the lease; `known` are all chains of the table. Ports without replicas are left to the
+   * listening program, and their connections continue to count: a tenant decides when a replica is ready.
    */
   lease(lease: string, ports: readonly KernelPort[], known: readonly string[]): string {
     const carried = withReplicas(ports);
@@ -95,8 +95,8 @@ export class PortRules {
   }
 
   /**
-   * What goes beyond a limit is left to the program that listens on the port: its system answers floods of forged addresses
-   * with cookies, and it counts only those that have shown that they exist. Made once, since the counts go with the rules.
+   * Connections beyond a limit are left to the listening program: its system answers floods of forged addresses with
+   * cookies, and it counts only real clients. Made once, since the counts go with the rules.
    */
   #limitChain(lease: string): string[] {
     const { connectionsPerAddress, connectionsPerLease } = this.#limits;
@@ -155,7 +155,7 @@ export function chainsOf(table: string, json: string): string[] | undefined {
   return names.includes(FORM) ? names : undefined;
 }
 
-/** Undefined where the chain is not that of a port. */
+/** Undefined if the chain does not belong to a port. */
 export function portChain(name: string): PortChain | undefined {
   const [, lease, proto, hostPort] = /^p-([0-9a-z]+)-(tcp|udp)-(\d+)$/.exec(name) ?? [];
   if (lease === undefined || (proto !== "tcp" && proto !== "udp")) return undefined;

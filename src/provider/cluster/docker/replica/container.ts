@@ -21,7 +21,7 @@ const MACHINE_FILES = [
   "/proc/vmallocinfo",
 ];
 
-/** What engines hide by themselves; a list given to Docker replaces its own. */
+/** Paths that engines hide by default; a list given to Docker replaces its own. */
 const HIDDEN_BY_ENGINES = [
   "/proc/acpi",
   "/proc/asound",
@@ -55,7 +55,7 @@ export interface ContainerInput {
   readonly folders: ReadonlyMap<string, string>;
   /** `podman` or `docker`: they name their log files differently. */
   readonly engine: string;
-  /** Host files that replace those that engines make on the host's disk, by path in the container. */
+  /** Host files that replace the engine's own files on disk, by path in the container. */
   readonly files: ReadonlyMap<string, string>;
   /** Value of the engine's option `seccomp`. */
   readonly seccomp: string;

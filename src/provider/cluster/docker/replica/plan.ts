@@ -39,7 +39,7 @@ export interface ServicePlan {
   readonly tmpfs: readonly { readonly mount: string; readonly size: bigint }[];
   /** Bytes that the writable layer may hold. */
   readonly layerLimit: bigint;
-  /** TCP ports that make a replica ready as soon as one of them accepts. */
+  /** TCP ports; a replica is ready as soon as one accepts connections. */
   readonly readyPorts: readonly number[];
   readonly gpu: GpuNeed;
   /** Two replicas cannot share a volume or a GPU, so an update stops the old one first. */
@@ -117,7 +117,7 @@ export function portKey(port: ContainerPort): string {
   return `${port.port}/${port.proto}`;
 }
 
-/** Identity of what a container is made from: two replicas with the same text need no replacement. */
+/** Identity of a container's configuration: replicas with the same text need no replacement. */
 export function configHash(plan: ServicePlan, imageId: string): string {
   const { service } = plan;
   const parts = [

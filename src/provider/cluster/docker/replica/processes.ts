@@ -5,14 +5,14 @@ import type { Observed } from "./observe.ts";
 const GRACE_MS = 5_000;
 
 /**
- * Finds containers that run only according to the engine: the process that watches a container may die, and then nobody
- * tells the engine that the program has ended. Processes are judged only where those of containers can be seen at all.
+ * Finds containers that run only according to the engine: the process that watches a container may die, and the engine
+ * then never learns that the program has ended. Judges only if containers' processes are visible at all.
  */
 export class Processes {
   readonly #missing = new Map<string, number>();
   #visible = false;
 
-  /** Those whose process has been gone for a while, and whether others are gone that must be looked at again. */
+  /** Containers whose process has been gone for a while, and whether recently gone ones must be checked again. */
   async lost(
     units: readonly Observed[],
     now: number,

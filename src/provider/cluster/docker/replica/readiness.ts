@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 
-/** Whether a program accepts connections on one of its ports, and if not, what is known about why. */
+/** Whether a program accepts connections on one of its ports, and otherwise the known reason. */
 export interface PortCheck {
   readonly ready: boolean;
   readonly reason?: string;

@@ -6,7 +6,7 @@ export const KILL_EXIT = 137;
 /** How long after an end the engine may still report a signal. */
 const LATE_KILL_MS = 10_000;
 
-/** What is remembered about one replica in one configuration, over the containers that were made for it. */
+/** Memory about one replica in one configuration, over all its containers. */
 export class ReplicaHistory {
   readonly #policy: BackoffPolicy;
   #failures = 0;
@@ -21,11 +21,11 @@ export class ReplicaHistory {
   error: string | undefined;
   /** The driver stopped it itself; it may be started again at once. */
   stopped = false;
-  /** It runs, perhaps, and what belongs to its start is not done: redirected ports are not there yet. */
+  /** It may be running, but its start is not complete: redirected ports are missing. */
   preparing = false;
   /** The tenant asked for its next start. */
   requested = false;
-  /** Somebody sent it a signal from outside the container. */
+  /** It received a signal from outside the container. */
   killed = false;
   /** Time of an end that was put down to the memory limit although the engine did not say so. */
   guessedAt: number | undefined;
@@ -84,8 +84,8 @@ export function explainExit(
   const { exitCode } = state;
   if (killed && !state.oomKilled) return { reason: "Killed", text: killedText(exitCode) };
   if (state.oomKilled) return { reason: "OOMKilled", text: outOfMemoryText(memory, exitCode) };
-  // Engines do not always say. 137 is KILL, which the first process of a container gets from the memory limit, or from
-  // somebody on the host whose event has not come yet.
+  // Engines do not always tell the cause. 137 is KILL, which the first process of a container gets from the memory
+  // limit, or from the host with its event still to come.
   if (exitCode === KILL_EXIT)
     return { reason: "OOMKilled", text: outOfMemoryText(memory, exitCode, true), isGuess: true };
   return { reason: exitCode === 0 ? "Completed" : "Error", text: endedText(exitCode) };

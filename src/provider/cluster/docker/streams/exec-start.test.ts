@@ -7,7 +7,7 @@ const PODMAN = [
 ];
 const DOCKER = ['OCI runtime exec failed: exec failed: unable to start container process: exec: "nope": not found\r\n'];
 
-/** What passes of texts on standard error, and what the end adds. */
+/** The standard error that passes, and the part added at the end. */
 function shown(texts: readonly string[], code: number): { readonly passed: string; readonly ended: string } {
   const words = new StartWords(["nope", "-x"]);
   const text = (outputs: readonly { readonly data: Uint8Array }[]): string =>

@@ -4,7 +4,7 @@ export interface Output {
   readonly data: Uint8Array;
 }
 
-/** How engines begin what they write into the stream of a command that they cannot start. */
+/** Beginning of an engine's message in the stream of a command that it cannot start. */
 const ENGINE_WORDS = /^(?:Error: )?(?:runc|crun|OCI runtime|runtime\/cgo|runtime: failed|fatal error: newosproc)[ :]/;
 /** The engine needs a process or two of the container's own number to start a command in it. */
 const NO_PROCESS_LEFT =
@@ -36,7 +36,7 @@ export class StartWords {
     this.#command = command[0] ?? "";
   }
 
-  /** What may pass on now. */
+  /** Output that may pass on now. */
   pass(output: Output): readonly Output[] {
     if (this.#isOver || output.data.length === 0) return [output];
     const text = Buffer.from(output.data).toString("utf8");
@@ -52,7 +52,7 @@ export class StartWords {
     return this.#held.length > 0;
   }
 
-  /** What is left at the end of the output, and the exit code to tell. */
+  /** The rest of the output, and the final exit code. */
   end(code: number): { readonly outputs: readonly Output[]; readonly exitCode: number } {
     const held = this.#held.splice(0);
     const text = held.map(({ data }) => Buffer.from(data).toString("utf8")).join("");

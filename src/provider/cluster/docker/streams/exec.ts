@@ -150,7 +150,7 @@ async function sharesNamespace(pid: number, containerPid: number): Promise<boole
   }
 }
 
-/** The command and, where it leads a process group, what it started. */
+/** Signals the command and, if it leads a process group, its group. */
 function signalTree(pid: number): void {
   for (const target of [-pid, pid]) {
     try {

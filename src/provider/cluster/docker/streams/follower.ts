@@ -28,15 +28,14 @@ type Lines = AsyncIterable<TimedLine> | Iterable<TimedLine>;
 type End = "ended" | "broken" | "gone";
 
 /**
- * Follows the log of one container. The end of a stream does not say that nothing comes any more: engines end it with every
- * stop, Podman also because of a stop that was before it, and one that restarts in whatever way. So the log is opened again
- * behind the last line, until neither the lease nor the engine has the container. A line that has not ended is shown when its
- * program has.
+ * Follows the log of one container. The end of a stream does not mean the end of the log: engines end it with every
+ * stop, and Podman even for an earlier stop or any restart. So the log is opened again behind the last line, until
+ * neither the lease nor the engine has the container. An unfinished line is shown when its program has ended.
  */
 export class Follower {
   readonly #options: FollowOptions;
   #shown = new Shown();
-  /** Of the last stream. */
+  /** Reader of the last stream. */
   #reader = new LineReader();
   #unit: Observed;
   #isThere = true;
@@ -67,7 +66,7 @@ export class Follower {
       const end = await this.#stream();
       if (signal.aborted) return;
       const isGone = end === "gone" && !this.#isThere;
-      // What was opened after the program had stopped is read to its end; no other stream is sure to be.
+      // A stream opened after the program had stopped is read to its end; a further one is not certain.
       const isRead = end === "ended" && this.#isThere && !running;
       if (isGone || isRead) await this.#showAll(this.#reader.end());
       if (isGone) return;

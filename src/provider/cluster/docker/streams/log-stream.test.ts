@@ -45,12 +45,14 @@ function unit(change: Partial<Observed> = {}): Observed {
   };
 }
 
-/** One container whose engine ends, breaks off and refuses streams as it is told. Its log tells whole seconds, as Podman's. */
+/**
+ * One container whose engine ends, breaks off and refuses streams on demand. Its log has whole seconds, like Podman's.
+ */
 class FakeEngine {
   readonly queries: Pick<LogQuery, "tail" | "since">[] = [];
   readonly #lines: Piece[] = [];
   readonly #news = new EventEmitter();
-  /** What the next calls come to, before the rest of them follow the log. */
+  /** Outcomes of the next calls, before the rest follow the log. */
   readonly next: ("ends" | "breaks" | "is not found")[] = [];
   running = true;
 
@@ -70,7 +72,7 @@ class FakeEngine {
     this.#news.emit("end");
   }
 
-  /** Of the program, and so of its streams. */
+  /** Ends the program, and so its streams. */
   stop(): void {
     this.running = false;
     this.end();

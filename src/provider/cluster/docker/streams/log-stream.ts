@@ -9,7 +9,7 @@ import type { Observed } from "../replica/observe.ts";
 import { Follower, type FollowOptions } from "./follower.ts";
 import { isFrom, sinceQuery } from "./since.ts";
 
-/** What the replicas have written so far, merged by time. */
+/** The replicas' output so far, merged by time. */
 export async function* pastLogs(context: DriverContext, lease: Lease, options: LogOptions): AsyncIterable<LogLine> {
   const budget = new LineBudget();
   const sources = chosen(lease, options).map((unit) => ({
@@ -35,7 +35,7 @@ async function* pastLines(
   { context, unit, budget }: PastLog,
   { tail: count, signal, since, previous = false }: LogOptions,
 ): AsyncGenerator<TimedLine, undefined> {
-  // A container that was started again goes on in the same log: what stands before the start is of the run before.
+  // A restarted container continues the same log: lines before the start belong to the previous run.
   const until = previous ? betweenRuns(unit) / 1000 : Number.POSITIVE_INFINITY;
   if (Number.isNaN(until)) return;
   const read = (tail: number) => {
@@ -79,7 +79,7 @@ async function* within(
   }
 }
 
-/** What is followed of a lease. */
+/** The followed part of a lease. */
 export interface FollowedLease {
   readonly stopped: boolean;
   /** Whether it was observed since the start of the daemon. */
@@ -128,7 +128,7 @@ export async function* followLogs(
   }
 }
 
-/** Whether the engine cuts the end off a log as it is; Podman joins the pieces of lines in a wrong order there. */
+/** Whether the engine returns the exact end of a log; Podman joins pieces of lines in a wrong order there. */
 function hasTrueTail({ kind }: Pick<EngineHealth, "kind">): boolean {
   return kind !== "podman";
 }

@@ -20,7 +20,7 @@ export interface ApiAccess {
   readonly tls: {
     /** Certificate authorities, PEM; the system's where there are none. */
     readonly ca?: string;
-    /** The name in the server's certificate if it differs from that of the address. */
+    /** The name in the server's certificate if it differs from the address. */
     readonly servername?: string;
     readonly rejectUnauthorized?: false;
   };

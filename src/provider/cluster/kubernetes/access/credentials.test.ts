@@ -38,7 +38,7 @@ describe("a token in a file", () => {
 });
 
 describe("a program that prints credentials", () => {
-  /** Counts its runs in a file, and prints what is given. */
+  /** A plugin that counts its runs in a file, and prints the given value. */
   function plugin(printed: unknown, code = 0) {
     const command = join(folder, "plugin");
     const text = typeof printed === "string" ? printed : JSON.stringify(printed);

@@ -12,7 +12,7 @@ const MAX_TOKEN_BYTES = 64 << 10;
 /** Tokens of service accounts are replaced long before they end. */
 const TOKEN_FILE_MS = 60_000;
 
-/** A token in a file that somebody keeps fresh, as clusters do for pods. */
+/** A token in a file that is renewed by others, as clusters do for pods. */
 export function tokenFile(path: string, rest: Secret = {}, now: () => number = systemClock.now): Credentials {
   const read = async (): Promise<Kept> => {
     const token = readFileText(path, { maxBytes: MAX_TOKEN_BYTES }).trim();
@@ -45,7 +45,7 @@ const Printed = v.object({
   }),
 });
 
-/** What the program prints, until it ends or the server refuses it. */
+/** The program's output, until it expires or the server refuses it. */
 export function pluginCredentials(call: PluginCall, now: () => number = systemClock.now): Credentials {
   return keeping(async () => keptOf(call, await run(call)), now);
 }

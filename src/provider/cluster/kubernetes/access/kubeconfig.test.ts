@@ -24,7 +24,7 @@ function config(cluster: object = {}, user: object = {}): void {
   writeFileSync(file, JSON.stringify({ "current-context": "c", contexts: [context], clusters, users }));
 }
 
-/** Lines that grow nine times each when what they name is put in its place. */
+/** Lines that grow ninefold each when their names are replaced by their contents. */
 function bomb(names: string): string {
   return [...names].map((name, i) => `${name}: &${name} [${Array(9).fill(`*${"a".concat(names)[i]}`)}]`).join("\n");
 }

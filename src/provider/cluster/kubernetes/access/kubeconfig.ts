@@ -74,7 +74,7 @@ function parseConfig(path: string): v.InferOutput<typeof Config> {
   throw commandError(`${path} is not a kubeconfig file: ${where === "" ? "" : `${where}: `}${message}`);
 }
 
-/** The entry of the name, with what it is about. */
+/** The entry of the name, with its contents. */
 function entry<K extends string, T extends { readonly name: string } & { readonly [key in K]?: unknown }>(
   path: string,
   kind: K,
@@ -110,7 +110,7 @@ function serverUrl(path: string, text: string): URL {
   });
 }
 
-/** Settings that would make calls as somebody other than the file's user are refused. */
+/** Settings for calls as another user are refused. */
 const UNSUPPORTED = ["auth-provider", "username", "as"] as const;
 
 function userOf(path: string, folder: string, user: UserEntry): Credentials {
@@ -158,7 +158,7 @@ function pem(folder: string, data: string | undefined, file: string | undefined)
 /** Where clusters mount the files of a pod's service account. */
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Access of a program that runs in the cluster, or undefined outside of one. */
+/** Access of a program in the cluster; undefined outside. */
 export function inClusterAccess(
   env: Readonly<Record<string, string | undefined>> = process.env,
   folder = SERVICE_ACCOUNT,

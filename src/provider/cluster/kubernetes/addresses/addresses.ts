@@ -15,7 +15,7 @@ import type { ApiService } from "../view/balanced.ts";
 import type { Refusal } from "../view/refusals.ts";
 import { leading, ObjectLedger, removeServices } from "./ledger.ts";
 
-/** What addresses need of a lease on the cluster. */
+/** The part of a lease that addresses need. */
 interface AddressLease {
   /** Runs a pass soon. */
   poke(): void;
@@ -26,8 +26,8 @@ interface AddressLease {
 type LeaseOf = (namespace: string) => AddressLease | undefined;
 
 /**
- * Addresses of leases' own on a cluster whose load balancer takes wishes for addresses. Who has which is recorded on the
- * cluster; the objects that lead from an address are those of the leases that have it, of one deployment.
+ * Leased IP addresses on a cluster whose load balancer accepts requested addresses. The holders are recorded on the
+ * cluster; the objects that lead from an address belong to the leases of one deployment.
  */
 export class LeasedIps implements ClusterAddresses {
   readonly #context: DriverContext;
@@ -44,7 +44,7 @@ export class LeasedIps implements ClusterAddresses {
     this.#book = this.#open([]);
   }
 
-  /** Takes up what is recorded. A cluster that knows no records has none; with a pool it has to. */
+  /** Reads the records. A cluster without records has none; with a pool it must have them. */
   async start(): Promise<void> {
     try {
       this.#book = this.#open(await this.#ledger.load());
@@ -69,7 +69,7 @@ export class LeasedIps implements ClusterAddresses {
 
   async claim(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
     if (endpoints.length === 0) return;
-    // What a claim took goes back where the rest of it fails: no pass is to lead there by then.
+    // A failed claim returns its addresses: no pass may lead there by then.
     await this.#between(id, () => this.#book.claim(id, endpoints));
     this.#poke(id);
   }
@@ -77,7 +77,7 @@ export class LeasedIps implements ClusterAddresses {
   async retain(id: LeaseKey, endpoints: readonly string[]): Promise<void> {
     if (this.#book.heldBy(id).every((each) => endpoints.includes(each))) return;
     await this.#between(id, () => this.#book.retain(id, endpoints));
-    // What led from an address that a sister keeps is no longer wanted.
+    // Objects that led from an address kept by a sister are no longer wanted.
     this.#poke(id);
   }
 
@@ -86,8 +86,8 @@ export class LeasedIps implements ClusterAddresses {
   }
 
   /**
-   * No pass of a lease that loses an address is under way when it does, and the next one knows. False where the address was given
-   * to other leases first: then those are the ones that lose it.
+   * No pass of a lease that loses an address runs meanwhile, and the next one knows. False if the address was given to
+   * other leases first: then those lose it.
    */
   async #migrated(to: LeaseKey, endpoint: string): Promise<boolean> {
     const losers = this.#losers(to, endpoint);
@@ -133,7 +133,7 @@ export class LeasedIps implements ClusterAddresses {
     for (const id of this.holders()) await this.#book.retain(id, []);
   }
 
-  /** What the tenant sees of the lease's addresses; `errorOf` says why a service of it is not as it should be. */
+  /** The tenant's view of the lease's addresses; `errorOf` tells the fault of a service. */
   status(
     { id, group }: Pick<LeaseSpec, "id" | "group">,
     errorOf: (service: string) => string | undefined = () => undefined,
@@ -151,7 +151,7 @@ export class LeasedIps implements ClusterAddresses {
     return leasedAddresses(group, this.held(id), stateOf);
   }
 
-  /** Why the object cannot be applied yet: what leads from its address elsewhere goes first. */
+  /** Why the object cannot be applied yet: another object of its address must go first. */
   async obstacle({ object }: Wanted): Promise<string | undefined> {
     const { namespace = "", labels = {} } = object.metadata;
     if (labels[LABEL.address] === undefined) return undefined;

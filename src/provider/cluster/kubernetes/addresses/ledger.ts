@@ -8,7 +8,7 @@ import type { DriverContext } from "../context.ts";
 import { addressName, KIND, LABEL, LEASES_SPACE, leasedIpObject } from "../objects/index.ts";
 import type { ApiService } from "../view/balanced.ts";
 
-/** The record of an address, as the API has it and as far as it is read. */
+/** The record of an address, as far as it is read. */
 interface ApiLeasedIp extends ApiObject {
   readonly spec?: {
     readonly address?: string;
@@ -18,7 +18,7 @@ interface ApiLeasedIp extends ApiObject {
     readonly gseq?: number;
     readonly oseq?: number;
     readonly provider?: string;
-    /** All leases that have it, of one deployment; the first one's numbers stand beside it too. */
+    /** All leases that hold it, of one deployment; the first one's numbers are repeated outside the list. */
     readonly groups?: readonly { readonly gseq?: number; readonly oseq?: number }[];
     readonly since?: string;
   };
@@ -27,8 +27,8 @@ interface ApiLeasedIp extends ApiObject {
 type Parts = Pick<DriverContext, "api" | "objects" | "provider">;
 
 /**
- * Holdings are objects of the cluster whose names are the addresses: the server itself gives each name once, whoever asks,
- * and after any crash it still knows.
+ * Holdings are objects of the cluster named by their addresses: the server gives each name once, and remembers it after
+ * any crash.
  */
 export class ObjectLedger implements AddressLedger {
   readonly #parts: Parts;
@@ -37,7 +37,7 @@ export class ObjectLedger implements AddressLedger {
     this.#parts = parts;
   }
 
-  /** What is held by leases of this provider, the latest last. Records that cannot be read stay where they are. */
+  /** Addresses held by leases of this provider, the latest last. Unreadable records stay. */
   async load(): Promise<Holding[]> {
     const { api, provider } = this.#parts;
     const labels = `${LABEL.provider}=${provider}`;
@@ -97,7 +97,7 @@ export class ObjectLedger implements AddressLedger {
   }
 }
 
-/** What leads from an address to leases. */
+/** Objects that lead from an address to leases. */
 export async function leading({ api, provider }: Parts, address: string): Promise<readonly ApiService[]> {
   const labels = `${LABEL.provider}=${provider},${LABEL.address}=${addressName(address)}`;
   const { objects } = await api.list<ApiService>(KIND.service, { labels });
@@ -120,7 +120,7 @@ export async function removeServices({ api }: Pick<Parts, "api">, services: read
   }
 }
 
-/** Undefined for what is not a record as this program writes it. */
+/** Undefined unless it is a record of this program. */
 function holdingOf({ metadata, spec = {} }: ApiLeasedIp): Holding | undefined {
   const { endpoint = "", owner = "", dseq = "", gseq = 0, oseq = 0, provider = "", groups = [] } = spec;
   const address = normalAddress(spec.address ?? "");

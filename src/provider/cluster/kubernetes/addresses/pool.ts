@@ -5,7 +5,7 @@ import { type ApiService, balanced } from "../view/balanced.ts";
 /** Addresses of a pool that are in use; the rest is left for leases. */
 export interface PoolUse {
   readonly leased: number;
-  /** Of others on the cluster. */
+  /** Ports of other owners on the cluster. */
   readonly foreign: number;
 }
 

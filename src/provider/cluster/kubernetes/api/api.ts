@@ -48,7 +48,7 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal;
   /** Takes fields that another manager has set; true by default. */
   readonly force?: boolean;
-  /** Sets only what is observed of the object, which must exist. */
+  /** Sets only the observed status of the object, which must exist. */
   readonly status?: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface AllowedCalls {
   readonly resourceNames?: readonly string[];
 }
 
-/** What a deletion removes besides the object itself, and which object it must still be. */
+/** Other objects that a deletion removes, and the identity that the object must still have. */
 export interface DeleteOptions {
   readonly uid?: string;
   readonly propagation?: "Foreground" | "Background" | "Orphan";
@@ -73,7 +73,7 @@ const RULES_REVIEW = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubject
 const RULES_PATH = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 const PODS: Resource = { apiVersion: "v1", kind: "Pod", plural: "pods" };
 
-/** The calls of an API server that a driver makes. All of them reject with an `ApiFailure`, and all may be made twice. */
+/** A driver's calls to an API server. All of them reject with an `ApiFailure`, and all may be repeated. */
 export class KubernetesApi {
   readonly #transport: Transport;
   readonly #limits: ApiLimits;
@@ -124,7 +124,7 @@ export class KubernetesApi {
     }
   }
 
-  /** What exists, and every change of it, until the signal. Never rejects: failures are reported and retried. */
+  /** The existing objects, and every change, until the signal. Never rejects: failures are reported and retried. */
   watch<T extends ApiObject>(
     resource: Resource,
     selection: Selection,
@@ -150,7 +150,7 @@ export class KubernetesApi {
     });
   }
 
-  /** Creates the object, or sets these fields and removes those that were set before and are now missing. */
+  /** Creates the object, or sets these fields and removes the previously set ones that are missing now. */
   async apply<T extends ApiObject>(resource: Resource, object: T, options: ApplyOptions = {}): Promise<T & ApiObject> {
     const { name, namespace } = object.metadata;
     const { force = true, status = false, signal } = options;
@@ -196,7 +196,7 @@ export class KubernetesApi {
     }
   }
 
-  /** Lines with the time in front (RFC 3339 and a space), as they are read. */
+  /** Lines with the time in front (RFC 3339 and a space), read on demand. */
   podLog(place: Required<Place>, query: PodLogQuery): Promise<IncomingMessage> {
     const { container, follow, tail, since, previous, signal } = query;
     const tailLines = tail < 0 ? undefined : tail;
@@ -215,7 +215,7 @@ export class KubernetesApi {
     return openChannels(target, { stdin, handshakeMs: this.#limits.callMs, pingMs: this.#limits.pingMs });
   }
 
-  /** What this account may do in a namespace; undefined where the cluster cannot list it. */
+  /** Rights of this account in a namespace; undefined if the cluster cannot list them. */
   async rules(namespace: string): Promise<readonly AllowedCalls[] | undefined> {
     const body = { ...RULES_REVIEW, spec: { namespace } };
     const answer = await this.#transport.json({ method: "POST", path: RULES_PATH, body });

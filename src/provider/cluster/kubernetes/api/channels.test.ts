@@ -161,7 +161,7 @@ describe("a command in a container", () => {
     };
     const channels = await run();
     let before = -1;
-    // The rest of what the system and the queue hold: far less than the 640 MB that the command has.
+    // The rest in the buffers of system and queue: far less than the command's 640 MB.
     while (sent !== before) {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -4,7 +4,7 @@ import { type ApiFailure, failureOf, unreachable } from "./failure.ts";
 import { jsonOf, openSocket, type SocketOptions } from "./socket.ts";
 import type { SocketTarget } from "./transport.ts";
 
-/** What a command in a container has: its output, its input, and how it ended. */
+/** Streams of a command in a container: its output, its input, and its end. */
 export interface Channels {
   readonly output: AsyncIterable<{ readonly stream: "stdout" | "stderr"; readonly data: Uint8Array }>;
   /** Resolves after the last output; rejects where the connection went first. */
@@ -20,9 +20,9 @@ export interface Channels {
 const PROTOCOL = "v5.channel.k8s.io";
 /** First byte of every message. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
-/** Bytes of one message that is sent. */
+/** Bytes of one sent message. */
 const PIECE = 32 << 10;
-/** Bytes of output that wait for the reader, and what each piece takes beside its bytes. */
+/** Bytes of output that wait for the reader, and the overhead of each piece. */
 const MAX_HELD = 1 << 20;
 const PIECE_COST = 2_048;
 /** Exit codes by which shells tell why a command was not started. */
@@ -45,7 +45,7 @@ class SocketChannels implements Channels {
   readonly #socket: WebSocket;
   readonly #queue = new LineQueue<Output>(({ data }) => data.length);
   #isInputOver: boolean;
-  /** What the output that waits for its reader takes, bytes. */
+  /** Size of the waiting output, in bytes. */
   #held = 0;
   #outcome: number | ApiFailure | undefined;
 
@@ -90,7 +90,7 @@ class SocketChannels implements Channels {
     this.#queue.end();
   }
 
-  /** Resolves when the message has been sent, or when nobody reads it any more. */
+  /** Resolves when the message has been sent, or when its reader is gone. */
   #send(channel: number, data: Uint8Array): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN || (this.#isInputOver && channel === CHANNEL.stdin)) {
       return Promise.resolve();

@@ -4,8 +4,8 @@ import { clusterErrors } from "../../contract/index.ts";
 
 /**
  * `unreachable` and `refused` prove nothing about objects; `notFound` is the server's own statement that an object does
- * not exist, `conflict` that it is another one or belongs to somebody else, `expired` that a version is too old to
- * continue from.
+ * not exist, `conflict` that it is another one or has another owner, `expired` that a version is too old to continue
+ * from.
  */
 export type FailureKind = "unreachable" | "refused" | "notFound" | "conflict" | "expired";
 

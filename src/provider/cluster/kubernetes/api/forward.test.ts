@@ -18,7 +18,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** What nodes send first: the number of the port on each channel. */
+/** A node's first messages: the number of the port on each channel. */
 function begin(socket: WebSocket): void {
   for (const channel of [0, 1]) socket.send(Uint8Array.of(channel, 0x90, 0x1f));
 }

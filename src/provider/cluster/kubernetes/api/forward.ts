@@ -7,14 +7,14 @@ import type { SocketTarget } from "./transport.ts";
 const PROTOCOL = "v4.channel.k8s.io";
 /** First byte of every message; the first message of each repeats the number of the port. */
 const CHANNEL = { data: 0, error: 1 } as const;
-/** Bytes of one message that is sent. */
+/** Bytes of one sent message. */
 const PIECE = 32 << 10;
 /** Characters of the node's error that are kept. */
 const MAX_WORDS = 1_000;
 
 /**
- * A connection to a port of a pod through the API server. The protocol has no end of one direction: when the other end
- * has sent everything, the connection is over.
+ * A connection to a port of a pod through the API server. The protocol cannot end a single direction: when the other
+ * end has sent everything, the connection is over.
  */
 export async function openForward(target: SocketTarget, options: SocketOptions): Promise<Duplex> {
   return new Forward(await openSocket(target, PROTOCOL, options));

@@ -7,7 +7,7 @@ interface Exact {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** What it keeps until it goes; servers check objects that are being removed, too. */
+  /** The rest of the object until it goes; servers also check objects that are being removed. */
   readonly rest?: object;
 }
 

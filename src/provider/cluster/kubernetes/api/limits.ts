@@ -1,6 +1,6 @@
-/** What the client accepts from an API server, and how long it waits. */
+/** Limits of the client on answers of an API server, and its timeouts. */
 export interface ApiLimits {
-  /** Milliseconds for an answer, its body included; of a stream until it begins. */
+  /** Milliseconds for an answer, its body included; for a stream, until it begins. */
   readonly callMs: number;
   /** Bytes of one answer. */
   readonly answerBytes: number;
@@ -18,7 +18,7 @@ export interface ApiLimits {
   readonly pingMs: number;
   /** How often a call is repeated that the server turned away because it is too busy. */
   readonly retries: number;
-  /** Milliseconds before a watch is tried again: of the first time, doubling up to the most. */
+  /** Milliseconds before a watch is retried: first, doubling up to the maximum. */
   readonly pauseMs: number;
   readonly maxPauseMs: number;
 }

@@ -7,7 +7,7 @@ export interface ApiObject {
     readonly namespace?: string;
     readonly uid?: string;
     readonly resourceVersion?: string;
-    /** Counts changes of what is wanted. */
+    /** Counts changes of the wanted state. */
     readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface Resource {
   readonly plural: string;
 }
 
-/** Objects, or one of them. Without a namespace those of all, or of the cluster. */
+/** The place of objects, or of one object. Without a namespace, all namespaces, or the cluster's own objects. */
 export interface Place {
   readonly namespace?: string;
   readonly name?: string;
@@ -41,7 +41,7 @@ export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: Pl
   return `${root}/${apiVersion}/${words.map(encodeURIComponent).join("/")}`;
 }
 
-/** Whether what came is an object of the API. */
+/** Whether the value is an object of the API. */
 export function isApiObject(value: unknown): value is ApiObject {
   if (typeof value !== "object" || value === null || !("metadata" in value)) return false;
   const { metadata } = value;

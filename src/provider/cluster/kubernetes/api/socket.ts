@@ -10,7 +10,7 @@ export interface SocketOptions {
   readonly pingMs: number;
 }
 
-/** Bytes of one message that is taken; servers send 32 KiB. */
+/** Bytes of one received message; servers send 32 KiB. */
 const MAX_MESSAGE = 1 << 20;
 
 /**
@@ -37,7 +37,7 @@ export async function openSocket(target: SocketTarget, protocol: string, options
 function opened(socket: WebSocket): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once("open", () => {
-      // Whoever asked listens only after this turn.
+      // The caller starts listening only after this turn.
       socket.pause();
       setImmediate(() => socket.resume());
       resolve();

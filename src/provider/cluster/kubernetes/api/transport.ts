@@ -18,7 +18,7 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-/** Where a websocket goes, and what its handshake carries. */
+/** Target of a websocket, and the headers of its handshake. */
 export interface SocketTarget {
   readonly url: string;
   readonly options: { readonly headers: OutgoingHttpHeaders } & ApiAccess["tls"] & Secret;

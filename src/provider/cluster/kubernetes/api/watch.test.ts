@@ -28,7 +28,7 @@ function watch(limits: Partial<ApiLimits> = {}): AsyncGenerator<Change<ApiObject
   return client.watch(PODS, { namespace: "a" }, abort.signal);
 }
 
-/** What the next change says: `all one two`, `set one`. */
+/** The next change as text: `all one two`, `set one`. */
 async function next(changes: AsyncGenerator<Change<ApiObject>, void>): Promise<string> {
   const { value } = await changes.next();
   if (value === undefined) return "end";

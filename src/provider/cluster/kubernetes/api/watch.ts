@@ -4,13 +4,13 @@ import { ApiFailure, failureOf, type StatusObject, unreachable } from "./failure
 import type { ApiLimits } from "./limits.ts";
 import { type ApiObject, isApiObject, lean } from "./objects.ts";
 
-/** What a watch reports. */
+/** A report of a watch. */
 export type Change<T> =
   /** These are all, instead of everything known before. */
   | { readonly type: "all"; readonly objects: readonly T[] }
   | { readonly type: "set"; readonly object: T }
   | { readonly type: "removed"; readonly object: T }
-  /** What was reported may be out of date, until the next `all`. */
+  /** Earlier reports may be out of date, until the next `all`. */
   | { readonly type: "lost"; readonly failure: ApiFailure };
 
 export interface WatchSource<T> {

@@ -98,7 +98,7 @@ const LEASED_IP = {
   since: { type: "string", format: "date-time" },
 };
 
-/** Records from before groups shared addresses have no list of them. */
+/** Records from before groups shared addresses have no list of groups. */
 const LEASED_IP_SPEC = record(
   { ...LEASED_IP, groups: listOf(record({ gseq: COUNT, oseq: COUNT })) },
   Object.keys(LEASED_IP),

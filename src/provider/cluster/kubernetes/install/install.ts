@@ -47,7 +47,7 @@ function isEstablished(found: ApiDefinition | undefined): boolean {
   return found?.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") === true;
 }
 
-/** What of the installation is missing here, in one sentence; undefined where nothing is. Rejects if that cannot be told. */
+/** The missing part of the installation, in one sentence; undefined if it is complete. Rejects if it cannot be told. */
 export async function lackingOn(api: KubernetesApi): Promise<string | undefined> {
   try {
     for (const name of DEFINED) {

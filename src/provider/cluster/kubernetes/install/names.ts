@@ -2,5 +2,5 @@
 export const PROVIDER_NAME = "svc-provider";
 /** Annotation of installed objects: the version of their form. */
 export const FORM = "svc.form";
-/** Raised with every change of what is installed that this program needs. */
+/** Raised with every change of the installation that this program needs. */
 export const INSTALLED_FORM = "4";

@@ -5,7 +5,7 @@ export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names. */
+  /** Only objects with these names. */
   readonly resourceNames?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export const CLUSTER_RULES: readonly Rule[] = [
   },
 ];
 
-/** What it asks of the namespace that describes leases. */
+/** Rights in the namespace that describes leases. */
 export const LEASES_RULES: readonly Rule[] = [
   { apiGroups: [GROUP], resources: ["manifests"], verbs: ["get", "list", ...APPLY, "delete"] },
   { apiGroups: [GROUP], resources: ["manifests/status"], verbs: ["patch"] },

@@ -4,19 +4,19 @@ import { ApiFailure } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
 import { KIND, LABEL, type Wanted } from "../objects/index.ts";
 
-/** Kinds of which a lease may no longer want what it had; those that run go first. */
+/** Kinds whose leftover objects are deleted after an update, workloads first. */
 const PRUNED = [KIND.deployment, KIND.statefulSet, KIND.service, KIND.policy];
 
 /** Why an object cannot be applied yet. */
 type Obstacle = (each: Wanted) => Promise<string | undefined>;
 
-/** What has been applied in the namespace of a lease, so that what is as it should be costs no call. */
+/** Applied objects of a lease's namespace, so that unchanged ones cost no call. */
 export class Applied {
   readonly #context: DriverContext;
   readonly #namespace: string;
   readonly #hashes = new Map<string, string>();
   readonly #versions = new Map<string, unknown>();
-  /** Names of what was wanted when the rest was last removed. */
+  /** Names of the wanted objects when the others were last deleted. */
   #pruned: string | undefined;
 
   constructor(context: DriverContext, namespace: string) {
@@ -30,19 +30,21 @@ export class Applied {
     this.#pruned = undefined;
   }
 
-  /** Whether the object is as it was applied here the last time: its generation counts changes of what is wanted. */
+  /**
+   * Whether the object still has the generation of its last application here: it counts changes of the wanted state.
+   */
   isOwn(key: string, generation: unknown): boolean {
     return this.#versions.get(key) === generation;
   }
 
-  /** What is refused is tried again when the spec is another. */
+  /** Refused objects are tried again with another spec. */
   forgetFailures(): void {
     this.#pruned = undefined;
   }
 
   /**
-   * Applies what is not yet as it should be, in order. A service that is refused keeps no program from running, anything
-   * else ends the pass. Resolves with what was refused or has to wait, by service.
+   * Applies changed objects in order. A refused service does not stop the programs; any other failure ends the pass.
+   * Resolves with the refused or waiting services and their reasons.
    */
   async bring(objects: readonly Wanted[], obstacle: Obstacle): Promise<Map<string, string>> {
     const failures = new Map<string, string>();
@@ -67,7 +69,7 @@ export class Applied {
     return failures;
   }
 
-  /** Removes what the lease had and no longer wants. Only what has its labels is touched. */
+  /** Deletes the lease's objects that are no longer wanted. Touches only objects with its labels. */
   async prune(objects: readonly Wanted[]): Promise<void> {
     const keys = new Set(objects.map(keyOf));
     const state = [...keys].sort().join(" ");

@@ -27,8 +27,8 @@ import { ensureNamespace } from "./space.ts";
 import { leaseHealth } from "./status.ts";
 
 /**
- * One lease on the cluster. The record in the lease's namespace says what it should look like; passes apply what is not yet
- * so and remove what is no longer wanted. The cluster does the rest, also while no daemon runs.
+ * One lease on the cluster. The record in its namespace has the wanted state; passes apply the changes and delete
+ * unwanted objects. The cluster does the rest, even while no daemon runs.
  */
 export class Lease {
   readonly context: DriverContext;
@@ -51,7 +51,7 @@ export class Lease {
   #timer: NodeJS.Timeout | undefined;
   readonly #quarrel: Quarrel;
   readonly #rests: Rests;
-  /** Why a pass failed, by service; under the empty name what concerns all of them. */
+  /** Why a pass failed, by service; the empty name concerns all services. */
   #errors = new Map<string, string>();
 
   constructor(context: DriverContext, addresses: LeasedIps, record: LeaseRecord) {
@@ -77,7 +77,7 @@ export class Lease {
       if (spec.generation < now.generation && spec.version !== now.version) {
         throw clusterErrors.staleGeneration(`generation ${spec.generation} after ${now.generation}`);
       }
-      // What kept ending may be mended.
+      // A repeatedly ending program may be fixed.
       if (spec.version !== now.version) this.#rests.clear();
       return { ...this.#record, spec };
     });
@@ -106,7 +106,7 @@ export class Lease {
     });
   }
 
-  /** Nothing would bring about what is written down after the end of the passes. */
+  /** A record written after the last pass would never take effect. */
   #checkOpen(): void {
     if (this.#stopped) throw clusterErrors.closing(formatLeaseId(this.spec.id));
   }
@@ -224,13 +224,13 @@ export class Lease {
 
   /** The view has something new about a pod. */
   moved({ before, now }: PodChange): void {
-    // What ended before this process knew it says nothing about how it is now, and pods that are to go end, too.
+    // An end from before this process says nothing about the present, and deleted pods end, too.
     if (before?.ended === false && now?.ended === true && !now.terminating) this.#ended(now);
     this.#changes.emit("change");
     this.#manifest.moved();
   }
 
-  /** A node ended a pod for good: the cluster puts another in its place at once, so those that keep ending have to wait. */
+  /** A node ended a pod for good. The cluster replaces it at once, so repeatedly ending pods have to wait. */
   #ended(pod: ObservedPod): void {
     const { service, ordinal } = pod;
     const count = this.spec.group.services.find(({ name }) => name === service)?.count;

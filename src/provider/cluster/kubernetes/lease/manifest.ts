@@ -9,7 +9,7 @@ import type { DriverContext } from "../context.ts";
 import { KIND, LABEL, LEASES_SPACE, manifestObject } from "../objects/index.ts";
 import { removeNamespace } from "./space.ts";
 
-/** What operators see of a lease, as the API has it and as far as it is read. */
+/** An operator's view of a lease, as far as it is read. */
 export interface ApiManifest extends ApiObject {
   readonly spec?: { readonly closedAt?: string };
   readonly status?: { readonly conditions?: readonly Condition[] };
@@ -55,7 +55,7 @@ export function closeManifest(context: DriverContext, spec: LeaseSpec | undefine
   });
 }
 
-/** Removes the description of a lease of which nothing is left. */
+/** Removes the description of a lease without remains. */
 export function releaseManifest(context: DriverContext, name: string) {
   return shown(context, "the description of a lease that has ended is not removed", async () => {
     const uid = (await findManifest(context, name))?.metadata.uid;
@@ -97,8 +97,8 @@ async function findManifest({ api, provider }: DriverContext, name: string): Pro
 }
 
 /**
- * Descriptions are for people, and no lease depends on them: what the cluster refuses of them is said in the log. A cluster
- * that does not answer is a failure like any other.
+ * Descriptions are for people, and no lease depends on them: refusals by the cluster are logged. A cluster that does
+ * not answer is a failure like any other.
  */
 export async function shown<T>({ log }: DriverContext, what: string, task: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -185,7 +185,7 @@ export class Manifest {
     };
   }
 
-  /** The time of a condition is that of its last change between true and false. */
+  /** The time of a condition is its last change between true and false. */
   #condition(isReady: boolean, message: string): Condition {
     const status = isReady ? "True" : "False";
     const since = this.#ready?.status === status ? this.#ready.lastTransitionTime : undefined;

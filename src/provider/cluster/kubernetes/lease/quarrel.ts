@@ -1,7 +1,7 @@
 import type { DriverTiming } from "../context.ts";
 
 /**
- * When a lease is put right after somebody else has changed it: at once the first time, and later each time that it happens
+ * When to correct a lease that another program has changed: at once the first time, and later each time that it happens
  * again soon, so that a controller that keeps changing it costs few calls.
  */
 export class Quarrel {

@@ -3,7 +3,7 @@ import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 import { KIND, LABEL, leaseLabels, type Wanted, wanted } from "../objects/index.ts";
 
-/** What must outlive the daemon and its disk, for one lease: it is in the lease's namespace. */
+/** State of one lease that outlives the daemon and its disk, in the lease's namespace. */
 export interface LeaseRecord {
   readonly spec: LeaseSpec;
   /** How often the tenant had a service started again. */
@@ -47,7 +47,7 @@ interface Stored {
   readonly restarts: Readonly<Record<string, number>>;
 }
 
-/** Throws on what is not a record as it was written, or belongs to another namespace. */
+/** Throws unless it is an intact record of this namespace. */
 export function decodeRecord({ metadata, data }: ApiSecret): LeaseRecord {
   const [body = "", sum] = Buffer.from(data?.record ?? "", "base64")
     .toString("utf8")

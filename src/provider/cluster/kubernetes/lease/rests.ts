@@ -57,8 +57,8 @@ export class Rests {
   }
 
   /**
-   * How many of its replicas a service has for now. A workload that gives places takes replicas away from its end, so one
-   * of these waits only if all behind it do: none that works is ended for it.
+   * Current number of replicas of a service. A workload with fixed places removes replicas from its end, so one of
+   * these waits only if all behind it do, and no working replica is ended for it.
    */
   replicas(service: string, count: number, now: number): number {
     const rests = this.#resting(service, now);

@@ -31,8 +31,8 @@ function hasLabels({ metadata: { labels = {} } }: ApiObject, wish: ApiObject): b
 }
 
 /**
- * Removes a namespace of ours and all that is in it; resolves when the server itself says that it is gone. One that
- * somebody else made under the name is left alone.
+ * Removes a namespace of ours with its contents; resolves when the server itself says that it is gone. A namespace of
+ * another owner with this name stays.
  */
 export async function removeNamespace({ api, provider, log, timing }: DriverContext, name: string): Promise<void> {
   let found = await api.find<ApiNamespace>(KIND.namespace, { name });
@@ -45,7 +45,7 @@ export async function removeNamespace({ api, provider, log, timing }: DriverCont
   if (found.metadata.deletionTimestamp === undefined && !(await begun(api, name, uid))) return;
   for (let waited = 0; waited < timing.removal; waited += timing.removalPoll) {
     found = await api.find<ApiNamespace>(KIND.namespace, { name });
-    // Another namespace of the same name belongs to somebody else.
+    // Another namespace of the same name has another owner.
     if (found === undefined || found.metadata.uid !== uid) return;
     await sleep(timing.removalPoll);
   }

@@ -16,7 +16,7 @@ import { evictedText, placingText } from "./reasons/placing.ts";
 import { hasNotStarted, reasonText, startText } from "./reasons/starts.ts";
 import { waitError } from "./reasons/waiting.ts";
 
-/** What is known of a lease. */
+/** Known facts about a lease. */
 interface Known {
   readonly context: DriverContext;
   readonly spec: LeaseSpec;
@@ -30,13 +30,13 @@ interface Known {
   restOf(service: string): string | undefined;
 }
 
-/** Of a version whose replicas did not become ready in the time that the cluster gives them, where no more is known. */
+/** For a version whose replicas did not become ready in the cluster's time limit, without a better reason. */
 const STALLED =
   "its new replicas did not become ready within ten minutes: see its log, then send another manifest or ask the provider";
 /** Reasons to wait that a container reports while it starts normally. */
 const WAITS_WELL = ["", "ContainerCreating", "PodInitializing"];
 
-/** Health of a lease from what the cluster told last; `known` is false while the cluster does not answer. */
+/** Health of a lease from the cluster's last reports; `known` is false while the cluster does not answer. */
 export function leaseHealth(lease: Known, known: boolean): LeaseHealth {
   const services = lease.spec.group.services.map((service) => serviceStatus(lease, service));
   if (!known) return { health: "unknown", services };
@@ -71,7 +71,7 @@ function serviceStatus(lease: Known, service: ManifestService): ServiceStatus {
   };
 }
 
-/** Why the cluster makes no pods. What it said of a workload with volumes counts only while some are missing. */
+/** Why the cluster makes no pods. Its messages about a workload with volumes count only while pods are missing. */
 function refusalOf({ context, spec }: Known, { name }: ManifestService, isShort: boolean): string | undefined {
   const [namespace, workload] = [leaseNamespace(spec.id), workloadName(name)];
   return context.view.trouble(namespace, workload) ?? (isShort ? context.view.refusal(namespace, workload) : undefined);
@@ -98,7 +98,7 @@ function replicaStatus(
   };
 }
 
-/** Of a replica that has no pod, which waits where others of its service were ended too often. */
+/** Status of a replica without a pod, which waits if other replicas of its service ended too often. */
 function missingStatus(name: string, index: number, reason: string | undefined): ReplicaStatus {
   const common = { name, index, ready: false, restarts: 0 };
   return reason === undefined ? { ...common, state: "pending" } : { ...common, state: "backoff", reason };
@@ -110,7 +110,7 @@ function stateOf(pod: ObservedPod, ready: boolean): string {
   return pod.waiting === undefined && pod.exit === undefined ? "pending" : "backoff";
 }
 
-/** The most telling fault of the pods, those that are to replace others before the rest. */
+/** The most telling fault of the pods, replacements first. */
 function podsError(lease: Known, service: ManifestService, pods: readonly ObservedPod[]): string | undefined {
   const youngest = [...pods].sort((a, b) => b.createdAt - a.createdAt);
   for (const pod of youngest) {
@@ -129,9 +129,8 @@ function faultOf({ context }: Known, service: ManifestService, name: string, pod
 type PodState = Pick<ObservedPod, "waiting" | "exit" | "trouble" | "ended" | "running" | "probed" | "ready">;
 
 /**
- * What keeps a pod from working that takes no work yet, for its tenant, who gave it so many bytes of memory; undefined where
- * nothing is known. One that has just been started again is ready for the cluster before it has shown that it stays, so its
- * last end still counts.
+ * Tells the tenant why a pod is not ready; undefined if nothing is wrong. A restarted pod is ready for the cluster
+ * before it has proven stable, so its last end still counts.
  */
 export function podFault(
   { waiting, exit, trouble, ended, running, probed, ready }: PodState,
@@ -147,7 +146,7 @@ export function podFault(
   return undefined;
 }
 
-/** What a node says of an image that runs as root where that is not allowed, in words for its tenant. */
+/** A node's error about an image that runs as root where that is not allowed, in words for its tenant. */
 function rootError(message: string): string | undefined {
   if (/image will run as root/.test(message)) {
     return "the image runs as root, which this provider does not allow: name another user in the image (USER 1000)";

@@ -6,7 +6,7 @@ import { GROUP, KIND, LEASES_SPACE, type Wanted, wanted } from "./kinds.ts";
 import { LABEL, labelValue, leasedIpName, leaseIdLabels, leaseLabels, podSelector } from "./names.ts";
 import type { ObjectSettings } from "./settings.ts";
 
-/** Of the load balancer that gives addresses to services on clusters of one's own. */
+/** The load balancer for clusters without a cloud's. */
 const BALANCER = "metallb.io";
 /** Keeps the record of an address until the provider itself has given the address back. */
 export const ADDRESS_HELD = `${GROUP}/address`;
@@ -14,11 +14,11 @@ export const ADDRESS_HELD = `${GROUP}/address`;
 /** An address as the name of an object: labels and names have no colons. */
 export function addressName(address: string): string {
   if (!isIPv6(address)) return address;
-  // Whoever shortens zeros leaves one at the end, where a name has a letter or digit.
+  // Shortening zeros may leave a dash at the end, where a name needs a letter or digit.
   return address.replaceAll(":", "-").replace(/^-/, "0-").replace(/-$/, "-0");
 }
 
-/** Which services of the lease have ports of which of its addresses. */
+/** Services of the lease with ports on each of its addresses. */
 export function leasedServices({ group }: LeaseSpec): (readonly [service: ManifestService, endpoint: string])[] {
   return group.services.flatMap((service) =>
     [...new Set(service.expose.filter(isLeasedIpExpose).map(({ ip }) => ip))].map((ip) => [service, ip] as const),
@@ -26,8 +26,8 @@ export function leasedServices({ group }: LeaseSpec): (readonly [service: Manife
 }
 
 /**
- * What leads from the addresses that the lease has to its services: an object for each service and address. They share
- * the address, with those of the deployment's other groups, by a key that nobody else has.
+ * Services that lead from the lease's addresses to its services, one per service and address. They share the address
+ * with the deployment's other groups by a unique key.
  */
 export function addressObjects(spec: LeaseSpec, held: readonly Holding[], settings: ObjectSettings): Wanted[] {
   return leasedServices(spec).flatMap(([service, endpoint]) => {
@@ -79,7 +79,7 @@ export function sharingKey(owner: string, endpoint: string): string {
   return `${owner}-ip-${labelValue(endpoint)}`;
 }
 
-/** Who has an address since when. Its name is the address, so that nobody else can have it too. */
+/** The holder of an address, and since when. Its name is the address, so that no second one can exist. */
 export function leasedIpObject(holding: Holding, since: string, settings: Pick<ObjectSettings, "provider">): Wanted {
   const { leases, endpoint, address } = holding;
   const [lease] = leases;

@@ -23,9 +23,9 @@ function metadataOf(id: LeaseKey, host: string, service: string, { provider }: O
 }
 
 /**
- * Of the Gateway API. It has no fields for what tenants want of a proxy: its timeouts are for whole answers, while those of
- * tenants are for silence in between. So they are turned off where the Gateway follows them, because its own would cut long
- * answers off; what tenants want stands in annotations, for policies of the gateway's own kind.
+ * Routes of the Gateway API, which has no fields for tenants' proxy options: its timeouts cover whole answers, while
+ * tenants' cover silence in between. So they are turned off if the Gateway follows them, because its own would cut long
+ * answers off; tenants' options are in annotations, for policies of the gateway's own kind.
  */
 function httpRouteObjects(
   id: LeaseKey,
@@ -76,7 +76,7 @@ export function ingressObjects(
   );
 }
 
-/** Of the most common proxy. */
+/** Annotation prefix of the most common proxy. */
 const NGINX_WORDS = "nginx.ingress.kubernetes.io";
 const OWN_WORDS = "http.svc.network";
 /** Usual for that proxy. Others that read its words count the bytes of requests only where it is said. */
@@ -93,7 +93,7 @@ function encrypted(host: string, { issuer }: IngressTls): object {
   return { hosts: [host], ...(issuer === undefined ? {} : { secretName: certificateName(host) }) };
 }
 
-/** What the tenant wants of the proxy in front, in the words of the most common one. */
+/** The tenant's proxy options as annotations of the most common proxy. */
 function annotations(prefix: string, options: HttpOptions): Record<string, string> {
   const { maxBodySize, readTimeout, sendTimeout, nextTries, nextTimeout, nextCases, proxyBufferSize = 0 } = options;
   const words: Readonly<Record<string, string | undefined>> = {

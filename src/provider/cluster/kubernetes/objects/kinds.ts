@@ -3,10 +3,10 @@ import type { ApiObject, Resource } from "../api/objects.ts";
 /** Group of the provider's own kinds of objects. */
 export const GROUP = "svc.network";
 export const GROUP_VERSION = "v1beta1";
-/** Namespace of what describes leases: the provider's own kinds, for all leases. */
+/** Namespace of descriptions of leases: the provider's own kinds, for all leases. */
 export const LEASES_SPACE = "lease";
 
-/** Kinds of objects that leases are made of, and those that the driver reads. */
+/** Kinds of objects of leases, and kinds that the driver reads. */
 export const KIND = {
   namespace: { apiVersion: "v1", kind: "Namespace", plural: "namespaces" },
   secret: { apiVersion: "v1", kind: "Secret", plural: "secrets" },

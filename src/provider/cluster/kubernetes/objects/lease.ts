@@ -21,10 +21,7 @@ export interface LeaseRun {
   readonly held?: readonly Holding[];
 }
 
-/**
- * All objects in the namespace of a lease, in the order in which they are made: what keeps the lease within its bounds
- * comes before what runs.
- */
+/** All objects in the namespace of a lease, in the order of their creation: limits come before workloads. */
 export function leaseObjects(
   spec: LeaseSpec,
   settings: ObjectSettings,

@@ -13,7 +13,7 @@ const CLOSED = `${GROUP}/closed-at-`;
 
 type Settings = Pick<ObjectSettings, "provider">;
 
-/** What a manifest's object is made with besides the lease. */
+/** The parts of a manifest's object besides the lease. */
 export interface ManifestEnd {
   /** The height at which the lease ended, where it has. */
   readonly closedAt: bigint;
@@ -22,8 +22,7 @@ export interface ManifestEnd {
 }
 
 /**
- * What operators see of a lease, without private data of the tenant: variables and commands are in the record
- * alone.
+ * The operator's view of a lease, without private data of the tenant: variables and commands are only in the record.
  */
 export function manifestObject(spec: LeaseSpec, settings: Settings, end?: ManifestEnd): Wanted {
   const { id, group, version, generation } = spec;

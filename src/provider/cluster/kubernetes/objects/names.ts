@@ -5,7 +5,7 @@ import type { ApiObject } from "../api/objects.ts";
 
 /** Keys of the labels and annotations of everything that a lease has on the cluster. */
 export const LABEL = {
-  /** Whose lease it is: the provider's address, or what stands for it in a label. */
+  /** The lease's provider: its address, or its replacement in a label. */
   provider: "svc.provider",
   /** Namespace of the lease. */
   lease: "svc.lease",
@@ -18,7 +18,7 @@ export const LABEL = {
   service: "svc.service",
   /** A leased address in the form that names of objects have. */
   address: "svc.address",
-  /** What a pod was made from; pods of the same text need no replacement. */
+  /** Configuration of a pod; pods with the same text need no replacement. */
   config: "svc.config",
   /** How often the tenant had the service started again. */
   restarts: "svc.restarts",
@@ -39,12 +39,12 @@ const MAX_WORKLOAD = 50;
 const MAX_VOLUME = 40;
 const MAX_LABEL = 63;
 
-/** Name of the workload and of what else is named after a service; the service's own where that is short enough. */
+/** Name of the workload and other objects of a service; the service's own name if it is short enough. */
 export function workloadName(service: string): string {
   return service.length <= MAX_WORKLOAD ? service : shortened(service, MAX_WORKLOAD);
 }
 
-/** Name of the object that opens the service's node ports. It does not depend on what others are called. */
+/** Name of the object that opens the service's node ports. It does not depend on other names. */
 export function nodePortsName(service: string): string {
   return `${shortened(service, MAX_WORKLOAD)}-ports`;
 }
@@ -63,7 +63,7 @@ export function credentialsName(service: string): string {
   return `${shortened(service, MAX_WORKLOAD)}-image`;
 }
 
-/** Of the secret with the certificate of a host name. */
+/** Name of the secret with the certificate of a host name. */
 export function certificateName(host: string): string {
   return `${shortened(host.replaceAll(".", "-"), MAX_WORKLOAD, host)}-tls`;
 }
@@ -80,13 +80,13 @@ function shortened(text: string, length: number, whole = text): string {
   return `${text.slice(0, length - hash.length - 1).replace(/-+$/, "")}-${hash}`;
 }
 
-/** The text where a label can have it, or what stands for it. */
+/** The text if a label can have it, or its replacement. */
 export function labelValue(text: string): string {
   const isLegal = text.length <= MAX_LABEL && /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(text);
   return isLegal ? text : createHash("sha256").update(text).digest("hex").slice(0, 40);
 }
 
-/** What every object of the lease has. */
+/** Labels of every object of the lease. */
 export function leaseLabels(provider: string, id: LeaseKey): Record<string, string> {
   return {
     [LABEL.provider]: labelValue(provider),
@@ -94,7 +94,7 @@ export function leaseLabels(provider: string, id: LeaseKey): Record<string, stri
   };
 }
 
-/** What the namespace of the lease has besides, for people. */
+/** Additional labels of the lease's namespace, for people. */
 export function leaseIdLabels({ owner, dseq, gseq, oseq }: LeaseKey): Record<string, string> {
   return {
     [LABEL.owner]: labelValue(owner),
@@ -104,7 +104,7 @@ export function leaseIdLabels({ owner, dseq, gseq, oseq }: LeaseKey): Record<str
   };
 }
 
-/** Which pods are those of a service. */
+/** Selector of a service's pods. */
 export function podSelector(namespace: string, service: string): Record<string, string> {
   return { [LABEL.lease]: namespace, [LABEL.service]: service };
 }
@@ -119,7 +119,7 @@ export function leaseOfNamespace({ name, annotations }: ApiObject["metadata"]): 
 
 const ID_PATTERN = /^([^/]{1,200})\/(\d{1,20})\/(\d{1,10})\/(\d{1,10})\/([^/]{1,200})$/;
 
-/** What people and `leaseOfNamespace` read. */
+/** The lease's id for people and `leaseOfNamespace`. */
 export function leaseIdAnnotation(id: LeaseKey): Record<string, string> {
   return { [LABEL.id]: formatLeaseId(id) };
 }

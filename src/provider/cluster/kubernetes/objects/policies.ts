@@ -17,8 +17,8 @@ const NODE_DNS = "169.254.20.10/32";
 const PUBLIC_V6 = { cidr: "2000::/3", except: ["2001::/23", "2002::/16"] };
 
 /**
- * Nobody reaches a lease but itself, and it reaches itself, the name servers and the internet. The ingress reaches the ports
- * that host names lead to, and everybody those that the tenant opens to everybody.
+ * A lease is reachable only from itself, and reaches itself, the name servers and the internet. The ingress reaches the
+ * ports of its host names, and everyone the ports that the tenant opens globally.
  */
 export function networkPolicies(spec: LeaseSpec, settings: ObjectSettings): Wanted[] {
   const namespace = leaseNamespace(spec.id);
@@ -65,7 +65,7 @@ interface Opening {
   /** Name of the policy of a service. */
   readonly name: (service: string) => string;
   readonly isOpen: (expose: ManifestExpose) => boolean;
-  /** To whom; to everybody where it is left out. */
+  /** Allowed sources; all if left out. */
   readonly from?: readonly object[];
 }
 

@@ -6,7 +6,7 @@ import type { GatewayName, PodSecurity } from "../settings.ts";
  */
 export const LINGER_MS = 5_000;
 
-/** What objects of leases are made with, besides the lease. */
+/** Settings of leases' objects, besides the lease. */
 export interface ObjectSettings {
   /** The provider whose leases these are. */
   readonly provider: string;
@@ -18,7 +18,7 @@ export interface ObjectSettings {
   readonly lingerMs: number;
   /** Runtime class of leases; the cluster's own where there is none. */
   readonly runtime: string | undefined;
-  /** Whether images named `localhost/...` are those that the nodes have. */
+  /** Whether images named `localhost/...` are the nodes' own. */
   readonly allowLocalImages: boolean;
   /** Whether root in a container is a user without rights on the node. */
   readonly userNamespaces: boolean;
@@ -28,7 +28,7 @@ export interface ObjectSettings {
   readonly overcommit: { readonly cpu: number; readonly memory: number; readonly storage: number };
   /** Class of the Ingress objects; the cluster's default where there is none. */
   readonly ingressClass: string | undefined;
-  /** Whether Ingress objects ask for TLS; with the controller's own certificate where nobody issues others. */
+  /** Whether Ingress objects ask for TLS; with the controller's own certificate if there is no issuer. */
   readonly ingressTls: { readonly issuer: string | undefined } | undefined;
   /** Takes the place of Ingress objects where it is named. */
   readonly gateway: GatewayName | undefined;

@@ -21,11 +21,11 @@ interface ApiEvent extends ApiObject {
   readonly involvedObject?: { readonly name?: string; readonly namespace?: string; readonly uid?: string };
 }
 
-/** Events that repeat what pods report themselves; those are logged from the pod's state instead. */
+/** Events that repeat the pods' own reports; these are logged from the pod's state instead. */
 const OWN_WORDS = ["Scheduled", "BackOff"];
 /** Characters of a note. */
 const MAX_NOTE = 1_000;
-/** Events of pods of which nothing is known yet. */
+/** Events of pods that are not known yet. */
 const MAX_WAITING = 1_000;
 
 /** Writes what happens to the pods of leases into their event logs. */
@@ -33,7 +33,7 @@ export class PodEvents {
   readonly #context: DriverContext;
   readonly #leaseOf: (namespace: string) => Lease | undefined;
   readonly #followed: Followed<ApiEvent>;
-  /** How often each event has been told, of those that the cluster still has. */
+  /** Number of reports of each event that the cluster still has. */
   #told = new Map<string, number>();
   /** Pods whose image was looked for. */
   readonly #pulled = new Set<string>();
@@ -60,7 +60,7 @@ export class PodEvents {
     return this.#followed.stop();
   }
 
-  /** What a pod reports of itself. */
+  /** A pod's own report. */
   moved(lease: Lease, { before, now }: PodChange): void {
     if (now === undefined) {
       this.#pulled.delete(before?.uid ?? "");
@@ -68,7 +68,7 @@ export class PodEvents {
       return;
     }
     const ends = endsOf(now);
-    // Nobody waits for earlier events of a pod that is new to us.
+    // Earlier events of a new pod are not reported.
     const told = before === undefined ? ends : (this.#ends.get(now.uid) ?? 0);
     this.#ends.set(now.uid, ends);
     if (ends > told && !now.terminating && now.exit !== undefined) {
@@ -88,7 +88,7 @@ export class PodEvents {
     if (!pod.ended) lease.event({ ...event, reason: "BackOff", note: `${replica} restarts, later each time` });
   }
 
-  /** After a restart of the daemon the log has those up to its last one. */
+  /** After a restart of the daemon the log already has the events up to its last one. */
   #all(events: readonly ApiEvent[]): void {
     const before = this.#told;
     const isFirst = before.size === 0;

@@ -5,14 +5,14 @@ import type { Lease } from "../lease/lease.ts";
 import { CONTAINER } from "../objects/index.ts";
 import type { ObservedPod } from "../view/pods.ts";
 
-/** What shells report of a program that KILL ended. */
+/** A shell's exit code for a program that KILL ended. */
 const KILLED = 137;
 /** Milliseconds for the end of a command; then only the connection to it is cut. */
 const KILL_MS = 10_000;
 
 /**
- * Ends a command in its container, given as the arguments: nodes leave it running when the connection to it is cut. Commands
- * that came from outside have no parent in the container; the first program is never one of them.
+ * Ends a command in its container, identified by its arguments: nodes leave it running when its connection is cut.
+ * Commands from outside have no parent in the container; the first program is never one of them.
  */
 const KILL_SCRIPT = `want=$(printf %s "$@")
 for p in /proc/[0-9]*; do

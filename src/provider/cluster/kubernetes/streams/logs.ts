@@ -14,7 +14,7 @@ interface Replica {
   readonly pod: ObservedPod;
 }
 
-/** What the replicas have written so far, merged by time. */
+/** The replicas' output so far, merged by time. */
 export async function* pastLogs(lease: Lease, previous: PreviousLogs, options: LogOptions): AsyncGenerator<LogLine> {
   const wanted = { ...options, budget: new LineBudget() };
   const sources = replicasOf(lease, options.services).map(({ name, pod }) => ({
@@ -57,7 +57,7 @@ function runLines(
   return count < 0 ? read(-1) : lastLines({ count, read, textOf: ({ text }) => text, hasTail: true });
 }
 
-/** The run before is one of the same pod where the cluster started it again, else that of the pod it replaced. */
+/** The previous run of the same pod if the cluster restarted it, or else of the pod that it replaced. */
 async function* previousLines(
   lease: Lease,
   previous: PreviousLogs,

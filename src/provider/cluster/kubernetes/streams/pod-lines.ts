@@ -25,7 +25,7 @@ export interface PodLineQuery {
 /** Bytes of a line with its time. */
 const MOST = MAX_LINE + 64;
 
-/** The lines of a pod as they are read. A pod that is gone, or has not begun, has none. */
+/** The lines of a pod, read on demand. A pod that is gone, or has not begun, has none. */
 export async function* podLines(
   { api }: DriverContext,
   place: { readonly namespace: string; readonly name: string },

@@ -7,7 +7,7 @@ function line(time: string, text: string): PodLine {
   return { time: whole, at: Date.parse(whole), text };
 }
 
-/** What is shown of a stream. */
+/** The shown lines of a stream. */
 function shown(position: Position, lines: readonly PodLine[]): string[] {
   const isNew = position.filter();
   return lines.filter((each) => isNew(each) && position.add(each) === undefined).map(({ text }) => text);

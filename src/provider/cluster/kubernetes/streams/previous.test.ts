@@ -24,7 +24,7 @@ describe("the log of a replica that is replaced", () => {
   });
   afterEach(() => rmSync(stateDir, { recursive: true }));
 
-  /** What is kept of a log of these lines, which breaks off in the end. */
+  /** The kept part of a log with these lines, which breaks off at the end. */
   async function kept(lines: readonly string[], breaksOff: boolean): Promise<string[]> {
     next = () =>
       Readable.from(

@@ -5,7 +5,9 @@ import type { DriverContext } from "../context.ts";
 import type { ObservedPod } from "../view/pods.ts";
 import { type PodLine, podLines } from "./pod-lines.ts";
 
-/** Of the log of a run that its tenant ended: the last lines, and of these the last characters, but always the last line. */
+/**
+ * Kept lines of a run that its tenant ended: the last ones, within a number of characters, but always the last line.
+ */
 export const KEPT_LINES = 10_000;
 export const KEPT_CHARACTERS = 1 << 20;
 /** Pieces of the line before them, which nodes count as lines. */
@@ -41,7 +43,7 @@ export class PreviousLogs {
           return false;
         },
       );
-      // Of a log that breaks off, what was read is more than nothing.
+      // An incomplete log is better than none.
       if (!stop.signal.aborted && (isWhole || lines.length > 0)) this.#write(key, lines);
     } catch (error) {
       const err = errorText(error);
@@ -102,7 +104,7 @@ export class PreviousLogs {
   }
 }
 
-/** Leaves what is kept. */
+/** Leaves the kept lines. */
 function trim(lines: PodLine[]): PodLine[] {
   let characters = 0;
   let from = lines.length;

@@ -16,7 +16,7 @@ interface ApiRoute extends ApiObject {
   readonly status?: { readonly parents?: readonly { readonly conditions?: readonly Condition[] }[] };
 }
 
-/** What gateways say of a route, and whether it is taken. */
+/** A gateway's verdict on a route. */
 interface Refused {
   readonly namespace: string;
   readonly service: string;
@@ -29,7 +29,7 @@ const MAX_SAID = 1_000;
 /** Conditions without which a route does not lead anywhere. */
 const NEEDED = ["Accepted", "ResolvedRefs", "Programmed"];
 
-/** What their reasons mean for a tenant. The rest of what they say is about the operator's gateway. */
+/** The meaning of gateways' reasons for a tenant. The rest of their messages is about the operator's gateway. */
 const MEANINGS: Readonly<Record<string, string>> = {
   NotAllowedByListeners: "it lets no host names of leases in; ask the provider",
   NoMatchingListenerHostname: "it serves no such name; ask the provider, or use the generated name",
@@ -74,7 +74,7 @@ export class RouteEvents {
     return this.#followed.stop();
   }
 
-  /** The health of a lease with what is known of its host names; a service that runs may not be reached. */
+  /** The health of a lease with the state of its host names; a running service may be unreachable. */
   within(namespace: string, health: LeaseHealth): LeaseHealth {
     const own = [...this.#refused.values()].filter((each) => each.namespace === namespace);
     if (own.length === 0) return health;
@@ -108,7 +108,9 @@ export class RouteEvents {
   }
 }
 
-/** What keeps the route from leading to its service; undefined where a gateway takes it, or none has said anything yet. */
+/**
+ * The obstacle between the route and its service; undefined if a gateway accepts the route, or none has answered yet.
+ */
 function refusalOf({ status }: ApiRoute): Condition | undefined {
   const faults = (status?.parents ?? []).map(({ conditions = [] }) =>
     conditions.find(({ type, status: is }) => NEEDED.includes(type) && is === "False"),

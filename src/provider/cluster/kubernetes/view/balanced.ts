@@ -1,7 +1,7 @@
 import { normalAddress } from "../../shared/index.ts";
 import type { ApiObject } from "../api/objects.ts";
 
-/** A service as the API has it, as far as it is read. */
+/** A service of the API, as far as it is read. */
 export interface ApiService extends ApiObject {
   readonly spec?: {
     readonly type?: string;
@@ -20,7 +20,7 @@ export interface Balanced {
 /** Annotations with which services ask for addresses. */
 const WISHES = ["metallb.io/loadBalancerIPs", "metallb.universe.tf/loadBalancerIPs"];
 
-/** What a balancer gave the service, and what it asks for. */
+/** A balancer's addresses of the service, and the requested ones. */
 export function balanced({ metadata, spec, status }: ApiService): Balanced {
   const { annotations = {} } = metadata;
   const words = WISHES.flatMap((key) => (annotations[key] ?? "").split(","));

@@ -3,18 +3,18 @@ import type { KubernetesApi, Selection } from "../api/api.ts";
 import type { ApiObject, Resource } from "../api/objects.ts";
 
 export interface Follower<T> {
-  /** What there is, instead of everything before. */
+  /** All existing objects, replacing earlier reports. */
   all(objects: readonly T[]): void;
   set(object: T): void;
   removed(object: T): void;
 }
 
-/** Keeps somebody up to date about the objects of a kind, through interruptions. */
+/** Keeps a listener up to date about the objects of a kind, through interruptions. */
 export class Followed<T extends ApiObject> {
   readonly #stop = new AbortController();
   readonly #first: Promise<void>;
   #over: Promise<void> = Promise.resolve();
-  /** Whether what was told is up to date. */
+  /** Whether the reports are up to date. */
   fresh = false;
   #wasLost = false;
 

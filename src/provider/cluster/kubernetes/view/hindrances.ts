@@ -1,4 +1,4 @@
-/** What a node cannot do for a pod that it was given, by the part that is missing. */
+/** A node's obstacle to a pod, by the missing part. */
 export type Hindrance =
   | { readonly part: "runtime"; readonly name: string }
   | { readonly part: "volumes" }
@@ -6,7 +6,7 @@ export type Hindrance =
 
 const VOLUMES = ["FailedMount", "FailedAttachVolume", "FailedMapVolume"];
 
-/** Of an event of a pod; undefined where it tells of something else. Nothing of the node's own words is kept. */
+/** The obstacle in an event of a pod; undefined for other events. The node's own words are dropped. */
 export function hindranceOf(reason: string, message: string): Hindrance | undefined {
   if (VOLUMES.includes(reason)) return { part: "volumes" };
   if (reason !== "FailedCreatePodSandBox") return undefined;

@@ -5,7 +5,7 @@ import { GPU_LABEL, gpuResource, KIND } from "../objects/index.ts";
 import type { Claim } from "./pods.ts";
 import { milliQuantity, quantity } from "./quantity.ts";
 
-/** A node as the API has it, as far as it is read. */
+/** A node of the API, as far as it is read. */
 export interface ApiNode extends ApiObject {
   readonly spec?: {
     readonly unschedulable?: boolean;
@@ -22,7 +22,7 @@ export interface ObservedNode extends NodeCapacity {
   readonly open: boolean;
 }
 
-/** What a node has, before anything runs on it. */
+/** Capacity of an empty node. */
 export function observeNode({ metadata, spec, status }: ApiNode): ObservedNode {
   const { allocatable = {}, conditions = [] } = status ?? {};
   const isReady = conditions.some(({ type, status: is }) => type === "Ready" && is === "True");
@@ -42,7 +42,7 @@ function isGpuTaint(key: string): boolean {
   return key === gpuResource("nvidia");
 }
 
-/** A node counts its graphics processors by vendor, so all of one node are of the kind that its labels name. */
+/** A node counts its graphics processors by vendor, so all of one node are of the kind in its labels. */
 function gpusOf(
   labels: Readonly<Record<string, string>>,
   allocatable: Readonly<Record<string, unknown>>,
@@ -63,7 +63,7 @@ export async function nodeGpus(api: KubernetesApi): Promise<GpuCapacity[]> {
   return objects.flatMap((node) => observeNode(node).gpus);
 }
 
-/** What is left of the node beside the pods of others. */
+/** Free capacity of the node besides other owners' pods. */
 export function freeOf(node: ObservedNode, claims: Iterable<Claim>): NodeCapacity {
   const used = { cpu: 0n, memory: 0n, storage: 0n, gpus: 0n };
   for (const { cpu, memory, storage, gpus } of claims) {

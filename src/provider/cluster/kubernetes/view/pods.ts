@@ -29,7 +29,7 @@ interface Container {
   readonly resources?: { readonly requests?: Requests };
 }
 
-/** A pod as the API has it, as far as it is read. */
+/** A pod of the API, as far as it is read. */
 export interface ApiPod extends ApiObject {
   readonly metadata: ApiObject["metadata"] & { readonly creationTimestamp?: string };
   readonly spec?: {
@@ -51,7 +51,7 @@ export interface ApiPod extends ApiObject {
 export interface Exit {
   readonly code: number;
   readonly reason: string;
-  /** What its node says of it. */
+  /** Its node's message about it. */
   readonly message?: string;
 }
 
@@ -80,7 +80,7 @@ export interface ObservedPod {
   readonly container: string;
   /** Starts after the first, by the cluster and by its tenant. */
   readonly restarts: number;
-  /** Those of them in this pod. */
+  /** Restarts in this pod. */
   readonly ownRestarts: number;
   readonly waiting: { readonly reason: string; readonly message: string } | undefined;
   readonly exit: Exit | undefined;
@@ -123,7 +123,7 @@ export function observePod(pod: ApiPod): ObservedPod {
   };
 }
 
-/** What a pod takes from its node. */
+/** Resources that a pod takes from its node. */
 export interface Claim {
   readonly node: string;
   readonly cpu: bigint;
@@ -132,7 +132,7 @@ export interface Claim {
   readonly gpus: bigint;
 }
 
-/** What a pod of anybody else takes; undefined where it takes nothing. */
+/** Resources of another owner's pod; undefined for none. */
 export function claimOf({ spec, status }: ApiPod): Claim | undefined {
   const node = spec?.nodeName;
   if (node === undefined || status?.phase === "Failed" || status?.phase === "Succeeded") return undefined;

@@ -14,7 +14,7 @@ const SUFFIXES: Readonly<Record<string, bigint>> = {
   Pi: 1_000n << 50n,
   Ei: 1_000n << 60n,
 };
-/** Digits of a mantissa, and of what a power of ten may be. */
+/** A mantissa with limited digits, and a limited power of ten. */
 const PATTERN = /^(\d{1,24})(?:\.(\d{0,12}))?(?:([a-zA-Z]{0,2})|[eE]([-+]?\d{1,2}))$/;
 
 /** Thousandths of a quantity as clusters write it (`100m`, `1.5`, `64Mi`, `1e3`), rounded down; anything else counts as zero. */

@@ -19,7 +19,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Of which kind of object and by which words of the cluster refusals are told. */
+/** The kind of object and the cluster's reasons that report refusals. */
 export interface RefusalSource {
   readonly kind: string;
   readonly reasons: readonly [string, ...string[]];
@@ -27,7 +27,7 @@ export interface RefusalSource {
 
 /** Stateful sets that cannot make pods. */
 export const REFUSED_PODS: RefusalSource = { kind: KIND.statefulSet.kind, reasons: ["FailedCreate"] };
-/** Claims whose volume nobody makes. */
+/** Claims whose volume is not made. */
 export const REFUSED_VOLUMES: RefusalSource = { kind: "PersistentVolumeClaim", reasons: ["ProvisioningFailed"] };
 /** Services that get no address: by MetalLB, and by balancers of clouds. */
 export const REFUSED_ADDRESSES: RefusalSource = {
@@ -37,12 +37,12 @@ export const REFUSED_ADDRESSES: RefusalSource = {
 
 /** Characters of a message that are kept. */
 const MAX_MESSAGE = 1_000;
-/** Objects of which a reason is kept; the cluster itself forgets its events after an hour. */
+/** Objects with a kept reason; the cluster itself deletes its events after an hour. */
 const MAX_KEPT = 10_000;
 
 /**
- * Why objects of a kind do not get what they need. Deployments have a condition for it; of other objects only events of the
- * cluster tell it, and those stay when the reason is gone.
+ * Why objects of a kind do not get their resources. Deployments have a condition for it; for other objects only events
+ * tell it, and they stay when the reason is gone.
  */
 export class Refusals {
   readonly #last = new Map<string, Refusal>();
@@ -68,7 +68,7 @@ export class Refusals {
     );
   }
 
-  /** What was told last of an object, by `namespace/name`. */
+  /** The last report about an object, by `namespace/name`. */
   last(key: string): Refusal | undefined {
     return this.#last.get(key);
   }

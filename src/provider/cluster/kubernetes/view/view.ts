@@ -13,7 +13,7 @@ import { REFUSED_ADDRESSES, REFUSED_PODS, REFUSED_VOLUMES, type Refusal, Refusal
 /** A program without probe counts as ready when it has run this long. */
 const LEAST_RUN_MS = 1_000;
 
-/** What happened to a pod of a lease. */
+/** A change of a pod of a lease. */
 export interface PodChange {
   readonly before: ObservedPod | undefined;
   readonly now: ObservedPod | undefined;
@@ -38,13 +38,13 @@ const MAX_TROUBLE = 1_000;
 export interface ViewOptions {
   readonly api: KubernetesApi;
   readonly log: Logger;
-  /** Value of the label of what is this provider's. */
+  /** Value of the label of this provider's objects. */
   readonly provider: string;
   /** Whether addresses that leases of other providers have are followed too. */
   readonly addresses?: boolean;
   /** The pods of a lease changed. */
   readonly moved: (namespace: string, change: PodChange) => void;
-  /** A workload or service of a lease is gone, or was changed by somebody. */
+  /** A workload or service of a lease is gone, or was changed by another program. */
   readonly touched: (namespace: string, object: string, generation: number | undefined) => void;
 }
 
@@ -75,7 +75,7 @@ export class ClusterView {
   readonly #generations = new Map<string, number | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #followed: readonly Followed<never>[];
-  /** Those without which nothing can be said. */
+  /** Kinds that every statement needs. */
   readonly #needed: readonly Followed<never>[];
   readonly #podsFollowed: Followed<ApiPod>;
   readonly #nodesFollowed: Followed<ApiNode>;
@@ -149,7 +149,7 @@ export class ClusterView {
     await Promise.all(this.#needed.map(({ first }) => first));
   }
 
-  /** Whether what is known of pods is up to date. */
+  /** Whether the reports on pods are up to date. */
   get fresh(): boolean {
     return this.#podsFollowed.fresh;
   }
@@ -169,7 +169,7 @@ export class ClusterView {
     return this.#refusals.last(`${namespace}/${workload}`)?.message;
   }
 
-  /** Why nobody made the volume of a claim when that was last tried. */
+  /** Why the volume of a claim was not made at the last attempt. */
   volumeRefusal(namespace: string, claim: string): string | undefined {
     return this.#refusedVolumes.last(`${namespace}/${claim}`)?.message;
   }
@@ -179,17 +179,17 @@ export class ClusterView {
     return this.#refusedAddresses?.last(`${namespace}/${service}`);
   }
 
-  /** An event of a pod, which may tell what its node cannot do for it, or that it has done it. */
+  /** An event of a pod, which may report or end an obstacle of its node. */
   told(uid: string, reason: string, message: string): void {
     this.#hindrances.take(uid, reason, message);
   }
 
-  /** What a node could not do for the pod the last time that it tried. */
+  /** The node's obstacle to the pod at its last attempt. */
   hindrance({ uid }: ObservedPod): Hindrance | undefined {
     return this.#hindrances.of(uid);
   }
 
-  /** Whether what is known of nodes, and of what runs there, is up to date. */
+  /** Whether the reports on nodes, and their pods, are up to date. */
   get hasNodes(): boolean {
     return this.#nodesFollowed.fresh && this.#podsFollowed.fresh;
   }
@@ -210,7 +210,7 @@ export class ClusterView {
     return since !== undefined && Date.now() - since >= LEAST_RUN_MS;
   }
 
-  /** Nodes that take pods of leases, less what the pods of others take. */
+  /** Nodes that take pods of leases, less other owners' pods. */
   nodes(): NodeCapacity[] {
     const claims = new Map<string, Claim[]>();
     for (const claim of this.#claims.values()) {
@@ -239,7 +239,7 @@ export class ClusterView {
     return this.#balancers.get(`${namespace}/${service}`)?.given ?? [];
   }
 
-  /** Tells of addresses whether somebody besides leases of this provider has them now, or wants them. */
+  /** Tells whether another owner than this provider's leases has, or wants, an address. */
   foreign(): (address: string) => boolean {
     const used = new Set<string>();
     for (const { isOurs, given, wanted } of this.#balancers.values()) {
@@ -302,7 +302,7 @@ export class ClusterView {
     for (const object of objects) this.#setWorkload(kind, object);
   }
 
-  /** A generation counts changes of what is wanted, by anybody. */
+  /** A generation counts changes of the wanted state, by anyone. */
   #setWorkload(kind: string, { metadata, status }: ApiWorkload): void {
     const key = `${kind} ${metadata.namespace}/${metadata.name}`;
     const trouble = status?.conditions?.find(({ type, status: is }) => type === "ReplicaFailure" && is === "True");

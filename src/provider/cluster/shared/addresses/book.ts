@@ -10,7 +10,7 @@ import {
   type LeasedAddress,
 } from "../../contract/index.ts";
 
-/** Leases of one deployment, the one that claimed first before the others. */
+/** Leases of one deployment, the first claimant first. */
 export type Holders = readonly [LeaseKey, ...LeaseKey[]];
 
 /** An address that leases have. */
@@ -21,13 +21,13 @@ export interface Holding {
   readonly leases: Holders;
 }
 
-/** Where holdings outlive the process. What a call asked for is so when it resolves, and may be when it rejects. */
+/** Durable storage of holdings. A call's change is made when it resolves, and may be made when it rejects. */
 export interface AddressLedger {
-  /** Notes a holding; the same again changes nothing. False where somebody else has the address. */
+  /** Notes a holding; repeating it changes nothing. False if another holder has the address. */
   take(holding: Holding): Promise<boolean>;
-  /** The address now has these leases, and no longer those that it had. False where it has neither of the two. */
+  /** Replaces the address's leases. False if it has neither the old nor the new ones. */
   change(from: Holding, to: Holding): Promise<boolean>;
-  /** Nobody has the address, and nothing leads from it to the leases any more. */
+  /** The address is free, and nothing leads from it to the leases any more. */
   free(holding: Holding): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface AddressBookOptions {
   /** Addresses to give out. */
   readonly pool: readonly string[];
   readonly ledger: AddressLedger;
-  /** Tells which addresses of the pool somebody besides leases uses now. */
+  /** Tells which addresses of the pool have users besides leases. */
   readonly foreign?: () => (address: string) => boolean;
 }
 
@@ -46,7 +46,10 @@ export interface AddressBookOptions {
 export class AddressBook implements ClusterAddresses {
   readonly #options: AddressBookOptions;
   readonly #holdings = new Map<string, Holding>();
-  /** By address, what is to go from the ledger and may still be there: a call had no answer, or a crash came between two. */
+  /**
+   * By address, holdings being removed from the ledger that may still be there: a call had no answer, or a crash came
+   * in between.
+   */
   readonly #leaving = new Map<string, Holding>();
   /** By address, changes that may be in the ledger by now. */
   readonly #changing = new Map<string, readonly [from: Holding, to: Holding]>();
@@ -112,7 +115,7 @@ export class AddressBook implements ClusterAddresses {
     return this.#find(owner, endpoint)?.leases ?? [];
   }
 
-  /** One change after the other. What is left of those before is done first, as far as that is possible. */
+  /** One change after the other. Unfinished earlier changes are completed first, as far as possible. */
   #inTurn(task: () => Promise<void>): Promise<void> {
     return this.#turn.run(async () => {
       for (const [from, to] of [...this.#changing.values()]) await this.#change(from, to).catch(() => {});

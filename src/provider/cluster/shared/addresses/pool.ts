@@ -16,8 +16,8 @@ interface Numbered {
 
 /**
  * Every address of the ranges, each once and in their order: `203.0.113.0/28`, `198.51.100.10-198.51.100.20`,
- * `203.0.113.7`, as load balancers have them, the first and the last of a network included. Undefined where a word is
- * none of these, or where there are more than `MAX_POOL`.
+ * `203.0.113.7`, as in load balancers, including the first and last of a network. Undefined for other forms, or for
+ * more than `MAX_POOL` addresses.
  */
 export function addressPool(words: readonly string[]): readonly string[] | undefined {
   const all = new Set<string>();
@@ -77,7 +77,7 @@ function textOf({ version, value }: Numbered): string {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** The one form of an address that the pool has; undefined for what is not an address. */
+/** The pool's form of an address; undefined if the text is not one. */
 export function normalAddress(text: string): string | undefined {
   const number = numberOf(text);
   return number === undefined ? undefined : textOf(number);

@@ -19,11 +19,11 @@ export const FORBIDDEN: readonly string[] = [
   "224.0.0.0/3",
 ];
 
-/** For documentation and relays of old: nobody's registry is there. */
+/** For documentation and old relays: no registry is there. */
 const NEVER_V4 = ["192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24", "203.0.113.0/24"];
 /** All that is given out to machines of the internet; anything else is local, or carries an IPv4 address inside. */
 const PUBLIC_V6 = "2000::/3";
-/** Parts of it that are tunnels (Teredo, 6to4), documentation or otherwise nobody's. */
+/** Tunnels (Teredo, 6to4), documentation and other unassigned parts of it. */
 const NEVER_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 /**

@@ -9,25 +9,25 @@ const HIDDEN = "(on the provider's host)";
 const MOUNT_DATA = /,?\s{0,8}mount_data="(?:[^"\\]|\\.)*"?/g;
 /** Each path is checked once as a whole: a tenant may have written a long one. */
 const PATHS = /(?:unix:\/\/)?(?:\/[\w.@+,-]+)+/g;
-/** In the places where engines keep what is theirs, wherever their folders are. */
+/** Places of engines' own data, in any folder. */
 const OF_ENGINE =
   /\/(?:overlay2?|overlay-containers|containers\/storage|libpod|containerd|netns|docker\.sock|podman\.sock)/;
 
 /**
- * Replaces an address of a private network, whoever named it: nobody learns from what is hidden which addresses are in
- * use.
+ * Replaces an address of a private network, whatever its source, so that the replacement does not reveal used
+ * addresses.
  */
 const ADDRESS = "(a private address)";
 /** Replaces the name of a machine. */
 const NODE = "(a node)";
-/** What a machine may be called. */
+/** Possible names of a machine. */
 const NAMES = /[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/g;
-/** Text that may be an address; what follows a colon is a port or a tag. */
+/** Text that may be an address; a port or tag may follow a colon. */
 const V4 = /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)/g;
 const V6 = /(?<![\w:.])[0-9a-f:]{1,38}(?:[0-9a-f]|::)(?:\d{1,3}(?:\.\d{1,3}){3})?(?!\w|:[\w:]|\.\d)/gi;
 
 /**
- * The one place that removes data of the host from what tenants read: errors, statuses and events pass it on their way
+ * The one place that removes data of the host from tenants' output: errors, statuses and events pass it on their way
  * out. Paths inside their own containers stay, and so do public addresses.
  */
 export class HostData {

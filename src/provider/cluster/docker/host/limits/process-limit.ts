@@ -7,9 +7,9 @@ const MOST = 1 << 22;
 const SYS_RESOURCE = 24n;
 
 /**
- * The limit on processes of a user. The kernel counts those of all containers together where users have the same id: a limit
- * as low as that of one container would let one tenant keep another's programs from starting. Each container has its own limit
- * beside it; this one is as high as this process may set it.
+ * The limit on processes of a user. The kernel counts the processes of all containers whose users have the same id, so
+ * a limit as low as one container's would let one tenant keep another's programs from starting. Each container has its
+ * own limit besides; this one is as high as this process may set it.
  */
 export function processesOfUser(limits = "/proc/self/limits"): number {
   return hardLimit("Max processes", limits);
@@ -36,7 +36,7 @@ function hardLimit(name: string, limits: string): number {
 /** Fewer of anything would keep programs of an ordinary kind from working. */
 const LEAST = 256;
 
-/** Most of each for one user, over all containers; open files are those of one process. */
+/** Maximum of each for one user, over all containers; open files are per process. */
 type ProcessLimits = Readonly<Record<"openFiles" | "processes" | "signals", number>>;
 
 interface Ulimit {
@@ -80,8 +80,8 @@ export class ContainerLimits {
   }
 
   /**
-   * Takes what the engine says of a container that it did not start; true if the container should be made anew, with lower
-   * limits. Engines repeat words of images and manifests, so only the trial's container lowers a limit.
+   * Handles the engine's error about a container that did not start; true if the container should be created again,
+   * with lower limits. Engines repeat words of images and manifests, so only the trial's container lowers a limit.
    */
   refused(text: string, { createdAt, isTrial }: Refused): boolean {
     const [, number = "", name = ""] = REFUSED.exec(text) ?? [];

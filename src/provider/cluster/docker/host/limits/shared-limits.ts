@@ -24,7 +24,7 @@ const LEAST: ReadonlyMap<string, number> = new Map([
   ["net/netfilter/nf_conntrack_max", 1 << 20],
 ]);
 
-/** Raises limits that are lower; a limit that this machine does not have, or does not let us change, stays as it is. */
+/** Raises lower limits; skips limits that this machine lacks or does not let us change. */
 export async function raiseSharedLimits(log: Logger, root = "/proc/sys"): Promise<void> {
   const raised: string[] = [];
   const low: string[] = [];

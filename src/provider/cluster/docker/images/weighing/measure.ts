@@ -7,7 +7,7 @@ import * as zlib from "node:zlib";
 import { errorText } from "../../../../../util/index.ts";
 import { TarWeigher } from "./tar-weigher.ts";
 
-/** What a layer is unpacked. */
+/** Result of unpacking a layer. */
 export type Weight =
   /** Digest of the tar, and bytes of disk that it takes at most. */
   | { readonly kind: "whole"; readonly diffId: string; readonly bytes: bigint }

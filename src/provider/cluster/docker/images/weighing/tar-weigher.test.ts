@@ -26,7 +26,7 @@ function header(fields: { readonly type: string; readonly size?: string; readonl
 
 const octal = (size: number) => `${size.toString(8).padStart(11, "0")}\0`;
 
-/** An extension of these records and the file that it is for. */
+/** An extension with these records, and its file. */
 function extended(records: string, { type = "x", file = header({ type: "0" }) } = {}): Buffer {
   const text = Buffer.alloc(Math.ceil(records.length / 512) * 512);
   text.write(records);
@@ -39,7 +39,7 @@ function record(key: string, value: string): string {
   return `${digits}${text}`;
 }
 
-/** What it weighs, given in pieces of this size. */
+/** The weight of the archive, given in pieces of this size. */
 function weigh(tar: Buffer, piece = 65_536): bigint {
   const weigher = new TarWeigher();
   for (let at = 0; at < tar.length; at += piece) weigher.push(tar.subarray(at, at + piece));

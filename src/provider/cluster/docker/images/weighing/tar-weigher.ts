@@ -8,7 +8,7 @@ const PAX_GLOBAL = "g";
 const GNU_LONG_NAME = "L";
 const GNU_LONG_LINK = "K";
 const GNU_SPARSE = "S";
-/** What files had as a type before there were types. */
+/** Type of files in archives without types. */
 const OLD_FILE = "\0";
 
 /**
@@ -23,7 +23,7 @@ export class TarWeigher {
   #left = 0;
   /** The extension that is being read, with its type; contents of files are not kept. */
   #extension: { readonly type: string; readonly text: Buffer; filled: number } | undefined;
-  /** What extensions say of the next file. */
+  /** Name and size of the next file from its extensions. */
   #name: string | undefined;
   #size: number | undefined;
   #isExtended = false;
@@ -133,7 +133,7 @@ export class TarWeigher {
     this.#left = padded(size);
   }
 
-  /** The entry and the folders above it that the one before did not have: readers make those that are missing. */
+  /** Size of the entry and of its new parent folders: readers create missing ones. */
   #made(name: string): bigint {
     const parts = name.split("/").filter((part) => part !== "" && part !== ".");
     const folders = parts.slice(0, -1);

@@ -13,7 +13,7 @@ export interface WeighOrder {
   readonly most: string;
 }
 
-/** A weight as it is sent. */
+/** Message form of a weight. */
 export type WeighAnswer =
   | { readonly kind: "whole"; readonly diffId: string; readonly bytes: string }
   | { readonly kind: "over"; readonly bytes: string }

@@ -3,7 +3,7 @@ import type { Weight } from "./measure.ts";
 /** Layers that are remembered; the one that was asked for least recently goes first, which costs another weighing. */
 const MAX_LAYERS = 10_000;
 
-/** Weights by the digest of the packed layer, so that what was refused once is refused again without work. */
+/** Weights by the digest of the packed layer, so that a refused layer is refused again without work. */
 export class Weights {
   readonly #layers = new Map<string, Weight>();
 

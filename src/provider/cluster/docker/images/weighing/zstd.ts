@@ -8,7 +8,7 @@ const SLICE = 4_096;
 /** Processor seconds that are always granted, and bytes for which each further one is: a tenth of the usual speed. */
 const TIME = { seconds: 10, bytesPerSecond: 10 << 20 };
 
-/** Unpacks zstd (RFC 8878) without a zlib that can. What would cost too much memory or time is an error. */
+/** Unpacks zstd (RFC 8878) if zlib cannot. Too much memory or time is an error. */
 export function unpackZstd(time = TIME): Transform {
   const frames = new FrameReader();
   const began = process.cpuUsage();
@@ -28,7 +28,7 @@ export function unpackZstd(time = TIME): Transform {
         for (let at = 0; at < chunk.length; at += SLICE) {
           const slice = chunk.subarray(at, at + SLICE);
           frames.push(slice);
-          // The library keeps what it cannot read yet.
+          // The library keeps bytes that it cannot read yet.
           unpack.push(new Uint8Array(slice.buffer, slice.byteOffset, slice.length));
           bytes += slice.length;
           inTime();
@@ -58,7 +58,7 @@ type State = "magic" | "skippable" | "header" | "block" | "contents" | "checksum
 /** Follows frames and blocks without unpacking them, so that no frame with a large window comes to the library. */
 class FrameReader {
   #state: State = "magic";
-  /** Bytes of the part that is being read, those that are left, and those of it that are kept. */
+  /** Remaining bytes of the current part, and its bytes kept so far. */
   #left = 4;
   #part: Buffer = Buffer.alloc(0);
   #isLast = false;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { imageError } from "./images.ts";
 
 const IMAGE = "registry.example.com/denied/not-found:404";
-/** What a kubelet and containerd write around what the registry said. */
+/** The registry's message with the additions of a kubelet and containerd. */
 const told = (end: string): string =>
   `Back-off pulling image "${IMAGE}": ErrImagePull: rpc error: code = Unknown desc = failed to resolve reference "${IMAGE}": ${end}`;
 

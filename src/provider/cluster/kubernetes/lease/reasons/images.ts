@@ -1,4 +1,4 @@
-/** What nodes say of registries, in the order in which it counts, and what that means for who named the image. */
+/** Nodes' messages about registries, in the order of their priority, and their meaning for the image's tenant. */
 const SENTENCES: readonly (readonly [RegExp, (image: string) => string])[] = [
   [
     /no match for platform/i,
@@ -21,7 +21,7 @@ const SENTENCES: readonly (readonly [RegExp, (image: string) => string])[] = [
   ],
 ];
 
-/** Why a node does not get an image, for the tenant who named it, without words of the node where those are not known. */
+/** Why a node does not get an image, for its tenant, without unknown words of the node. */
 export function imageError(message: string): string {
   const [, name] = /image "([^"]{1,500})"/.exec(message) ?? [];
   // Names of images may look like anything.

@@ -2,8 +2,8 @@
 const LACKING = /\bInsufficient ([a-z0-9](?:[-a-z0-9./]{0,61}[a-z0-9])?)/g;
 
 /**
- * Why no node takes a pod, for its tenant. What schedulers say tells of nodes, their labels and taints, so nothing of it is
- * kept but the names of resources.
+ * Why no node takes a pod, for its tenant. Schedulers' messages describe nodes, their labels and taints, so only the
+ * names of resources are kept.
  */
 export function placingText(message: string): string {
   const lacking = new Set([...message.matchAll(LACKING)].map(([, resource]) => plainName(resource ?? "")));

@@ -1,4 +1,4 @@
-/** What runtimes say of a program that an image does not have, or that may not be executed. */
+/** Runtimes' errors about a program that is missing in an image, or not executable. */
 const NO_PROGRAM =
   /\bexec: "([^"]{1,200})": (?:executable file not found|stat [^:]{1,300}: no such file|(permission denied))/;
 
@@ -7,7 +7,7 @@ const OF_PROGRAM = ["CreateContainerError", "RunContainerError"];
 /** How they call a program that they could not start, where others have an exit code. */
 const NOT_STARTED = ["StartError", "ContainerCannotRun"];
 
-/** Why a program was not started, for its tenant, from what the runtime of its node says. */
+/** Why a program was not started, for its tenant, from its runtime's error. */
 export function startText(message: string): string {
   const [, program, isForbidden] = NO_PROGRAM.exec(message) ?? [];
   if (program === undefined)
@@ -22,8 +22,8 @@ export function hasNotStarted(reason: string): boolean {
 }
 
 /**
- * Why a container does not run, for its tenant. Nodes describe themselves in their messages, so only what is known of a
- * reason is told, and of any other its name.
+ * Why a container does not run, for its tenant. Nodes describe themselves in their messages, so only known reasons are
+ * explained, and others are named.
  */
 export function reasonText({ reason, message }: { readonly reason: string; readonly message: string }): string {
   if (OF_PROGRAM.includes(reason)) return startText(message);

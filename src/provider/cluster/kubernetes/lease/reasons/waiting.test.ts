@@ -16,7 +16,7 @@ const POD: ObservedPod = {
   ...{ container: "", restarts: 0, ownRestarts: 0, waiting: undefined, exit: undefined, trouble: undefined },
 };
 
-/** What is said of a pod whose claim was refused for the reason, and that a node cannot start. */
+/** The message about a pod whose claim was refused for the reason, and that a node cannot start. */
 function said(pod: Partial<ObservedPod>, reason: string | undefined, hindrance?: Hindrance): string | undefined {
   const view = {
     volumeRefusal: (space: string, claim: string) =>

@@ -5,12 +5,12 @@ import { hindranceText } from "../../view/hindrances.ts";
 import type { ObservedPod } from "../../view/pods.ts";
 import type { ClusterView } from "../../view/view.ts";
 
-/** What schedulers say of a pod that waits for volumes; one that waits for its volume to be made has nothing said of it. */
+/** Schedulers' messages about a pod that waits for volumes; there are none while its volume is being made. */
 const UNBOUND = /PersistentVolumeClaims|persistentvolumeclaim "[^"]*" not found|\bVolumeBinding\b/;
 
 type View = Pick<ClusterView, "volumeRefusal" | "hindrance">;
 
-/** What a pod waits for that has not run yet, for its tenant: volumes, a runtime. Undefined where nothing is known. */
+/** The obstacle to a pod's first start, for its tenant: volumes, a runtime. Undefined if unknown. */
 export function waitError(view: View, service: ManifestService, pod: ObservedPod): string | undefined {
   return pod.placed ? nodeError(view, pod) : volumeError(view, service, pod);
 }

@@ -20,7 +20,7 @@ const OPEN_PORTS = { name: "net.ipv4.ip_unprivileged_port_start", value: "0" };
 
 const PROBE = { periodSeconds: 2, timeoutSeconds: 1, failureThreshold: 3 } as const;
 
-/** What a service's pods are made from, as a workload has it. `restarts` counts those that the tenant asked for. */
+/** The pod template of a service's workload. `restarts` counts the tenant's restarts. */
 export function podTemplate(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings, restarts: number) {
   const body = podSpec(spec, service, settings);
   const namespace = leaseNamespace(spec.id);
@@ -38,7 +38,7 @@ export function podTemplate(spec: LeaseSpec, service: ManifestService, settings:
   };
 }
 
-/** Identity of what the pods of a service are made from, the number of restarts aside. */
+/** Identity of a service's pod template, except the number of restarts. */
 export function podConfig(spec: LeaseSpec, service: ManifestService, settings: ObjectSettings): string {
   return configOf(podSpec(spec, service, settings));
 }
@@ -115,12 +115,12 @@ function words(name: "command" | "args", list: readonly string[] | null): object
   return list === null || list.length === 0 ? {} : { [name]: list.map(literal) };
 }
 
-/** Clusters replace `$(NAME)` by variables; tenants' texts are taken as they are. */
+/** Clusters replace `$(NAME)` by variables; this keeps tenants' texts unchanged. */
 function literal(text: string): string {
   return text.replaceAll("$", () => "$$");
 }
 
-/** The lease's own variables, unless the tenant sets them. Of a name that is given twice the last counts. */
+/** The lease's own variables, unless the tenant sets them. The last value of a repeated name counts. */
 function environment(spec: LeaseSpec, { env }: ManifestService, publicHostname: string) {
   const { owner, dseq, gseq, oseq, provider } = spec.id;
   const values = new Map<string, string>([
@@ -139,8 +139,8 @@ function environment(spec: LeaseSpec, { env }: ManifestService, publicHostname: 
 }
 
 /**
- * A program with one port is ready when it accepts connections there. With several, one of them would do, which no probe
- * can ask for: it is ready when it runs.
+ * A program with one port is ready when it accepts connections there. With several, one is enough, which no probe can
+ * express: it is ready when it runs.
  */
 function readiness(service: ManifestService): object {
   const ports = [...new Set(service.expose.filter(({ proto }) => proto === "TCP").map(({ port }) => port))];

@@ -12,13 +12,13 @@ export interface Amounts {
   readonly [gpu: string]: string;
 }
 
-/** What a pod of the service can have at most. Volumes in memory count as memory. */
+/** Limits of a service's pod. Volumes in memory count as memory. */
 export function limitsOf(service: ManifestService): Amounts {
   const { cpu, memory, storage } = sizes(service);
   return { ...texts(cpu, memory, storage), ...gpus(service) };
 }
 
-/** What is kept for a pod of the service on its node. */
+/** Requests of a service's pod on its node. */
 export function requestsOf(service: ManifestService, overcommit: ObjectSettings["overcommit"]): Amounts {
   const { cpu, memory, storage } = sizes(service);
   return {
@@ -36,7 +36,7 @@ export function gpuResource(vendor: string): string {
   return `${vendor}.com/gpu`;
 }
 
-/** Vendors whose graphics processors the service takes; of these a pod can have only one. */
+/** Vendors of the service's acceptable graphics processors; a pod can have only one. */
 export function gpuVendors({ resources: { gpu } }: ManifestService): readonly string[] {
   if (BigInt(gpu.units.val) === 0n) return [];
   const vendors = (gpu.attributes ?? []).map(({ key }) => parseGpuWish(key).vendor);
@@ -51,7 +51,7 @@ export interface Sizes {
   readonly storage: bigint;
 }
 
-/** Of one pod. */
+/** Sizes of one pod. */
 export function sizes({ resources, params }: ManifestService): Sizes {
   const mounted = new Set((params?.storage ?? []).map(({ name }) => name));
   const local = resources.storage.filter((each) => !isPersistent(each));

@@ -42,8 +42,8 @@ export function volumesOf(service: ManifestService) {
 }
 
 /**
- * Claims of each replica, which outlive its pods. A cluster does not change them later, so they follow from what was
- * ordered alone: not from where an update mounts them, nor from the order in which it names them.
+ * Claims of each replica, which outlive its pods. A cluster does not change them later, so they depend on the order
+ * alone: not on an update's mounts, nor on their order.
  */
 export function claimsOf({ resources }: ManifestService) {
   return resources.storage
