@@ -34,7 +34,7 @@ test("an order that asks for audited attributes gets a bid once the auditors nam
 
   await daemon.deploy(signedBy({ anyOf: [auditor] }));
   await expect.poll(() => daemon.logged("declined to bid")?.reason, WAIT).toBe(UNSIGNED);
-  // Another auditor's word, and this one's about something else, are not what the order asks for.
+  // Another auditor's signature, and this one's about something else, do not satisfy the order.
   await sign("dave");
   await sign("carol", [create(AttributeSchema, { key: "region", value: "us-east" })]);
   const early = await daemon.deploy(signedBy({ anyOf: [auditor] }));

@@ -20,7 +20,7 @@ export interface BiddingOptions {
   readonly leases: () => number;
 }
 
-/** Whether the provider bids at present, which a drain, a full disk and the cluster decide, and what the cluster has for it. */
+/** Whether the provider bids at present, which drain, disk and cluster decide, and the cluster's capacity for bids. */
 export class Bidding {
   readonly #options: BiddingOptions;
   #begun = false;
@@ -43,7 +43,7 @@ export class Bidding {
     return this.#obstacle;
   }
 
-  /** Before the first bid. Rejects if the cluster does not say what it has. */
+  /** Runs before the first bid. Rejects if the cluster does not tell its capacity. */
   async begin(): Promise<void> {
     await this.lookAtDrain();
     await this.lookAtDisk();

@@ -23,7 +23,7 @@ const LEASES = Number(process.env.SVC_TEST_LEASES ?? "4");
 const PATIENCE = { timeout: 30_000, interval: 50 };
 const AWAY_MS = 300;
 
-/** A market with clients, and what goes wrong around its provider. */
+/** A market with clients, and faults around its provider. */
 class Chaos {
   readonly rng: Rng;
   readonly daemon: TestDaemon;
@@ -221,7 +221,7 @@ test("random faults lose no workload, double no bid and hold no deposit back", {
   await expect.poll(async () => (await running()).toSorted(), PATIENCE).toEqual(active.toSorted());
   const right = await chaos.end(clients);
   expect(right).toBeGreaterThan(0);
-  // Each bid's deposit comes back at its end: nothing is open but what is in force, and that ends too.
+  // Each bid's deposit returns at its end: only active ones are open, and they end too.
   for (const id of chaos.leases) await daemon.close(id);
   await expect.poll(async () => await running(), PATIENCE).toEqual([]);
   expect(await daemon.chain.openBids(market.provider.address)).toEqual([]);

@@ -34,7 +34,7 @@ export interface ProviderConfig {
   readonly overcommit: Overcommit;
   /** Node ports that all leases together may take. */
   readonly nodePortQuantity: number;
-  /** Leased addresses that the leases of one owner together may take; half of those that there are if absent. */
+  /** Maximum leased addresses of one owner; half of all if absent. */
   readonly addressesPerOwner?: number;
   readonly monitor: {
     readonly retries: number;
@@ -70,7 +70,7 @@ export interface IngressConfig {
   readonly hostnames: HostnameConfig;
   /** Whether every HTTP service also gets a port on loopback. */
   readonly loopbackPorts: boolean;
-  /** What one client may take of the ingress. */
+  /** Limits of one client of the ingress. */
   readonly clients: ClientRules;
   /** File of routes for a proxy that listens in place of the provider; the provider itself listens if absent. */
   readonly routesFile?: string;

@@ -93,7 +93,7 @@ it.skipIf(process.getuid?.() !== 0)("records leases on a disk that is full to th
     const store = new LeaseStore(join(folder, "leases"), silentLogger, () => guard.release());
     store.save(newRecord(id, 1));
     expect(store.load().map((record) => leaseNamespace(record.id))).toEqual([leaseNamespace(id)]);
-    // The disk fills again, and the next start finds neither room nor a reserve; what is there is read and closed.
+    // The disk fills again, and the next start finds neither room nor a reserve; existing records are read and closed.
     fill(mount);
     makeRoom(folder);
     expect(store.load()).toHaveLength(1);

@@ -13,21 +13,21 @@ export interface SourceParts {
   readonly orders: Pick<OrderService, "status" | "find" | "screen">;
   readonly outbox: Pick<Outbox, "depth">;
   readonly pricing: PricingStrategy;
-  /** What the chain lets a deployment ask for. */
+  /** The chain's limits on deployments. */
   readonly limits: () => Promise<SdlLimits>;
-  /** What strangers must not read of the host: reasons for the operator name its folders and sockets. */
+  /** Data of the host that outsiders must not read: reasons for the operator name its folders and sockets. */
   readonly host: HostData;
 }
 
 /** Characters of a reason that strangers see: price scripts write parts of it. */
 const MAX_REASON = 500;
-/** Of reasons in the status. */
+/** Maximum length of a reason in the status. */
 const MAX_SHOWN_REASON = 200;
 const MOST_REASONS = 20;
 const OTHERS = "other reasons";
 const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed", "refused"]);
 
-/** What the gateway shows about the rest of the provider. */
+/** The gateway's view of the rest of the provider. */
 export function gatewaySources({ inventory, orders, outbox, pricing, limits, host }: SourceParts): GatewaySources {
   const reserved = (state: ReservationState) =>
     inventory

@@ -57,7 +57,7 @@ test(
     await expect.poll(async () => (await held()).length, WAIT).toBe(2);
     const honest = await daemon.deploy(sampleDeployment());
     await expect.poll(() => stateOf(daemon, honest), WAIT).toBe("open");
-    // One was enough, and what waits of the same tenant does not take it back.
+    // One was enough, and waiting orders of the same tenant do not take it back.
     expect(await held()).toHaveLength(1);
     expect(daemon.logged("withdrawing bid, another order waits for its room")).toMatchObject({
       other: formatOrderId(honest),

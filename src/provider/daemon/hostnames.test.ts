@@ -126,7 +126,7 @@ test("host names move between deployments, and every request meanwhile is answer
   going = false;
   await Promise.all(clients);
   agent.destroy();
-  // Requests that the replica was answering when it was stopped break off; none finds nobody.
+  // Requests in progress at the stopped replica break off; every other request is served.
   expect(failed().filter((answer) => !answer.startsWith("502 "))).toEqual([]);
 });
 
@@ -147,7 +147,7 @@ test("a host name is served once the DNS says that it is the tenant's", async ()
   await gateway.sendManifest(id.dseq, manifest);
   await ready(daemon, id);
   expect(await visit(port)).toMatch(/^200 /);
-  // What was proven once is not asked for again.
+  // A proven name is not proven again.
   dns.records.clear();
   await daemon.halt();
   await daemon.start();

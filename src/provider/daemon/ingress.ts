@@ -73,7 +73,7 @@ export function plainRouter({ config, ingress }: Omit<RouterParts, "keeper">): L
   return ingressRouter(ingress, config.ingress);
 }
 
-/** Where this machine reaches the ingress; `port` is that of an ingress which was given none. */
+/** Local address of the ingress; `port` is for an ingress without a configured one. */
 export function ingressPlace(
   { host, port: wanted }: ProviderConfig["ingress"],
   port = wanted,

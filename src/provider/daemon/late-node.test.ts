@@ -19,7 +19,7 @@ import type { ProviderConfig } from "./config.ts";
 
 const HOST = "shop.example.org";
 const PATIENCE = { timeout: 60_000, interval: 20 };
-/** A call that tells which chain it is, of those that the start makes. */
+/** A call of the start that identifies the chain. */
 const GENESIS = "genesis_chunked";
 
 async function market(): Promise<TestMarketplace> {
@@ -141,7 +141,7 @@ test("waits for a node that goes away at any moment of its start", async () => {
   expect(await Promise.all(started)).toHaveLength(count);
 });
 
-/** Of the page at the host name; undefined if nobody listens. */
+/** Status of the page at the host name; undefined without a listener. */
 async function status(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     request({ host: "127.0.0.1", port, headers: { host: HOST } }, (response) => {

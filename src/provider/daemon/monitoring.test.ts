@@ -38,7 +38,7 @@ test("a provider shows the life of an order in its metrics, without naming the t
   expect(text).toContain("provider_bid_pricing_duration_count 1");
   expect(text).toMatch(/^provider_balance [1-9]/m);
   expect(text).toMatch(/^provider_last_bid_timestamp_seconds [1-9]/m);
-  // What dashboard and alerts ask for is there from a running provider, not only in the table.
+  // A running provider serves the metrics of dashboard and alerts, not only the table.
   const served = new Set([...text.matchAll(/^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{| )/gm)].map(([, name]) => name));
   const rows = Object.values({ ...COUNTERS, ...DURATIONS, ...GAUGES });
   expect(rows.map(({ name }) => name).filter((name) => !served.has(name))).toEqual([]);
@@ -82,7 +82,7 @@ test("a provider screens groups as it would look at their orders, and takes no n
   expect(await daemon.deposits()).toBe(0n);
 });
 
-/** What a gateway answers to anybody. */
+/** A gateway's public answer. */
 function screenAt(port: number, body: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const options = {

@@ -13,7 +13,7 @@ import { totalOf } from "./gateway-sources.ts";
 /** Milliseconds without a block after which the provider counts as cut off from the chain. */
 export const BLOCKS_MISSED_MS = 60_000;
 
-/** What metrics and readiness read; the values are those of the moment. */
+/** Sources of metrics and readiness, with current values. */
 export interface MonitoredParts {
   readonly inventory: Inventory;
   readonly orders: OrderService;
@@ -25,11 +25,11 @@ export interface MonitoredParts {
   readonly bidCost: () => bigint | undefined;
   /** PEM of the server certificate. */
   readonly certificate: string;
-  /** What keeps certificates of host names; undefined if nothing does. */
+  /** The keeper of host names' certificates; undefined if there is none. */
   readonly keeper: Pick<CertificateKeeper, "counts"> | undefined;
 }
 
-/** What the daemon itself knows. */
+/** The daemon's own state. */
 export interface DaemonMoment {
   readonly isStarted: boolean;
   readonly isDraining: boolean;

@@ -73,7 +73,7 @@ export async function makeParts(request: ProviderRequest, facts: RunFacts, signa
     router: plainRouter({ config, ingress }),
     ingress: () => ingressPlace(config.ingress, facts.ingressPort),
     log: log.child({ module: "probe" }),
-    // The trials of a stopping provider concern nobody.
+    // The trials of a stopping provider do not matter.
     changed: () => void bidding.look(),
     ...(clock === undefined ? {} : { clock }),
   });
@@ -94,7 +94,7 @@ export async function makeParts(request: ProviderRequest, facts: RunFacts, signa
   const leases: LeaseService = makeLeases(request, basics, {
     onGone: (id) => orders.release(id),
     closeBid: async (id, reason) => {
-      // What a node of another chain says of the account would be signed.
+      // Answers about the account from a node of another chain would be signed.
       if (!facts.isRightChain) throw clientErrors.unreachable("the node has not been compared yet");
       await outbox.send(closeBidMessage(id, reason), `close ${formatLeaseId(id)}`);
     },
@@ -234,7 +234,7 @@ export function reconcile({ inventory, chain, leases, orders }: Parts, provider:
   });
 }
 
-/** What commands of the operator read. */
+/** State for the operator's commands. */
 export function makeControl(
   { config, log, signer }: ProviderRequest,
   { bidding, probe, leases, orders }: Parts,

@@ -27,7 +27,7 @@ test("a lease that the daemon did not bid on has its reservation a block later, 
   await daemon.start();
   const lease = await daemon.deploy(sampleDeployment());
   await expect.poll(() => daemon.logged("declined to bid"), WAIT).toBeDefined();
-  // Somebody with the same key bids, as an operator may by hand.
+  // A bid with the same key from another program, such as an operator's command.
   const client = new ChainClient(node.url);
   onTestFinished(() => client.close());
   const terms = { provider: lease.provider, price: { denom: NATIVE_DENOM, amount: 10n ** 18n } };

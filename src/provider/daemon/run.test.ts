@@ -51,9 +51,9 @@ interface Wish {
   /** Given instead of the node's. */
   readonly chainId?: string;
   readonly change?: (client: ChainClient) => void;
-  /** Takes what the provider logs as warning or error. */
+  /** Receives the provider's warnings and errors. */
   readonly heard?: string[];
-  /** What happens to the certificate on the chain; it is published by default. */
+  /** State of the certificate on the chain; it is published by default. */
   readonly certificate?: "published" | "missing" | "revoked" | "expired" | "sent";
 }
 
@@ -209,7 +209,7 @@ test("a chain that began again is refused while workloads of the old one run, an
   expect(heard).toEqual([
     "the chain has changed; no workloads of the former one are left | test-1 was restarted from genesis",
   ]);
-  // What was noted is damaged: nothing can be compared, and it is noted again.
+  // The damaged note cannot be compared, and is written again.
   writeFileSync(join(stateDir, "chain.json"), "{");
   await start(await startedNode());
   expect(readFileSync(join(stateDir, "chain.json"), "utf8")).toContain('"chainId":"test-1"');

@@ -23,7 +23,7 @@ export interface RunningProvider {
   stop(): Promise<void>;
 }
 
-/** Starts the provider: first what was here before, then the orders of the market. Rejects with one sentence. */
+/** Starts the provider: first the existing workloads, then the orders of the market. Rejects with one sentence. */
 export async function runProvider(request: ProviderRequest): Promise<RunningProvider> {
   const stopping = new AbortController();
   const facts = { isStarted: false, isRightChain: false, lastBlock: undefined, ingressPort: undefined };
@@ -82,7 +82,7 @@ class ProviderRun implements RunningProvider {
     log.info("provider started", { provider: signer.address, gateway: port });
   }
 
-  /** Compares what the chain knows with what is here; rejects where the two do not fit. */
+  /** Compares the chain with the local state; rejects if they do not match. */
   async #checkAll(waiting: StartRequest): Promise<void> {
     const { parts, facts } = this.#options;
     await checkChain(waiting);

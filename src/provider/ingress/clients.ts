@@ -2,7 +2,7 @@ import type { BlockList, Socket } from "node:net";
 import { clientNetwork } from "../../util/index.ts";
 import { clientAddress, isTrusted } from "../../util/servers/index.ts";
 
-/** Connections that one address may have open at once; a browser opens six for each host name. */
+/** Connections per address; a browser opens six for each host name. */
 export const CONNECTIONS_PER_ADDRESS = 256;
 /** Up to this multiple of the limit, connections get an answer that says why; further ones are closed without one. */
 const TOLD_SHARE = 2;
@@ -17,7 +17,7 @@ export interface ClientRules {
   readonly forwardedFrom: BlockList;
 }
 
-/** Whether the other end of a connection is one of these; each connection is checked once. */
+/** Whether the peer of a connection is in these networks; each connection is checked once. */
 export function originOf(networks: BlockList): (socket: Socket) => boolean {
   const seen = new WeakMap<Socket, boolean>();
   return (socket) => {
@@ -51,7 +51,10 @@ export class ClientCounts {
     return count <= most ? "served" : count > most * TOLD_SHARE ? "cut" : "told";
   }
 
-  /** Counts something that a client has open over a connection; undefined if there is no room, else what ends it. */
+  /**
+   * Counts a connection or request of a client; returns a function that ends the count, or undefined if there is no
+   * room.
+   */
   open(socket: Socket): (() => void) | undefined {
     const client = this.#clientOf(socket);
     if (client === undefined) return () => {};

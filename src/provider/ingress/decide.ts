@@ -47,7 +47,7 @@ export function byCertifiedHost(routes: Known, certificates: Certificates): Deci
   };
 }
 
-/** To the same address over TLS; undefined for hosts without a certificate, and for hosts that nobody has. */
+/** A redirect to the same address over TLS; undefined for hosts without a certificate, and unknown hosts. */
 export function toTls(
   { headers, url = "/" }: RequestHead,
   { certificates, routes, port }: { certificates: Certificates; routes: Pick<Routes, "find">; port: number },

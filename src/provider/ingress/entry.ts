@@ -14,7 +14,7 @@ import { forwardUpgrade } from "./proxy/upgrade.ts";
 import { type Certificates, PROTOCOLS, TLS_OPTIONS } from "./tls/certificates.ts";
 
 const HANDSHAKE_MS = 10_000;
-/** Handshakes of one network; each costs one to two milliseconds of the thread that serves everybody. */
+/** Handshakes of one network; each costs one to two milliseconds of the shared thread. */
 export const HANDSHAKES = { burst: 100, perSecond: 20 } as const;
 /** A client that begins with these bytes speaks HTTP/2 without having asked (RFC 9113 section 3.3). */
 const PREFACE = "PRI";
@@ -38,7 +38,7 @@ export interface EntryOptions {
  * asks for no name, or for one without a certificate, gets no connection.
  */
 export class Entry {
-  /** What listens; the process that takes over gets it. */
+  /** The listening server; the process that takes over gets it. */
   readonly listener: NetServer;
   readonly #options: EntryOptions;
   readonly #http1: HttpServer;
@@ -86,7 +86,7 @@ export class Entry {
       SNICallback: (name, done) => done(null, certificates.context(normalHost(name) ?? "")),
     });
     tls.on("secureConnection", (socket) => {
-      // A connection that breaks must end alone, whoever holds it at that moment.
+      // A broken connection must end alone, wherever it is.
       socket.on("error", () => socket.destroy());
       if (socket.alpnProtocol === "h2") this.#serveHttp2(socket);
       else this.#http1.emit("connection", socket);

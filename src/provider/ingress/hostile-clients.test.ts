@@ -158,7 +158,7 @@ it("reads no more from a replica than a client takes", async () => {
     const write = (): void => {
       while (++written < most) {
         if (response.write(piece)) continue;
-        // What the kernel and both ends keep is taken soon; then nothing more is.
+        // The buffers of the kernel and both ends are soon full; then nothing more is taken.
         const timer = setTimeout(stalled, STALL_MS);
         response.once("drain", () => {
           clearTimeout(timer);

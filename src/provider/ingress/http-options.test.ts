@@ -16,7 +16,7 @@ const OPTIONS: HttpOptions = {
   nextTries: 3,
   nextTimeout: 0,
 };
-/** What deployment files may ask for at most. */
+/** Maximum that deployment files may request. */
 const MOST_HEADERS = 1_048_576;
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];

@@ -56,7 +56,7 @@ async function brokenReplica(rng: Rng): Promise<string> {
 it("answers after thousands of clients that broke every rule, between programs that do", async () => {
   const rng = seedFrom("SVC_TEST_SEED");
   const backends = [await brokenReplica(rng), await brokenReplica(rng)];
-  // On a slow machine many of them have not closed yet when the last asks.
+  // On a slow machine many clients have not closed yet when the last one asks.
   const clients = { connectionsPerAddress: 4_000 };
   const ingress = new Ingress({ backends: () => backends, host: "127.0.0.1", port: 0, clients });
   ingress.routes.set(HOST, { lease: LEASE, service: "web", port: 80, options: OPTIONS });

@@ -21,11 +21,11 @@ export interface IngressOptions {
   readonly log?: Logger;
   /** Open client connections over all hosts, with TLS and without it. */
   readonly maxConnections?: number;
-  /** Requests and websockets of one lease that may be open at once; 1024 by default. */
+  /** Open requests and websockets of one lease; 1024 by default. */
   readonly openPerLease?: number;
   /** By default 256 connections from one address, and no proxy is trusted. */
   readonly clients?: Partial<ClientRules>;
-  /** What another process has listened with so far, by `Ingress.listeners`. */
+  /** Listeners of another process so far, from `Ingress.listeners`. */
   readonly inherited?: ReadonlyMap<string, NetServer>;
 }
 
@@ -57,7 +57,7 @@ interface ServicePort {
 /** HTTP reverse proxy in front of the leases: by host name on one port, with TLS on another, and per service on loopback ports. */
 export class Ingress {
   readonly routes = new Routes();
-  /** What an ACME server asks for over HTTP, before tenants' routes. */
+  /** Answers for an ACME server over HTTP, before tenants' routes. */
   readonly challenges = new ChallengeAnswers();
   readonly #options: IngressOptions;
   readonly #clients: ClientRules;
@@ -161,7 +161,7 @@ export class Ingress {
     }
   }
 
-  /** The listeners, for a process that takes over: the public ones, and those of services by their target. */
+  /** The listeners, for a process that takes over: the public ones, and the services' by their target. */
   listeners(): Map<string, NetServer> {
     return new Map([...this.#entries()].map(([key, { listener }]) => [key, listener]));
   }
@@ -172,8 +172,8 @@ export class Ingress {
   }
 
   /**
-   * Takes no new connections; resolves when the last has ended. Those that are open get their answers, and are asked to
-   * come again on a new connection.
+   * Takes no new connections; resolves when the last has ended. Open ones get their answers, with the request to
+   * reconnect.
    */
   async drain(): Promise<void> {
     this.#draining = true;

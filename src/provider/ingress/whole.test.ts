@@ -8,7 +8,7 @@ import { readFileText } from "../../util/index.ts";
 import { AUTHORITY, openAuthority } from "../certificates/index.ts";
 import { Ingress } from "./index.ts";
 
-/** What HTTP has passes the built-in ingress whole; the same passes Traefik in `test/interop/traefik.test.ts`. */
+/** The features of HTTP pass the built-in ingress; `test/interop/traefik.test.ts` sends the same through Traefik. */
 
 const SIZES = { downloadMegabytes: 100, uploadMegabytes: 100 };
 

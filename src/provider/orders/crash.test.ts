@@ -25,7 +25,7 @@ const MOST_BLOCKS = 200;
 const group = sampleDeployment().groups[0];
 if (group === undefined) throw new Error("no group");
 
-/** What the tenants of the three orders do. */
+/** Actions of the three orders' tenants. */
 const WISHES = { taken: 1n, unwanted: 2n, cancelled: 3n } as const;
 
 /** Bids that run out before the tenant gives up the unwanted order. */

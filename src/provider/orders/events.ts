@@ -7,11 +7,11 @@ export interface BlockEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** What happened on the market; `provider` is set if it is about a bid or lease. */
+/** An event of the market; `provider` is set for bids and leases. */
 export interface MarketEvent {
   readonly action: string;
   readonly id: OrderKey & Partial<Pick<BidKey, "provider">>;
-  /** All attributes of the event, for those who need more than the id. */
+  /** All attributes of the event, for consumers that need more than the id. */
   readonly attributes: ReadonlyMap<string, string>;
 }
 

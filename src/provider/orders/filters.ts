@@ -14,7 +14,7 @@ const ATTRIBUTE_REASONS: Readonly<Record<string, "interconnect" | "tee">> = {
 /** Volumes that one service may have. */
 const MAX_VOLUMES = 4;
 
-/** What the provider is and offers when it looks at an order. */
+/** The provider's identity and offer, as far as an order depends on them. */
 export interface Offer {
   readonly attributes: readonly Attribute[];
   signedBy(auditor: string): readonly Attribute[];

@@ -5,16 +5,16 @@ import { Refusal } from "./order.ts";
 import type { Tracked } from "./tracked.ts";
 import { CHECKS_A_LOT } from "./waiting/room-pass.ts";
 
-/** The balance of a coin of which there is too little for a bid. */
+/** The balance of a coin that is too low for a bid. */
 interface Shortage extends IntCoin {
-  /** Deposits that would have to come back before there is enough; Infinity if no number of them does. */
+  /** Deposits that must return before there is enough; Infinity if no number is. */
   readonly deposits: number;
 }
 
 export type MoneyOptions = Pick<OrderOptions, "chain" | "deposit" | "fee" | "keep" | "retryMs">;
 
 export interface MoneyOrders {
-  /** Orders that such an obstacle keeps from a bid, those that are first in turn first. */
+  /** Orders that wait for such an obstacle, in the order of their turns. */
   readonly waiting: (obstacles: ReadonlySet<Obstacle>) => readonly Tracked[];
   /** Checks an order again. */
   readonly check: (tracked: Tracked) => void;
@@ -26,7 +26,7 @@ const MAX_BALANCE_TRIES = 5;
 const NEXT_LOT_MS = 200;
 const AWAIT_MONEY = obstaclesWith(({ again }) => again === "money");
 
-/** What bids cost: each of those on their way is counted, and orders that wait for money are checked again when it arrives. */
+/** Costs of bids: pending bids count, and orders that wait for money are checked again when it arrives. */
 export class Money {
   readonly #options: MoneyOptions;
   readonly #orders: MoneyOrders;
@@ -85,9 +85,9 @@ export class Money {
   }
 
   /**
-   * The balance of a coin of which a bid needs more; undefined if there is enough of each, and then `take` has been called
-   * in the same turn. Bids on their way count as paid. A balance that was asked for before one of them came into a
-   * block may not show it: it is asked for again.
+   * The balance of a coin that is too low for a bid; undefined if each is enough, and then `take` has been called in
+   * the same turn. Pending bids count as paid. A balance that was requested before one of them came into a block may
+   * not show it, so it is requested again.
    */
   async #shortage(take: () => void = () => {}): Promise<Shortage | undefined> {
     const { chain, deposit, fee, keep } = this.#options;
@@ -103,7 +103,7 @@ export class Money {
     }
   }
 
-  /** The first coin of which one more bid, beside those on their way, would leave too little. */
+  /** The first coin that one more bid, besides the pending ones, would make too low. */
   #firstShort(balances: ReadonlyMap<string, bigint>): Shortage | undefined {
     const { deposit, fee, keep } = this.#options;
     const bids = BigInt(this.#spending.size + 1);
@@ -121,7 +121,7 @@ export class Money {
   }
 }
 
-/** How many withdrawn bids make up for what is missing: each gives back its deposit and costs a fee. */
+/** Number of withdrawn bids that make up for the shortage: each returns its deposit and costs a fee. */
 function depositsFor(
   { denom, missing }: { readonly denom: string; readonly missing: bigint },
   { deposit, fee }: Pick<OrderOptions, "deposit" | "fee">,

@@ -10,8 +10,7 @@ import type { Offer } from "./filters.ts";
 import type { Patience } from "./giving-way.ts";
 
 /**
- * What the orders query on the chain. Calls reject if it cannot be queried; undefined means a definite "does not
- * exist".
+ * The orders' queries to the chain. Calls reject if it cannot be queried; undefined means a definite "does not exist".
  */
 export interface OrderChain extends Pick<ChainView, "openOrders" | "order" | "bid" | "openBidPrices" | "marketParams"> {
   /** Our current record; signatures are queried for the auditors named. */
@@ -19,7 +18,7 @@ export interface OrderChain extends Pick<ChainView, "openOrders" | "order" | "bi
   balance(denom: string): Promise<bigint>;
 }
 
-/** What the orders of a provider work with. */
+/** Parts of a provider that its orders need. */
 export interface OrderOptions {
   readonly provider: string;
   readonly chain: OrderChain;
@@ -41,7 +40,7 @@ export interface OrderOptions {
   readonly obstacle?: () => Promise<HostFault | undefined>;
   /** The lease is ours: called once, after the reservation is marked. */
   readonly onWon: (id: OrderKey) => void;
-  /** Counts what is done with orders. */
+  /** Counts events of orders. */
   readonly meter?: Meter;
   /** Milliseconds since 1970. */
   readonly now?: () => number;

@@ -4,8 +4,8 @@ import { type Obstacle, REASONS, type Reason } from "../reasons.ts";
 
 /**
  * Life of an order at this provider: checking -> refused, or bidding -> open -> won | lost | closed. A refused order is
- * checked again when its obstacle may be gone, and an order whose bid was withdrawn after a pause. A bid that is withdrawing may still win: its reservation stays until the
- * chain has said what came of it.
+ * checked again when its obstacle may be gone, and an order whose bid was withdrawn after a pause. A bid being
+ * withdrawn may still win: its reservation stays until the chain has told the outcome.
  */
 export const ORDER_PHASES = ["checking", "refused", "bidding", "open", "withdrawing", "won", "lost", "closed"] as const;
 export type OrderPhase = (typeof ORDER_PHASES)[number];
@@ -27,7 +27,7 @@ export interface OrderStatus {
 
 /** An order in the operator's list. */
 export interface OrderEntry extends OrderStatus {
-  /** What would have to change before it is bid on; only of refused orders. */
+  /** The obstacle to a bid; only of refused orders. */
   readonly obstacle?: Obstacle;
   /** Milliseconds since 1970 at which the provider learned of it. */
   readonly detectedAt: number;

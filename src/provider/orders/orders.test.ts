@@ -46,7 +46,7 @@ interface ChainAnswers {
   state: OrderRecord["state"];
   group: GroupSpec;
   bid: { state: "open" | "active" | "lost" | "closed" } | undefined;
-  /** Prices of the open bids of others. */
+  /** Prices of other providers' open bids. */
   bids: readonly string[];
   balance: bigint;
   fee: IntCoin;
@@ -56,13 +56,13 @@ interface ChainAnswers {
   /** Questions about bids that fail from now on, and the most questions about orders at once. */
   bidFails?: number;
   atOnce?: number;
-  /** What the chain does with a withdrawal of the bid. */
+  /** The chain's reaction to a withdrawal of the bid. */
   withdrawal?: () => Promise<void>;
-  /** What each bid takes from the balance. */
+  /** Balance that each bid uses. */
   spends?: bigint;
   keep?: bigint;
   meter?: Meter;
-  /** What the disk does when reservations are written. */
+  /** The disk's reaction to writing reservations. */
   disk?: () => void;
 }
 
@@ -571,7 +571,7 @@ describe("orders", () => {
     service.stop();
     const refused = (dseq: bigint) =>
       expect.poll(() => service.find({ ...id, dseq }), { timeout: 30_000 }).toMatchObject({ phase: "refused" });
-    // No more than can be looked at; only what was answered can be forgotten.
+    // The number looked at is limited; only answered orders can be removed.
     for (let dseq = 100n; dseq < 2_000n; dseq++) {
       service.onEvent({ ...created, id: { ...id, dseq } });
       if (dseq % 500n === 0n) await refused(dseq);
@@ -579,7 +579,7 @@ describe("orders", () => {
     service.onEvent({ ...created, id: { ...id, dseq: 2_000n } });
     expect(service.find(id)).toMatchObject({ phase: "refused", reason: ORDER_REASONS.unjudged.tenant });
     expect(service.find({ ...id, dseq: 100n })).toBeUndefined();
-    // Besides these the one that waits, and those that came since it was counted.
+    // Besides these the waiting one, and the ones that came since the count.
     expect(service.status().length).toBeLessThanOrEqual(1_502);
   });
 

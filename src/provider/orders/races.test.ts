@@ -41,7 +41,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The market of one provider's orders: what is sent waits until a block takes it, and events come after the block. */
+/** The market of one provider's orders: messages wait until a block takes them, and events follow the block. */
 class Market {
   readonly bids = new Map<bigint, BidState>();
   readonly closedOrders = new Set<bigint>();
@@ -84,7 +84,7 @@ class Market {
     else this.events.push(() => next.reject(refusal));
   }
 
-  /** What the ledger is compared with; answers come a moment after the question. */
+  /** The chain that the ledger is compared with; answers come a moment after the question. */
   reader(): Parameters<typeof reconcileReservations>[0]["chain"] {
     const later = <T>(answer: () => T) => new Promise<T>((resolve) => setImmediate(() => resolve(answer())));
     const price = { denom: "utoken", amount: DEC_ONE };
@@ -184,7 +184,7 @@ function setUp() {
       inventory,
       provider: US,
       log: silentLogger,
-      // As the daemon does: leases have a record as soon as they are won.
+      // Leases have a record as soon as they are won, as in the daemon.
       keep: () => new Set([...[...won].map((dseq) => formatOrderId(orderId(dseq))), ...service.unsettled()]),
       chain: market.reader(),
     });
@@ -194,8 +194,8 @@ function setUp() {
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
 
 /**
- * What may happen in any order: a new order, the tenant's word, a block, that the provider hears of one, and a comparison of
- * its ledger with the chain.
+ * Steps in any order: a new order, the tenant's decision, a block, its delivery to the provider, and a comparison of
+ * the ledger with the chain.
  */
 const step = fc.oneof(
   fc.record({ do: fc.constantFrom("order" as const, "take" as const, "cancel" as const), dseq: fc.nat(ORDERS - 1) }),
@@ -221,7 +221,7 @@ test("whenever a bid runs out and whenever it is taken: no lease is ended, and e
         await new Promise((resolve) => setImmediate(resolve));
       }
       await Promise.all(compared);
-      // Then the network becomes quiet, and every bid that nobody took runs out.
+      // Then the network becomes quiet, and every unaccepted bid runs out.
       for (let i = 0; i < 400; i++) {
         market.block();
         market.see();

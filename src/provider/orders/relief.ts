@@ -14,7 +14,7 @@ export interface ReliefOptions {
   readonly patience: Patience;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Orders that such an obstacle keeps from a bid, those that are first in turn first. */
+  /** Orders that wait for such an obstacle, in the order of their turns. */
   readonly waiting: (obstacles: ReadonlySet<Obstacle>) => readonly Tracked[];
   readonly bids: () => readonly OpenBid[];
   readonly withdraw: (tracked: Tracked) => void;

@@ -47,7 +47,7 @@ const AWAIT_ROOM = obstaclesWith(({ again }) => again === "room");
 const HAS_BID: ReadonlySet<OrderPhase> = new Set(["open", "withdrawing"]);
 /** Room is kept for a bid on the order. */
 const TAKES_ROOM: ReadonlySet<OrderPhase> = new Set(["bidding", "open", "withdrawing"]);
-/** Ends of a bid that its tenant could have had, and that nobody took. */
+/** Ends of a bid that its tenant could have accepted and did not. */
 const WASTED: ReadonlySet<Ending> = new Set([
   "order closed",
   "bid timeout",
@@ -56,12 +56,12 @@ const WASTED: ReadonlySet<Ending> = new Set([
 /** The chain's reason for the end of a bid whose place a cheaper one took. */
 const OUTBID = Closed_Reason[Closed_Reason.outbid];
 const LOOKS_AT_ONCE = 16;
-/** After a bid that nobody accepted, the order first rests for this part of the bid timeout. */
+/** After an unaccepted bid, the order first rests for this part of the bid timeout. */
 const FIRST_PAUSE = 1 / 5;
 /** Longest delay of a timer of Node.js. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** Watches the orders of the market and bids on those that fit. */
+/** Watches the orders of the market and bids on fitting ones. */
 export class OrderService {
   readonly #options: OrderOptions;
   readonly #meter: Meter;
@@ -115,12 +115,12 @@ export class OrderService {
     });
   }
 
-  /** Checks every open order once, as after a restart: some of them at once, the others lot by lot. */
+  /** Checks every open order once, as after a restart: some at once, the others in batches. */
   catchUp(): Promise<void> {
     return this.#backlog.begin();
   }
 
-  /** Takes what a followed block says of the market. */
+  /** Handles a market event of a followed block. */
   onEvent({ action, id, attributes }: MarketEvent): void {
     const own = id.provider === this.#options.provider;
     if (action === "order-created") this.#detected(id);
@@ -197,13 +197,13 @@ export class OrderService {
     return [...this.#orders.values()].map(entryOf);
   }
 
-  /** What became of one order; undefined if the order is not known. */
+  /** The status of one order; undefined if it is unknown. */
   find(id: OrderKey): OrderStatus | undefined {
     const tracked = this.#orders.get(formatOrderId(id));
     return tracked === undefined ? undefined : statusOf(tracked);
   }
 
-  /** Withdraws every bid that nobody has accepted yet; one on its way to the chain is open at the next call. */
+  /** Withdraws every unaccepted bid; a bid on its way to the chain is open at the next call. */
   withdrawOpen(): void {
     for (const tracked of this.#orders.values()) {
       if (tracked.phase !== "open") continue;
@@ -383,7 +383,7 @@ export class OrderService {
     if (tracked.phase === "bidding") this.#open(tracked);
   }
 
-  /** Orders that wait for something, those whose turn it is first. */
+  /** Orders that wait for an obstacle, in the order of their turns. */
   #refused(obstacles: ReadonlySet<Obstacle>): Tracked[] {
     const open = bidsByOwner(this.#openBids());
     const waiting = [...this.#orders.values()]
@@ -444,7 +444,7 @@ export class OrderService {
       });
   }
 
-  /** Only the chain knows what became of a bid that could not be withdrawn, or that ended without our doing. */
+  /** Only the chain knows the outcome of a bid that could not be withdrawn, or that ended without our doing. */
   #askAboutBid(tracked: Tracked): void {
     const { chain, provider, retryMs } = this.#options;
     if (this.#stopped || tracked.phase !== "withdrawing") return;
@@ -594,7 +594,7 @@ export class OrderService {
     for (const { text } of [...over, ...waiting]) this.#orders.delete(text);
     for (const tracked of waiting) {
       clearTimeout(tracked.timer);
-      // Whoever still has it in a list lets it be.
+      // Lists that still contain it skip closed orders.
       tracked.phase = "closed";
     }
     if (waiting.length > 0) this.#backlog.missed();

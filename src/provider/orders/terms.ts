@@ -16,7 +16,7 @@ export class Terms {
     this.#options = options;
   }
 
-  /** The provider bids at present, and has what the group asks for. */
+  /** The provider is bidding at present, and offers the group's requirements. */
   async checkOffer(spec: GroupSpec): Promise<void> {
     const { chain, obstacle } = this.#options;
     const closed = await obstacle?.();

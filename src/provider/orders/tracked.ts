@@ -4,7 +4,7 @@ import type { RowNeed } from "../inventory/index.ts";
 import { OBSTACLES, type Obstacle, type Reason } from "../reasons.ts";
 import type { OrderEntry, OrderPhase, OrderStatus } from "./order.ts";
 
-/** What became of a bid, by the reason for which it ended. */
+/** Outcome of a bid, by the reason for its end. */
 export const OUTCOMES = {
   "lease lost": "lease-lost",
   "bid lost": "lease-lost",
@@ -23,9 +23,9 @@ export const BIDS_AGAIN: Partial<Record<Ending, string>> = {
   "bid withdrawn: others waited for its room": "its last bid made room for other orders",
 };
 
-/** Bids on one order at most, each of which costs the provider two fees. */
+/** Maximum bids on one order, each of which costs the provider two fees. */
 export const MAX_BIDS = 16;
-/** Orders whose bids are counted; those whose bids ended least recently are forgotten first. */
+/** Orders whose bids are counted; the ones whose bids ended least recently are dropped first. */
 const COUNTED = 5_000;
 
 /** Where an order stands between two bids. */
@@ -75,9 +75,9 @@ export interface Tracked {
   ending?: Ending;
   /** Number of checks that ended in a temporary refusal. */
   looks: number;
-  /** What it needs, once it was checked. */
+  /** Its requirements, once checked. */
   rows?: readonly RowNeed[];
-  /** How many deposits of other bids have to come back before a bid can be paid; Infinity if no number of them is enough. */
+  /** Number of other bids' deposits that must return before a bid can be paid; Infinity if no number is enough. */
   depositsMissing?: number;
   /** The price that it would get, as it was when others' bids first stood in its way. */
   quote?: Dec;
@@ -101,7 +101,7 @@ export function entryOf(tracked: Tracked): OrderEntry {
   };
 }
 
-/** What anybody may read of it. */
+/** The public view of an order. */
 export function statusOf({ id, phase, price, obstacle, code, againAt, ...texts }: Tracked): OrderStatus {
   const reason = phase === "refused" ? (texts.told ?? texts.reason) : texts.reason;
   return {

@@ -14,7 +14,7 @@ const LOG = "plane.log";
 /** A larger log begins again. */
 export const LOG_BYTES = 1 << 20;
 
-/** What a plane receives over the channel of its start. */
+/** A message to a plane over the channel of its start. */
 export type LaunchMessage =
   | { readonly kind: "http" | "ports"; readonly key: string }
   | { readonly kind: "start"; readonly text: string };
@@ -27,14 +27,14 @@ export interface LaunchOrder {
   readonly table: PlaneTable;
 }
 
-/** What the plane answers: first that it accepts messages, which takes until all of its program is loaded. */
+/** The plane's answer: first that it accepts messages, once all of its program is loaded. */
 export type LaunchAnswer =
   | { readonly kind: "ready" }
   | { readonly kind: "up" }
   | { readonly kind: "failed"; readonly code: string; readonly port: number | undefined; readonly message: string };
 
 interface SystemCause {
-  /** That of the system. */
+  /** The system's error code. */
   readonly code: string;
   /** On which it could not listen. */
   readonly port: number | undefined;
@@ -79,7 +79,7 @@ export async function launchPlane(program: PlaneProgram, order: LaunchOrder, inh
   }
 }
 
-/** What the system and Node.js need; no key, password or token of the operator goes with it. */
+/** Variables that the system and Node.js need; no key, password or token of the operator is among them. */
 const PASSED_ON = /^(PATH|HOME|TZ|LANG|LC_[A-Z]+|TMPDIR|NODE_OPTIONS|NODE_COMPILE_CACHE|UV_[A-Z_]+)$/;
 
 /** This process reads bytes from the whole internet, so it gets only the variables that it needs. */

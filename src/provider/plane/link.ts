@@ -204,8 +204,8 @@ export class PlaneLink {
   }
 
   /**
-   * The plane that listens; of several, as a crash may leave them, the one with our identity. One that does not answer
-   * serves nobody and holds the ports: it is killed.
+   * The listening plane; of several after a crash, the one with our identity. A plane that does not answer serves no
+   * requests and holds the ports: it is killed.
    */
   async #find(): Promise<PlaneConnection | undefined> {
     const { stateDir } = this.#options;

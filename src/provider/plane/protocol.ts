@@ -4,7 +4,7 @@ import type { CarriedPort, ServiceRoute } from "../cluster/index.ts";
 import { decodeJson, encodeJson } from "../durable.ts";
 import type { IngressTls } from "../ingress/index.ts";
 
-/** What a data plane is started with. A plane with other settings is replaced. */
+/** Start settings of a data plane. A plane with other settings is replaced. */
 export interface PlaneSettings {
   readonly ingress: {
     readonly host: string;
@@ -32,7 +32,7 @@ export interface PlaneRoutes {
 /** Addresses of ready replicas, by `backendKey`. */
 export type PlaneBackends = Readonly<Record<string, readonly string[]>>;
 
-/** What one plane hands to the next. */
+/** State that one plane hands to the next. */
 export interface PlaneTable {
   readonly routes: readonly PlaneRoutes[];
   readonly backends: PlaneBackends;
@@ -68,7 +68,7 @@ export interface PlaneCalls {
   challenge: [request: { readonly token: string; readonly answer: string | null }, answer: null];
   /** Drops what belongs to none of these leases, which are all that there are: `leases` are texts of ids, `names` are as in `carry`. */
   retain: [request: { readonly leases: readonly string[]; readonly names: readonly string[] }, answer: null];
-  /** Starts a plane in its own place and hands it everything; the answer comes when that one serves. */
+  /** Starts a plane in its own place and hands over everything; the answer comes when the new one serves. */
   replace: [request: { readonly program: PlaneProgram; readonly settings: PlaneSettings }, answer: null];
   /** Ends the plane with all its connections. */
   end: [request: null, answer: null];
@@ -109,7 +109,7 @@ export function readLines<T>(socket: Socket, onLine: (line: T) => void): void {
       if (at === parts.length - 1) return;
       const line = pieces.splice(0).join("");
       try {
-        // Both ends are of this program, and nobody else can open the socket.
+        // Both ends belong to this program, and no other user can open the socket.
         onLine(decodeJson(line) as T);
       } catch {
         socket.destroy();

@@ -40,7 +40,7 @@ export async function checkRegistered(request: StartRequest): Promise<void> {
   comparePorts(record.hostUri, request);
 }
 
-/** Behind a proxy or a router the difference is right; otherwise nobody can reach this provider. */
+/** Behind a proxy or a router the difference is right; otherwise this provider is unreachable. */
 function comparePorts(hostUri: string, { config, log }: ProviderRequest): void {
   const { host, port } = config.gateway;
   const uri = URL.canParse(hostUri) ? new URL(hostUri) : undefined;

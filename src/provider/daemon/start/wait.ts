@@ -10,7 +10,7 @@ export function growingPauseMs(attempt: number): number {
   return Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
 }
 
-/** What a waiting operator can do, beside starting the node. */
+/** The operator's options while waiting, besides starting the node. */
 const REMEDY =
   "start the node; workloads here stay served, an interrupt (Ctrl-C) ends the wait, and --node names another node";
 
@@ -33,7 +33,7 @@ export async function untilAnswered<T>(
   }
 }
 
-/** A node that hangs keeps nobody waiting who interrupts the start. */
+/** A hanging node does not delay an operator who interrupts the start. */
 function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return answer;
   return new Promise((resolve, reject) => {

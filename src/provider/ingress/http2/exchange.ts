@@ -104,7 +104,7 @@ export class StreamAnswer implements ClientAnswer {
     this.body.off("aborted", listener).off("close", listener);
   }
 
-  /** What is left of the request's body is not wanted (RFC 9113 section 8.1). */
+  /** The rest of the request's body is not needed (RFC 9113 section 8.1). */
   #endAfterAnswer(lingerMs: number): void {
     const end = () => {
       if (!this.body.readableEnded) this.body.close(constants.NGHTTP2_NO_ERROR);

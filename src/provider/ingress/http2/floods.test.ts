@@ -170,7 +170,7 @@ it.each<[string, Flood]>([
         many(500, () => frame(FRAME.data, 0, 1)),
       ]),
   ],
-  // Nothing of these is read after the first fault; the connection ends as one without a request.
+  // Nothing is read after the first fault; the connection ends as one without a request.
   [
     "settings of many values",
     () => many(100, () => frame(FRAME.settings, 0, 0, Buffer.alloc(6 * 1_000, Buffer.from([0, 99, 0, 0, 0, 1])))),

@@ -15,7 +15,7 @@ import { readHead, StreamAnswer } from "./exchange.ts";
 
 /** HTTP/2 as one client gets it; milliseconds and bytes. */
 export const HTTP2 = {
-  /** Requests at once over one connection; those of an address together are limited as its connections are. */
+  /** Concurrent requests of one connection; an address's requests are limited like its connections. */
   streams: 100,
   /** Requests over one connection, as over one of HTTP/1; then the client connects again. */
   requests: 1_000,
@@ -30,8 +30,8 @@ export const HTTP2 = {
   /** No byte of a request in either direction. */
   idleRequest: 75_000,
   /**
-   * What makes work and asks for nothing: requests taken back, pings and settings. A reader who leaves a page takes all
-   * of its requests back.
+   * Frames that make work and request nothing: cancelled requests, pings and settings. A reader who leaves a page
+   * cancels all its requests.
    */
   nuisances: { burst: 200, perSecond: 10 },
 } as const;
@@ -64,7 +64,7 @@ export const SESSION_OPTIONS: ServerSessionOptions = {
 export interface StreamRequest {
   readonly stream: ServerHttp2Stream;
   readonly head: RequestHead;
-  /** Of an extended CONNECT (RFC 8441), such as `websocket`. */
+  /** Protocol of an extended CONNECT (RFC 8441), such as `websocket`. */
   readonly protocol: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface SessionOptions {
   readonly serve: (request: StreamRequest) => void;
 }
 
-/** One connection of HTTP/2, with limits of its own on top of those of the library. */
+/** One connection of HTTP/2, with additional limits besides the library's. */
 export class Http2Session {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -104,7 +104,7 @@ export class Http2Session {
     this.#wait(HTTP2.firstRequest);
   }
 
-  /** Takes no new requests; those that are open get their answers. */
+  /** Takes no new requests; open ones get their answers. */
   drain(): void {
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
   }
@@ -134,7 +134,7 @@ export class Http2Session {
     this.#options.serve(request);
   }
 
-  /** Counts requests that are open, and those that ended otherwise than by their answer. */
+  /** Counts open requests, and requests that ended without their answer. */
   #watch(stream: ServerHttp2Stream): void {
     this.#open++;
     clearTimeout(this.#idle);
@@ -191,7 +191,7 @@ function wasTakenBack({ rstCode, aborted, headersSent }: ServerHttp2Stream): boo
   return rstCode !== constants.NGHTTP2_NO_ERROR || aborted || !headersSent;
 }
 
-/** A client that has not yet read what it may send is not cut off by the library. */
+/** The library never cuts off a client that has not yet read the limits on its sending. */
 function isLong(raw: readonly string[]): boolean {
   return raw.reduce((sum, text) => sum + text.length, 0) > HTTP2.headerBytes;
 }

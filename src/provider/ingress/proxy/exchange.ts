@@ -3,10 +3,10 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { pairsOf, withoutHeader } from "./headers.ts";
 
-/** How long what is left of a refused request's body is read; milliseconds. */
+/** Time for reading the rest of a refused request's body; milliseconds. */
 const LINGER_MS = 500;
 
-/** What a request says, in whichever version of HTTP it came. */
+/** Head of a request, of any version of HTTP. */
 export interface RequestHead {
   readonly method?: string | undefined;
   /** Path and query. */
@@ -33,14 +33,14 @@ export interface ClientAnswer {
   /** Takes the answer's body after `begin`. */
   readonly body: Writable;
   readonly begun: boolean;
-  /** Nobody waits for the answer any more. */
+  /** The client no longer waits for the answer. */
   readonly gone: boolean;
   begin(head: AnswerHead): void;
   /** Fields that follow the body, names and values in turn; called before the body ends. */
   trail(trailers: readonly string[]): void;
   /** A whole answer of the proxy's own, after which nothing more of the request is read. */
   page(status: number, headers: Readonly<Record<string, string>>, body: string): void;
-  /** Ends it so that nobody mistakes what was sent for a complete answer. */
+  /** Ends the answer so that the sent part cannot be mistaken for a complete one. */
   cut(): void;
   /** At most one call of each listener. */
   onGone(listener: () => void): void;
@@ -134,8 +134,8 @@ class Http1Answer implements ClientAnswer {
   }
 
   /**
-   * What is left of the request's body is read for a while and dropped: a client that is still sending when its connection
-   * ends would lose the answer (RFC 9112 section 9.6).
+   * Reads and drops the rest of the request's body for a while: a client that is still sending when its connection ends
+   * would lose the answer (RFC 9112 section 9.6).
    */
   #linger(body: string): void {
     const request = this.body.req;

@@ -5,7 +5,7 @@ import { gatherClientParts, gatherParts } from "./gather.ts";
 const LARGE = 8 << 10;
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A body in turns of parts, and what comes out of it. */
+/** Sends a body in turns of parts, and returns the received parts. */
 async function carried(turns: readonly (readonly string[])[]): Promise<string[]> {
   const source = new Readable({ read() {} });
   gatherParts(source);

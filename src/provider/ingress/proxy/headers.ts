@@ -17,8 +17,8 @@ const HOP_BY_HOP = new Set([
 const NEVER_HOP_BY_HOP = new Set(["content-length", "host"]);
 
 /**
- * What the proxy itself says about the client, the wait for 100 that it already answered, and `Proxy`, which programs
- * behind CGI take for their own setting.
+ * Replaced by the proxy's own facts about the client, the wait for 100 that it already answered, and `Proxy`, which
+ * programs behind CGI take for their own setting.
  */
 const REPLACED = new Set(["expect", "forwarded", "proxy", "x-real-ip"]);
 
@@ -35,7 +35,7 @@ interface ReceivedFrom extends Received {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** Names and values in turn, as received, without those of the connection. */
+/** Names and values in turn, as received, without the connection's own. */
 export function endToEnd(message: Received): string[] {
   const named = namedByConnection(message.headers.connection);
   // Trailers follow a body whose length is not announced.
@@ -54,7 +54,7 @@ function namedByConnection(value: string | undefined): ReadonlySet<string> {
 const NONE: ReadonlySet<string> = new Set();
 const COMMON_CONNECTION: ReadonlySet<string> = new Set(["close", "keep-alive", "Keep-Alive"]);
 
-/** Headers for the replica: those of the client, its address, and the transfer coding of the body. */
+/** Headers for the replica: the client's own, its address, and the transfer coding of the body. */
 export function upstreamHeaders(request: ReceivedFrom, proto: "http" | "https", isProxy = false): string[] {
   const headers = filterPairs(endToEnd(request), (name) => !isReplaced(name));
   const address = request.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "";
@@ -79,7 +79,7 @@ export function passedTrailers(raw: readonly string[]): string[] {
   return filterPairs(raw, (name) => !(HOP_BY_HOP.has(name) || NEVER_TRAILERS.has(name) || isReplaced(name)));
 }
 
-/** What a proxy in front says about its client: only in these spellings, several of one name as one list. */
+/** Headers of a proxy in front about its client: only in these spellings, several of one name as one list. */
 const KEPT_OF_PROXIES = [
   "x-forwarded-for",
   "x-forwarded-host",

@@ -20,7 +20,7 @@ export const LIMITS = {
   idle: 75_000,
 } as const;
 
-/** Requests of one connection that may have come before their turn, with the one that is being answered. */
+/** Pipelined requests per connection, including the one being answered. */
 const WAITING_REQUESTS = 16;
 
 export interface Http1Options {
@@ -31,10 +31,7 @@ export interface Http1Options {
   readonly isDraining: () => boolean;
 }
 
-/**
- * Answers requests of HTTP/1 on the connections that the server gets: those on which it listens itself, or those that
- * are handed to it (`connection`).
- */
+/** Answers requests of HTTP/1 on the server's connections: its own, or handed over (`connection`). */
 export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Options): Server {
   const lines = new RequestLines<IncomingMessage, ServerResponse>(async (request, response) => {
     if (isDraining()) response.shouldKeepAlive = false;
@@ -68,7 +65,7 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
   return server;
 }
 
-/** Lets a server that does not listen itself look for requests that take too long; returns what ends that. */
+/** Lets a server that does not listen itself watch for slow requests; returns a function that ends the watch. */
 export function watchHandedConnections(server: Server): () => void {
   // Node.js begins to look when the server listens, and stops when it closes.
   server.emit("listening");

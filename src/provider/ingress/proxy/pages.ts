@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { ClientAnswer } from "./exchange.ts";
 
-/** What the ingress itself answers, one sentence each. */
+/** The ingress's own answers, one sentence each. */
 export const PAGES = {
   400: "The request needs exactly one Host header and a path.",
   404: "No deployment on this provider has this host name.",
@@ -21,7 +21,7 @@ const ALLOWED = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 export type PageStatus = keyof typeof PAGES;
 
 /**
- * Sends a page unless an answer is already under way; then the exchange is cut, so that nobody mistakes it for
+ * Sends a page unless an answer is already under way; then the exchange is cut, so that it cannot be mistaken for
  * complete.
  */
 export function sendPage(answer: ClientAnswer, status: PageStatus): void {

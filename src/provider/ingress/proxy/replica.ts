@@ -47,7 +47,7 @@ export interface ReplicaAnswer extends AnswerHead {
   destroy(): void;
 }
 
-/** What becomes of a request. After an answer or a failure nothing more is told. */
+/** Events of a request. An answer or a failure is the last one. */
 export interface CallEvents {
   connected(): void;
   /** An informational answer (RFC 9110 section 15.2), which may come before the answer. */

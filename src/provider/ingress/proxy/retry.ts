@@ -51,7 +51,7 @@ export function isSafe(outcome: Outcome, nature: RequestNature): boolean {
 /** A replica that did not take a connection is asked last for this long. */
 const AVOID_MS = 2_000;
 
-/** Chooses replicas in turn and avoids those that just failed. */
+/** Chooses replicas in turn and avoids recently failed ones. */
 export class Balancer {
   readonly #failed = new Map<string, number>();
   #turn = -1;

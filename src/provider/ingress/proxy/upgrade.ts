@@ -13,7 +13,7 @@ import { RetryBudget } from "./retry.ts";
 /** An upgraded connection that is silent for this long is closed. */
 const IDLE_MS = 3_600_000;
 
-/** What carries bytes both ways: a connection, or a stream of one. */
+/** A two-way byte stream: a connection, or a stream of one. */
 type Carrier = Duplex & { setTimeout(milliseconds: number, callback: () => void): unknown };
 
 /** A client's wish for an upgrade, in whichever version of HTTP it came. */
@@ -24,7 +24,7 @@ export interface Tunnel {
   /** Bytes that came after the request's headers. */
   readonly rest: Buffer;
   page(status: PageStatus): void;
-  /** Tells the client that the upgrade was accepted; what follows goes through the carrier. */
+  /** Tells the client that the upgrade was accepted; later bytes go through the carrier. */
   accept(answer: IncomingMessage): void;
   /** The replica answered without upgrading: that answer is passed on; its body follows. */
   refuse(answer: IncomingMessage): void;

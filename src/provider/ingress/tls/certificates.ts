@@ -64,7 +64,7 @@ export class Certificates {
     for (const folder of folders) this.#held.set(folder, new Map());
   }
 
-  /** Reads what has changed since the last look. */
+  /** Reads changes since the last look. */
   look(): CertificateNews {
     const problems: string[] = [];
     let changed = false;
@@ -99,7 +99,7 @@ export class Certificates {
     return certificate !== undefined && namesFor(host).some((name) => certificate.names.includes(name));
   }
 
-  /** What TLS presents for the host; undefined if there is no certificate for it. */
+  /** The certificate for the host in TLS; undefined if there is none. */
   context(host: string): SecureContext | undefined {
     const found = this.#find(host);
     if (found === undefined) return undefined;
@@ -116,7 +116,7 @@ export class Certificates {
     return undefined;
   }
 
-  /** Of several certificates for a name the one that ends last is presented. */
+  /** With several certificates for a name, the one that expires last is presented. */
   #arrange(): void {
     const before = new Map([...this.#byName.values()].map((entry) => [entry.certificate, entry]));
     const arranged = new Map<string, Presented>();
@@ -131,7 +131,7 @@ export class Certificates {
   }
 }
 
-/** Undefined if the folder cannot be read; what was known of it stays. */
+/** Undefined if the folder cannot be read; its known certificates stay. */
 function list(folder: string, problems: string[]): CertificateFiles[] | undefined {
   try {
     return listCertificates(folder);

@@ -6,7 +6,7 @@ import { CHECKS_A_LOT } from "./room-pass.ts";
 /** Very many cheap orders: what they cost the daemon in memory and in questions to the chain. */
 
 const BLOCK_MS = 6_000;
-/** Of one block. */
+/** Orders of one block. */
 const CROWD = 500;
 const MOST_KEPT = 6_000;
 const FEE = 1_000n;
@@ -69,7 +69,7 @@ test("nobody is asked about because somebody cancels an order that waits", async
   const [bid = ""] = market.bids;
   const cancel = () => market.cancel(`svc1hostile${4_000}/1/1/1`);
   expect(await looksWhile(cancel, 1_000)).toBe(0);
-  // Where a bid is cancelled there is room for one of the others, and for no more of them.
+  // A cancelled bid makes room for one of the others, and only one is looked at.
   const looks = await looksWhile(() => market.cancel(bid), 1_000);
   expect(market.bids.size).toBe(1);
   expect(looks).toBeLessThanOrEqual(2 * CHECKS_A_LOT);
@@ -100,7 +100,7 @@ test("more than can be looked at in one block have their turn later, and each is
   }
   expect(market.bids.has(text)).toBe(true);
   await vi.advanceTimersByTimeAsync(10 * BLOCK_MS);
-  // Those of the first block that were forgotten since are found once more, and then no more.
+  // Orders of the first block that were dropped since are found once more, and then no more.
   expect(market.looks).toBeLessThanOrEqual(2 * count + 1);
   expect(market.lists).toBe(1);
   expect(await looksWhile(() => {}, 10 * BLOCK_MS)).toBe(0);

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DEPOSIT, GAS, OrderMarket } from "../../../../test/support/provider/orders/market.ts";
 
-/** Tenants whose waiting orders are to have the provider withdraw bids of others for nothing, or keep it from doing so. */
+/**
+ * Tenants whose waiting orders try to make the provider withdraw others' bids for nothing, or keep it from doing so.
+ */
 
 let market: OrderMarket;
 beforeEach(() => void vi.useFakeTimers());

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DEPOSIT, OrderMarket } from "../../../../test/support/provider/orders/market.ts";
 import { formatOrderId } from "../../../wire/index.ts";
 
-/** Many accounts with one order each, whose bids nobody takes: all of them are the only order of their owner. */
+/** Many accounts with one order each, whose bids are never accepted: each is the only order of its owner. */
 
 const OWNERS = 100n;
 const CORES = 10n;
@@ -25,7 +25,7 @@ async function hostile(first: bigint, count: bigint): Promise<void> {
   await vi.advanceTimersByTimeAsync(1_000);
 }
 
-/** Blocks until the order has a bid; `meanwhile` is what others do in each. */
+/** Blocks until the order has a bid; `meanwhile` runs in each. */
 async function blocksUntilBid(text: string, meanwhile: (block: bigint) => Promise<void> = async () => {}) {
   for (let block = 0; block < 1_000; block++) {
     if (market.bids.has(text)) return block;

@@ -2,21 +2,21 @@ import { obstaclesWith } from "../../reasons.ts";
 import type { OrderPhase } from "../order.ts";
 import type { Tracked } from "../tracked.ts";
 
-/** Refusals and ends that are remembered for those who ask. */
+/** Refusals and ends that are remembered for queries. */
 const MAX_REMEMBERED = 1000;
 /** Orders that wait for something: room, money, the cluster, or a moment. */
 const MAX_WAITING = 5000;
-/** Where there are more, so many stay: not every order that comes is to sort all of them. */
+/** Number kept of more than this, so that not every new order sorts all of them. */
 const WAITING_STAY = 4000;
 /** Orders that there was no place for are looked for when no more than these wait. */
 export const WAITING_AGAIN = 2500;
-/** New orders between two times that those are counted: a crowd is not to cost a count for each. */
+/** New orders between two counts: a crowd must not cost a count for each. */
 const COUNT_EVERY = 500;
 
 export const ENDED: ReadonlySet<OrderPhase> = new Set(["won", "lost", "closed"]);
-/** Whoever waits for one of these is checked again. */
+/** Obstacles whose orders are checked again. */
 export const AWAITED = obstaclesWith(({ lasts }) => !lasts);
-/** What no lease that ends takes away. */
+/** Obstacles that no ending lease removes. */
 const STAYS = obstaclesWith(({ lasts }) => lasts);
 
 interface Forgotten {

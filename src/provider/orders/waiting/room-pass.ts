@@ -2,7 +2,7 @@ import type { Tracked } from "../tracked.ts";
 
 /** Room that is found settles for so long: many leases may end in one block, and one pass serves them all. */
 const SETTLES_MS = 50;
-/** Between two lots of one pass. */
+/** Pause between two batches of a pass. */
 const LOT_MS = 200;
 /** Orders of a lot that are compared with the room there is. */
 const COMPARED = 500;
@@ -10,7 +10,7 @@ const COMPARED = 500;
 export const CHECKS_A_LOT = 64;
 
 export interface RoomPassOptions {
-  /** Orders that wait for room, those whose turn it is first. */
+  /** Orders that wait for room, in the order of their turns. */
   readonly waiting: () => readonly Tracked[];
   /** Whether there may be room for an order that still waits for it; takes no question to the chain. */
   readonly mayFit: (tracked: Tracked) => boolean;
@@ -23,9 +23,9 @@ export interface RoomPassOptions {
  */
 export class RoomPass {
   readonly #options: RoomPassOptions;
-  /** What is left of this pass, the next at the end; undefined before it began. */
+  /** The rest of this pass, the next order at the end; undefined before it began. */
   #rest: Tracked[] | undefined;
-  /** Orders that came meanwhile: those that wait for the room come first. */
+  /** Orders that came meanwhile: they follow the ones that wait for the room. */
   #arrived: Tracked[] = [];
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
