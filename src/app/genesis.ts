@@ -115,7 +115,7 @@ function takeItem(walk: LongListWalk, item: JsonValue, index: number): readonly 
   }
 }
 
-/** Runs a transaction of genesis; what went wrong is in its result. */
+/** Runs a transaction of genesis; the result has its error. */
 type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
 /**

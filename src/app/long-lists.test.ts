@@ -5,7 +5,7 @@ import { GenesisStateSchema } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { JsonList, type JsonValue } from "../wire/index.ts";
 import { genesisProblems } from "./genesis.ts";
 
-/** A module with a long list that writes down what it is given; the item "bad" is wrong, and "unread" throws. */
+/** A module with a long list that records its items; the item "bad" is wrong, and "unread" throws. */
 function listing(): { readonly module: Module; readonly calls: unknown[] } {
   const calls: unknown[] = [];
   const genesis = defineGenesis({

@@ -60,7 +60,7 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
   }
 }
 
-/** Throws when the node serves another chain now; reports when it is behind what it has shown before. */
+/** Throws when the node serves another chain now; reports when it is behind its earlier height. */
 async function checkNode(
   chain: ChainClient,
   { chainId, seen }: { readonly chainId: string; readonly seen: bigint },

@@ -163,7 +163,7 @@ export interface GasEstimate {
   readonly sequence: bigint;
 }
 
-/** The gas limit for a transaction: what it would use now, adjusted. */
+/** The gas limit for a transaction: its simulated gas, adjusted. */
 export async function estimateGas(
   chain: ChainClient,
   tx: PreparedTx,

@@ -1,3 +1,3 @@
-/** Account certificates: what they say, and making them. */
+/** Contents of account certificates, and making them. */
 export * from "./certificate.ts";
 export { type CertificateRequest, createCertificate, type NewCertificate } from "./create.ts";

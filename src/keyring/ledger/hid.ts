@@ -55,7 +55,7 @@ export async function openHid(load: () => Promise<HidModule> = loadNodeHid): Pro
   }
 }
 
-/** The native half of the library loads at its first use, and fails where the system lacks what it needs. */
+/** The native half of the library loads at its first use, and fails on systems without its requirements. */
 async function listDevices(
   load: () => Promise<HidModule>,
 ): Promise<{ readonly hid: HidModule; readonly devices: readonly HidDevice[] }> {

@@ -180,7 +180,7 @@ const close: Plan = (sim, from) => {
   };
 };
 
-/** Everybody gets back what they put in. */
+/** Every depositor gets its money back. */
 function end(sim: Sim, found: Deployment): Outcome {
   for (const each of found.groups) each.state = "closed";
   for (const { by, amount } of found.deposits) pay(sim, by, -amount);

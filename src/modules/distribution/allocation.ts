@@ -17,10 +17,7 @@ export function beginBlock(keeper: DistributionKeeper, ctx: Context): void {
     proposer.set(store(ctx), Uint8Array.from(ctx.block.proposer));
 }
 
-/**
- * By their power; what rounding cuts off, the tax, and the part of voters that staking does not know go to the
- * community.
- */
+/** By their power; rounding remainders, the tax, and the part of voters unknown to staking go to the community. */
 function allocate(keeper: DistributionKeeper, ctx: Context, votes: readonly VoteInfo[]): void {
   const collected = keeper.bank.moduleBalances(ctx, FEE_COLLECTOR);
   if (collected.length === 0) return;

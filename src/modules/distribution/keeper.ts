@@ -40,7 +40,7 @@ export interface RewardOf {
   readonly operator: Uint8Array;
 }
 
-/** The pots of rewards: what each validator's delegators are owed, commissions, and the community pool. */
+/** The pots of rewards: dues of each validator's delegators, commissions, and the community pool. */
 export class DistributionKeeper {
   readonly records = new DistributionRecords();
   readonly bank: DistributionBank;

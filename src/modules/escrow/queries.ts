@@ -27,7 +27,7 @@ export function escrowQueries(keeper: EscrowKeeper): BoundService {
   });
 }
 
-/** One page through the narrowest index; what it does not cover is left out row by row. */
+/** One page through the narrowest index; other rows are filtered one at a time. */
 function accountPage(keeper: EscrowKeeper, ctx: Context, request: QueryAccountsRequest): Page<[string, Account]> {
   const { scope, xid, owner, pagination } = request;
   const state = readState(request.state, STATES);

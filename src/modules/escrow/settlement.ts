@@ -124,7 +124,7 @@ export function addPayment<A extends AccountBook, P extends PaymentBook>(
   return withPayments(ledger.account, [...ledger.payments, payment]);
 }
 
-/** Ends a payment; what it has earned so far no longer belongs to the funds. The ledger must be settled. */
+/** Ends a payment; its earnings so far no longer belong to the funds. The ledger must be settled. */
 export function removePayment<A extends AccountBook, P extends PaymentBook>(
   ledger: Ledger<A, P>,
   payment: P,

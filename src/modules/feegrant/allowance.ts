@@ -27,7 +27,7 @@ export const MAX_ALLOWED_MESSAGES = 50;
 export const MAX_TYPE_URL_CHARACTERS = 128;
 /** Most denominations of a limit. */
 export const MAX_LIMIT_COINS = 20;
-/** Longest period: 292 years, what tools of the ecosystem can hold in nanoseconds. */
+/** Longest period: 292 years, the limit of the ecosystem's tools in nanoseconds. */
 const MAX_PERIOD_SECONDS = 9_223_372_036n;
 /** The time that says "no time" on chains of the ecosystem: 0001-01-01. */
 const NO_TIME = -62_135_596_800_000_000_000n;
@@ -185,7 +185,7 @@ function begun(
   };
 }
 
-/** The limit of a period, of each denomination no more than is left of the whole. */
+/** The limit of a period, per denomination at most the rest of the whole. */
 function withinWhole({ basic, periodSpendLimit }: PeriodicAllowance): Coin[] {
   const whole = basic?.spendLimit ?? [];
   if (whole.length === 0) return periodSpendLimit;

@@ -323,8 +323,8 @@ export class MarketKeeper {
   }
 
   /**
-   * The bid that a new one replaces: the most expensive of an order with the maximum number, of equal ones the newest.
-   * Undefined where there is room.
+   * The bid that a new one replaces: the most expensive of an order with the maximum number, on a tie the newest.
+   * Undefined if there is room.
    */
   #displacedBy(ctx: Context, id: OrderKey, price: DecimalCoin): Bid | undefined {
     const { orderMaxBids } = this.book.getParams(ctx);

@@ -9,8 +9,8 @@ const MAX_URI = 512;
 const MAX_INFO = 256;
 
 /*
- * Addresses are read by these patterns, not by a URL library: what libraries accept differs between their versions, and
- * all nodes must accept the same. Names outside ASCII are written in their `xn--` form.
+ * Addresses are read by these patterns, not by a URL library: libraries differ between versions, and all nodes must
+ * accept the same. Names outside ASCII are written in their `xn--` form.
  */
 const LABEL = "[a-zA-Z0-9_](?:[a-zA-Z0-9_-]{0,61}[a-zA-Z0-9])?";
 const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9a-fA-F:.]{2,45}\\])`;

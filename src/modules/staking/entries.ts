@@ -188,7 +188,7 @@ function addRedelegation(
   redelegationQueue.push(store(ctx), entry.completion, key);
 }
 
-/** Ends the entries of a redelegation whose time has come. Returns what they moved. */
+/** Ends the due entries of a redelegation. Returns the moved amounts. */
 export function completeRedelegation(keeper: StakingKeeper, ctx: Context, key: RedelegationKey): bigint | undefined {
   const { redelegations } = keeper.records;
   const found = redelegations.get(store(ctx), key);

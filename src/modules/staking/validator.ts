@@ -49,7 +49,7 @@ export function powerOf(validator: Pick<Validator, "tokens">): bigint {
   return tokensOf(validator) / POWER_REDUCTION;
 }
 
-/** The strongest first, of equals the smaller address. */
+/** The strongest first, on a tie the smaller address. */
 export function byPower(a: Validator, b: Validator): number {
   const [left, right] = [powerOf(a), powerOf(b)];
   return left === right ? compareBytes(operatorOf(a), operatorOf(b)) : left > right ? -1 : 1;

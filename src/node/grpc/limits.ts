@@ -8,7 +8,7 @@ export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;
 export const CALL_TIMEOUT_MS = 60_000;
 /** Time between two looks for calls that take longer. */
 export const SWEEP_EVERY_MS = 5_000;
-/** Calls that may be under way, of all connections together. */
+/** Open calls of all connections together. */
 export const MAX_OPEN_CALLS = 4_000;
 /** Open calls with streams in both directions. */
 export const MAX_CONVERSATIONS = 100;

@@ -167,7 +167,7 @@ export class GrpcServer {
       const answered = await handler(countedBody(asked, { held, maxMessageBytes, input }));
       await universalResponseToNodeResponse(answered, response);
     } catch (error) {
-      // The client broke off what it sent.
+      // The client broke off its request.
       if (error !== GONE) this.#logger.debug("a call ended early", { error });
       endResponse(response);
     }

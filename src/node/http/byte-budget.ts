@@ -5,7 +5,7 @@ export interface HeldBytes {
   release(): void;
 }
 
-/** Bytes that are held for clients, of all connections together. */
+/** Bytes held for clients, of all connections together. */
 export class ByteBudget {
   readonly #limit: number;
   /** Holdings whose client may be disconnected, in order of arrival. */

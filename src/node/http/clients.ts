@@ -36,7 +36,7 @@ export class Clients {
     return clientNetwork(forwardedClient(clientAddress(socket), hops, this.#proxies));
   }
 
-  /** Whether connections of an address are not one client's: a trusted proxy's, and those of programs on this machine. */
+  /** Whether connections of an address belong to several clients: a trusted proxy's, or programs on this machine. */
   isShared(address: string): boolean {
     return THIS_MACHINE.has(clientNetwork(address)) || isTrusted(address, this.#proxies);
   }

@@ -11,7 +11,9 @@ import {
 import type { Clients } from "./clients.ts";
 import { CONNECTION_SHARES, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from "./limits.ts";
 
-/** Bounds the connections of a server and the time that a request may take to arrive, and answers what is not a request. */
+/**
+ * Limits the connections of a server and the time that a request may take to arrive, and answers malformed requests.
+ */
 export function limitServer(server: Server, maxOpenConnections: number, clients: Clients): void {
   limitConnections(server, maxOpenConnections, clients);
   answerMalformed(server);

@@ -2,5 +2,5 @@
 export const MAX_SEGMENTS = 24;
 /** Parameters of a query; repeated ones count each time. */
 export const MAX_PARAMETERS = 1000;
-/** Bytes of an answer in its binary form: what a gRPC server of the ecosystem sends at most. */
+/** Bytes of an answer in its binary form: the maximum of the ecosystem's gRPC servers. */
 export const MAX_ANSWER_BYTES = 10 * 1024 * 1024;

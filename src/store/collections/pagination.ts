@@ -23,7 +23,7 @@ export interface Page<T> {
 
 /** Rows of a page when the request names none. */
 export const DEFAULT_PAGE_LIMIT = 100n;
-/** Most rows of one page. */
+/** Maximum rows of one page. */
 export const MAX_PAGE_LIMIT = 1000n;
 
 /** Rows that one request may pass to skip, count or filter them: queries are bounded. */

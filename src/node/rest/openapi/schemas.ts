@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { isNeverNull, type JsonObject, type JsonValue, Scalar, scalarOf } from "../../../wire/index.ts";
 
-/** JSON schemas of messages, each under the name of its type; what a schema refers to is collected with it. */
+/** JSON schemas of messages, each under the name of its type, with the schemas that they refer to. */
 export class Schemas {
   readonly #known = new Map<string, JsonObject>();
 
