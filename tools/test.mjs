@@ -232,7 +232,7 @@ const KUBERNETES = [
   "restricted",
   "surroundings",
 ].map((name) => `test/interop/kubernetes-${name}.test.ts`);
-/** What runs with the programs of the cluster's lane, and without a cluster. */
+/** Tests that run with the programs of the cluster's lane, and without a cluster. */
 const BESIDE_CLUSTER = ["test/interop/traefik.test.ts"];
 
 /** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
