@@ -88,7 +88,7 @@ const SLOW = [
   "src/provider/leases/crash.test.ts",
   "src/provider/ingress/tls/tls.test.ts",
   "src/provider/orders/{crash,races}.test.ts",
-  "src/provider/orders/waiting/crowd.test.ts",
+  "src/provider/orders/{crowd,many-owners}.test.ts",
   "src/provider/plane/plane.test.ts",
   "src/provider/pricing/pricing.test.ts",
   "src/store/proofs.test.ts",

@@ -4,8 +4,6 @@ interface ObstacleRow {
   readonly lasts: boolean;
   /** When an order is checked again. */
   readonly again: "never" | "timer" | "room" | "money";
-  /** Whether an open bid of another tenant may be withdrawn for it. */
-  readonly relief: boolean;
   /** For the operator. */
   readonly remedy: string;
 }
@@ -15,35 +13,30 @@ export const OBSTACLES = {
   final: {
     lasts: true,
     again: "never",
-    relief: false,
     remedy: "this provider will not bid on this order; it may bid on another one when attributes or prices change",
   },
   size: {
     lasts: true,
     again: "room",
-    relief: false,
     remedy:
       "the cluster is too small even when it is empty: enlarge it, or overcommit with --overcommit-pct-cpu, -mem and -storage",
   },
   capacity: {
     lasts: false,
     again: "room",
-    relief: true,
     remedy: "the order gets a bid when enough leases end, or when the cluster grows",
   },
   money: {
     lasts: false,
     again: "money",
-    relief: true,
     remedy: "fund the provider's account; the order gets a bid when the funds have arrived",
   },
   cluster: {
     lasts: false,
     again: "timer",
-    relief: false,
     remedy: "fix what the reason names; the provider then checks the order again",
   },
-  moment: { lasts: false, again: "timer", relief: false, remedy: "the provider will check the order again" },
+  moment: { lasts: false, again: "timer", remedy: "the provider will check the order again" },
 } as const satisfies Readonly<Record<string, ObstacleRow>>;
 export type Obstacle = keyof typeof OBSTACLES;
 

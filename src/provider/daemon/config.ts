@@ -6,7 +6,6 @@ import type { ClusterDriver } from "../cluster/index.ts";
 import type { HostnameConfig } from "../hostnames/index.ts";
 import type { ClientRules } from "../ingress/index.ts";
 import type { Overcommit } from "../inventory/index.ts";
-import type { Patience } from "../orders/index.ts";
 import type { PlaneLink } from "../plane/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 
@@ -26,8 +25,8 @@ export interface ProviderConfig {
   /** Stays in the account whatever is bid. */
   readonly minimumBalance?: IntCoin;
   readonly bidTimeoutMs: number;
-  /** How long bids keep what others want; as is good for tenants if absent. */
-  readonly bidPatience?: Patience;
+  /** Percent of the half for open bids that those of one tenant may hold; open bids may hold everything if absent. */
+  readonly bidShare?: number;
   readonly manifestTimeoutMs: number;
   readonly withdrawalPeriodMs: number;
   readonly tenantAttributes: readonly Attribute[];

@@ -104,7 +104,8 @@ export async function makeParts(request: ProviderRequest, facts: RunFacts, signa
 
 async function makeBasics(request: ProviderRequest, signal: AbortSignal): Promise<Basics> {
   const { config, client, signer, log, freeDisk } = request;
-  const { stateDir: folder, leastFreeDisk: least, fee, minimumBalance, overcommit, addressesPerOwner } = config;
+  const { stateDir: folder, leastFreeDisk: least, fee, minimumBalance } = config;
+  const { overcommit, addressesPerOwner, bidShare, nodePortQuantity: portQuantity } = config;
   const ingress = openIngress(request);
   const others = minimumBalance === undefined ? [fee] : [fee, minimumBalance];
   return {
@@ -112,7 +113,7 @@ async function makeBasics(request: ProviderRequest, signal: AbortSignal): Promis
     metrics: await openMetrics(config.metrics),
     money: new BidMoney({ address: signer.address, query: client.query, others }),
     disk: new DiskGuard({ folder, least, log, ...(freeDisk === undefined ? {} : { free: freeDisk }) }),
-    inventory: openInventory(folder, { overcommit, portQuantity: config.nodePortQuantity, addressesPerOwner }, log),
+    inventory: openInventory(folder, { overcommit, portQuantity, addressesPerOwner, bidShare }, log),
     outbox: new Outbox({
       chain: outboxChain({ client, signer, fee, gasPrice: config.gasPrice }),
       log: log.child({ cmp: "client/broadcaster" }),
@@ -151,7 +152,6 @@ function makeOrders(
     ...(config.minimumBalance === undefined ? {} : { keep: config.minimumBalance }),
     fee: config.fee,
     bidTimeoutMs: config.bidTimeoutMs,
-    ...(config.bidPatience === undefined ? {} : { patience: config.bidPatience }),
     retryMs: RETRY_MS,
     obstacle,
     onWon: (id) => {

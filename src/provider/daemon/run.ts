@@ -12,6 +12,7 @@ import { checkGenesis } from "./start/genesis.ts";
 import { untilAnswered } from "./start/wait.ts";
 
 const SYNC_MS = 10_000;
+const ORDERS_MS = 500;
 const DISK_MS = 2_000;
 const DRAIN_MS = 2_000;
 const BALANCE_MS = 60_000;
@@ -237,6 +238,7 @@ class ProviderRun implements RunningProvider {
     const { bidding, chain, outbox, metrics } = parts;
     const earnings = { provider: signer.address, chain, outbox, meter: metrics.meter, log };
     this.#every(config.inventoryPollMs, () => bidding.lookAtNodes());
+    this.#every(ORDERS_MS, async () => parts.orders.pass());
     this.#every(DISK_MS, () => bidding.lookAtDisk());
     this.#every(DRAIN_MS, () => bidding.lookAtDrain());
     this.#every(SYNC_MS, () => this.#syncSequence("debug"));

@@ -154,8 +154,6 @@ describe("the inventory", () => {
     expect(() => inventory.reserve("anna/9/1/1", wish)).toThrow(
       `insufficient capacity: 1 leased ips wanted, ${refusal}`,
     );
-    expect(inventory.wouldFit([{ order: "anna/9/1/1", rows: wish }], new Set()), "no bid of others goes").toBe(false);
-    expect(inventory.wouldFit([{ order: "anna/9/1/1", rows: wish }], new Set(["anna/1/1/1"]))).toBe(true);
     inventory.reserve("anna/1/2/1", wish);
     inventory.reserve("anna/9/1/1", [row({ cpu: 1n })]);
     if (most < 3) inventory.reserve("bert/1/1/1", wish);

@@ -5,6 +5,7 @@ import { hasGrown } from "./growth.ts";
 import type { Quantities } from "./need.ts";
 import type { RowNeed } from "./resources.ts";
 import { type Overcommit, type Placement, Room } from "./room.ts";
+import { type Amounts, amountsOf, exceeded, OpenBids, RESOURCES } from "./shares.ts";
 
 /** A reservation is pending while a bid waits for its answer and active once the lease is ours. */
 export type ReservationState = "pending" | "active";
@@ -26,6 +27,8 @@ export interface InventoryOptions {
   readonly portQuantity: number;
   /** Maximum leased addresses of one tenant; half of all by default. */
   readonly addressesPerOwner?: number | undefined;
+  /** Percent of the half for open bids that one tenant may hold; open bids may hold everything if absent. */
+  readonly bidShare?: number | undefined;
   readonly ledger: ReservationLedger;
 }
 
@@ -46,10 +49,15 @@ export class Inventory {
   #capacity = NOTHING;
   /** Room left after all reservations; undefined until first needed. */
   #left: Room | undefined;
+  readonly #openBids = new OpenBids();
+  /** Sums over all nodes: free now, and without any reservation; undefined until first needed. */
+  #sums: Amounts | undefined;
+  #whole: Amounts | undefined;
 
   constructor(options: InventoryOptions, reservations: readonly Reservation[] = []) {
     this.#options = options;
     this.#reservations = new Map(reservations.map((each) => [each.order, each]));
+    for (const each of this.all()) if (each.state === "pending") this.#openBids.add(each.order, each.rows);
   }
 
   /**
@@ -60,6 +68,8 @@ export class Inventory {
     const before = this.#capacity;
     this.#capacity = capacity;
     this.#left = undefined;
+    this.#sums = undefined;
+    this.#whole = undefined;
     return hasGrown(before, capacity);
   }
 
@@ -100,16 +110,12 @@ export class Inventory {
     room.give({ rows, ...room.place(rows) });
   }
 
-  /** Whether the order could be reserved now. */
-  hasRoom({ order, rows }: Wanting): boolean {
-    try {
-      this.#checkCounts({ order, rows });
-      const room = this.#room();
-      room.give({ rows, ...room.place(rows) });
-      return true;
-    } catch {
-      return false;
-    }
+  /** Whether the order may fit now, by the sums over all nodes: a no is certain, and takes little time. */
+  mayFit({ order, rows }: Wanting): boolean {
+    this.#sums ??= { ...this.#room().total(), ports: BigInt(this.portsLeft()) };
+    const [needs, left] = [amountsOf(rows), this.#sums];
+    const isLeft = (each: keyof Amounts) => needs[each] === 0n || needs[each] <= left[each];
+    return RESOURCES.every(isLeft) && this.#bidShortage({ order, rows }) === undefined;
   }
 
   /** Whether rows would fit if nothing else were reserved; a cluster that was not seen yet may hold anything. */
@@ -118,25 +124,6 @@ export class Inventory {
     if (rowPorts(rows) > this.#options.portQuantity || !couldHaveAddresses(rows, this.#bounds)) return false;
     try {
       new Room(this.#capacity, this.#options.overcommit).place(rows);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Whether all of these would fit if the reservations of other orders were released. */
-  wouldFit(wanted: readonly Wanting[], without: ReadonlySet<string>): boolean {
-    const room = new Room(this.#capacity, this.#options.overcommit);
-    const rows = wanted.flatMap((each) => each.rows);
-    const kept = this.all().filter(({ order }) => !without.has(order));
-    for (const reservation of kept) room.take(reservation);
-    const ports = kept.reduce((sum, each) => sum - rowPorts(each.rows), this.#options.portQuantity - rowPorts(rows));
-    const haveAddresses = wanted.every((each, at) => {
-      return addressShortage(each, [...kept, ...wanted.slice(0, at)], this.#bounds) === undefined;
-    });
-    if (ports < 0 || !haveAddresses) return false;
-    try {
-      room.place(rows);
       return true;
     } catch {
       return false;
@@ -163,8 +150,17 @@ export class Inventory {
     const before = this.#reservations.get(order);
     if (before === undefined) return;
     this.#reservations.delete(order);
+    this.#count(before, undefined);
     this.#room().give(before);
     this.#options.ledger.record(order, null);
+  }
+
+  /** The limit that one more open bid would exceed, where there is money for so many more. */
+  bidsExceeded(order: string, affordable: bigint): ReturnType<typeof exceeded> {
+    const { bidShare: share } = this.#options;
+    if (share === undefined) return undefined;
+    const held = this.#openBids.held(order, "bids");
+    return exceeded(held, { need: 1n, whole: held.all + affordable, share });
   }
 
   /** Each node's offer before all reservations, overcommit included. */
@@ -182,7 +178,15 @@ export class Inventory {
     return this.#options.portQuantity - used;
   }
 
+  /** Counts the change of an order's reservation among open bids. */
+  #count(before: Reservation | undefined, after: Reservation | undefined): void {
+    if (before?.state === "pending") this.#openBids.remove(before.order, before.rows);
+    if (after?.state === "pending") this.#openBids.add(after.order, after.rows);
+    this.#sums = undefined;
+  }
+
   #put(reservation: Reservation): void {
+    this.#count(this.#reservations.get(reservation.order), reservation);
     this.#reservations.set(reservation.order, reservation);
     this.#options.ledger.record(reservation.order, reservation);
   }
@@ -203,8 +207,15 @@ export class Inventory {
 
   #checkCounts(wanting: Wanting): void {
     this.#checkPorts(wanting.rows);
-    const shortage = addressShortage(wanting, this.all(), this.#bounds);
+    const shortage = addressShortage(wanting, this.all(), this.#bounds) ?? this.#bidShortage(wanting);
     if (shortage !== undefined) throw new Error(`insufficient capacity: ${shortage}`);
+  }
+
+  #bidShortage({ order, rows }: Wanting): string | undefined {
+    const { overcommit, bidShare: share, portQuantity } = this.#options;
+    if (share === undefined) return undefined;
+    this.#whole ??= { ...new Room(this.#capacity, overcommit).total(), ports: BigInt(portQuantity) };
+    return this.#openBids.shortage(order, rows, { whole: this.#whole, share });
   }
 
   #checkPorts(rows: readonly RowNeed[]): void {

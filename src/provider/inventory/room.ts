@@ -108,6 +108,18 @@ export class Room {
     }));
   }
 
+  /** Free amounts of all nodes together. Storage in common counts once, and a node with less than nothing as empty. */
+  total(): Quantities {
+    const add = (amounts: readonly bigint[]) => amounts.reduce((total, each) => (each > 0n ? total + each : total), 0n);
+    const pools = [...new Set(this.#nodes.flatMap((node) => node.pools))];
+    return {
+      cpu: add(this.#nodes.map(({ cpu }) => cpu)),
+      memory: add(this.#nodes.map(({ memory }) => memory)),
+      storage: add(pools.map(({ left }) => left)),
+      gpu: add(this.#nodes.flatMap(({ gpus }) => gpus.map(({ left }) => left))),
+    };
+  }
+
   #put(need: ReplicaNeed, from: number): { readonly fit: Fit; readonly at: number } {
     for (const [i, node] of this.#nodes.slice(from).entries()) {
       const fit = fitOn(node, need);

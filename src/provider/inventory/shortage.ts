@@ -29,7 +29,7 @@ function resourceShortage(nodes: readonly NodeRoom[], need: ReplicaNeed): string
   for (const resource of RESOURCES) {
     const left = most(nodes, LEFT[resource]);
     if (need[resource] <= left) continue;
-    return `${resource} ${wanted(resource, need[resource])} wanted per replica, at most ${rounded(resource, left)} left on a node`;
+    return `${resource} ${formatAmount(resource, need[resource])} wanted per replica, at most ${rounded(resource, left)} left on a node`;
   }
   return undefined;
 }
@@ -38,7 +38,7 @@ function classShortage(nodes: readonly NodeRoom[], { classes }: ReplicaNeed): st
   for (const [name, bytes] of classes) {
     const left = most(nodes, ({ pools }) => poolFor(pools, name)?.left ?? 0n);
     if (bytes <= left) continue;
-    const asked = wanted("storage", bytes);
+    const asked = formatAmount("storage", bytes);
     return `${asked} of storage class ${name} wanted per replica, at most ${rounded("storage", left)} left on a node`;
   }
   return undefined;
@@ -57,13 +57,13 @@ function most(nodes: readonly NodeRoom[], left: (node: NodeRoom) => bigint): big
 }
 
 /** An amount as deployment files write it. */
-function wanted(resource: keyof Quantities, amount: bigint): string {
-  if (resource === "gpu") return amount.toString();
+export function formatAmount(resource: keyof Quantities | "ports", amount: bigint): string {
+  if (resource === "gpu" || resource === "ports") return amount.toString();
   return resource === "cpu" ? `${amount}m` : formatBytes(amount);
 }
 
 /** The free amount, rounded down to units that can be requested. */
 function rounded(resource: keyof Quantities, amount: bigint): string {
   const isBytes = resource === "memory" || resource === "storage";
-  return wanted(resource, isBytes ? amount - (amount % (amount < TEN_GIB ? MIB : GIB)) : amount);
+  return formatAmount(resource, isBytes ? amount - (amount % (amount < TEN_GIB ? MIB : GIB)) : amount);
 }

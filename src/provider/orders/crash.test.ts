@@ -245,6 +245,7 @@ function hear(engine: Engine, block: ReturnType<Market["block"]>): void {
   for (const { action, dseq } of block.told)
     engine.orders.onEvent({ action, id: { ...orderId(dseq), provider: US }, attributes: new Map() });
   engine.outbox.onBlock(block);
+  engine.orders.pass();
   engine.reconcile().catch(() => {});
 }
 

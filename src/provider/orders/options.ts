@@ -6,8 +6,7 @@ import type { Meter } from "../metrics/index.ts";
 import type { OutMessage, SendOptions } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
 import type { HostFault } from "../reasons.ts";
-import type { Offer } from "./filters.ts";
-import type { Patience } from "./giving-way.ts";
+import type { Offer } from "./stages/filters.ts";
 
 /**
  * The orders' queries to the chain. Calls reject if it cannot be queried; undefined means a definite "does not exist".
@@ -34,8 +33,6 @@ export interface OrderOptions {
   /** An open bid is withdrawn after this time. */
   readonly bidTimeoutMs: number;
   readonly retryMs: number;
-  /** How long bids keep what others want. */
-  readonly patience?: Patience;
   /** Why no container can be run now; checked before every bid. */
   readonly obstacle?: () => Promise<HostFault | undefined>;
   /** The lease is ours: called once, after the reservation is marked. */

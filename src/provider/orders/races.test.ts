@@ -191,7 +191,10 @@ function setUp() {
   return { market, inventory, won, service, compare };
 }
 
-const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
+async function turn(service: OrderService): Promise<void> {
+  await new Promise<void>((resolve) => setTimeout(resolve, 1));
+  service.pass();
+}
 
 /**
  * Steps in any order: a new order, the tenant's decision, a block, its delivery to the provider, and a comparison of
@@ -215,7 +218,7 @@ test("whenever a bid runs out and whenever it is taken: no lease is ended, and e
         if (what === "order") service.onEvent({ action: "order-created", id: orderId(id), attributes: new Map() });
         else if (what === "block") market.block();
         else if (what === "see") market.see();
-        else if (what === "time") await turn();
+        else if (what === "time") await turn(service);
         else if (what === "compare") compared.push(compare());
         else market.tenant(id, what);
         await new Promise((resolve) => setImmediate(resolve));
@@ -225,7 +228,7 @@ test("whenever a bid runs out and whenever it is taken: no lease is ended, and e
       for (let i = 0; i < 400; i++) {
         market.block();
         market.see();
-        await turn();
+        await turn(service);
         const isQuiet = market.waiting.length === 0 && market.events.length === 0;
         if (isQuiet && service.status().every(({ phase }) => ["won", "lost", "closed", "refused"].includes(phase)))
           break;

@@ -1,5 +1,5 @@
 import type { DeploymentRecord } from "../../../src/client/index.ts";
-import type { Offer } from "../../../src/provider/orders/filters.ts";
+import type { Offer } from "../../../src/provider/orders/stages/filters.ts";
 import { type LoadedSdl, loadSdl } from "../../../src/sdl/index.ts";
 
 export interface SampleOptions {

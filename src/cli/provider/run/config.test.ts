@@ -40,9 +40,11 @@ describe("the settings of a provider", () => {
   });
 
   test("without flags give up, look again and collect at the documented times", () => {
-    const { bidTimeoutMs, manifestTimeoutMs, withdrawalPeriodMs, inventoryPollMs, monitor, overcommit } = settings();
-    expect({ bidTimeoutMs, manifestTimeoutMs, withdrawalPeriodMs, inventoryPollMs }).toEqual({
+    const { bidTimeoutMs, bidShare, manifestTimeoutMs, withdrawalPeriodMs, inventoryPollMs, monitor, overcommit } =
+      settings();
+    expect({ bidTimeoutMs, bidShare, manifestTimeoutMs, withdrawalPeriodMs, inventoryPollMs }).toEqual({
       bidTimeoutMs: 300_000,
+      bidShare: 25,
       manifestTimeoutMs: 300_000,
       withdrawalPeriodMs: 86_400_000,
       inventoryPollMs: 30_000,
@@ -349,6 +351,8 @@ describe("the settings of a provider", () => {
     [{ "bid-deposit": "five" }, "--bid-deposit: invalid coin"],
     [{ "cluster-node-port-quantity": "-1" }, "--cluster-node-port-quantity takes a whole number"],
     [{ "cluster-leased-ips-per-tenant": "0" }, "--cluster-leased-ips-per-tenant takes a number of at least 1"],
+    [{ "bid-share-per-tenant": "0" }, "--bid-share-per-tenant takes a percentage from 1 to 100"],
+    [{ "bid-share-per-tenant": "101" }, "--bid-share-per-tenant takes a percentage from 1 to 100"],
     [{ "gateway-listen-address": "8443" }, "--gateway-listen-address takes <host>:<port>"],
   ])("%j is refused", (given, text) => expect(() => settings(given)).toThrow(text));
 });

@@ -55,6 +55,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
     pricing: readPricing(read),
     ...readFees(read),
     bidTimeoutMs: read(BIDS.bidTimeout),
+    bidShare: read(BIDS.bidSharePerTenant),
     manifestTimeoutMs: read(LEASES.manifestTimeout),
     withdrawalPeriodMs: read(LEASES.withdrawalPeriod),
     tenantAttributes: readTenantAttributes(read(BIDS.providerConfig)),

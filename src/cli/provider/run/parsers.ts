@@ -38,6 +38,12 @@ export function parseAtLeastOne(text: string): number {
   return count;
 }
 
+export function parsePercent(text: string): number {
+  const percent = asCount(text);
+  if (percent === 0 || percent > 100) throw new WrongForm("a percentage from 1 to 100");
+  return percent;
+}
+
 /** Undefined where gas has no price. */
 export function parseGasPrice(text: string): DecimalCoin | undefined {
   return text === "" || text === "0" ? undefined : parseDecCoin(text);

@@ -68,6 +68,7 @@ const GIVEN: Readonly<Record<string, readonly [text: string | true, places: read
   "bid-deposit": ["7utoken", ["bidDeposit.amount", "bidDeposit.denom"]],
   "minimum-balance": ["7utoken", ["minimumBalance.amount", "minimumBalance.denom"]],
   "bid-timeout": ["7s", ["bidTimeoutMs"]],
+  "bid-share-per-tenant": ["7", ["bidShare"]],
   "deployment-ingress-domain": ["a.example", ["ingress.domain"]],
   "deployment-ingress-static-hosts": ["false", ["ingress.staticHosts"]],
   "deployment-blocked-hostnames": ["a.example", ["ingress.blockedHosts."]],

@@ -21,6 +21,7 @@ import {
   parseHostRules,
   parseListenAddress,
   parseLoopbackAddress,
+  parsePercent,
   parsePortRange,
   parseResolvers,
 } from "./parsers.ts";
@@ -217,6 +218,14 @@ export const BIDS = {
     summary: "time after which an open bid is withdrawn",
     default: "5m",
     parse: asDuration,
+  },
+  bidSharePerTenant: {
+    name: "bid-share-per-tenant",
+    value: "<percent>",
+    summary:
+      "part of what open bids may hold, half of the provider and of its money for deposits, that those of one tenant may hold",
+    default: "25",
+    parse: parsePercent,
   },
   providerConfig: {
     name: "provider-config",

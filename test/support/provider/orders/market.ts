@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { vi } from "vitest";
 import type { OrderRecord } from "../../../../src/client/index.ts";
 import { groupNeeds, Inventory } from "../../../../src/provider/inventory/index.ts";
 import { OrderService } from "../../../../src/provider/orders/index.ts";
@@ -11,10 +10,11 @@ import { formatOrderId, type OrderKey } from "../../../../src/wire/index.ts";
 import { PLAIN_OFFER } from "../deployment.ts";
 
 const val = (amount: bigint) => ({ val: toUtf8(amount.toString()) });
-const PATIENCE = { alone: 60_000, least: 20_000 };
 /** A fee in a separate coin. */
 export const GAS: IntCoin = { denom: "ugas", amount: 10n };
 export const DEPOSIT: IntCoin = { denom: "utoken", amount: 5_000_000n };
+
+const PASS_MS = 500;
 
 interface Wish {
   readonly cpu?: bigint;
@@ -53,9 +53,12 @@ interface OrderMarketOptions {
   readonly cores?: bigint;
   /** Leased addresses of the provider, the first of which is taken. */
   readonly addresses?: number;
+  /** Percent of the half for open bids that one tenant may have; without limits on open bids unless given. */
+  readonly bidShare?: number;
+  readonly bidTimeoutMs?: number;
 }
 
-/** A provider with free cores, leased addresses, one of them taken, and orders in tenants' form; under fake timers. */
+/** A provider with free cores, leased addresses, one of them taken, and orders in tenants' form; on a clock of its own. */
 export class OrderMarket {
   readonly groups = new Map<string, GroupSpec>();
   readonly bids = new Set<string>();
@@ -71,10 +74,22 @@ export class OrderMarket {
   /** Orders that it lists in one answer. */
   listedAtOnce = Number.POSITIVE_INFINITY;
   #listed = 0;
+  #now = 0;
 
-  constructor({ fee = { denom: "utoken", amount: 1_000n }, cores = 1n, addresses = 1 }: OrderMarketOptions = {}) {
+  constructor({
+    fee = { denom: "utoken", amount: 1_000n },
+    cores = 1n,
+    addresses = 1,
+    bidShare,
+    bidTimeoutMs = 100_000_000,
+  }: OrderMarketOptions = {}) {
     const ledger = { record: () => {}, durable: async () => {} };
-    const inventory = new Inventory({ overcommit: { cpu: 0, memory: 0, storage: 0 }, portQuantity: 10, ledger });
+    const inventory = new Inventory({
+      overcommit: { cpu: 0, memory: 0, storage: 0 },
+      portQuantity: 10,
+      ledger,
+      bidShare,
+    });
     const storage = [{ classes: "all" as const, bytes: cores << 30n }];
     const nodes = [{ name: "host", cpu: 1_000n * cores + 1n, memory: cores << 30n, storage, gpus: [] }];
     inventory.observe({ nodes, storage: [], addresses });
@@ -107,18 +122,28 @@ export class OrderMarket {
       log: silentLogger,
       deposit: DEPOSIT,
       fee,
-      bidTimeoutMs: 100_000_000,
+      bidTimeoutMs,
       retryMs: 5_000,
-      patience: PATIENCE,
       onWon: () => {},
+      now: () => this.#now,
     });
   }
 
   /** A tenant makes an order; resolves when the provider has looked at it. */
   async order(owner: string, dseq: bigint, wish: Wish = {}): Promise<string> {
     const text = this.ask(owner, dseq, wish);
-    await vi.advanceTimersByTimeAsync(1_000);
+    await this.pass(0);
     return text;
+  }
+
+  /** Time passes, with the passes of the provider. */
+  async pass(ms: number, everyMs = PASS_MS): Promise<void> {
+    for (const end = this.#now + ms; ; ) {
+      this.#now = Math.min(this.#now + everyMs, end);
+      this.service.pass();
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#now === end) return;
+    }
   }
 
   /** A tenant makes an order. */
@@ -136,8 +161,9 @@ export class OrderMarket {
     return text;
   }
 
-  /** The tenant takes the bid. */
+  /** The tenant takes the bid, whose deposit returns. */
   lease(text: string): void {
+    this.#close(text);
     const id = { ...keyOf(text), provider: "svc1provider" };
     this.service.onEvent({ action: "lease-created", id, attributes: new Map() });
   }
@@ -146,8 +172,12 @@ export class OrderMarket {
   cancel(text: string): void {
     const id = keyOf(text);
     this.groups.delete(text);
-    if (this.bids.delete(text)) this.balances.utoken = (this.balances.utoken ?? 0n) + DEPOSIT.amount;
+    this.#close(text);
     this.service.onEvent({ action: "order-closed", id, attributes: new Map() });
+  }
+
+  #close(text: string): void {
+    if (this.bids.delete(text)) this.balances.utoken = (this.balances.utoken ?? 0n) + DEPOSIT.amount;
   }
 
   #record(id: OrderKey): OrderRecord {

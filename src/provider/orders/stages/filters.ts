@@ -1,9 +1,9 @@
-import { hasCapabilities, matchAttributes, meetsRequirements } from "../../sdl/index.ts";
-import type { Dec } from "../../util/index.ts";
-import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
-import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { groupNeeds } from "../inventory/index.ts";
-import { Refusal } from "./order.ts";
+import { hasCapabilities, matchAttributes, meetsRequirements } from "../../../sdl/index.ts";
+import type { Dec } from "../../../util/index.ts";
+import type { Attribute } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
+import type { GroupSpec } from "../../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { groupNeeds } from "../../inventory/index.ts";
+import { Refusal } from "../order.ts";
 
 /** Attributes that stand for something else in a deployment file, with the reason of their absence. */
 const ATTRIBUTE_REASONS: Readonly<Record<string, "interconnect" | "tee">> = {

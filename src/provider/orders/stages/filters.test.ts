@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { toUtf8 } from "../../util/index.ts";
-import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { ORDER_REASONS } from "../reasons.ts";
+import { toUtf8 } from "../../../util/index.ts";
+import { GroupSpecSchema } from "../../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { ORDER_REASONS } from "../../reasons.ts";
 import { refusal } from "./filters.ts";
 
 const NOTHING = {
