@@ -27,7 +27,7 @@ export function readWithLists(bytes: Buffer, sizes: ListSizes = SIZES): unknown 
   if (lists === undefined || lists.size === 0) return JSON.parse(bytes.toString("utf8"));
   const found = [...lists.values()].filter((list) => list !== undefined);
   // An object: its lists were found in it.
-  const json = JSON.parse(withoutLists(bytes, found)) as Record<string, JsonValue>;
+  const json: Record<string, JsonValue> = JSON.parse(withoutLists(bytes, found));
   for (const [name, list] of lists) {
     if (list === undefined) continue;
     const value = new JsonList(() => itemsOf(bytes, list));
@@ -49,7 +49,7 @@ function withoutLists(bytes: Buffer, lists: readonly ListExtent[]): string {
 function* itemsOf(bytes: Buffer, { start, end, cuts }: ListExtent): Iterable<readonly JsonValue[]> {
   let from = start;
   for (const to of [...cuts, end]) {
-    const items = JSON.parse(`[${bytes.toString("utf8", from, to)}]`) as JsonValue[];
+    const items: JsonValue[] = JSON.parse(`[${bytes.toString("utf8", from, to)}]`);
     if (items.length === 0 && cuts.length > 0) throw new SyntaxError("a list has a comma without an item beside it");
     yield items;
     from = to + 1;

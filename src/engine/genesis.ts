@@ -1,7 +1,7 @@
 import { type ConsensusParams, consensusParamsProblems, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 import { consensusAddress, sha256OfParts } from "../crypto/index.ts";
 import { errorText, fromBase64, fromHex, SvcError, toBase64, toHexUpper, toUtf8 } from "../util/index.ts";
-import { type JsonValue, writeSortedJson } from "../wire/index.ts";
+import { type JsonObject, writeSortedJson } from "../wire/index.ts";
 import { formatRfc3339, parseRfc3339 } from "./embedded/blocks/time.ts";
 import type { Validator } from "./embedded/blocks/types.ts";
 import { type GenesisParts, type GenesisReading, readGenesisParts } from "./genesis-parts.ts";
@@ -9,7 +9,7 @@ import { type GenesisParts, type GenesisReading, readGenesisParts } from "./gene
 /** The first state of a chain, from its genesis file. */
 export interface Genesis extends GenesisHead {
   /** Each member is read from the file when it is asked for, and not kept. */
-  readonly appState: Readonly<Record<string, unknown>>;
+  readonly appState: JsonObject;
 }
 
 /** The part of a genesis that is kept while the chain runs: the application's state may be hundreds of megabytes. */
@@ -38,7 +38,7 @@ export function genesisHead({ appState: _, ...head }: Genesis): GenesisHead {
 }
 
 /** The genesis file's JSON, in the reference engine's form. */
-export function genesisToJson(genesis: Genesis): Record<string, unknown> {
+export function genesisToJson(genesis: Genesis): JsonObject {
   return {
     genesis_time: formatRfc3339(genesis.time),
     chain_id: genesis.chainId,
@@ -55,7 +55,7 @@ export function genesisToJson(genesis: Genesis): Record<string, unknown> {
   };
 }
 
-export function consensusParamsToJson({ block, evidence, validator }: ConsensusParams): Record<string, unknown> {
+export function consensusParamsToJson({ block, evidence, validator }: ConsensusParams): JsonObject {
   return {
     block: { max_bytes: block.maxBytes.toString(), max_gas: block.maxGas.toString() },
     evidence: {
@@ -71,8 +71,7 @@ export function consensusParamsToJson({ block, evidence, validator }: ConsensusP
 
 /** Hash of a genesis file's content, whatever its spacing and the order of its keys. */
 export function genesisHash(genesis: Genesis): Uint8Array {
-  // Built from the file's JSON and from texts, so it is JSON.
-  return sha256OfParts((add) => writeSortedJson(genesisToJson(genesis) as JsonValue, add));
+  return sha256OfParts((add) => writeSortedJson(genesisToJson(genesis), add));
 }
 
 /** Reads a genesis file. Throws one sentence that names the field at fault. */

@@ -16,7 +16,7 @@ export interface OpenOrders {
  * A failed call is repeated from its beginning.
  */
 export function openOrderList(pageOf: (key: Uint8Array) => Promise<OrderPage>): () => Promise<OpenOrders> {
-  let next = new Uint8Array() as Uint8Array;
+  let next: Uint8Array = new Uint8Array();
   return async () => {
     const ids: OrderKey[] = [];
     let key = next;

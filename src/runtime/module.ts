@@ -45,16 +45,18 @@ export function bindService<S extends DescService>(
 export function bindSome<S extends DescService>(
   service: S,
   handlers: Partial<Handlers<S>>,
-  validators: Validators<S> = {},
+  validators?: Validators<S>,
+): BoundService;
+export function bindSome(
+  service: DescService,
+  handlers: Readonly<Record<string, BoundMethod["handle"] | undefined>>,
+  validators: Readonly<Record<string, BoundMethod["validate"] | undefined>> = {},
 ): BoundService {
-  type Handle = BoundMethod["handle"];
-  const handlerTable = handlers as Readonly<Record<string, Handle | undefined>>;
-  const validatorTable = validators as Readonly<Record<string, BoundMethod["validate"] | undefined>>;
   const methods = new Map<string, BoundMethod>();
   for (const method of service.methods) {
-    const handle = handlerTable[method.localName];
+    const handle = handlers[method.localName];
     if (handle === undefined) continue;
-    const validate = validatorTable[method.localName] ?? (() => {});
+    const validate = validators[method.localName] ?? (() => {});
     methods.set(method.name, { input: method.input, output: method.output, validate, handle });
   }
   return { service, methods };
@@ -122,8 +124,9 @@ export function defineGenesis<D extends DescMessage>(part: {
   txs?(state: MessageShape<D>): readonly Uint8Array[];
   export(ctx: Context): MessageShape<D>;
   readonly restart?: RestartPart<MessageShape<D>>;
-}): GenesisPart {
-  return part as unknown as GenesisPart;
+}): GenesisPart;
+export function defineGenesis(part: GenesisPart): GenesisPart {
+  return part;
 }
 
 /** A module account: holds coins under a name, with the permission to mint or burn where listed. */

@@ -1,3 +1,4 @@
+import { mapValues } from "../util/index.ts";
 /**
  * Limits of one replica and of one group in total: quantities in thousandths of a core and bytes, prices in whole units
  * of the denomination per block. Field names equal the chain's parameters. `group_bytes_max` and the fields after it
@@ -87,9 +88,7 @@ export const DEFAULT_LIMITS: SdlLimits = {
 };
 
 function sizeDefaults(): Pick<SdlLimits, SizeLimit> {
-  const rows = Object.entries(SIZE_LIMITS).map(([name, limit]) => [name, limit.default]);
-  // One number was made of each row.
-  return Object.fromEntries(rows) as Pick<SdlLimits, SizeLimit>;
+  return mapValues(SIZE_LIMITS, (limit) => limit.default);
 }
 
 /** Bytes in the largest unit that divides them. */

@@ -67,8 +67,13 @@ export function isOneOf(rows: readonly ErrorId[], error: unknown): boolean {
 export function defineErrors<T extends Record<string, ErrorRow>>(
   codespace: string,
   table: T,
-  absences: readonly (keyof T)[] = ["notFound"],
-): { readonly [K in keyof T]: ErrorFactory } {
+  absences?: readonly (keyof T)[],
+): { readonly [K in keyof T]: ErrorFactory };
+export function defineErrors(
+  codespace: string,
+  table: Readonly<Record<string, ErrorRow>>,
+  absences: readonly PropertyKey[] = ["notFound"],
+): Record<string, ErrorFactory> {
   const factories: Record<string, ErrorFactory> = {};
   for (const [name, [code, description, hint]] of Object.entries(table)) {
     const make = (detail?: string, options: ErrorOptions = {}): SvcError => {
@@ -77,7 +82,7 @@ export function defineErrors<T extends Record<string, ErrorRow>>(
     };
     factories[name] = Object.assign(make, { codespace, code, description, isAbsence: absences.includes(name) });
   }
-  return factories as { [K in keyof T]: ErrorFactory };
+  return factories;
 }
 
 /** Errors of codespace `sdk`, shared by the ante checks and all modules (numbers of the ecosystem). */

@@ -26,3 +26,15 @@ export function smallest(values: Iterable<number>, bound: number): number {
   for (const value of values) if (value < found) found = value;
   return found;
 }
+
+/** The keys of an object whose type names all of them. */
+export function keysOf<K extends string>(values: Readonly<Partial<Record<K, unknown>>>): K[];
+export function keysOf(values: object): string[] {
+  return Object.keys(values);
+}
+
+/** The object with the same keys and a value made of each value. */
+export function mapValues<K extends string, V, W>(values: Readonly<Record<K, V>>, make: (value: V) => W): Record<K, W>;
+export function mapValues<V, W>(values: Readonly<Record<string, V>>, make: (value: V) => W): Record<string, W> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value)]));
+}

@@ -91,7 +91,7 @@ export function parseBech32(text: string): { readonly humanPart: string; readonl
     throw sdkErrors.invalidAddress(`${quote(text)} is longer than ${MAX_LENGTH} characters`);
   if (text !== text.toLowerCase()) throw sdkErrors.invalidAddress(`${quote(text)} is not in lower case`);
   try {
-    const { prefix, words } = bech32.decode(text as `${string}1${string}`, MAX_LENGTH);
+    const { prefix, words } = bech32.decode(text, MAX_LENGTH);
     return { humanPart: prefix, bytes: bech32.fromWords(words) };
   } catch (cause) {
     const reason = /checksum/i.test(errorText(cause))

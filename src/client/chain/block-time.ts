@@ -1,5 +1,6 @@
-import { isObject, type JsonValue, parseTimestamp, toNanos } from "../../wire/index.ts";
+import { parseTimestamp, toNanos } from "../../wire/index.ts";
 import { clientErrors } from "../errors.ts";
+import { isRecord } from "../rpc/rpc.ts";
 import type { ChainClient } from "./chain.ts";
 
 /** Blocks over which the time between blocks is measured. */
@@ -33,7 +34,7 @@ export async function blockSeconds(chain: ChainClient): Promise<number> {
 }
 
 async function blockTime(chain: ChainClient, height: bigint): Promise<bigint> {
-  const answer = (await chain.rpc.call("commit", { height: height.toString() })) as JsonValue;
+  const answer = await chain.rpc.call("commit", { height: height.toString() });
   const header = member(member(answer, "signed_header"), "header");
   const time = member(header, "time");
   const instant = typeof time === "string" ? parseTimestamp(time) : undefined;
@@ -41,6 +42,6 @@ async function blockTime(chain: ChainClient, height: bigint): Promise<bigint> {
   return toNanos(instant);
 }
 
-function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isObject(value) ? value[name] : undefined;
+function member(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined;
 }

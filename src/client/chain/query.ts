@@ -89,12 +89,13 @@ export function isMissingQuery(error: unknown): boolean {
   return isOneOf([clientErrors.noQuery], error);
 }
 
-function serviceClient<S extends DescService>(service: S, call: QueryClient["call"]): ServiceClient<S> {
+function serviceClient<S extends DescService>(service: S, call: QueryClient["call"]): ServiceClient<S>;
+function serviceClient(service: DescService, call: QueryClient["call"]): ServiceClient<DescService> {
   const functions = service.methods.map((method) => [
     method.localName,
     (request: MessageInitShape<DescMethod["input"]> = {}, options?: QueryOptions) => call(method, request, options),
   ]);
-  return Object.fromEntries(functions) as ServiceClient<S>;
+  return Object.fromEntries(functions);
 }
 
 /** The remedy is another node; the cause holds the details. */

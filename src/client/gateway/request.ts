@@ -71,7 +71,8 @@ export async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    const received: AsyncIterable<Buffer> = response;
+    for await (const chunk of received) {
       size += chunk.length;
       if (size > MAX_ANSWER) throw gatewayClientErrors.badAnswer("it is larger than 4 MiB");
       chunks.push(chunk);

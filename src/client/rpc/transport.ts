@@ -102,7 +102,8 @@ function retryAfter({ "retry-after": text = "" }: IncomingHttpHeaders): number |
 async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  const received: AsyncIterable<Buffer> = response;
+  for await (const chunk of received) {
     size += chunk.length;
     if (size > maxBytes) throw clientErrors.badAnswer(`the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);

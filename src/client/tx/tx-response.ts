@@ -55,7 +55,7 @@ export function queriedResponse(tx: CommittedTx, timestamp: string, namespace: N
 export function parseLogs(log: string): ABCIMessageLog[] {
   if (!log.startsWith("[")) return [];
   try {
-    const entries = JSON.parse(log) as unknown;
+    const entries: unknown = JSON.parse(log);
     return Array.isArray(entries) ? entries.filter(isRecord).map(toLog) : [];
   } catch {
     return [];

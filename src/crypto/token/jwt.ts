@@ -92,7 +92,7 @@ async function parseToken(token: string): Promise<ParsedToken> {
 /** Headers that name keys elsewhere (`kid`, `jku`, `x5u`, ...) are refused with everything else that is not needed. */
 function checkHeader(header: unknown): void {
   if (typeof header !== "object" || header === null || Array.isArray(header)) throw jwtErrors.malformed("header");
-  const { alg, typ = "JWT", ...rest } = header as Record<string, unknown>;
+  const { alg, typ = "JWT", ...rest }: { readonly alg?: unknown; readonly typ?: unknown } = header;
   if (alg !== "ES256K") throw jwtErrors.algorithm();
   if (typ !== "JWT" || Object.keys(rest).length > 0) throw jwtErrors.malformed("header");
 }

@@ -58,7 +58,7 @@ function faultOf(error: unknown, { url, isLate }: { readonly url: URL; readonly 
 
 function readAnswer(text: string): Uint8Array {
   try {
-    const { data } = JSON.parse(text) as { readonly data?: unknown };
+    const { data }: { readonly data?: unknown } = JSON.parse(text);
     if (typeof data === "string") return fromHex(data);
   } catch {
     // Reported below, without repeating the answer, because it may be anything.

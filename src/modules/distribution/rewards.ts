@@ -106,7 +106,8 @@ function earned(
   const start = keeper.records.starts.require(store(ctx), [operator, delegator]);
   if (start.height === ctx.height) return [];
   const reward = { delegator, operator };
-  let [period, stake, total] = [start.previousPeriod, BigInt(start.stake), [] as DecCoins];
+  let [period, stake] = [start.previousPeriod, BigInt(start.stake)];
+  let total: DecCoins = [];
   for (const slash of slashesSince(keeper, ctx, reward)) {
     const ratio = ratioAt(keeper, ctx, operator, slash.validatorPeriod);
     total = plus(total, timesTruncated(minus(ratio, ratioAt(keeper, ctx, operator, period)), stake));

@@ -3,15 +3,7 @@ import { type Context, readCoins } from "../../runtime/index.ts";
 import { errorText, SvcError, sdkErrors } from "../../util/index.ts";
 import { ProposalSchema, ProposalStatus, TallyResultSchema } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { MsgExecLegacyContentSchema, type MsgSubmitProposal } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
-import {
-  type Any,
-  decodeAddress,
-  encodeMessage,
-  govErrors as errors,
-  fromNanos,
-  isObject,
-  unpackAs,
-} from "../../wire/index.ts";
+import { type Any, decodeAddress, encodeMessage, govErrors as errors, fromNanos, unpackAs } from "../../wire/index.ts";
 import { GOV_ADDRESS } from "./account.ts";
 import { addDeposit, chargeDeposits, checkInitialDeposit } from "./deposits.ts";
 import { type GovKeeper, isOpen, store, timeOf } from "./keeper.ts";
@@ -58,8 +50,8 @@ function checkTold({ metadata, title, summary }: Submission): void {
 function readTold(metadata: string): { readonly title?: string; readonly summary?: string } | undefined {
   try {
     const told: unknown = JSON.parse(metadata);
-    if (!isObject(told as never)) return undefined;
-    const { title = "", summary = "" } = told as { title?: unknown; summary?: unknown };
+    if (typeof told !== "object" || told === null || Array.isArray(told)) return undefined;
+    const { title = "", summary = "" }: { readonly title?: unknown; readonly summary?: unknown } = told;
     return typeof title === "string" && typeof summary === "string" ? { title, summary } : undefined;
   } catch {
     return undefined;

@@ -3,7 +3,7 @@ import { BlockStore, type Genesis, genesisToJson, parseGenesis } from "../../eng
 import type { Restart } from "../../runtime/index.ts";
 import { type Database, openLmdb, type StateStore, storeFault } from "../../store/index.ts";
 import { equalBytes, toHex } from "../../util/index.ts";
-import { type JsonValue, printJson, sortJson } from "../../wire/index.ts";
+import { printJson, sortJson } from "../../wire/index.ts";
 import { nodeErrors } from "../errors.ts";
 import { readGenesisText } from "./genesis.ts";
 import { homePaths } from "./home.ts";
@@ -19,8 +19,7 @@ export function exportGenesis(home: string, height?: bigint, restart?: Restart):
   const database = openLmdb(homePaths(home).database);
   try {
     const exported = exportState(database, genesis, { height, restart, own: restart && homeValidatorKey(home) });
-    // genesisToJson returns only JSON values.
-    return printJson(sortJson(genesisToJson(exported) as JsonValue));
+    return printJson(sortJson(genesisToJson(exported)));
   } catch (error) {
     throw storeFault(error, homePaths(home).database);
   } finally {

@@ -8,15 +8,7 @@ import { errorText, readFileText } from "../../util/index.ts";
 import { GenesisStateSchema } from "../../wire/gen/sdk/genutil/v1beta1/genutil_pb.js";
 import { MsgCreateValidatorSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { type Tx, TxSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import {
-  fromJson,
-  type JsonObject,
-  type JsonValue,
-  MAX_TX_BYTES,
-  readJson,
-  toJson,
-  unpackAs,
-} from "../../wire/index.ts";
+import { fromJson, type JsonObject, MAX_TX_BYTES, readJson, toJson, unpackAs } from "../../wire/index.ts";
 import { nodeErrors } from "../errors.ts";
 import { readGenesisText, refuseBegun, validateGenesis, writeGenesis } from "./genesis.ts";
 import { homePaths } from "./home.ts";
@@ -72,7 +64,7 @@ export function collectGenesisTxs(home: string, directory = gentxDirectory(home)
   );
   tryFiles(changed, files);
   const json: JsonObject = JSON.parse(text);
-  const app_message = changed.appState as Record<string, JsonValue>;
+  const app_message = changed.appState;
   // The signers of blocks follow from the transactions.
   writeGenesis(home, { ...json, validators: [], app_state: app_message });
   const own = genesis.validators[0]?.name ?? "";

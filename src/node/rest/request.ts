@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { sdkErrors } from "../../util/index.ts";
-import { fromJson, isObject, type JsonObject, type JsonValue, readBoundedJson } from "../../wire/index.ts";
+import { fromJson, isObject, type JsonValue, readBoundedJson } from "../../wire/index.ts";
 import { MAX_PARAMETERS } from "./limits.ts";
 import type { PathValues, Route } from "./routes.ts";
 
@@ -28,20 +28,21 @@ export function requestMessage(
   { values, query, body }: RequestParts,
 ): MessageShape<DescMessage> {
   const { input } = method;
-  const draft: Draft = bodyField === "" ? {} : bodyDraft(bodyField, body);
+  const draft = bodyField === "" ? {} : bodyDraft(bodyField, body);
+  // The reader of messages refuses it in its words.
+  if (!isDraft(draft)) return fromJson(input, draft);
   if (bodyField !== "*") addQuery(draft, input, { query, except: values });
   for (const [path, text] of values) {
     const place = findField(input, path);
     if (place !== undefined) put(draft, place, textValue(place.field, text));
   }
-  return fromJson(input, draft as JsonObject);
+  return fromJson(input, draft);
 }
 
-function bodyDraft(field: string, text: string): Draft {
+function bodyDraft(field: string, text: string): Draft | JsonValue {
   const value = text.trim() === "" ? {} : readBoundedJson(text);
   if (field !== "*") return { [field]: value };
-  // Anything but an object is refused by the reader of messages, in its words.
-  return isObject(value) ? { ...value } : (value as unknown as Draft);
+  return isObject(value) ? { ...value } : value;
 }
 
 /**
@@ -117,7 +118,7 @@ function put(draft: Draft, { field, outer }: Place, value: JsonValue): void {
 }
 
 function isDraft(value: JsonValue | Draft | undefined): value is Draft {
-  return isObject(value as JsonValue | undefined);
+  return isObject(value);
 }
 
 const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);

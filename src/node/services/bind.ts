@@ -41,11 +41,15 @@ export interface NodeService {
 export function bindNodeService<S extends DescService>(
   service: S,
   handlers: ServiceHandlers<S>,
+  options?: Partial<Pick<ServiceMethod, "isOfState">>,
+): NodeService;
+export function bindNodeService(
+  service: DescService,
+  handlers: Readonly<Record<string, ServiceMethod["handle"] | undefined>>,
   { isOfState = false }: Partial<Pick<ServiceMethod, "isOfState">> = {},
 ): NodeService {
-  const table = handlers as Readonly<Record<string, ServiceMethod["handle"] | undefined>>;
   const methods = service.methods.flatMap((method) => {
-    const handle = table[method.localName];
+    const handle = handlers[method.localName];
     return handle === undefined ? [] : [{ method, handle, isOfState }];
   });
   return { service, methods };

@@ -68,11 +68,12 @@ async function ask(
 
 /** JSON as the amino codec wrote it: a duration is its nanoseconds in quotes. */
 function textOf(field: DescField, answer: MessageShape<DescMessage>): string {
-  const { params } = answer as { readonly params?: Readonly<Record<string, unknown>> };
-  const value = params?.[field.localName];
+  const params: unknown = Reflect.get(answer, "params");
+  if (!isMessage(params)) return printJson(null);
+  const value: unknown = Reflect.get(params, field.localName);
   if (isMessage(value, DurationSchema)) return printJson(toNanos(value).toString());
   const schema = field.parent;
-  const json = params === undefined ? null : toJson(schema, params as MessageShape<DescMessage>, { exact: true });
+  const json = toJson(schema, params, { exact: true });
   return printJson((isObject(json) ? json[field.name] : undefined) ?? null);
 }
 

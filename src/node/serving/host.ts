@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import { errorText, type Logger } from "../../util/index.ts";
+import { errorText, keysOf, type Logger } from "../../util/index.ts";
 import type { NodeConfig } from "../config.ts";
 import { type FromServing, THREAD_WORD, type ThreadData, type ToServing } from "./entry.ts";
 import { RESTART_MS, STEADY_MS, STOP_WITHIN_MS, THREAD_HEAP_MB } from "./limits.ts";
@@ -173,6 +173,6 @@ export class ServingHost {
 
 /** The settings with the ports that were chosen. */
 function atPorts(config: NodeConfig, addresses: Addresses): NodeConfig {
-  const servers = Object.entries(addresses) as [keyof Addresses, { readonly port: number }][];
-  return { ...config, ...Object.fromEntries(servers.map(([key, { port }]) => [key, { ...config[key], port }])) };
+  const servers = keysOf(addresses).map((key) => [key, { ...config[key], port: addresses[key]?.port }]);
+  return { ...config, ...Object.fromEntries(servers) };
 }

@@ -156,8 +156,10 @@ export type TuplePrefix<T extends readonly unknown[]> = T extends readonly [infe
 type Codecs<T extends readonly unknown[]> = { readonly [I in keyof T]: KeyCodec<T[I], unknown> };
 
 /** Parts one after the other; ordered by the first, then the second, ... Any leading parts make a prefix. */
-export function tupleKey<T extends readonly unknown[]>(...codecs: Codecs<T>): KeyCodec<T, TuplePrefix<T>> {
-  const parts: readonly KeyCodec<unknown, unknown>[] = codecs;
+export function tupleKey<T extends readonly unknown[]>(...codecs: Codecs<T>): KeyCodec<T, TuplePrefix<T>>;
+export function tupleKey(
+  ...parts: readonly KeyCodec<unknown, unknown>[]
+): KeyCodec<readonly unknown[], readonly unknown[]> {
   const sizeOf = (key: readonly unknown[]): number =>
     key.reduce<number>((size, part, i) => size + (parts[i]?.size(part) ?? 0), 0);
   const writeTo = (key: readonly unknown[], out: Uint8Array, offset: number): number =>
@@ -165,9 +167,8 @@ export function tupleKey<T extends readonly unknown[]>(...codecs: Codecs<T>): Ke
   return {
     size: sizeOf,
     write: writeTo,
-    // The parts are read by the codecs of T in order, which makes the array a T.
-    read: (cursor) => parts.map((part) => part.read(cursor)) as readonly unknown[] as T,
-    prefix(prefix: readonly unknown[]) {
+    read: (cursor) => parts.map((part) => part.read(cursor)),
+    prefix(prefix) {
       const out = new Uint8Array(sizeOf(prefix));
       writeTo(prefix, out, 0);
       return out;

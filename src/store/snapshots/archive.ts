@@ -113,7 +113,8 @@ export async function loadArchive(path: string, directory: SnapshotDirectory): P
   const piped = pipeline(source, unpacked);
   piped.catch(() => {});
   try {
-    const tar = new TarReader(unpacked[Symbol.asyncIterator]() as AsyncIterator<Buffer>);
+    const parts: AsyncIterator<Buffer> = unpacked[Symbol.asyncIterator]();
+    const tar = new TarReader(parts);
     const record = parseRecord(Buffer.from(await tar.file(RECORD, MAX_RECORD_BYTES)).toString("utf8"));
     for (const [i, hash] of chunkHashes(record).entries())
       await staging.saveChunk(i, checked(await tar.file(chunkFile(i), MAX_CHUNK_BYTES), hash, chunkFile(i)));

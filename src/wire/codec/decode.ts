@@ -43,12 +43,9 @@ const NO_RULES: DecodeRules = {};
 const decoders = new WeakMap<DescMessage, Decoder>();
 
 /** Reads the message that the reader holds. */
-export function readMessage<D extends DescMessage>(
-  reader: WireReader,
-  schema: D,
-  rules: DecodeRules = NO_RULES,
-): MessageShape<D> {
-  return new Run(reader, rules).message(decoderOf(schema)) as MessageShape<D>;
+export function readMessage<D extends DescMessage>(reader: WireReader, schema: D, rules?: DecodeRules): MessageShape<D>;
+export function readMessage(reader: WireReader, schema: DescMessage, rules: DecodeRules = NO_RULES): Fields {
+  return new Run(reader, rules).message(decoderOf(schema));
 }
 
 function decoderOf(schema: DescMessage): Decoder {
@@ -171,7 +168,7 @@ class Run {
 
   #scalar(plan: FieldPlan): unknown {
     const value = plan.scalar?.read(this.#reader);
-    if (plan.known !== undefined && this.#reader.strict && !plan.known.has(value as number)) {
+    if (plan.known !== undefined && this.#reader.strict && !plan.known.has(value)) {
       this.#reader.fail(`unknown value ${value} of field ${plan.name}`);
     }
     return value;

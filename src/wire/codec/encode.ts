@@ -17,9 +17,10 @@ const writer = new BackwardWriter();
  * The canonical bytes of a message: fields in ascending order, defaults left out, shortest varints. Throws one
  * sentence naming the field whose value does not fit.
  */
-export function encodeMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): Uint8Array {
+export function encodeMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): Uint8Array;
+export function encodeMessage(schema: DescMessage, message: Fields): Uint8Array {
   try {
-    writeMessage(encoderOf(schema), message as Fields);
+    writeMessage(encoderOf(schema), message);
     return writer.finish();
   } finally {
     writer.reset();

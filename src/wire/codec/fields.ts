@@ -27,7 +27,7 @@ export interface FieldPlan {
   readonly scalar: ScalarCodec | undefined;
   readonly message: DescMessage | undefined;
   /** Numbers of the enum. */
-  readonly known: ReadonlySet<number> | undefined;
+  readonly known: ReadonlySet<unknown> | undefined;
   /** Wire type of a value, and its tag. */
   readonly wireType: number;
   readonly tag: number;

@@ -25,12 +25,9 @@ export interface ParseOptions {
  * for absent. Type URLs stay as they were written. Throws `sdkErrors.jsonUnmarshal` naming the place, for an unknown
  * field as well.
  */
-export function fromJson<D extends DescMessage>(
-  schema: D,
-  json: JsonValue,
-  options: ParseOptions = {},
-): MessageShape<D> {
-  return parseMessage(schema, json, beginning(options)) as MessageShape<D>;
+export function fromJson<D extends DescMessage>(schema: D, json: JsonValue, options?: ParseOptions): MessageShape<D>;
+export function fromJson(schema: DescMessage, json: JsonValue, options: ParseOptions = {}): unknown {
+  return parseMessage(schema, json, beginning(options));
 }
 
 /** The message of the JSON of an `Any`, with its type: what `fromJson` of an `Any` would pack. */

@@ -3,6 +3,7 @@ import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/w
 import { equalBytes, toBase64 } from "../../util/index.ts";
 import { type Any, unpackAny } from "../any.ts";
 import { encodeMessage } from "../codec/index.ts";
+import { fieldValue } from "../field-value.ts";
 import { type Namespace, toNamespace } from "../namespace.ts";
 import { isNeverNull, jsonOmitsEmpty, Scalar, scalarOf } from "../options.ts";
 import { findTypeUrl } from "../registry.ts";
@@ -42,27 +43,19 @@ export function toJson<D extends DescMessage>(
   if (isMessage(message, AnySchema)) return printAny(message, options);
   if (isMessage(message, TimestampSchema)) return formatProtoTimestamp(message);
   if (isMessage(message, DurationSchema)) return formatDuration(message);
-  const fields = message as Readonly<Record<string, unknown>>;
   const json: Record<string, JsonValue> = {};
   for (const field of schema.fields) {
-    const value = printField(field, fields, options);
+    const value = printField(field, message, options);
     if (value !== undefined) json[field.name] = value;
   }
   return json;
 }
 
-function printField(
-  field: DescField,
-  message: Readonly<Record<string, unknown>>,
-  options: JsonOptions,
-): JsonValue | undefined {
-  if (field.oneof !== undefined) {
-    const chosen = message[field.oneof.localName] as { case?: string; value?: unknown } | undefined;
-    return chosen?.case === field.localName ? printValue(field, chosen.value, options) : undefined;
-  }
-  const value = message[field.localName];
+function printField(field: DescField, message: MessageShape<DescMessage>, options: JsonOptions): JsonValue | undefined {
+  const value = fieldValue(field, message);
+  if (field.oneof !== undefined) return value === undefined ? undefined : printValue(field, value, options);
   if (field.fieldKind === "list") {
-    return ((value ?? []) as readonly unknown[]).map((item) => printValue(field, item, options));
+    return Array.isArray(value) ? value.map((item) => printValue(field, item, options)) : [];
   }
   if (jsonOmitsEmpty(field) && (value === undefined || value === false || value === 0n)) return undefined;
   if (value === undefined) return printAbsent(field, options);

@@ -50,7 +50,8 @@ function decOf(digits: string): string | undefined {
 }
 
 export function printEnum(type: DescEnum, value: unknown): JsonValue {
-  return type.value[value as number]?.name ?? (value as number);
+  const number = Number(value);
+  return type.value[number]?.name ?? number;
 }
 
 /** Returned by a parser instead of throwing, because its caller knows the place. */

@@ -86,7 +86,8 @@ class JsonReader {
     const token = this.#take(STRING);
     if (token === undefined) this.#fail("a string in double quotes was expected");
     try {
-      return JSON.parse(token) as string;
+      const text: string = JSON.parse(token);
+      return text;
     } catch {
       return this.#fail("the string holds a line break, a control character or an unknown escape");
     }

@@ -5,6 +5,7 @@ import { AnySchema, DurationSchema } from "@bufbuild/protobuf/wkt";
 import { sha256 } from "../../crypto/index.ts";
 import { concatBytes, sdkErrors } from "../../util/index.ts";
 import { type Unpacked, unpackAny } from "../any.ts";
+import { fieldValue } from "../field-value.ts";
 import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { toNanos } from "../json/index.ts";
 import { encodeAminoPublicKey, type PublicKey, publicKeyFromAny } from "../keys/index.ts";
@@ -100,13 +101,6 @@ function encodeStruct(schema: DescMessage, message: MessageShape<DescMessage>, n
   return writer.finish();
 }
 
-function fieldValue(field: DescField, message: MessageShape<DescMessage>): unknown {
-  const values = message as Readonly<Record<string, unknown>>;
-  if (field.oneof === undefined) return values[field.localName];
-  const chosen = values[field.oneof.localName] as { case?: string; value?: unknown } | undefined;
-  return chosen?.case === field.localName ? chosen.value : undefined;
-}
-
 interface Named {
   readonly value: unknown;
   readonly names: AminoNames;
@@ -126,7 +120,7 @@ function writeField(writer: BinaryWriter, field: DescField, { value, names }: Na
 
 function writeList(writer: BinaryWriter, field: DescField, { value, names }: Named): void {
   const packed = new BinaryWriter();
-  for (const item of value as readonly unknown[]) {
+  for (const item of Array.isArray(value) ? value : []) {
     const bytes = lengthDelimited(field, item, names);
     if (bytes === undefined) packed.int64(varint(item));
     else bytesField(writer, field.number, bytes);

@@ -43,9 +43,10 @@ export function stdTxFromJson(text: string): Uint8Array {
 
 /** The amino JSON of such a binary, as chains of the ecosystem print it. Throws `sdkErrors.txDecode`. */
 export function stdTxToJson(bytes: Uint8Array): string {
-  const { msg, fee, signatures, ...rest } = readStdTx(bytes, "current");
+  const transaction = readStdTx(bytes, "current");
+  const { signatures } = transaction;
   const signed = isArray(signatures) && signatures.length > 0 ? signatures : null;
-  return printJson({ type: STD_TX_NAME, value: { msg, fee, signatures: signed, ...rest } as JsonObject });
+  return printJson({ type: STD_TX_NAME, value: { ...transaction, signatures: signed } });
 }
 
 type Names = { used: AminoNames };

@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, isMessage, type MessageShape, ScalarT
 import { type Any, AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { fromBase64, sdkErrors, toBase64, toUtf8 } from "../../util/index.ts";
 import { type Unpacked, unpackAny } from "../any.ts";
+import { fieldValue } from "../field-value.ts";
 import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   formatTimestamp,
@@ -139,7 +140,7 @@ function aminoJson(schema: DescMessage, message: MessageShape<DescMessage>, name
 function aminoFields(schema: DescMessage, message: MessageShape<DescMessage>, names: AminoNames): JsonObject {
   const json: Record<string, JsonValue> = {};
   for (const field of schema.fields) {
-    const value = fieldValue(field, message as Readonly<Record<string, unknown>>);
+    const value = fieldValue(field, message);
     if (aminoOneofName(field) !== "") addOneof(json, field, { value, names });
     else if (!isOmitted(field, value)) json[aminoFieldName(field)] = aminoField(field, value, names);
   }
@@ -160,12 +161,6 @@ function addOneof(json: Record<string, JsonValue>, field: DescField, { value, na
   json[key] = { type: aminoOneofName(field), value: { [aminoFieldName(field)]: aminoField(field, value, names) } };
 }
 
-function fieldValue(field: DescField, message: Readonly<Record<string, unknown>>): unknown {
-  if (field.oneof === undefined) return message[field.localName];
-  const chosen = message[field.oneof.localName] as { case?: string; value?: unknown } | undefined;
-  return chosen?.case === field.localName ? chosen.value : undefined;
-}
-
 function isOmitted(field: DescField, value: unknown): boolean {
   if (value === undefined) return true;
   if (field.fieldKind === "message" || aminoKeepsEmpty(field) || aminoEmptyIsNull(field)) return false;
@@ -174,7 +169,7 @@ function isOmitted(field: DescField, value: unknown): boolean {
 }
 
 function aminoField(field: DescField, value: unknown, names: AminoNames): JsonValue {
-  if (field.fieldKind === "list") return aminoList(field, value as readonly unknown[], names);
+  if (field.fieldKind === "list") return aminoList(field, Array.isArray(value) ? value : [], names);
   return aminoValue(field, value, names);
 }
 
@@ -185,7 +180,7 @@ function aminoList(field: DescField, items: readonly unknown[], names: AminoName
 
 function aminoValue(field: DescField, value: unknown, names: AminoNames): JsonValue {
   if (field.message !== undefined) return aminoJson(field.message, value as MessageShape<DescMessage>, names);
-  if (field.enum !== undefined) return value as number;
+  if (field.enum !== undefined) return Number(value);
   if (field.scalar === ScalarType.BYTES && value instanceof Uint8Array && value.length === 0) return "";
   return printScalar(field, value);
 }

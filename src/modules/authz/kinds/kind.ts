@@ -13,6 +13,7 @@ export interface Kind<D extends DescMessage = DescMessage> {
 }
 
 /** Ties a kind of authorization to its message type; lists of kinds do not know their types. */
-export function defineKind<D extends DescMessage>(kind: Kind<D>): Kind {
-  return kind as unknown as Kind;
+export function defineKind<D extends DescMessage>(kind: Kind<D>): Kind;
+export function defineKind(kind: Kind): Kind {
+  return kind;
 }

@@ -125,7 +125,7 @@ function snakeCase(key: string): string {
 
 /** JSON as the amino codec writes it: there, durations are numbers of nanoseconds in quotes. */
 function readValue(text: string, isDuration: boolean): JsonValue {
-  const value = read(() => JSON.parse(text) as JsonValue);
+  const value = read((): JsonValue => JSON.parse(text));
   if (isDuration && typeof value === "string" && /^\d{1,19}$/.test(value))
     return formatDuration(fromNanos(BigInt(value)));
   if (isObject(value) && Object.keys(value).length > 1000) throw errors.invalidContent("the value is too large");

@@ -22,7 +22,7 @@ export function olderGovQueries(keeper: GovKeeper): BoundService {
     proposals: (ctx, request) => {
       const { proposals, pagination } = findProposals(keeper, ctx, {
         ...request,
-        proposalStatus: request.proposalStatus as number,
+        proposalStatus: Number(request.proposalStatus),
       });
       return { proposals: proposals.map(olderProposal), pagination };
     },
@@ -56,7 +56,7 @@ function olderProposal(proposal: Proposal) {
   const content = unpackAs(MsgExecLegacyContentSchema, message)?.content ?? message;
   return {
     ...{ proposalId, content, totalDeposit },
-    status: status as number,
+    status: Number(status),
     finalTallyResult: olderTally(proposal.finalTallyResult),
     ...given({ submitTime, depositEndTime }),
     ...given({ votingStartTime: proposal.votingStartTime, votingEndTime: proposal.votingEndTime }),
@@ -73,7 +73,7 @@ function olderTally(tally: TallyResult | undefined) {
 }
 
 function olderVote({ proposalId, voter, options }: Vote) {
-  const older = options.map(({ option, weight }) => ({ option: option as number, weight: `${parseDec(weight)}` }));
+  const older = options.map(({ option, weight }) => ({ option: Number(option), weight: `${parseDec(weight)}` }));
   return { proposalId, voter, options: older };
 }
 

@@ -48,14 +48,17 @@ type Values<P> = { readonly [K in keyof P]: P[K] extends Param<infer T> ? T : ne
 export function defineMethod<P extends Readonly<Record<string, Param<unknown>>>>(
   params: P,
   call: (env: RpcEnvironment, values: Values<P>) => unknown,
+): RpcMethod;
+export function defineMethod(
+  params: Readonly<Record<string, Param<unknown>>>,
+  call: (env: RpcEnvironment, values: Readonly<Record<string, unknown>>) => unknown,
 ): RpcMethod {
   const entries = Object.entries(params);
   return {
     params: entries.map(([name]) => name),
     call(env, values, source) {
       const read = entries.map(([name, param]) => [name, readParam(param, { name, value: values(name), source })]);
-      // The entries are exactly the names and results of `params`.
-      return call(env, Object.fromEntries(read) as Values<P>);
+      return call(env, Object.fromEntries(read));
     },
   };
 }

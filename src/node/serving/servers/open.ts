@@ -1,5 +1,5 @@
 import type { ChainSource } from "../../../engine/index.ts";
-import { assert, equalBytes, type Logger } from "../../../util/index.ts";
+import { assert, equalBytes, keysOf, type Logger } from "../../../util/index.ts";
 import type { NodeConfig } from "../../config.ts";
 import { Dispatcher, type DispatcherOptions } from "../../dispatch.ts";
 import { clientBudget, urlHost } from "../../http/index.ts";
@@ -47,7 +47,7 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
     for (const each of closing.splice(0).reverse()) await each();
   };
   try {
-    for (const key of Object.keys(SERVERS) as ServerName[]) {
+    for (const key of keysOf(SERVERS)) {
       const server = await openServer(SERVERS[key], context);
       if (server === undefined) continue;
       closing.push(server.close);

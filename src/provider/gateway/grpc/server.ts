@@ -64,7 +64,7 @@ export class StatusServer {
   readonly #sessions = new Map<ServerHttp2Session, TLSSocket>();
   #isClosing = false;
   readonly #answer: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
-  readonly #calls = new WeakMap<Http2ServerRequest, Call>();
+  readonly #calls = new WeakMap<object, Call>();
 
   constructor(options: StatusServerOptions) {
     const { limits, now } = options;
@@ -74,7 +74,7 @@ export class StatusServer {
     const feed = new StatusFeed({ read, everyMs: limits.statusEvery, now });
     this.#answer = connectNodeAdapter({
       routes: (router) => addRoutes(router, feed),
-      contextValues: (request) => createContextValues().set(callKey, this.#calls.get(request as Http2ServerRequest)),
+      contextValues: (request) => createContextValues().set(callKey, this.#calls.get(request)),
       // Compressed messages may expand to a thousand times their size.
       acceptCompression: [],
       readMaxBytes: MAX_REQUEST_BYTES,
