@@ -1,3 +1,2 @@
 /** Recovery phrases, and the keys that are derived from them. */
 export * from "./mnemonic.ts";
-export * from "./mnemonic.ts";

@@ -4,10 +4,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../util/index.ts";
 import { ORDER_PHASES } from "../orders/index.ts";
 import { NO_METER, timed } from "./meter.ts";
-import { openMetrics } from "./open.ts";
 import { type ProviderState, readings } from "./readings.ts";
 import { MetricRegistry } from "./registry.ts";
-import { METRICS_LIMITS, MetricsServer, type MetricsServerOptions } from "./server.ts";
+import { METRICS_LIMITS, MetricsServer, type MetricsServerOptions, openMetrics } from "./server.ts";
 import { COUNTERS, GAUGES } from "./table.ts";
 
 const nothing = { cpu: 0n, memory: 0n, storage: 0n, gpu: 0n };

@@ -1,5 +1,10 @@
-import type { Dec } from "../../util/index.ts";
+import { randomBytes } from "node:crypto";
+import { DEC_ONE, type Dec, toHex } from "../../util/index.ts";
 import type { RowNeed } from "../inventory/index.ts";
+
+const GIB = 1n << 30n;
+const MIN_PER_GIB = 50n;
+const MAX_PER_GIB = 1_048_576n;
 
 /** Input of a strategy: the rows of an order, its tenant and the tenant's maximum price. */
 export interface PriceRequest {
@@ -15,4 +20,29 @@ export interface PricingStrategy {
   /** One line for the start of the log. */
   readonly description: string;
   price(request: PriceRequest): Promise<Dec>;
+}
+
+/** A price between two bounds that follow from the requested memory; for trials of a market, not for business. */
+export function randomRangePricing(random: () => bigint = randomUint64): PricingStrategy {
+  return {
+    description: "randomRange: between 50 and 1048576 per GiB of memory, at most the tenant's price",
+    async price({ rows, maxPrice }) {
+      const memory = rows.reduce((sum, row) => sum + row.memory * row.count, 0n);
+      const low = atLeastOne((memory * MIN_PER_GIB * DEC_ONE) / GIB);
+      const high = atLeastOne(smaller((memory * MAX_PER_GIB * DEC_ONE) / GIB, maxPrice));
+      return high <= low ? low : low + ((high - low) * random()) / (1n << 64n);
+    },
+  };
+}
+
+function randomUint64(): bigint {
+  return BigInt(`0x${toHex(randomBytes(8))}`);
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function atLeastOne(value: bigint): bigint {
+  return value < DEC_ONE ? DEC_ONE : value;
 }

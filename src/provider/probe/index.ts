@@ -1,2 +1,2 @@
-export { tryHost } from "./host.ts";
 export { Probe, type ProbeState } from "./probe.ts";
+export { tryHost } from "./trial.ts";

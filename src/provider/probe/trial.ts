@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ManifestService } from "../../sdl/index.ts";
+import { parseNetworks } from "../../util/servers/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import {
   type ClusterDriver,
@@ -12,8 +13,10 @@ import {
   PROBE_PORT,
   probeLease,
 } from "../cluster/index.ts";
-import type { LeaseRouter } from "../ingress/index.ts";
+import { CONNECTIONS_PER_ADDRESS, Ingress, ingressRouter, type LeaseRouter } from "../ingress/index.ts";
 import { type HostFault, hostFault } from "../reasons.ts";
+
+const HOST = "127.0.0.1";
 
 /** Parts of a trial. */
 export interface TrialOptions {
@@ -153,4 +156,25 @@ function specOf(id: LeaseKey, image: string): LeaseSpec {
   };
   const group = { name: SERVICE, services: [service] };
   return { id, group, version: "00".repeat(32), generation: 1, hosts: new Map(), ports: [] };
+}
+
+/** Tries a container beside no running provider, through an ingress of its own. Resolves with the fault, or with undefined. */
+export async function tryHost(
+  driver: ClusterDriver,
+  { provider, timeoutMs }: { readonly provider: string; readonly timeoutMs: number },
+): Promise<HostFault | undefined> {
+  const { routing, probe } = driver;
+  if (routing.ingress === "cluster" || probe === undefined) return undefined;
+  const nobody = parseNetworks([]);
+  const clients = { connectionsPerAddress: CONNECTIONS_PER_ADDRESS, trustedProxies: nobody, forwardedFrom: nobody };
+  const ingress = new Ingress({ backends: routing.backends.bind(routing), host: HOST, port: 0, clients });
+  const port = await ingress.listen();
+  let found: HostFault | undefined;
+  const router = ingressRouter(ingress, { port, loopbackPorts: false });
+  const place = { host: HOST, port };
+  await tryContainer({ driver, probe, router, ingress: () => place, provider, timeoutMs }, (fault) => {
+    found = fault;
+  });
+  await ingress.close();
+  return found;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { TokenScope } from "../../../crypto/index.ts";
+import { TOKEN_LEEWAY, type TokenClaims, type TokenLeases, type TokenScope } from "../../../crypto/index.ts";
 import { isOneOf } from "../../../util/index.ts";
 import { RateLimit } from "../../../util/servers/index.ts";
 import type { LeaseKey, OrderNumbers } from "../../../wire/index.ts";
@@ -10,8 +10,6 @@ import type { GatewayLimits } from "../limits.ts";
 import { type Credential, type CredentialCarrier, findCredential, readCredential } from "./credential.ts";
 import { ChainFacts } from "./facts.ts";
 import { authenticate, type Principal } from "./principal.ts";
-import { Replays } from "./replay.ts";
-import { allows, mentions } from "./scope.ts";
 
 /** The action of a route, and the lease it concerns. */
 export interface Access extends OrderNumbers {
@@ -164,4 +162,70 @@ export class Authorizer {
     if (gseq === undefined || oseq === undefined) return undefined;
     return { owner, dseq, gseq, oseq, provider: this.#options.provider };
   }
+}
+
+/**
+ * Used single-use tokens. The daemon does not know which tokens were used before it started, so tokens issued before
+ * then are refused.
+ */
+export class Replays {
+  readonly #since: number;
+  readonly #used = new Map<string, number>();
+
+  /** `since`: seconds since 1970. */
+  constructor(since: number) {
+    this.#since = since;
+  }
+
+  /** Uses a token up; throws `replayed` if it was used before. */
+  use({ iss, jti, iat, exp }: TokenClaims, now: number): void {
+    for (const [key, end] of this.#used) if (end < now) this.#used.delete(key);
+    const key = `${iss}/${jti}`;
+    if (this.#used.has(key) || iat < this.#since) throw gatewayErrors.replayed();
+    this.#used.set(key, exp + TOKEN_LEEWAY);
+  }
+}
+
+/** The access that a request wants. Without `gseq` it concerns all leases of the deployment here. */
+export interface Wanted extends OrderNumbers {
+  readonly provider: string;
+  readonly scope: TokenScope;
+  /** Services it is about; empty for all. */
+  readonly services: readonly string[];
+}
+
+type Permission = Extract<TokenLeases, { access: "granular" }>["permissions"][number];
+type Granted = NonNullable<Permission["deployments"]>[number];
+
+/** Whether a token allows the request; it allows only what it mentions. */
+export function allows(leases: TokenLeases, wanted: Wanted): boolean {
+  if (leases.access === "full") return true;
+  if (leases.access === "scoped") return leases.scope.includes(wanted.scope);
+  const permission = leases.permissions.find(({ provider }) => provider === wanted.provider);
+  if (permission === undefined) return false;
+  if (permission.access === "full") return true;
+  if (permission.access === "scoped") return permission.scope?.includes(wanted.scope) === true;
+  return permission.deployments?.some((granted) => covers(granted, wanted)) === true;
+}
+
+/** Whether a token allows the action on anything at all at the provider. */
+export function mentions(leases: TokenLeases, { provider, scope }: Pick<Wanted, "provider" | "scope">): boolean {
+  if (leases.access === "full") return true;
+  if (leases.access === "scoped") return leases.scope.includes(scope);
+  const permission = leases.permissions.find((each) => each.provider === provider);
+  if (permission === undefined) return false;
+  if (permission.access === "full") return true;
+  if (permission.access === "scoped") return permission.scope?.includes(scope) === true;
+  return (
+    permission.deployments?.some((granted) => granted.scope === undefined || granted.scope.includes(scope)) === true
+  );
+}
+
+function covers({ dseq, gseq, oseq, scope, services }: Granted, wanted: Wanted): boolean {
+  if (BigInt(dseq) !== wanted.dseq) return false;
+  if (gseq !== undefined && gseq !== wanted.gseq) return false;
+  if (oseq !== undefined && oseq !== wanted.oseq) return false;
+  if (scope !== undefined && !scope.includes(wanted.scope)) return false;
+  if (services === undefined) return true;
+  return wanted.services.length > 0 && wanted.services.every((name) => services.includes(name));
 }

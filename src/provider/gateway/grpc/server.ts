@@ -9,22 +9,27 @@ import {
 } from "node:http2";
 import type { Server as NetServer } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { create } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { Logger } from "../../../util/index.ts";
 import { endFailedHandshakes } from "../../../util/servers/index.ts";
-import { ProviderRPC } from "../../../wire/gen/svc/provider/v1/status_pb.js";
+import { ProviderRPC, type Status, StatusSchema } from "../../../wire/gen/svc/provider/v1/status_pb.js";
+import { fromNanos } from "../../../wire/index.ts";
 import { gatherClientParts } from "../../ingress/index.ts";
 import type { Authorizer, Caller } from "../access/authorizer.ts";
 import { type GatewayClients, listenForGateway } from "../clients.ts";
 import type { GatewayLimits } from "../limits.ts";
-import type { PublicOptions } from "../public-routes.ts";
+import { type PublicOptions, statusFigures } from "../public-routes.ts";
 import { limitConnections } from "../shares/connections.ts";
+import type { ResourceSum } from "../sources.ts";
 import { StatusFeed } from "./feed.ts";
 import { callError } from "./refusal.ts";
 import { addRoutes, type Call, callKey } from "./routes.ts";
-import { statusMessage } from "./status.ts";
 import { OpenStreams } from "./streams.ts";
+
+const NANOS = 1_000_000n;
 
 export interface StatusServerOptions extends PublicOptions {
   readonly host: string;
@@ -222,4 +227,34 @@ function refuse(response: Http2ServerResponse, { code, rawMessage }: ConnectErro
   if (response.stream?.destroyed) return;
   const status = { "grpc-status": `${code}`, "grpc-message": encodeURIComponent(rawMessage) };
   response.stream.respond({ ":status": 200, "content-type": "application/grpc", ...status }, { endStream: true });
+}
+
+/** The status as the gateway tells it over gRPC; `now` in milliseconds since 1970. */
+async function statusMessage(options: PublicOptions, now: number): Promise<Status> {
+  const { leases, inventory, orders, refusals, deployments, pending } = await statusFigures(options);
+  const { active, pending: waiting, available, error } = inventory;
+  return create(StatusSchema, {
+    errors: error === undefined ? [] : [error],
+    cluster: {
+      leases: { active: leases },
+      inventory: {
+        cluster: { nodes: available.map(({ name, ...left }) => ({ name, available: left })) },
+        reservations: { pending: totalOf(waiting), active: totalOf(active) },
+      },
+    },
+    bidEngine: { orders, refusals: { ...refusals } },
+    manifest: { deployments },
+    publicHostnames: [options.publicHostname],
+    timestamp: create(TimestampSchema, fromNanos(BigInt(now) * NANOS)),
+    broadcaster: { pending },
+    address: options.provider,
+  });
+}
+
+function totalOf(list: readonly ResourceSum[]) {
+  const sum = (name: keyof ResourceSum) => list.reduce((total, each) => total + each[name], 0n);
+  return {
+    count: list.length,
+    resources: { cpu: sum("cpu"), memory: sum("memory"), gpu: sum("gpu"), storage: sum("storage") },
+  };
 }
