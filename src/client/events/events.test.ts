@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NodeDouble, serveBlocks } from "../../../test/support/node-double.ts";
 import { ChainClient, followBlocks, type WatchedEvent, watchEvents } from "../index.ts";
-import type { SubscriptionItem } from "../rpc/websocket.ts";
-import { Queue } from "../rpc/websocket.ts";
+import { Queue, type SubscriptionItem } from "../rpc/websocket.ts";
 
 const node = new NodeDouble();
 let chain: ChainClient;

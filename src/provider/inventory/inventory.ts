@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterCapacity } from "../cluster/index.ts";
 import { addressesOf, addressShortage, couldHaveAddresses, usualPerOwner, type Wanting } from "./addresses.ts";
-import { hasGrown } from "./growth.ts";
 import type { Quantities } from "./need.ts";
 import type { RowNeed } from "./resources.ts";
-import { type Overcommit, type Placement, Room } from "./room.ts";
+import { hasGrown, type Overcommit, type Placement, Room } from "./room.ts";
 import { type Amounts, amountsOf, exceeded, OpenBids, RESOURCES } from "./shares.ts";
 
 /** A reservation is pending while a bid waits for its answer and active once the lease is ours. */

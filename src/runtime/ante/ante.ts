@@ -25,8 +25,7 @@ import {
   signatureCount,
   type VerifiedSignatures,
 } from "./signatures.ts";
-import type { FeeGranter, PreparedTx } from "./tx.ts";
-import { missingBytes } from "./tx.ts";
+import { type FeeGranter, missingBytes, type PreparedTx } from "./tx.ts";
 
 /** Limits and prices of transactions (parameters of module auth). */
 export interface AnteParams {
