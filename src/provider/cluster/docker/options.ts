@@ -113,25 +113,19 @@ export interface DockerLimits {
 }
 
 /** Options with every default filled in. */
-export interface DockerSettings {
-  readonly socket: string;
-  readonly stateDir: string;
-  readonly namePrefix: string;
-  readonly allowLocalImages: boolean;
-  readonly nodePortAddress: string;
-  readonly carrier: PortCarrier;
-  readonly kernelPorts: boolean;
+export interface DockerSettings
+  extends Required<Omit<DockerOptions, "nodePorts" | "runtime" | "weigher" | keyof DockerParts>>,
+    DockerParts {
   readonly nodePorts: PortRange | undefined;
-  readonly publicHostname: string;
-  readonly reserve: { readonly cpu: bigint; readonly memory: bigint; readonly storage: bigint };
-  readonly volumeSizeEnforcement: VolumeSizeEnforcement;
-  readonly thinVolumes: boolean;
-  readonly userNamespaces: boolean;
   readonly runtime: string | undefined;
+  readonly weigher: Program | undefined;
+}
+
+/** Options that may be given in part. */
+interface DockerParts {
+  readonly reserve: Required<NonNullable<DockerOptions["reserve"]>>;
   readonly gpus: GpuSettings;
   readonly registries: RegistrySettings;
-  readonly weigher: Program | undefined;
-  readonly log: Logger;
   readonly timing: DockerTiming;
   readonly limits: DockerLimits;
 }
