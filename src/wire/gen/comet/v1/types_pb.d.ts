@@ -175,7 +175,7 @@ export declare type Data = Message<"comet.v1.Data"> & {
 export declare const DataSchema: GenMessage<Data>;
 
 /**
- * Of misbehaviour; its content is not examined.
+ * Evidence of misbehaviour; its content is not examined.
  *
  * @generated from message comet.v1.Evidence
  */
@@ -340,7 +340,7 @@ export declare type CanonicalBlockID = Message<"comet.v1.CanonicalBlockID"> & {
 export declare const CanonicalBlockIDSchema: GenMessage<CanonicalBlockID>;
 
 /**
- * What a validator signs.
+ * Sign bytes of a validator.
  *
  * @generated from message comet.v1.CanonicalVote
  */
@@ -427,7 +427,7 @@ export declare type HashedParams = Message<"comet.v1.HashedParams"> & {
 export declare const HashedParamsSchema: GenMessage<HashedParams>;
 
 /**
- * What the block store keeps of an executed block beside the block itself.
+ * The block store's record of an executed block besides the block itself.
  *
  * @generated from message comet.v1.BlockResults
  */
@@ -458,7 +458,7 @@ export declare type BlockResults = Message<"comet.v1.BlockResults"> & {
   appHash: Uint8Array;
 
   /**
-   * Those of the next block, where this one changes them.
+   * Parameters of the next block, if this one changes them.
    *
    * @generated from field: comet.v1.ConsensusParams consensus_param_updates = 6;
    */

@@ -2,7 +2,7 @@
 // @generated from file grpc/reflection/v1alpha/reflection.proto (package grpc.reflection.v1alpha, syntax proto3)
 /* eslint-disable */
 
-// What a server serves, as gRPC's server reflection protocol has it.
+// The services of a server, in gRPC's server reflection protocol.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";

@@ -154,7 +154,7 @@ export declare type CommunityPoolSpendProposal = Message<"sdk.distribution.v1bet
 export declare const CommunityPoolSpendProposalSchema: GenMessage<CommunityPoolSpendProposal>;
 
 /**
- * What the rewards of a period add up to for one token bonded since the beginning.
+ * Rewards up to the end of a period for one token bonded since the beginning.
  *
  * @generated from message sdk.distribution.v1beta1.ValidatorHistoricalRewards
  */
@@ -165,7 +165,7 @@ export declare type ValidatorHistoricalRewards = Message<"sdk.distribution.v1bet
   cumulativeRewardRatio: DecCoin[];
 
   /**
-   * What still refers to the period: delegations, slashes, the present period.
+   * References to the period: delegations, slashes, the present period.
    *
    * @generated from field: uint32 reference_count = 2;
    */

@@ -52,7 +52,7 @@ export declare type Params = Message<"sdk.mint.v1beta1.Params"> & {
 export declare const ParamsSchema: GenMessage<Params>;
 
 /**
- * What is minted at present.
+ * Current minting.
  *
  * @generated from message sdk.mint.v1beta1.Minter
  */

@@ -12,7 +12,7 @@ import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_sdk_slashing_v1beta1_slashing: GenFile;
 
 /**
- * What the chain records of a validator's signatures.
+ * The chain's record of a validator's signatures.
  *
  * @generated from message sdk.slashing.v1beta1.ValidatorSigningInfo
  */

@@ -529,7 +529,7 @@ export declare type GenesisState = Message<"sdk.staking.v1beta1.GenesisState"> &
   lastTotalPower: Uint8Array;
 
   /**
-   * What the engine was told last.
+   * Last report to the engine.
    *
    * @generated from field: repeated sdk.staking.v1beta1.LastValidatorPower last_validator_powers = 3;
    */

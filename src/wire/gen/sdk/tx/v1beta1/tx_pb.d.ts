@@ -69,7 +69,7 @@ export declare type TxRaw = Message<"sdk.tx.v1beta1.TxRaw"> & {
 export declare const TxRawSchema: GenMessage<TxRaw>;
 
 /**
- * What SIGN_MODE_DIRECT signs.
+ * Sign bytes of SIGN_MODE_DIRECT.
  *
  * @generated from message sdk.tx.v1beta1.SignDoc
  */

@@ -13,7 +13,7 @@ import type { Coin } from "../../base/v1beta1/coin_pb.js";
 export declare const file_sdk_vesting_v1beta1_vesting: GenFile;
 
 /**
- * What all accounts with locked coins have in common. Times are seconds of the Unix clock.
+ * Fields of all accounts with locked coins. Times are seconds of the Unix clock.
  *
  * @generated from message sdk.vesting.v1beta1.BaseVestingAccount
  */

@@ -273,7 +273,7 @@ export declare type CliField = Message<"svc.options.v1beta1.CliField"> & {
   alias: string;
 
   /**
-   * What the text is.
+   * Meaning of the text.
    *
    * @generated from field: svc.options.v1beta1.CliText text = 4;
    */

@@ -18,7 +18,7 @@ export declare const file_svc_provider_v1_status: GenFile;
  */
 export declare type Status = Message<"svc.provider.v1.Status"> & {
   /**
-   * What is wrong with the cluster.
+   * Faults of the cluster.
    *
    * @generated from field: repeated string errors = 1;
    */
@@ -152,7 +152,7 @@ export declare type Node = Message<"svc.provider.v1.Node"> & {
   name: string;
 
   /**
-   * What is left of it.
+   * The free part.
    *
    * @generated from field: svc.provider.v1.Resources available = 2;
    */
@@ -209,14 +209,14 @@ export declare const ResourcesSchema: GenMessage<Resources>;
  */
 export declare type Reservations = Message<"svc.provider.v1.Reservations"> & {
   /**
-   * Those that wait for a bid's answer.
+   * Reservations that wait for a bid's answer.
    *
    * @generated from field: svc.provider.v1.ReservationsMetric pending = 1;
    */
   pending?: ReservationsMetric | undefined;
 
   /**
-   * Those that belong to leases.
+   * Reservations of leases.
    *
    * @generated from field: svc.provider.v1.ReservationsMetric active = 2;
    */
@@ -239,7 +239,7 @@ export declare type ReservationsMetric = Message<"svc.provider.v1.ReservationsMe
   count: number;
 
   /**
-   * Of all of them together.
+   * Total of all reservations.
    *
    * @generated from field: svc.provider.v1.Resources resources = 2;
    */

@@ -2,7 +2,7 @@
 // @generated from file sdk/base/tendermint/v1beta1/query.proto (package sdk.base.tendermint.v1beta1, syntax proto3)
 /* eslint-disable */
 
-// What a node reports about itself and its blocks.
+// A node's facts about itself and its blocks.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";

@@ -2,7 +2,7 @@
 // @generated from file sdk/base/tendermint/v1beta1/query.proto (package sdk.base.tendermint.v1beta1, syntax proto3)
 /* eslint-disable */
 
-// What a node reports about itself and its blocks.
+// A node's facts about itself and its blocks.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_comet_v1_types } from "../../../../comet/v1/types_pb.js";
