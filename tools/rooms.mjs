@@ -43,7 +43,7 @@ async function traced(path) {
     text += code.slice(last, each.at) + each.text;
     last = each.at;
   }
-  // Calls that a module makes while it is loaded are not the command's.
+  // Work of a module at load time is no call of the command.
   return `const __before = __als.getStore(); __als.enterWith("load");\n${text}${code.slice(last)}\n__als.enterWith(__before);`;
 }
 

@@ -100,7 +100,7 @@ function sumOf(parties: readonly (Input | Output)[]): IntCoin[] {
   return sumCoins(coins);
 }
 
-/** Changes the entries that are named and leaves the others; what loses its entry follows the default. */
+/** Changes the named entries and keeps the others; a denomination without an entry follows the default. */
 export function setSendEnabled(keeper: BankKeeper, ctx: Context, msg: MsgSetSendEnabled): object {
   checkAuthority(msg.authority);
   const changed = changedParams(keeper.getParams(ctx), msg);

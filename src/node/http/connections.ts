@@ -50,8 +50,8 @@ export function urlHost(host: string): string {
 }
 
 /**
- * Limits the connections of a server, and those of one client to a share of them; a connection above a limit is closed at
- * once. Trusted proxies and programs on the same machine have no share.
+ * Limits the connections of a server, and one client's share of them; a connection above a limit is closed at once.
+ * Trusted proxies and programs on the same machine have no share limit.
  */
 function limitConnections(server: Server, most: number, clients: Clients): void {
   const open = new Map<string, number>();

@@ -49,7 +49,7 @@ export class Routes {
     return [...this.#targets];
   }
 
-  /** What a host name without a route is told. */
+  /** Status for a host name without a route. */
   get missing(): 404 | 503 {
     return this.isWhole ? 404 : 503;
   }

@@ -103,7 +103,7 @@ export class MemoryCluster {
   readonly carrier: PortCarrier;
   /** Set to false, every call fails as with a cluster that is away. */
   reachable = true;
-  /** Why the cluster runs nothing of anybody. */
+  /** The reason why the cluster runs no containers. */
   obstacle: string | undefined;
 
   constructor(options: MemoryClusterOptions = {}) {

@@ -144,7 +144,7 @@ function readRoutesFile(read: ReadSetting, stateDir: string): Pick<IngressConfig
   );
 }
 
-/** What needs the address for TLS says so, rather than do nothing. */
+/** Flags that need the address for TLS are refused without it. */
 function readTls(read: ReadSetting): Pick<IngressConfig, "tls"> {
   const address = read(LEASES.ingressTlsListenAddress);
   const redirect = read(LEASES.ingressTlsRedirect);

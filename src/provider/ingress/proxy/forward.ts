@@ -9,8 +9,8 @@ import { Balancer, type Outcome, type RequestNature, RetryBudget } from "./retry
 
 export const CONNECT_TIMEOUT_MS = 5_000;
 /**
- * Requests and websockets of one lease that may be open at once: a quarter of all connections. Otherwise a tenant whose
- * visitors come from many addresses, and hold what they open, would keep all others out.
+ * Open requests and websockets of one lease: a quarter of all connections. Otherwise a tenant with visitors from many
+ * addresses who hold their connections could keep all others out.
  */
 const OPEN_PER_LEASE = 1_024;
 /** Informational answers that may come before the answer. */
@@ -69,7 +69,7 @@ export class Forwarder {
     try {
       await this.#forward(exchange, target);
     } catch {
-      // What the client or the replica sent cannot be passed on; that must end only this exchange.
+      // The client's or the replica's data cannot be passed on; only this exchange ends.
       exchange.answer.cut();
     }
   }
@@ -204,7 +204,7 @@ class BodyGuard {
   }
 }
 
-/** Counts what is open of each lease. */
+/** Counts the open requests of each lease. */
 class LeaseShares {
   readonly #most: number;
   readonly #open = new Map<string, number>();
@@ -243,7 +243,7 @@ class LeaseShares {
   }
 }
 
-/** What may be tried elsewhere: a failure, or an answer with an error status. */
+/** The failure or error status after which another replica may be tried. */
 function outcomeOf(result: Result): Outcome | undefined {
   if ("page" in result) return undefined;
   if ("outcome" in result) return result.outcome;

@@ -41,7 +41,7 @@ export class RoutesFile implements PlaneIngress {
   readonly #certificates: Certificates;
   /** Host names that were routed since the start. */
   readonly #seen = new Set<string>();
-  /** What the file had at the start, which counts until all leases are known. */
+  /** Contents of the file at the start, which count until all leases are known. */
   #before: HttpSections = {};
   #text = "";
   #problems: readonly string[] = [];
@@ -144,7 +144,7 @@ export class RoutesFile implements PlaneIngress {
     return { ...now, http: together([this.#kept(), now.http]) };
   }
 
-  /** What the file had at the start for host names that no lease has had since. */
+  /** Contents of the file at the start for host names that no lease has had since. */
   #kept(): HttpSections {
     const isKept = ([name]: [string, object]) => !this.#seen.has(name.replace(/^grpc\//, ""));
     const sections = SECTIONS.map((section) => {

@@ -274,13 +274,13 @@ const FIXED = 1n << 20n;
 interface ImageLayout {
   /** Length of the image. */
   readonly bytes: bigint;
-  /** Of `mkfs.ext4`. */
+  /** Options of `mkfs.ext4`. */
   readonly options: readonly string[];
 }
 
 /**
- * What the file system keeps for itself comes on top of the size: a volume of 64 MiB holds 64 MiB. The number of inodes
- * grows with the size, so that small files are limited as well.
+ * The file system's own overhead is added to the size: a volume of 64 MiB holds 64 MiB. The number of inodes grows with
+ * the size, so that small files are limited as well.
  */
 export function imageLayout(size: bigint, { journal }: ImageKind): ImageLayout {
   const inodes = clamp(size / BYTES_PER_INODE);

@@ -217,17 +217,17 @@ export class LeaseImages {
 
 /** A service of a lease is about to get an image. */
 export interface ImageWish {
-  /** That image, and those that the other services have. */
+  /** The new image, and the images of the other services. */
   readonly wanted: readonly WeighedImage[];
   /** Engine's ids of images that the lease had before, the oldest first. */
   readonly earlier: readonly string[];
-  /** Those that the service has until the new one is ready; afterwards nothing needs them. */
+  /** The service's images until the new one is ready; afterwards nothing needs them. */
   readonly leaving: ReadonlySet<string>;
   /** Bytes that all images of a lease may take. */
   readonly most: bigint;
 }
 
-/** Refuses images that take more than `most` bytes together. Those that services share count once. */
+/** Refuses images that take more than `most` bytes together. Shared images count once. */
 export function checkLeaseImages(images: readonly WeighedImage[], most: bigint): void {
   const total = totalOf(images);
   if (total <= most) return;
@@ -237,8 +237,8 @@ export function checkLeaseImages(images: readonly WeighedImage[], most: bigint):
 }
 
 /**
- * Removes images that a lease had before until what it has on the disk is no more than it may be, then refuses the new one
- * where that was not enough. An image that a container still runs from stays, and counts.
+ * Removes the lease's earlier images until its images on disk are within the limit, then refuses the new one if that
+ * was not enough. An image that a container still runs from stays, and counts.
  */
 export async function makeRoomForImage(
   images: Pick<Images, "weightOf" | "heldFor" | "discard">,

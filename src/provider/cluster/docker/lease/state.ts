@@ -118,7 +118,7 @@ export class LeaseState {
 export class Restarts {
   readonly #wanted = new Map<string, number>();
 
-  /** Asks for the running containers of a service; those that do not run are started anyway. */
+  /** Adds the running containers of a service; stopped ones are started anyway. */
   add(service: string, units: readonly Observed[]): void {
     const present = new Set(units.map(({ id }) => id));
     for (const id of this.#wanted.keys()) if (!present.has(id)) this.#wanted.delete(id);
@@ -130,11 +130,11 @@ export class Restarts {
     return this.#wanted.size;
   }
 
-  /** The next container of these to stop: none while one of them is not ready, the others of the service go on. */
+  /** The next of these containers to stop: none while one is not ready; other services continue. */
   next(units: readonly Observed[], isReady: (unit: Observed) => boolean): Observed | undefined {
     const waiting = units.filter((unit) => this.#isWaiting(unit));
     if (waiting.length === 0) return undefined;
-    // A container that is not ready serves nobody, so it can be first.
+    // A container that is not ready serves no requests, so it can be first.
     const idle = waiting.find((unit) => !isReady(unit));
     if (idle !== undefined) return idle;
     return units.every((unit) => unit.running && isReady(unit)) ? waiting[0] : undefined;

@@ -211,7 +211,7 @@ function isOf(labels: Readonly<Record<string, string>>, { address }: Holding): b
   return labels[LABEL.address] === addressName(address);
 }
 
-/** What MetalLB says of addresses, in the order in which it counts. */
+/** MetalLB's messages about addresses, in the order of their priority. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/\bin use\b|\bsharing\b/, "somebody else on the provider's cluster has it"],
   [
@@ -221,7 +221,10 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 const UNKNOWN = "the provider's load balancer refuses it";
 
-/** Why a service does not get its address, for its tenant: load balancers name services of others and the cluster's pools. */
+/**
+ * Why a service does not get its address, for its tenant: load balancers name other owners' services and the cluster's
+ * pools.
+ */
 function refusalText(refusal: Pick<Refusal, "reason" | "message"> | undefined): string | undefined {
   if (refusal === undefined) return undefined;
   const { reason, message } = refusal;

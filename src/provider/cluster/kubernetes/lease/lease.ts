@@ -330,10 +330,10 @@ export class Lease {
   }
 }
 
-/** Ended pods of a service that stay, for those who look for the reason. */
+/** Ended pods kept per service, for finding the reason. */
 const KEPT = 3;
 
-/** Removes what nodes have ended but the last few of each service: a cluster keeps thousands of them. */
+/** Deletes pods that nodes have ended, except the last few of each service: a cluster keeps thousands of them. */
 async function buryPods(context: DriverContext, namespace: string): Promise<void> {
   const ended = context.view.pods(namespace).filter((pod) => pod.ended && !pod.terminating);
   const services = new Set(ended.map(({ service }) => service));

@@ -43,7 +43,7 @@ export function leaseObjects(
   ];
 }
 
-/** Under this name nodes look for what Docker Hub takes. */
+/** The name under which nodes look for credentials of Docker Hub. */
 const HUB = "https://index.docker.io/v1/";
 
 /** With which nodes fetch the image of a service that names credentials. */

@@ -153,18 +153,18 @@ function versionOf({ metadata }: ApiEvent): number {
   return Number(metadata.resourceVersion ?? 0);
 }
 
-/** Reasons of the cluster to end a pod: it also names pods of others that take its place. */
+/** The cluster's reasons for ending a pod; it also names other owners' pods that take its place. */
 const ENDED = ["Evicted", "Preempted", "Preempting"];
 /** Nodes that do not get an image tell where they looked for it. */
 const NO_IMAGE = /^Failed to (?:pull|inspect) image |^Error: (?:Err)?(?:Invalid)?Image\w+/;
 
-/** What the cluster says of a pod. */
+/** An event of the cluster about a pod. */
 interface Said {
   readonly reason?: string;
   readonly message?: string;
 }
 
-/** What concerns nodes and their surroundings is said as in the status. */
+/** Messages about nodes and their surroundings use the words of the status. */
 export function noteOf({ reason = "", message = "" }: Said): string {
   if (reason === "FailedScheduling") return placingText(message);
   if (ENDED.includes(reason)) return evictedText(message);

@@ -157,7 +157,7 @@ export class Position {
     return this.#last?.at;
   }
 
-  /** Times are compared as texts: they are of one form. */
+  /** Times have one form and are compared as texts. */
   add(line: PodLine): void {
     const last = this.#last?.time ?? "";
     // The two streams of a program may pass one another by a moment.

@@ -238,7 +238,7 @@ function isSame(one: LeaseKey, other: LeaseKey): boolean {
   return formatLeaseId(one) === formatLeaseId(other);
 }
 
-/** What the cluster reports about an address that should route to a service. */
+/** The cluster's report about an address that should route to a service. */
 export type AddressState = Pick<LeasedAddress, "assigned" | "problem">;
 
 /** Every port of the addresses that the lease has, for its tenant. */
@@ -259,12 +259,12 @@ export function leasedAddresses(
   );
 }
 
-/** Why a port of the address does not lead to the lease, such as `53/UDP`: that of a sister has it. */
+/** Why a port of the address, such as `53/UDP`, does not lead to the lease: a sister's port has it. */
 export function portTaken(port: string): string {
   return `port ${port} of its IP address already leads to another group of this deployment: write another port with as:`;
 }
 
-/** Of clusters whose leases have no IP addresses of their own. */
+/** For clusters without leased IP addresses. */
 export const NO_ADDRESSES: ClusterAddresses = {
   async claim(_, endpoints) {
     if (endpoints.length > 0) throw clusterErrors.unsupported("leased IP addresses are not available here");
