@@ -5,7 +5,7 @@ import { CHECKS_A_PASS, MAX_CHECKS } from "./limits.ts";
 /** Very many cheap orders: what they cost the daemon in memory and in questions to the chain. */
 
 const BLOCK_MS = 6_000;
-/** Of one block. */
+/** Orders of one block. */
 const CROWD = 500;
 const MOST_KEPT = 6_000;
 const FEE = 1_000n;

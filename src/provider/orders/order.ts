@@ -48,7 +48,7 @@ export interface OrderStatus {
 
 /** An order in the operator's list. */
 export interface OrderEntry extends OrderStatus {
-  /** What would have to change before it is bid on; only of refused orders. */
+  /** The change that a bid needs; only for refused orders. */
   readonly obstacle?: Obstacle;
   /** Milliseconds since 1970 at which the provider learned of it. */
   readonly detectedAt: number;

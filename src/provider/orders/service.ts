@@ -134,7 +134,7 @@ export class OrderService {
     return this.#book.all().map(entryOf);
   }
 
-  /** What became of one order; undefined if the order is not known. */
+  /** Outcome of one order; undefined if the order is not known. */
   find(id: OrderKey): OrderStatus | undefined {
     const order = this.#book.get(formatOrderId(id));
     return order === undefined ? undefined : statusOf(order);
