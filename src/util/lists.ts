@@ -38,3 +38,8 @@ export function mapValues<K extends string, V, W>(values: Readonly<Record<K, V>>
 export function mapValues<V, W>(values: Readonly<Record<string, V>>, make: (value: V) => W): Record<string, W> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value)]));
 }
+
+/** Whether a value is an object with members, as of JSON. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

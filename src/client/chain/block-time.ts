@@ -1,6 +1,6 @@
+import { isRecord } from "../../util/index.ts";
 import { parseTimestamp, toNanos } from "../../wire/index.ts";
 import { clientErrors } from "../errors.ts";
-import { isRecord } from "../rpc/rpc.ts";
 import type { ChainClient } from "./chain.ts";
 
 /** Blocks over which the time between blocks is measured. */

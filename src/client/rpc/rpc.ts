@@ -1,4 +1,4 @@
-import { append, errorText, sdkErrors } from "../../util/index.ts";
+import { append, errorText, isRecord, sdkErrors } from "../../util/index.ts";
 import { BusyError, clientErrors, RpcError } from "../errors.ts";
 import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 import { httpTransport, type Transport } from "./transport.ts";
@@ -135,10 +135,6 @@ function resultOf(answer: unknown, node: string): unknown {
 /** The node's text becomes part of our sentence. */
 function oneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, " ");
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Why a call may succeed if it is made again. */

@@ -1,7 +1,6 @@
-import { errorText } from "../../util/index.ts";
+import { errorText, isRecord } from "../../util/index.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import { type Connect, type EventConnection, loadConnect } from "./event-connection.ts";
-import { isRecord } from "./rpc.ts";
 
 /** An item of a subscription. */
 export type SubscriptionItem =

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { toHexUpper } from "../../util/index.ts";
+import { isRecord, toHexUpper } from "../../util/index.ts";
 import {
   type ABCIMessageLog,
   ABCIMessageLogSchema,
@@ -8,7 +8,6 @@ import {
 } from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { makeAny, type Namespace, toNamespace } from "../../wire/index.ts";
 import type { BroadcastResult, CommittedTx } from "../chain/node.ts";
-import { isRecord } from "../rpc/rpc.ts";
 
 export type { TxResponse };
 export { TxResponseSchema };
