@@ -60,7 +60,14 @@ function isGiven({ name, value }: FlagSpec, flags: Flags): boolean {
 
 /** The cluster that the flags name, with its settings. */
 export function chosenCluster(flags: Flags): Cluster {
-  return chosenKind(flags).configure(settingReader(flagSettings(flags)));
+  const kind = chosenKind(flags);
+  const cluster = kind.configure(settingReader(flagSettings(flags)));
+  if (cluster.capabilities.carriesTraffic && flags.text("ingress") === "external")
+    throw usageError(
+      `--ingress external cannot be used with --${CHOICE} ${kind.name}`,
+      "leave it out: the ingress of the cluster carries HTTP to tenants' services",
+    );
+  return cluster;
 }
 
 /** Opens the cluster of a home's provider for a command that removes things from it. */

@@ -8,6 +8,7 @@ import { DEC_ONE, parseDec, settingReader } from "../../../util/index.ts";
 import { networkTexts } from "../../../util/servers/index.ts";
 import { flagSettings } from "../../command/flag-settings.ts";
 import { type Environment, resolveFlags } from "../../command/flags.ts";
+import { chosenCluster } from "./cluster.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
 
@@ -149,6 +150,12 @@ describe("the settings of a provider", () => {
     const { forwardedFrom } = settings({ "ingress-forwarded-from": "10.0.0.7,fd00::/8" }).ingress.clients;
     expect(networkTexts(forwardedFrom)).toEqual(["10.0.0.7", "fd00::/8"]);
     expect(() => settings({ "ingress-forwarded-from": "proxy.example" })).toThrow(/neither an address nor a network/);
+  });
+
+  test("refuse an external ingress beside a cluster that has its own", () => {
+    const given = { ingress: "external", cluster: "kubernetes" };
+    expect(() => chosenCluster(flags(given))).toThrow("--ingress external cannot be used with --cluster kubernetes");
+    expect(chosenCluster(flags({ ingress: "external" })).capabilities.carriesTraffic).toBe(false);
   });
 
   test("name the file of an external ingress, and refuse what only the built-in one does", () => {
