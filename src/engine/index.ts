@@ -11,15 +11,12 @@ export {
   verifyAnchor,
 } from "./embedded/blocks/anchor.ts";
 export {
-  AHEAD_TABLE,
-  aheadWrite,
-  BlockReader,
   type BlockRecord,
-  BlockStore,
   type ExecutedBlock,
   encodeSigned,
   type SignedBlock,
-} from "./embedded/blocks/block-store.ts";
+} from "./embedded/blocks/block-records.ts";
+export { AHEAD_TABLE, aheadWrite, BlockReader, BlockStore } from "./embedded/blocks/block-store.ts";
 export { blockIdMessage, blockMessage, encodeBlock } from "./embedded/blocks/codec.ts";
 export { headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
 export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "./embedded/blocks/merkle.ts";

@@ -1,5 +1,5 @@
 import type { AppInfo, AppQuery, AppQueryResult, CheckTx, CheckTxResult, ConsensusParams } from "../abci/index.ts";
-import type { BlockRecord } from "./embedded/blocks/block-store.ts";
+import type { BlockRecord } from "./embedded/blocks/block-records.ts";
 import type { ExecutedTx } from "./embedded/blocks/tx-rows.ts";
 import type { Block, Validator } from "./embedded/blocks/types.ts";
 import type { BlockListener } from "./embedded/events.ts";

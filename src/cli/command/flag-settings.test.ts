@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { NODE_SETTINGS } from "../../node/index.ts";
 import { asCount, parseCoin, readSetting, type Setting, WrongForm } from "../../util/index.ts";
-import { BIDS, CLUSTER, FEES, LEASES } from "../provider/run/settings.ts";
+import { BIDS, FEES } from "../provider/run/bid-settings.ts";
+import { CLUSTER, LEASES } from "../provider/run/settings.ts";
 import { flagSettings } from "./flag-settings.ts";
 import { type FileSettings, NO_SETTINGS, resolveFlags } from "./flags.ts";
 

@@ -1,5 +1,5 @@
 import type { ValidatorUpdate } from "../../abci/index.ts";
-import type { ExecutedBlock } from "./blocks/block-store.ts";
+import type { ExecutedBlock } from "./blocks/block-records.ts";
 import type { Attributes } from "./index/query.ts";
 import { attributesOf, txAttributes } from "./index/search.ts";
 import type { FoundTx } from "./index/tx-index.ts";

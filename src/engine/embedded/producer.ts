@@ -5,24 +5,19 @@ import {
   type ConsensusParams,
   type FinalizeBlockResult,
   MAX_BLOCK_BYTES,
-  type ValidatorUpdate,
   type VoteInfo,
 } from "../../abci/index.ts";
-import { consensusAddress } from "../../crypto/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { type Clock, equalBytes, toHex } from "../../util/index.ts";
 import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
+import type { ExecutedBlock, SignedBlock } from "./blocks/block-records.ts";
 import {
   aheadWrite,
   type BlockStore,
   blockWrites,
-  type ExecutedBlock,
   genesisWrite,
   paramsWrite,
   replayWrite,
-  type SignedBlock,
-  validatorsWrite,
-  votersWrite,
 } from "./blocks/block-store.ts";
 import { encodeBlock } from "./blocks/codec.ts";
 import {
@@ -45,6 +40,7 @@ import {
   NO_COMMIT,
   type Validator,
 } from "./blocks/types.ts";
+import { applyUpdates, setWrites, type ValidatorSets, validatorOf } from "./blocks/validator-sets.ts";
 import { verifyCommit } from "./blocks/vote.ts";
 import type { CommittedBlock } from "./events.ts";
 import type { TxIndex } from "./index/tx-index.ts";
@@ -73,12 +69,6 @@ interface Tip {
   readonly commit: Commit;
   readonly appHash: Uint8Array;
   readonly resultsHash: Uint8Array;
-}
-
-/** The signers of blocks, and the application's voters. One key signs here: voters with other keys are absent. */
-interface ValidatorSets {
-  readonly signers: readonly Validator[];
-  readonly voters: readonly Validator[];
 }
 
 /** The next block, with its votes if they were already given. */
@@ -372,35 +362,8 @@ export class Producer {
   }
 }
 
-/**
- * The sets of the block after the next. A signer that is no longer a voter keeps its power: no other signer can make
- * blocks.
- */
-function applyUpdates(sets: ValidatorSets, updates: readonly ValidatorUpdate[]): ValidatorSets {
-  if (updates.length === 0) return sets;
-  const powers = new Map(updates.map(({ pubKey, power }) => [toHex(pubKey), power]));
-  const changed = (validator: Validator): Validator => ({
-    ...validator,
-    power: powers.get(toHex(validator.pubKey)) ?? validator.power,
-  });
-  const known = new Set(sets.voters.map(({ pubKey }) => toHex(pubKey)));
-  const added = updates.filter(({ pubKey }) => !known.has(toHex(pubKey))).map(validatorOf);
-  return {
-    voters: [...sets.voters.map(changed), ...added].filter(({ power }) => power > 0n),
-    signers: sets.signers.map((signer) => (changed(signer).power > 0n ? changed(signer) : signer)),
-  };
-}
-
 function tell(step: string, txs?: number): void {
   if (STEPS.hasSubscribers) STEPS.publish({ step, txs });
-}
-
-function setWrites(height: bigint, { signers, voters }: ValidatorSets): Write[] {
-  return [validatorsWrite(height, signers), votersWrite(height, voters)];
-}
-
-function validatorOf({ pubKey, power }: ValidatorUpdate): Validator {
-  return { address: consensusAddress(pubKey), pubKey, power };
 }
 
 /** The time of the block after a commit: the time of its only vote. */

@@ -18,7 +18,8 @@ import { flagSettings } from "../../command/flag-settings.ts";
 import type { Flags } from "../../command/flags.ts";
 import { homeOf, userPath } from "../../command/home.ts";
 import { commandError, usageError } from "../../errors.ts";
-import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
+import { BIDS, FEES } from "./bid-settings.ts";
+import { CLUSTER, LEASES } from "./settings.ts";
 
 /** Folder of the daemon in the home. */
 export function providerDir(home: string): string {

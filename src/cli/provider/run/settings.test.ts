@@ -6,8 +6,9 @@ import { CLUSTER_KINDS } from "../../../provider/index.ts";
 import { settingReader } from "../../../util/index.ts";
 import { flagSettings } from "../../command/flag-settings.ts";
 import { resolveFlags } from "../../command/flags.ts";
+import { BIDS, FEES } from "./bid-settings.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
-import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
+import { CLUSTER, LEASES } from "./settings.ts";
 import { PROVIDER_RUN_FLAGS } from "./spec.ts";
 
 type Given = Readonly<Record<string, string | boolean>>;

@@ -2,8 +2,9 @@ import { CLUSTER_KINDS } from "../../../provider/index.ts";
 import type { FlagSpec } from "../../command/flag-spec.ts";
 import { GLOBAL_FLAGS, KEYRING_FLAGS, NODE_FLAG, TEXT_OUTPUT } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
+import { BIDS, FEES } from "./bid-settings.ts";
 import { clusterFlags, placeFlags } from "./cluster.ts";
-import { BIDS, CLUSTER, FEES, LEASES } from "./settings.ts";
+import { CLUSTER, LEASES } from "./settings.ts";
 
 const CHAIN_FLAGS: readonly FlagSpec[] = [
   NODE_FLAG,

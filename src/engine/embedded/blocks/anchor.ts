@@ -4,22 +4,15 @@ import type { Write } from "../../../store/index.ts";
 import { equalBytes, errorText, SvcError } from "../../../util/index.ts";
 import { type Genesis, type GenesisHead, genesisHash } from "../../genesis.ts";
 import {
-  type BlockReader,
   type BlockRecord,
-  baseWrite,
-  blockWrites,
   decodeRecord,
   decodeSigned,
   decodeValidators,
   encodeRecord,
   encodeValidators,
-  genesisWrite,
-  paramsWrite,
-  recordWrite,
   type SignedBlock,
-  validatorsWrite,
-  votersWrite,
-} from "./block-store.ts";
+} from "./block-records.ts";
+import { type BlockReader, baseWrite, blockWrites, genesisWrite, paramsWrite, recordWrite } from "./block-store.ts";
 import { decodeTxResult, encodeBlock, encodeTxResult } from "./codec.ts";
 import {
   blockIdFor,
@@ -33,6 +26,7 @@ import {
 } from "./hashes.ts";
 import type { ExecutedTx } from "./tx-rows.ts";
 import { type Block, type Header, NO_COMMIT, type Validator } from "./types.ts";
+import { setWrites } from "./validator-sets.ts";
 import { verifyCommit } from "./vote.ts";
 
 /** The signers of a block, and the application's voters on it. */
@@ -243,10 +237,7 @@ export function anchorWrites(anchor: Anchor, { genesis, params }: AnchorBeginnin
   return [
     ...(before === undefined ? [] : [recordWrite(before)]),
     ...blockWrites(executed),
-    ...sets.flatMap(({ signers, voters }, i) => [
-      validatorsWrite(height + BigInt(i), signers),
-      votersWrite(height + BigInt(i), voters),
-    ]),
+    ...sets.flatMap((each, i) => setWrites(height + BigInt(i), each)),
     paramsWrite(isChanged ? height + 1n : height, params),
     genesisWrite(genesisHash(genesis)),
     baseWrite(height),

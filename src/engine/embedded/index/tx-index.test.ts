@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { KvNetwork, kvTx } from "../../../../test/support/block-engine/network.ts";
 import { memoryDatabase } from "../../../store/index.ts";
-import { BlockStore, type ExecutedBlock } from "../blocks/block-store.ts";
+import type { ExecutedBlock } from "../blocks/block-records.ts";
+import { BlockStore } from "../blocks/block-store.ts";
 import { TxIndex } from "./tx-index.ts";
 
 /** A block with one transaction that has as many different attribute values as asked for. */

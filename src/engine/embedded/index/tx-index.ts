@@ -1,7 +1,8 @@
 import type { AppEvent } from "../../../abci/index.ts";
 import type { Database, Write } from "../../../store/index.ts";
 import { append, equalBytes } from "../../../util/index.ts";
-import type { BlockReader, ExecutedBlock } from "../blocks/block-store.ts";
+import type { ExecutedBlock } from "../blocks/block-records.ts";
+import type { BlockReader } from "../blocks/block-store.ts";
 import { txHash } from "../blocks/hashes.ts";
 import type { ExecutedTx } from "../blocks/tx-rows.ts";
 import { POSTING_TABLES, Postings, PostingsReader, termText } from "./postings.ts";
