@@ -2,6 +2,8 @@
  * Committed bank sends a second, one and fifty in a transaction, beside the ecosystem's reference node in the same run: the same
  * loader, the same genesis, a block a second, no limit on the gas of a block; processor time of the node and its disk.
  *
+ * `BENCH_BEFORE=<dist/svc.cjs of other checkouts, with commas between>` adds nodes of earlier builds (tools/earlier.mjs makes them).
+ *
  *   npm run bench -- sends-beside [runs] [transfers] [connections] [accounts]
  */
 import { join } from "node:path";
@@ -53,7 +55,9 @@ async function measure(): Promise<void> {
     "the nodes in turn; a block a second, no limit on its gas; committed sends over the time from the first to the last block " +
     "that holds them; disk is what the data of the node grew by.";
   const report = new Report("sends-beside", method);
-  const nodes: [string, Start][] = [["svc", ownNode], ...(await peers())];
+  const earlier = (process.env.BENCH_BEFORE ?? "").split(",").filter((path) => path !== "");
+  const before = earlier.map((main, i): [string, Start] => [`earlier build ${i + 1}`, ownNode(main)]);
+  const nodes: [string, Start][] = [["svc", ownNode()], ...before, ...(await peers())];
   for (const messages of MESSAGES) {
     const rows = nodes.map(([name, start]): Row => ({ name, start, rates: [], cpu: [], disk: [] }));
     for (let run = 0; run < runs; run++)
@@ -78,7 +82,8 @@ function reportRows(report: Report, title: string, rows: readonly Row[]): void {
     report.add({ name: `${name}: CPU of the node a send, ${title}`, unit: "ms", samples: cpu });
     report.add({ name: `${name}: disk of ${DISK_PER} sends, ${title}`, unit: "MiB", samples: disk });
   }
-  const [own, peer] = rows;
+  const [own, ...others] = rows;
+  const peer = others.find(({ start }) => start === peerNode);
   if (own === undefined || peer === undefined) return;
   const over = (pick: (row: Row) => readonly number[]) => ({
     unit: "x",
@@ -105,10 +110,14 @@ async function measureRow({ start, rates, cpu, disk }: Row, messages: number, { 
   }
 }
 
-async function ownNode(fixture: Fixture, accounts: number): Promise<Node> {
-  const addresses = loadKeys(accounts).map(({ address }) => address);
-  const { process: running, port, home } = await startBenchNode(fixture, addresses, { prepare: liftGasLimit });
-  return { network: OWN, pid: running.pid, port, data: join(home, "data") };
+/** A node of this build, or of the program at another path. */
+function ownNode(main?: string): Start {
+  return async (fixture, accounts) => {
+    const addresses = loadKeys(accounts).map(({ address }) => address);
+    const settings = { prepare: liftGasLimit, ...(main === undefined ? {} : { main }) };
+    const { process: running, port, home } = await startBenchNode(fixture, addresses, settings);
+    return { network: OWN, pid: running.pid, port, data: join(home, "data") };
+  };
 }
 
 /** The reference node, or nothing and the reason if it cannot be built. */
