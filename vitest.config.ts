@@ -42,7 +42,7 @@ const IN_PART = [
  * processes, databases of thousands of blocks. `npm test` runs them; `npm run check` leaves them out.
  */
 const SLOW = [
-  "test/{cluster-kind,memory-cluster}.test.ts",
+  "test/memory-cluster.test.ts",
   "src/app/{export,proofs,restart}.test.ts",
   "src/app/snapshots/snapshots.test.ts",
   "src/cli/completion/completion.test.ts",

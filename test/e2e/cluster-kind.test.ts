@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CLUSTER_KINDS } from "../src/provider/cluster/index.ts";
-import { notedSettings, settingReader } from "../src/util/index.ts";
-import { cliPage } from "../tools/docs/cli.ts";
-import { runCli } from "./cli/run.ts";
-import { clusterConformance } from "./support/conformance/index.ts";
-import { destroyExamples, exampleCluster, MISSING_IMAGE } from "./support/example-cluster.ts";
+import { CLUSTER_KINDS } from "../../src/provider/cluster/index.ts";
+import { notedSettings, settingReader } from "../../src/util/index.ts";
+import { cliPage } from "../../tools/docs/cli.ts";
+import { runCli } from "../cli/run.ts";
+import { clusterConformance } from "../support/conformance/index.ts";
+import { destroyExamples, exampleCluster, MISSING_IMAGE } from "../support/example-cluster.ts";
 
 /** A driver is a folder and a line in the list: here the line is added, and no other file knows the driver. */
-vi.mock("../src/provider/cluster/kinds.ts", async (original) => {
-  const { exampleCluster: added } = await import("./support/example-cluster.ts");
-  const { CLUSTER_KINDS: listed } = await original<typeof import("../src/provider/cluster/kinds.ts")>();
+vi.mock("../../src/provider/cluster/kinds.ts", async (original) => {
+  const { exampleCluster: added } = await import("../support/example-cluster.ts");
+  const { CLUSTER_KINDS: listed } = await original<typeof import("../../src/provider/cluster/kinds.ts")>();
   return { CLUSTER_KINDS: [...listed, added] };
 });
 
