@@ -110,6 +110,7 @@ const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
 const LONG = [
   ...(process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : []),
   ...(process.env.SVC_TEST_PROXIES === undefined ? ["test/attack/proxies.test.ts"] : []),
+  ...(process.env.SVC_TEST_EARLIER === undefined ? ["test/e2e/upgrade.test.ts"] : []),
   ...(process.env.SVC_TEST_ACME === undefined ? ["test/interop/acme-renewal.test.ts"] : []),
   ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/{kubernetes*,traefik}.test.ts"] : []),
 ];

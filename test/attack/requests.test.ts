@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { pause } from "../support/index.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { besiege } from "./lib/siege.ts";
-import { ask, callText } from "./lib/sockets.ts";
+import { ask, callText, nextStranger } from "./lib/sockets.ts";
 
 let node: AttackedNode;
 beforeAll(async () => {
@@ -84,7 +84,8 @@ describe("searches that are made to take long", () => {
 
 describe("websockets", () => {
   function open(): Promise<WebSocket> {
-    const socket = new WebSocket(`ws://${node.door.host}:${node.door.port}/websocket`);
+    const place = `ws://${node.door.host}:${node.door.port}/websocket`;
+    const socket = new WebSocket(place, { localAddress: nextStranger() });
     socket.on("error", () => {});
     return new Promise((resolve) => {
       socket.once("open", () => resolve(socket));

@@ -51,8 +51,9 @@ describeWithEngine("a provider whose surroundings change", () => {
     expect(await tenant.awaitReady(lease)).toBe(url);
 
     freeDisk(folder);
-    await tenant.awaitBids((await tenant.order(webFile())).id);
     await provider.process.line(/this provider bids again/);
+    await tenant.awaitBids(refused.id);
+    await tenant.close(refused.id);
     await tenant.close(ordered.id);
     await waitFor(async () => (await provider.leftovers()).length === 0, "everything to be gone");
   });

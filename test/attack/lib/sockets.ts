@@ -26,12 +26,17 @@ export function getText(path: string): string {
 const STRANGERS = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
 let opened = 0;
 
+/** The address of the next attacker. */
+export function nextStranger(): string {
+  return STRANGERS[opened++ % STRANGERS.length] ?? "";
+}
+
 /**
  * A connection of one attacker after the other that sends something; its errors do not matter, because the node may close it at
  * any time.
  */
 export function openSocket(door: Door, text: string | Uint8Array = ""): Socket {
-  const socket = connect({ ...door, localAddress: STRANGERS[opened++ % STRANGERS.length] ?? "" });
+  const socket = connect({ ...door, localAddress: nextStranger() });
   socket.on("error", () => {});
   if (text.length > 0) socket.write(text);
   return socket;
