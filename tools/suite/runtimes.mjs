@@ -1,4 +1,5 @@
-// Other versions of Node.js: the npm package `node` holds the program of each, which is kept in .cache/.
+// Other versions of Node.js: npm has a package with the program for each platform, which is kept in .cache/. (The package
+// `node` installs it by a script, and this project runs none.)
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,8 @@ const DOWNLOAD_MINUTES = 5;
 export function nodeOf(major) {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
   const folder = join(root, ".cache", `node${major}`);
-  const program = join(folder, "node_modules", "node", "bin", "node");
+  const name = `node-${process.platform}-${process.arch}`;
+  const program = join(folder, "node_modules", name, "bin", "node");
   if (!existsSync(program)) {
     const args = [
       "install",
@@ -20,7 +22,7 @@ export function nodeOf(major) {
       "--no-audit",
       "--no-fund",
       "--loglevel=error",
-      `node@${major}`,
+      `${name}@${major}`,
     ];
     spawnSync("npm", args, { stdio: ["ignore", "ignore", "inherit"], timeout: DOWNLOAD_MINUTES * 60_000 });
   }

@@ -88,14 +88,12 @@ describe("random proposals, deposits and votes", () => {
     },
   );
 
-  it.skipIf(RUNS < ENOUGH.runs || BLOCKS < ENOUGH.blocks)(
-    "do everything that can be done, in one run or another",
-    () => {
+  if (RUNS >= ENOUGH.runs && BLOCKS >= ENOUGH.blocks)
+    it("do everything that can be done, in one run or another", () => {
       const undone = govOperations.filter(({ name }) => !seen.has(`${name}: done`)).map(({ name }) => name);
       expect(undone).toEqual([]);
       expect([...ENDS, "expedited_proposal_rejected"].filter((end) => !seen.has(end))).toEqual([]);
-    },
-  );
+    });
 
   it("come to the same state from the same seed", () => {
     const hash = (): string => {

@@ -47,7 +47,8 @@ export function describeWholeRuns({ seeds, operations, record }: WholeRuns): voi
       },
     );
 
-    it.skipIf(seeds.length * operations < ENOUGH_FOR_ALL)("does each thing with success in one of these runs", () => {
+    if (seeds.length * operations < ENOUGH_FOR_ALL) return;
+    it("does each thing with success in one of these runs", () => {
       const undone = wholeOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
       expect(undone).toEqual([]);
       expect(allMessages().filter((name) => !messages.has(name) && !Object.hasOwn(ELSEWHERE, name))).toEqual([]);

@@ -184,8 +184,8 @@ describe("bounds", () => {
   test("an answer without end is cut, and so is one that does not come", async () => {
     const strict = server.client({ answerBytes: 1 << 20, callMs: 200 });
     server.intercept = (_request, response) => {
-      const more = () => {
-        if (!response.destroyed) response.write(" ".repeat(64 << 10), more);
+      const more = (error?: Error | null) => {
+        if (!error && !response.destroyed) response.write(" ".repeat(64 << 10), more);
       };
       more();
       return true;
