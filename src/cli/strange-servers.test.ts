@@ -30,7 +30,7 @@ function answering(body: string | Uint8Array, status = 200, headers: Headers = {
 }
 
 const rpc = (result: unknown): RequestListener => answering(JSON.stringify({ jsonrpc: "2.0", id: 1, result }));
-const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const STATUS = {
   node_info: { network: "x", version: "1" },
   sync_info: { latest_block_height: "1", latest_block_time: "" },
@@ -128,7 +128,7 @@ describe("a server that is not a node", () => {
       answering('{"error":{"code":-1,"message":"a\\nb","data":{"c":1}}}'),
       'RPC error -1 - a b: {"c":1}',
     ],
-    ["nesting", answering(`{"result":${deep}}`), "unexpected answer"],
+    ["nesting", answering(`{"result":${nested(20_000)}}`), "unexpected answer"],
   ])("that answers %s", async (_, listener, text) => {
     await refused(`http://${await listen(createServer(listener))}`, text);
   });
@@ -152,13 +152,18 @@ describe("a server that is not a node", () => {
     await refused(node, "bytes that are not a QueryTotalSupplyResponse", [["query", "bank", "total"]]);
   });
 
-  test("a status that is nested without end", async () => {
-    const text = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { ...STATUS, more: 0 } }).replace(
-      '"more":0',
-      `"more":${deep}`,
-    );
-    const node = await listen(createServer(answering(text)));
+  const statusWith = (more: string): RequestListener =>
+    answering(`{"jsonrpc":"2.0","id":1,"result":{"more":${more},${JSON.stringify(STATUS).slice(1)}}`);
+
+  test.each([128, 20_000])("a status that is nested %i levels deep", async (levels) => {
+    const node = await listen(createServer(statusWith(nested(levels))));
     for (const output of ["json", "text"]) await refused(node, "nested too deeply", [["status", "-o", output]]);
+  });
+
+  test("a status that is nested as deep as may be", async () => {
+    const node = await listen(createServer(statusWith(nested(127))));
+    for (const output of ["json", "text"])
+      expect((await runCli(["status", "--node", node, "-o", output])).code).toBe(0);
   });
 
   test("TLS on one side alone, and a certificate that nobody vouches for", async () => {

@@ -1,5 +1,5 @@
 import { isPrintable, printable } from "../../util/index.ts";
-import { isArray, isObject, type JsonValue, printJson } from "../../wire/index.ts";
+import { isArray, isObject, type JsonValue, MAX_JSON_DEPTH, printJson } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
 import type { Io } from "./io.ts";
 import { type Table, tableOf } from "./table.ts";
@@ -47,15 +47,20 @@ export function printAs({ flags, io }: Printing, value: JsonValue, text: string)
   io.out(flags.text("output") === "json" ? `${printJson(value)}\n` : text);
 }
 
-/** Prints a node's answer unchanged; only its nesting was checked before. */
+/** Prints a node's answer unchanged, unless its values are nested too deeply to be shown. */
 export function printAnswer(value: unknown, format: OutputFormat, io: ResultIo): void {
-  try {
-    printResult(value as JsonValue, format, io);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
+  const answer = value as JsonValue;
+  if (isDeeper(answer, MAX_JSON_DEPTH)) {
     const hint = "is this the RPC address of a node?";
-    throw commandError("the node's answer is nested too deeply to be shown", { cause, hint });
+    throw commandError("the node's answer is nested too deeply to be shown", { hint });
   }
+  printResult(answer, format, io);
+}
+
+/** Whether lists and objects are nested more than `levels` deep. */
+function isDeeper(value: JsonValue, levels: number): boolean {
+  if (value === null || typeof value !== "object") return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 /**
