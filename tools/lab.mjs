@@ -12,11 +12,11 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** Commands of each part; variables that are already set stay. */
 /** Commits that `upgrade` begins with: 0.1.0, and the last one before drivers and bids had their new form. */
 const VERSION_0_1_0 = "1752d1180abefe4522f2c76a9f040fb96cfcdb9a";
 const BEFORE = "d60357accbfba9986c0fb55b7653d6461684f575";
 
+/** Tests of each part and their environment; variables that are already set stay. */
 const PARTS = {
   /** Twenty markets of a thousand blocks, each with its own seed, and a million schedules of escrow. */
   market: {
