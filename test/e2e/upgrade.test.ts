@@ -18,7 +18,7 @@ describeWithEngine("an upgrade of a node and a provider with running leases", ()
     async (main) => {
       localnet = await TestLocalnet.start(200, main);
       const { tenant, node } = localnet;
-      const provider = await localnet.provider({ name: "provider", main });
+      const provider = await localnet.provider({ name: "provider", main, flags: ["--overcommit-pct-cpu", "300"] });
       const pages: [url: string, page: string][] = [];
       for (let i = 0; i < LEASES; i++) {
         const ordered = await tenant.order(webFile({ page: `page ${i}` }));
