@@ -25,7 +25,7 @@ export class Line {
     this.#reserve = reserve;
   }
 
-  /** There is more room or money: begins from the front. */
+  /** There is more room or money: begins from the front, once all orders of this round had their turn. */
   found(): void {
     this.#isFound = true;
     this.#askAt = 0;
@@ -53,8 +53,11 @@ export class Line {
   async next(now: number, intervalMs: number): Promise<readonly Tracked[]> {
     if (this.#isAsking || (this.#short !== undefined && now < this.#askAt)) return [];
     this.#askAt = now + intervalMs;
-    if (this.#isFound) this.#rest = this.#book.all().filter(isInLine).reverse();
-    this.#isFound = false;
+    // A round that began ends: room that is found again and again would otherwise keep those behind from their turn.
+    if (this.#rest.length === 0 && this.#isFound) {
+      this.#rest = this.#book.all().filter(isInLine).reverse();
+      this.#isFound = false;
+    }
     if (this.#rest.length === 0) this.#short = undefined;
     if (this.#rest.length === 0) return [];
     this.#isAsking = true;

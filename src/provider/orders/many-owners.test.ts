@@ -92,6 +92,29 @@ test("open bids hold at most half of the money for deposits, and one owner a par
   expect(orders.map((text) => market.bids.has(text))).toEqual([false, true, true, true]);
 });
 
+test("one owner who gives bids back again and again does not keep its many orders in front of another's", async () => {
+  market = new OrderMarket({ ...LIMITS, cores: 1_000n });
+  market.balances.utoken = 100n * DEPOSIT.amount;
+  let dseq = 0n;
+  const ask = () => market.ask("svc1hostile", ++dseq, { cpu: 1n });
+  const giveBack = () => {
+    const [bid = ""] = market.bids;
+    market.cancel(bid);
+    ask();
+  };
+  for (let at = 0; at < 2_500; at++) {
+    ask();
+    if (at % 500 === 0) await market.pass(0);
+  }
+  giveBack();
+  const text = await market.order("svc1honest", 1n, { cpu: 1n });
+  for (let second = 0; second < 20 && !market.bids.has(text); second++) {
+    await market.pass(1_000);
+    giveBack();
+  }
+  expect(market.bids.has(text)).toBe(true);
+}, 60_000);
+
 test("leased addresses go to one tenant up to a bound, and the rest is there for others", async () => {
   market = new OrderMarket({ cores: 20n, addresses: 5 });
   const wish = { cpu: 1n, leasedIp: true };
