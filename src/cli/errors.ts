@@ -1,4 +1,4 @@
-import { EXIT, errorText, printable, SvcError } from "../util/index.ts";
+import { EXIT, errorText, isOneOf, printable, SvcError } from "../util/index.ts";
 
 export { commandError } from "../util/index.ts";
 
@@ -32,8 +32,15 @@ export function reportError(error: unknown, options: { trace: boolean; err: (tex
   const hint = error instanceof SvcError || error instanceof UsageError ? error.hint : undefined;
   if (hint !== undefined) options.err(`Hint: ${shown(hint)}`);
   if (options.trace && error instanceof Error && error.stack !== undefined) options.err(printable(error.stack));
-  return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  if (error instanceof UsageError) return EXIT.usage;
+  return isOneOf(MISSING_PROGRAMS, error) ? EXIT.missing : EXIT.failed;
 }
+
+/** Errors about a program of somebody else that is not installed: CometBFT, and Go to build it. */
+const MISSING_PROGRAMS = [
+  { codespace: "engine", code: 8 },
+  { codespace: "engine", code: 9 },
+];
 
 /** A word longer than any address, hash or path that people read is cut: the user typed it and knows it. */
 const LONG_WORD = /[^\s"]{400,}/g;

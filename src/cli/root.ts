@@ -65,11 +65,12 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => {
-    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }, { CONFIG }, { COMPLETION }, { DEBUG }] =
+    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }, { ENGINE }, { CONFIG }, { COMPLETION }, { DEBUG }] =
       await Promise.all([
         import("./localnet/specs.ts"),
         import("./deploy/specs.ts"),
         import("./node/commands.ts"),
+        import("./engine/commands.ts"),
         import("./config/commands.ts"),
         import("./completion/commands.ts"),
         import("./debug/commands.ts"),
@@ -79,7 +80,7 @@ export const ROOT: CommandSpec = {
       ...under("Marketplace", [DEPLOY, ...MARKET]),
       ...under("Accounts and the chain", ACCOUNTS),
       ...under("Settings and tools", [CONFIG, DEBUG, COMPLETION, VERSION]),
-      ...under("Your own node", NODE_COMMANDS),
+      ...under("Your own node", [...NODE_COMMANDS, ENGINE]),
     ];
   },
 };

@@ -1,5 +1,12 @@
 export { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 export {
+  type EngineProgram,
+  findProgram,
+  installedProgram,
+  installProgram,
+  TESTED_VERSION,
+} from "./cometbft/program.ts";
+export {
   type Anchor,
   anchorAt,
   anchorWrites,

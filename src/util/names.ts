@@ -27,7 +27,8 @@ export const PORTS = {
   net: 8000,
 } as const;
 
-export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+/** Exit codes; `missing`: a program is not installed that the command runs. */
+export const EXIT = { done: 0, failed: 1, usage: 2, missing: 3, interrupted: 130 } as const;
 
 /** A genesis file with the state of a whole chain has some tens of MiB. */
 export const MAX_GENESIS_BYTES = 256 * 1024 * 1024;

@@ -7,8 +7,8 @@ import { ROOT } from "../support/index.ts";
 
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
- * library for proofs; a client of the ecosystem that knows nothing of us; the parts of a cluster; an ACME server; or the tool that
- * renders charts.
+ * library for proofs; a client of the ecosystem that knows nothing of us; the parts of a cluster; an ACME server; the tool that
+ * renders charts; or the consensus engine of the ecosystem.
  */
 export type PeerName =
   | "simd42"
@@ -26,7 +26,8 @@ export type PeerName =
   | "gateway-api"
   | "kwok"
   | "pebble"
-  | "helm";
+  | "helm"
+  | "cometbft";
 
 export interface PeerRan {
   readonly code: number;

@@ -3,6 +3,7 @@ import { moduleSetErrors } from "../../src/app/module-versions.ts";
 import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
 import { jwtErrors } from "../../src/crypto/token/jwt.ts";
+import { engineErrors } from "../../src/engine/errors.ts";
 import { keyringErrors } from "../../src/keyring/errors.ts";
 import { ledgerErrors } from "../../src/keyring/ledger/errors.ts";
 import { nodeErrors } from "../../src/node/errors.ts";
@@ -37,6 +38,7 @@ const OF_PROGRAMS: readonly ErrorTable[] = [
   ledgerErrors,
   jwtErrors,
   nodeErrors,
+  engineErrors,
   gatewayErrors,
   leaseErrors,
   clusterErrors,

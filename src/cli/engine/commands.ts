@@ -1,0 +1,30 @@
+import { TEXT_OUTPUT } from "../command/global-flags.ts";
+import type { CommandSpec } from "../command/spec.ts";
+
+/** `svc engine`: the program of CometBFT that runs a chain of several validators. */
+export const ENGINE: CommandSpec = {
+  name: "engine",
+  summary: "Install CometBFT, the engine for chains with several validators",
+  commands: async () => [
+    {
+      name: "install",
+      summary: "Build CometBFT with Go into the home; Go downloads its source and checks it",
+      flags: [
+        { name: "go", value: "<path>", summary: "program of Go 1.22.11 or newer (default: the one of PATH)" },
+        TEXT_OUTPUT,
+      ],
+      example: "svc engine install",
+      load: async () => (await import("./engine.ts")).engineInstall,
+    },
+    {
+      name: "show",
+      summary: "Show the program of CometBFT that a node would run",
+      flags: [
+        { name: "cometbft", value: "<path>", summary: "program of CometBFT (default: that of PATH, or of the home)" },
+        TEXT_OUTPUT,
+      ],
+      example: "svc engine show",
+      load: async () => (await import("./engine.ts")).engineShow,
+    },
+  ],
+};
