@@ -69,7 +69,12 @@ function askedName(socket: RequestHead["socket"]): string {
 /** The answer to a request that no service gets. TRACE would show a client's script what the proxy has added. */
 function requestFault(request: RequestHead): PageStatus | undefined {
   if (request.method === "TRACE") return 405;
-  return isPlain(request) ? undefined : 400;
+  return isPlain(request) && isReadable(request) ? undefined : 400;
+}
+
+/** Another transfer coding would be dropped on the way, and the service could not read the body (RFC 9112 section 6.1). */
+function isReadable({ headers: { "transfer-encoding": coding = "chunked" } }: RequestHead): boolean {
+  return coding.toLowerCase() === "chunked";
 }
 
 /** One host and a path: with two hosts, or another one in the address, proxy and replica could see different hosts. */

@@ -470,6 +470,10 @@ describe("ingress: bad clients", () => {
     ["two Host headers", `GET / HTTP/1.1\r\nHost: ${HOST}\r\nHost: other.example.com\r\n\r\n`],
     ["an address with a user", `GET http://${HOST}@other.example.com/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
     ["an address of another kind", `GET ftp://${HOST}/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
+    [
+      "another transfer coding",
+      `POST / HTTP/1.1\r\nHost: ${HOST}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+    ],
     ["two Host headers of an upgrade", `${websocketHead()}Host: other.example.com\r\n\r\n`],
   ])("refuses %s", async (_, text) => {
     const { address } = await replica((_request, response) => response.end("reached"));

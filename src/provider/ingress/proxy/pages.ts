@@ -3,7 +3,7 @@ import type { ClientAnswer } from "./exchange.ts";
 
 /** The ingress's own answers, one sentence each. */
 export const PAGES = {
-  400: "The request needs exactly one Host header and a path.",
+  400: "The request needs exactly one Host header, a path, and no transfer coding but chunked.",
   404: "No deployment on this provider has this host name.",
   405: "The method TRACE is not passed on.",
   413: "The request body is larger than the deployment allows (http_options.max_body_size).",
