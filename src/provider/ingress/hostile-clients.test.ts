@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { connect, createServer as createNetServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
 import { Ingress, type IngressOptions } from "./index.ts";
@@ -91,6 +92,45 @@ it("gives a lease no more open requests and websockets than its share, and serve
       return waiting;
     })
     .toBeGreaterThan(3);
+});
+
+const UPGRADE = "Connection: Upgrade\r\nUpgrade: ";
+const BEGUN = `POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 9\r\n\r\nhalf`;
+/** What a client sends before its connection ends, and how it ends. */
+const ENDS = {
+  "while it waits": [`${HEAD}\r\n`, "destroy"],
+  "with a reset": [`${HEAD}\r\n`, "reset"],
+  "with its own half": [`${HEAD}\r\n`, "end"],
+  "with requests that wait behind another": [`${HEAD}\r\n`.repeat(9), "destroy"],
+  "in a body": [BEGUN, "destroy"],
+  "in a body, with a reset": [BEGUN, "reset"],
+  "behind a body that is too large": [BEGUN.replace("9", "9999"), "destroy"],
+  "as a websocket": [`${HEAD}${UPGRADE}websocket\r\n\r\n`, "destroy"],
+  "as a websocket behind a request": [`${HEAD}\r\n${HEAD}${UPGRADE}websocket\r\n\r\n`, "reset"],
+  "with an upgrade that is ignored": [`${HEAD}${UPGRADE}h2c\r\n\r\n`, "reset"],
+  "with an upgrade that is ignored, behind a request": [`${HEAD}\r\n${HEAD}${UPGRADE}h2c\r\n\r\n`, "wait"],
+} as const;
+
+it.each(Object.entries(ENDS))("gives a place back when a connection ends %s", async (_, [text, end]) => {
+  const share = 3;
+  let isHolding = true;
+  const held: ServerResponse[] = [];
+  const port = await ingress((_request, response) => void (isHolding ? held.push(response) : response.end("served")), {
+    openPerLease: share,
+  });
+  for (let count = 0; count < 2 * share; count++) {
+    const socket = await open(port);
+    socket.write(text);
+    await sleep(30);
+    if (end === "reset") socket.resetAndDestroy();
+    else if (end === "end") socket.end();
+    else if (end === "destroy") socket.destroy();
+    for (const response of held.splice(0)) response.end();
+  }
+  isHolding = false;
+  await expect
+    .poll(async () => (await Promise.all([ask(port), ask(port), ask(port)])).map((got) => got.slice(9, 12)))
+    .toEqual(["200", "200", "200"]);
 });
 
 it("hands on the requests of a connection one by one, and ends one that sends hundreds at once", async () => {

@@ -518,6 +518,19 @@ describe("ingress: bad clients", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 .*plain undefined/s);
   });
 
+  it.each([
+    ["to another protocol", { Upgrade: "h2c" }],
+    ["to websocket, which has no body", { Upgrade: "websocket" }],
+  ])("keeps the body of a request that asks for an upgrade %s, and reads it within the limits", async (_, upgrade) => {
+    const { address } = await replica(async (request, response) => response.end(`got ${await bodyOf(request)}`));
+    const { port } = await ingress([address], { maxBodySize: 10 });
+    const asking = (body: string | readonly string[]) =>
+      send(port, { method: "POST", headers: { Connection: "Upgrade, HTTP2-Settings", ...upgrade }, body });
+    expect(await asking("question")).toMatchObject({ status: 200, body: "got question" });
+    expect(await asking(["in", "parts"])).toMatchObject({ status: 200, body: "got inparts" });
+    expect((await asking("far too long")).status).toBe(413);
+  });
+
   it("closes the connection to the replica when the client leaves", async () => {
     let closed = () => {};
     const left = new Promise<void>((resolve) => {

@@ -45,6 +45,11 @@ export class RequestLines<Request extends Asked, Response extends Answered> {
     if (line.length === 1) this.#begin(line);
   }
 
+  /** Whether a request of the connection has no whole answer yet. */
+  isAnswering(socket: object): boolean {
+    return this.#lineOf(socket).length > 0;
+  }
+
   #lineOf(socket: object): Line<Request, Response> {
     const known = this.#lines.get(socket);
     if (known !== undefined) return known;

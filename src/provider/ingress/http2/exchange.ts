@@ -122,7 +122,6 @@ export function streamTunnel(stream: ServerHttp2Stream, head: RequestHead): Tunn
   const answer = new StreamAnswer(stream);
   return {
     head: upgradeHead(head),
-    isWebsocket: true,
     client: stream,
     rest: Buffer.alloc(0),
     page: (status: PageStatus) => sendPage(answer, status),

@@ -5,6 +5,7 @@ import type { Decide } from "../decide.ts";
 import { exchangeOf, originForm } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
 import { gatherClientParts } from "./gather.ts";
+import { pairsOf, withoutHeader } from "./headers.ts";
 import { sendPage, sendRedirect, sendText, writePage, writeRedirect } from "./pages.ts";
 import { forwardUpgrade, socketTunnel } from "./upgrade.ts";
 
@@ -53,7 +54,9 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
   server.on("upgrade", (request, socket, head) => {
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
     socket.on("error", () => socket.destroy());
-    if (!(socket instanceof Socket)) return socket.destroy();
+    // Answers to earlier requests would come in the middle of the other protocol.
+    if (!(socket instanceof Socket) || lines.isAnswering(socket)) return socket.destroy();
+    if (!isWebsocket(request)) return readAgain(server, { request, socket, rest: head });
     if (isTooMany(socket)) return writePage(socket, 429);
     const wanted = originForm(request);
     const decision = decide(wanted);
@@ -63,6 +66,31 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
     forwardUpgrade(forwarder, decision.target, socketTunnel(wanted, socket, head));
   });
   return server;
+}
+
+/** Only websockets are joined: over another protocol (h2c) a client could send unseen what the proxy replaces. */
+function isWebsocket({ method, headers }: IncomingMessage): boolean {
+  const hasBody = Number(headers["content-length"] ?? 0) > 0 || headers["transfer-encoding"] !== undefined;
+  return method === "GET" && !hasBody && headers.upgrade?.toLowerCase() === "websocket";
+}
+
+interface Unwanted {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  /** Bytes that came after the headers. */
+  readonly rest: Buffer;
+}
+
+/**
+ * Ignores the wish for an upgrade (RFC 9110 section 7.8). Node.js has stopped reading requests here, so the server reads this one
+ * again, with its body; the connection ends with the answer.
+ */
+function readAgain(server: Server, { request, socket, rest }: Unwanted): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const headers = [...withoutHeader(rawHeaders, "upgrade"), "Connection", "close"];
+  const lines = [`${method} ${url} HTTP/${httpVersion}`, ...pairsOf(headers).map((pair) => pair.join(": "))];
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), rest]));
+  server.emit("connection", socket);
 }
 
 /** Lets a server that does not listen itself watch for slow requests; returns a function that ends the watch. */

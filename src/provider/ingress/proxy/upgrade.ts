@@ -16,10 +16,9 @@ const IDLE_MS = 3_600_000;
 /** A two-way byte stream: a connection, or a stream of one. */
 type Carrier = Duplex & { setTimeout(milliseconds: number, callback: () => void): unknown };
 
-/** A client's wish for an upgrade, in whichever version of HTTP it came. */
+/** A client's wish for a websocket, in whichever version of HTTP it came. */
 export interface Tunnel {
   readonly head: RequestHead;
-  readonly isWebsocket: boolean;
   readonly client: Carrier;
   /** Bytes that came after the request's headers. */
   readonly rest: Buffer;
@@ -34,8 +33,6 @@ export interface Tunnel {
 export function socketTunnel(head: RequestHead, socket: Socket, rest: Buffer): Tunnel {
   return {
     head,
-    // Over another protocol (h2c) a client could send unseen what the proxy replaces; such upgrades are not passed on.
-    isWebsocket: head.headers.upgrade?.toLowerCase() === "websocket",
     client: socket,
     rest,
     page: (status) => writePage(socket, status),
@@ -91,10 +88,8 @@ function tryNext(search: Search): void {
   );
   upstream.once("upgrade", (answer, connection, rest) => {
     upstream.setTimeout(0);
-    if (client.destroyed) return connection.destroy();
-    if (tunnel.isWebsocket) return join(tunnel, { answer, connection, rest });
-    connection.destroy();
-    tunnel.page(502);
+    if (client.destroyed) connection.destroy();
+    else join(tunnel, { answer, connection, rest });
   });
   upstream.once("response", (answer) => {
     if (client.destroyed) return answer.destroy();
@@ -117,17 +112,16 @@ function tryNext(search: Search): void {
 
 /** Undefined if the request cannot be passed on. */
 function openUpstream(
-  { head, isWebsocket }: Tunnel,
+  { head }: Tunnel,
   address: string,
   { headers, target }: { readonly headers: readonly string[]; readonly target: RouteTarget },
 ): ClientRequest | undefined {
-  const upgrade = isWebsocket ? ["Connection", "Upgrade", "Upgrade", "websocket"] : [];
   try {
     return httpRequest({
       ...placeOf(address),
       method: head.method ?? "GET",
       path: head.url ?? "/",
-      headers: [...headers, ...upgrade],
+      headers: [...headers, "Connection", "Upgrade", "Upgrade", "websocket"],
       setHost: false,
       maxHeaderSize: headerBytes(target.options),
       agent: false,
