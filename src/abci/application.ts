@@ -22,6 +22,10 @@ export interface Application extends SnapshotConnection {
   releaseClaim(claim: Claim): void;
   prepareProposal(request: PrepareProposal): readonly Uint8Array[];
   processProposal(request: ProcessProposal): boolean;
+  /**
+   * Executes a decided block. A block that was finalized and not committed is replaced: its engine ended in between, and
+   * sends it again.
+   */
   finalizeBlock(request: FinalizeBlock): FinalizeBlockResult;
   /**
    * Makes the finalized block durable, in one atomic write with an in-process engine's own writes. Returns the accounts

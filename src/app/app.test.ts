@@ -130,10 +130,11 @@ describe("the life of a chain", () => {
     }
   });
 
-  test("a finalized block waits for its commit", () => {
+  test("a block is finalized before it is committed, the first one twice if its engine sends it twice", () => {
     const app = newApp();
     initialise(app);
-    const request = {
+    expect(() => app.commit()).toThrow("finalized before");
+    const block = {
       ...NO_VOTERS,
       txs: [],
       height: 1n,
@@ -141,9 +142,31 @@ describe("the life of a chain", () => {
       proposer: new Uint8Array(20),
       hash: new Uint8Array(32),
     };
-    expect(() => app.commit()).toThrow("finalized before");
-    app.finalizeBlock(request);
-    expect(() => app.finalizeBlock(request)).toThrow("was not committed");
+    const genesis = app.finalizeBlock(block);
+    expect(app.finalizeBlock(block)).toEqual(genesis);
+    app.commit();
+    expect(app.info()).toMatchObject({ lastBlockHeight: 1n, lastBlockAppHash: genesis.appHash });
+  });
+
+  test("a finalized block is replaced when its engine sends it again", () => {
+    const chain = newChain();
+    const twin = newChain();
+    const request = (to: TestChain, txs: readonly Uint8Array[]) => ({
+      ...NO_VOTERS,
+      txs,
+      height: to.height + 1n,
+      time: to.time + 1n,
+      proposer: new Uint8Array(20),
+      hash: new Uint8Array(32),
+    });
+    for (let i = 0; i < 3; i++) {
+      const tx = chain.sign(send(chain), { from: chain.key("alice") });
+      chain.app.finalizeBlock(request(chain, []));
+      const again = chain.app.finalizeBlock(request(chain, [tx]));
+      expect(chain.app.finalizeBlock(request(chain, [tx]))).toEqual(again);
+      expect(chain.block([tx])).toEqual(twin.block([tx]));
+      expect(toHex(chain.app.info().lastBlockAppHash)).toBe(toHex(twin.app.info().lastBlockAppHash));
+    }
   });
 
   test("check state begins anew with every commit", () => {

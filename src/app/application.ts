@@ -267,7 +267,6 @@ export class SvcApplication implements Application {
   finalizeBlock(request: FinalizeBlock): FinalizeBlockResult {
     const { txs, height, time, proposer, lastCommit, misbehavior, nextValidatorsHash } = request;
     const last = this.#requireLast();
-    if (this.#finalized !== undefined) throw new Error("the last finalized block was not committed");
     if (height !== last.height + 1n) throw new Error(`block ${height} does not follow height ${last.height}`);
     const block = { chainId: last.chainId, height, time, proposer };
     const genesis = this.#genesis;

@@ -124,6 +124,12 @@ function readLater(numbers: Readonly<Record<string, unknown>>, part: GenesisPart
   return state;
 }
 
+/** Parameters of other engines and applications that would change blocks here without being used. */
+const UNSUPPORTED = [
+  ["abci", "vote_extensions_enable_height"],
+  ["version", "app"],
+] as const;
+
 function consensusParamsFromJson(fields: Fields): ConsensusParams {
   const block = fields.object("block");
   const evidence = fields.object("evidence");
@@ -138,6 +144,10 @@ function consensusParamsFromJson(fields: Fields): ConsensusParams {
       pubKeyTypes: fields.has("validator") ? fields.object("validator").texts("pub_key_types") : ["ed25519"],
     },
   };
+  for (const [part, name] of UNSUPPORTED) {
+    if (!fields.has(part) || !fields.object(part).has(name) || fields.object(part).integer(name) === 0n) continue;
+    throw new Error(`consensus_params.${part}.${name} must be 0: applications of svc do not have it`);
+  }
   const [problem] = consensusParamsProblems(params);
   if (problem !== undefined) throw new Error(`consensus_params.${problem}`);
   return params;
