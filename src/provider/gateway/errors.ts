@@ -84,7 +84,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [ingressErrors.hostInUse, 422, "hostname_in_use"],
     [ingressErrors.hostUnproven, 422, "hostname_unproven"],
     [ingressErrors.dnsAway, 503, "dns_unreachable"],
-    [ingressErrors.dnsBusy, 503, "dns_busy"],
     [ingressErrors.hostResting, 422, "hostname_resting"],
     [ingressErrors.tooManyHosts, 422, "too_many_hostnames"],
     [ingressErrors.notMovable, 400, "hostname_not_movable"],

@@ -23,10 +23,5 @@ export const ingressErrors = defineErrors("ingress", {
     "too many checks of your host names in the DNS",
     "write the records that the provider asked for, and try again in a minute",
   ],
-  dnsBusy: [
-    13,
-    "too many host names of all tenants wait to be checked in the DNS",
-    "nothing was changed; try again in a moment",
-  ],
   hostUnavailable: [12, "hostname not available here", "use another host name or another provider"],
 });

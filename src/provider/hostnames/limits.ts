@@ -9,15 +9,7 @@ export const HOST_LIMITS = {
   /** Simultaneous checks of names: of one manifest, of one owner, and of all tenants. */
   together: 4,
   ownerLookups: 8,
-  lookups: 32,
-  /** Checks that wait for their place, of all tenants together. */
-  waiting: 2_000,
-  /** After this many milliseconds a check moves to one of the slow places below. */
-  quickMs: 1_000,
-  slowLookups: 32,
-  ownerSlowLookups: 4,
-  /** Owners whose name servers are known to be silent. */
-  rememberedOwners: 5_000,
+  lookups: 512,
   /** Names that are checked for one owner at once, and refilled per second. */
   ownerBurst: 200,
   ownerPerSecond: 1,

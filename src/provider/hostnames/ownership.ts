@@ -1,9 +1,8 @@
-import { type Clock, systemClock } from "../../util/index.ts";
+import { type Clock, systemClock, Turns } from "../../util/index.ts";
 import { RateLimit } from "../../util/servers/index.ts";
 import type { LeaseKey } from "../../wire/index.ts";
 import { ingressErrors } from "./errors.ts";
 import { HOST_LIMITS } from "./limits.ts";
-import { LookupPlaces } from "./places.ts";
 import { CHALLENGE_LABEL, type HostProver } from "./proof.ts";
 import type { HostRegistry } from "./registry.ts";
 
@@ -36,12 +35,11 @@ type Judge = (host: string, find: () => Promise<Found>) => Promise<void>;
  */
 export class HostOwnership {
   readonly #options: OwnershipOptions;
-  readonly #places: LookupPlaces;
+  readonly #turns = new Turns({ each: HOST_LIMITS.ownerLookups, all: HOST_LIMITS.lookups });
   readonly #asked = new RateLimit(HOST_LIMITS.ownerBurst, HOST_LIMITS.ownerPerSecond);
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#places = new LookupPlaces(options.clock);
   }
 
   /** Resolves if the claimant may have the names as far as their domains are concerned; rejects with the reason. */
@@ -77,7 +75,7 @@ export class HostOwnership {
     for (let at = 0; at < names.length; at += HOST_LIMITS.together) {
       const some = names.slice(at, at + HOST_LIMITS.together);
       const { owner } = claimant;
-      const find = (name: string) => this.#places.run(owner, (signal) => this.#find(name, owner, signal));
+      const find = (name: string) => this.#turns.run(owner, () => this.#find(name, owner));
       const judged = some.map((name) => judge(name, () => find(name)));
       await Promise.all(judged);
     }
@@ -86,17 +84,17 @@ export class HostOwnership {
   /**
    * Who else has the name, and whether that owner would lose it to the claimant. Rejects where the owner may not have it.
    */
-  async #find(host: string, owner: string, signal: AbortSignal): Promise<Found> {
+  async #find(host: string, owner: string): Promise<Found> {
     const { registry, prover, clock = systemClock } = this.#options;
     if (prover === undefined) return { rival: registry.ownerOf(host), yields: false };
     if (!this.#asked.take(owner, clock.now())) throw ingressErrors.askedTooOften(`"${host}"`);
-    const proof = await prover.prove(host, owner, signal);
+    const proof = await prover.prove(host, owner);
     if (proof === "unknown") throw ingressErrors.dnsAway(`"${host}"`);
     if (proof === "no") throw ingressErrors.hostUnproven(`"${host}"`, { hint: this.#remedy(host, owner) });
     const rival = registry.ownerOf(host);
     if (rival === undefined || rival === owner) return { rival: undefined, yields: false };
     // A missing answer never takes a name away.
-    return { rival, yields: (await prover.prove(host, rival, signal)) === "no" };
+    return { rival, yields: (await prover.prove(host, rival)) === "no" };
   }
 
   #remedy(host: string, owner: string): string {

@@ -250,14 +250,3 @@ it("gives a name to one of two new holders whose proofs come at once, and takes 
   await ownership.establish(lease(ALICE, 3n), [HOST]);
   expect(() => registry.claim(lease(ALICE, 3n), [HOST])).toThrow(/in use/);
 });
-
-it("knows nothing and asks nothing once it was stopped", async () => {
-  const { open, asked } = dns({ [CHALLENGE]: "silence" });
-  const stop = new AbortController();
-  const proof = dnsProver({ aliasOf, open, limitMs: 1_000_000 }).prove(HOST, ALICE, stop.signal);
-  stop.abort();
-  expect(await proof).toBe("unknown");
-  const { length } = asked;
-  expect(await dnsProver({ aliasOf, open }).prove(HOST, ALICE, stop.signal)).toBe("unknown");
-  expect(asked).toHaveLength(length);
-});
