@@ -15,7 +15,7 @@ import { groupNeeds, openInventory } from "./inventory/index.ts";
 import { OrderService } from "./orders/index.ts";
 import { parseScales, scalePricing } from "./pricing/index.ts";
 
-const FILES = Number(process.env.SVC_TEST_FILES ?? sized(100, 2_000));
+const FILES = Number(process.env.SVC_TEST_FILES ?? sized(40, 2_000));
 const LOOK_EVERY = 100;
 const ROOT = resolve(import.meta.dirname, "../..");
 const REAL = ["examples", "test/vectors/sdl"].flatMap((folder) =>

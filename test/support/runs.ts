@@ -1,8 +1,10 @@
 import fc from "fast-check";
 
+export const IS_NIGHT = process.env.SVC_TEST_NIGHTLY !== undefined;
+
 /** The size of what guards a statistical promise: small in `npm test`, and large in `npm run nightly`. */
 export function sized(small: number, large: number): number {
-  return process.env.SVC_TEST_NIGHTLY === undefined ? small : large;
+  return IS_NIGHT ? large : small;
 }
 
 /** Rows of a table that takes minutes: every nth in `npm test`, all of them in `npm run nightly`. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { consensusKey } from "../../../test/support/chain/index.ts";
+import { sized } from "../../../test/support/runs.ts";
 import { pickOperation, type SimRandom, simRandom } from "../../../test/support/simulation/operation.ts";
 import { stakeOperations } from "../../../test/support/simulation/stake.ts";
 import type { Misbehavior } from "../../abci/index.ts";
@@ -7,9 +8,11 @@ import { consensusAddress } from "../../crypto/index.ts";
 import { type TestChain, testChain, testKey } from "../../testing/index.ts";
 import { NATIVE_DENOM, toHex } from "../../util/index.ts";
 
+/** Number of blocks in which everything happens. */
+const ENOUGH = 250;
 /** A run with a given seed repeats with `STAKE_SIM_SEED`; further runs take the seeds behind it. */
 const RUNS = Number(process.env.STAKE_SIM_RUNS ?? 1);
-const BLOCKS = Number(process.env.STAKE_SIM_BLOCKS ?? 250);
+const BLOCKS = Number(process.env.STAKE_SIM_BLOCKS ?? sized(100, ENOUGH));
 const SEED = Number(process.env.STAKE_SIM_SEED ?? 811);
 
 const OPERATORS = ["o1", "o2", "o3", "o4", "o5"];
@@ -124,7 +127,7 @@ describe("random holders and operators", () => {
       const outcomes = simulate(chain, seed, BLOCKS);
       if (process.env.STAKE_SIM_VERBOSE !== undefined) console.log(outcomes);
       chain.exportTwice();
-      if (BLOCKS < 250) return;
+      if (BLOCKS < ENOUGH) return;
       const undone = stakeOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
       expect(undone).toEqual([]);
       const wanted = ["slash", "liveness", "complete_unbonding", "complete_redelegation", "rewards"];

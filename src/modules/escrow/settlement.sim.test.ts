@@ -169,7 +169,7 @@ function runModel(words: readonly number[]): Outcome {
   return { earned, refunds: deposits, ends };
 }
 
-const RUNS = Number(process.env.SETTLEMENT_RUNS ?? sized(10_000, 100_000));
+const RUNS = Number(process.env.SETTLEMENT_RUNS ?? sized(3_000, 100_000));
 const SEED = Number(process.env.SETTLEMENT_SEED ?? 20_260_101);
 
 describe("settlement", () => {

@@ -9,7 +9,7 @@ import { NATIVE_DENOM, toHex } from "../../util/index.ts";
 /** In which everything happens, whatever the seed: a proposal that fails is in every other run. */
 const ENOUGH = { runs: 8, blocks: 150 };
 /** A run with a given seed repeats with `GOV_SIM_SEED`; further runs take the seeds behind it. */
-const RUNS = Number(process.env.GOV_SIM_RUNS ?? sized(2, ENOUGH.runs));
+const RUNS = Number(process.env.GOV_SIM_RUNS ?? sized(1, ENOUGH.runs));
 const BLOCKS = Number(process.env.GOV_SIM_BLOCKS ?? ENOUGH.blocks);
 const SEED = Number(process.env.GOV_SIM_SEED ?? 4711);
 

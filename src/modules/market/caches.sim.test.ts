@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { sized } from "../../../test/support/runs.ts";
 import { marketOperations } from "../../../test/support/simulation/market.ts";
 import { pickOperation, type SimAction, simRandom } from "../../../test/support/simulation/operation.ts";
 import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlock, NO_VOTERS } from "../../abci/index.ts";
@@ -12,7 +13,7 @@ import { GenesisStateSchema as DeploymentGenesis } from "../../wire/gen/svc/depl
 import { toJson } from "../../wire/index.ts";
 import { defaultParams as deploymentParams } from "../deployment/params.ts";
 
-const BLOCKS = 120;
+const BLOCKS = sized(50, 120);
 const SEED = Number(process.env.MARKET_SIM_SEED ?? 4712);
 /** The second node starts anew behind this many blocks. */
 const RESTART = 3;

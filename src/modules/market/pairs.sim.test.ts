@@ -76,7 +76,7 @@ function stage() {
 }
 
 /** All pairs take a minute. */
-const NTH = 3;
+const NTH = 5;
 
 describe("two messages about one deployment in the block in which its money ends", () => {
   const { chain: staged, id, alice, acts } = stage();

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { coin, groupSpec, MIN_DEPOSIT, marketEvents, orderOf, TestMarket } from "../../../test/support/chain/index.ts";
-import { runs } from "../../../test/support/runs.ts";
+import { sized } from "../../../test/support/runs.ts";
 import { type TestChain, type TestKey, testChain } from "../../testing/index.ts";
 import {
   GenesisStateSchema as DeploymentGenesis,
@@ -259,7 +259,7 @@ describe("pruning", () => {
     const { chain } = world;
     const keys = owners.map((name) => chain.key(name));
     const sizes: number[] = [];
-    const rounds = Math.min(60, runs(20));
+    const rounds = sized(10, 60);
     for (let round = 0; round < rounds; round++) {
       const ids = keys.map(({ address: owner }) => ({ owner, dseq: chain.height }));
       const create_ = (id: DeploymentKey) =>

@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { keyOf, simulateMarket } from "../../../test/support/market-run.ts";
+import { sized } from "../../../test/support/runs.ts";
 import { closeEverything, marketOperations } from "../../../test/support/simulation/market.ts";
 import { moduleAddress } from "../../crypto/index.ts";
 import type { TestChain } from "../../testing/index.ts";
 import { toHex } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 
+/** Number of blocks in which everything happens. */
+const ENOUGH = 250;
 /** A run with a given seed repeats with `MARKET_SIM_SEED`; further runs take the seeds behind it. */
 const RUNS = Number(process.env.MARKET_SIM_RUNS ?? 1);
-const BLOCKS = Number(process.env.MARKET_SIM_BLOCKS ?? 250);
+const BLOCKS = Number(process.env.MARKET_SIM_BLOCKS ?? sized(100, ENOUGH));
 const SEED = Number(process.env.MARKET_SIM_SEED ?? 4711);
 
 /** Closes everything open and returns the total of all users' balances. */
@@ -30,7 +33,7 @@ describe("random tenants and providers", () => {
       expect(closeAll(chain)).toBe(total);
       expect(chain.balance(encodeAddress(moduleAddress("escrow")))).toBe(0n);
       if (process.env.MARKET_SIM_VERBOSE !== undefined) console.log(outcomes, actions);
-      if (BLOCKS < 250) return;
+      if (BLOCKS < ENOUGH) return;
       const undone = marketOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
       expect(undone).toEqual([]);
       const wanted = [

@@ -3,7 +3,7 @@ import { type DeployFixture, openDeployFixture, type ProviderPlan } from "../../
 import { sampled } from "../../../test/support/runs.ts";
 
 /** Kills at every call take minutes. */
-const NTH = 5;
+const NTH = 10;
 
 let fixture: DeployFixture;
 

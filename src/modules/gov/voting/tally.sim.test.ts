@@ -15,7 +15,7 @@ import { Query as StakingQuery } from "../../../wire/gen/sdk/staking/v1beta1/que
 import { BondStatus, type Validator } from "../../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
 
 const RUNS = Number(process.env.TALLY_SIM_RUNS ?? sized(1, 5));
-const BLOCKS = Number(process.env.TALLY_SIM_BLOCKS ?? 120);
+const BLOCKS = Number(process.env.TALLY_SIM_BLOCKS ?? sized(60, 120));
 /** A run with a given seed repeats with `TALLY_SIM_SEED`; further runs take the seeds behind it. */
 const SEED = Number(process.env.TALLY_SIM_SEED ?? 4242);
 
