@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
 import { silentLogger } from "../../../util/index.ts";
+import { openAuthority } from "../../certificates/index.ts";
 import { dynamicConfiguration, optionsNotKept } from "./configuration.ts";
-import { RoutesFile } from "./routes-file.ts";
+import { RoutesFile, SETTLE_MS } from "./routes-file.ts";
 
 const LEASE = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
 const OTHER = { ...LEASE, dseq: 8n };
@@ -62,9 +64,7 @@ it.each<[Partial<HttpOptions>, string[]]>([
 });
 
 it("keeps routes of the last start until all leases are known, except those of names that a lease has had since", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-routes-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, "ingress", "routes.yaml");
+  const path = join(newFolder(), "ingress", "routes.yaml");
   const open = async (isWhole: boolean): Promise<RoutesFile> => {
     const file = new RoutesFile({ path, backends: () => TWO, folders: [], log: silentLogger });
     file.routes.isWhole = isWhole;
@@ -99,25 +99,102 @@ it("keeps routes of the last start until all leases are known, except those of n
   expect(hosts()).toEqual([]);
 });
 
-it("writes anew what it cannot read, and tries again what it could not write", async () => {
+/** A file of routes in a folder of the test's own, before `listen`. */
+function fileIn(folder: string, { log = silentLogger, folders = [] as string[] } = {}) {
+  const path = join(folder, "ingress", "routes.yaml");
+  const file = new RoutesFile({ path, backends: () => TWO, folders, log });
+  file.routes.isWhole = false;
+  onTestFinished(() => file.drain());
+  return { file, path, routers: () => JSON.parse(readFileSync(path, "utf8")).http.routers };
+}
+
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "svc-routes-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, "ingress", "routes.yaml");
+  return folder;
+}
+
+it.each([
+  "http: [",
+  "{}",
+  "null",
+  "[]",
+  '"text"',
+  '{"http":null}',
+  '{"http":{"routers":"abc"}}',
+  '{"http":{"routers":{"a":5}}}',
+])("begins with no routes where the file has %j", async (text) => {
+  const folder = newFolder();
+  const { file, path, routers } = fileIn(folder);
   mkdirSync(join(folder, "ingress"));
-  writeFileSync(path, "http: [");
-  const said: string[] = [];
-  const log = { ...silentLogger, error: (text: string) => void said.push(text) };
-  const file = new RoutesFile({ path, backends: () => TWO, folders: [], log });
-  file.routes.isWhole = false;
+  writeFileSync(path, text);
   await file.listen();
-  onTestFinished(() => file.drain());
-  const routers = () => JSON.parse(readFileSync(path, "utf8")).http.routers;
   expect(routers()).toBeUndefined();
+});
+
+it("reads the routes of the last start before it writes the first ones of its own", async () => {
+  const folder = newFolder();
+  const last = fileIn(folder);
+  last.file.routes.set("a.example", target());
+  await last.file.listen();
+  await last.file.drain();
+  const { file, routers } = fileIn(folder);
+  file.routes.set("b.example", target());
+  file.changed();
+  // Node ports may take longer to open than changes wait to be written together.
+  await sleep(2 * SETTLE_MS);
+  await file.listen();
+  expect(Object.keys(routers())).toEqual(expect.arrayContaining(["a.example", "b.example"]));
+});
+
+it("has the certificates from the first moment", async () => {
+  const folder = newFolder();
+  const authority = await openAuthority(folder);
+  const { chain, key } = await authority.issue("a.example", new AbortController().signal);
+  writeFileSync(join(folder, "a.crt"), chain);
+  writeFileSync(join(folder, "a.key"), key, { mode: 0o600 });
+  const { file, path } = fileIn(folder, { folders: [folder] });
+  await file.listen();
+  const { tls } = JSON.parse(readFileSync(path, "utf8"));
+  expect(tls.certificates).toEqual([{ certFile: chain, keyFile: key }]);
+});
+
+it.each([
+  ["removed", (path: string) => rmSync(path)],
+  ["changed", (path: string) => writeFileSync(path, "{}")],
+  ["removed with its folder", (path: string) => rmSync(dirname(path), { recursive: true })],
+])("writes the file anew when somebody has %s it", async (_, change) => {
+  const { file, path, routers } = fileIn(newFolder());
+  file.routes.set("a.example", target());
+  await file.listen();
+  change(path);
+  file.look();
+  await expect.poll(routers).toHaveProperty(["a.example"]);
+});
+
+it("writes nothing once another plane has taken over", async () => {
+  const { file, routers } = fileIn(newFolder());
+  await file.listen();
+  await file.drain();
+  file.routes.set("a.example", target());
+  file.changed();
+  await sleep(2 * SETTLE_MS);
+  expect(routers()).toBeUndefined();
+});
+
+it("tries again what it could not write", async () => {
+  const folder = newFolder();
+  const said: string[] = [];
+  const { file, routers } = fileIn(folder, {
+    log: { ...silentLogger, error: (text: string) => void said.push(text) },
+  });
+  await file.listen();
   renameSync(join(folder, "ingress"), join(folder, "away"));
+  writeFileSync(join(folder, "ingress"), "");
   file.routes.set("a.example", target());
   file.changed();
   await expect.poll(() => said).toEqual(["routes not published, trying again"]);
-  renameSync(join(folder, "away"), join(folder, "ingress"));
+  rmSync(join(folder, "ingress"));
   file.look();
   await expect.poll(routers).toHaveProperty(["a.example"]);
 });

@@ -1,5 +1,13 @@
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorText, type Logger, makePrivateDirectory, readFileText, replaceFile } from "../../../util/index.ts";
+import {
+  errorText,
+  isRecord,
+  type Logger,
+  makePrivateDirectory,
+  readFileText,
+  replaceFile,
+} from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import type { BackendRouting } from "../../cluster/index.ts";
 import { ChallengeAnswers } from "../decide.ts";
@@ -15,7 +23,7 @@ import {
 } from "./configuration.ts";
 
 /** Changes within this time are written together. */
-const SETTLE_MS = 50;
+export const SETTLE_MS = 50;
 /** How often certificates are checked, and a file is tried again that could not be written. */
 const LOOK_MS = 2_000;
 const MAX_FILE = 256 << 20;
@@ -44,6 +52,8 @@ export class RoutesFile implements PlaneIngress {
   /** Contents of the file at the start, which count until all leases are known. */
   #before: HttpSections = {};
   #text = "";
+  /** Differs after each change of the file by somebody else. */
+  #version = "";
   #problems: readonly string[] = [];
   #settling: NodeJS.Timeout | undefined;
   #looking: NodeJS.Timeout | undefined;
@@ -55,7 +65,7 @@ export class RoutesFile implements PlaneIngress {
 
   async listen(): Promise<number> {
     this.#before = this.#read();
-    makePrivateDirectory(dirname(this.#options.path));
+    this.look();
     this.#write();
     this.#looking = setInterval(() => this.look(), LOOK_MS).unref();
     return 0;
@@ -70,16 +80,18 @@ export class RoutesFile implements PlaneIngress {
     this.changed();
   }
 
-  /** Takes up certificates that have changed. */
+  /** Takes up certificates that have changed, and writes the file anew if somebody has changed or removed it. */
   look(): void {
+    if (this.#version !== versionOf(this.#options.path)) this.#text = "";
     const { problems } = this.#certificates.look();
     this.#tell(problems);
     this.changed();
   }
 
-  /** Routes or addresses are others than before. */
+  /** Routes or addresses are others than before. Nothing is written before the file of the last run was read. */
   changed(): void {
     for (const host of this.routes.hosts()) this.#seen.add(host);
+    if (this.#looking === undefined) return;
     this.#settling ??= setTimeout(() => this.#write(), SETTLE_MS);
   }
 
@@ -101,6 +113,7 @@ export class RoutesFile implements PlaneIngress {
 
   #stop(): void {
     clearInterval(this.#looking);
+    this.#looking = undefined;
     clearTimeout(this.#settling);
   }
 
@@ -113,9 +126,8 @@ export class RoutesFile implements PlaneIngress {
 
   #read(): HttpSections {
     try {
-      // The file is our own; one that is not is written anew.
-      const { http } = JSON.parse(readFileText(this.#options.path, { maxBytes: MAX_FILE })) as DynamicConfiguration;
-      return http;
+      const file: unknown = JSON.parse(readFileText(this.#options.path, { maxBytes: MAX_FILE }));
+      return isRecord(file) ? readSections(file.http) : {};
     } catch {
       return {};
     }
@@ -127,8 +139,10 @@ export class RoutesFile implements PlaneIngress {
     const text = JSON.stringify(this.#configuration(), undefined, 1);
     if (text === this.#text) return;
     try {
+      makePrivateDirectory(dirname(path));
       replaceFile(path, text);
       this.#text = text;
+      this.#version = versionOf(path);
     } catch (error) {
       log.error("routes not published, trying again", { path, err: errorText(error) });
     }
@@ -151,5 +165,25 @@ export class RoutesFile implements PlaneIngress {
       return [section, Object.fromEntries(Object.entries(this.#before[section] ?? {}).filter(isKept))] as const;
     });
     return Object.fromEntries(sections);
+  }
+}
+
+/** Sections of a file of the last run; a file of somebody else is written anew. */
+function readSections(http: unknown): HttpSections {
+  if (!isRecord(http)) return {};
+  const sections = SECTIONS.map((section) => {
+    const entries = http[section];
+    return [section, isRecord(entries) && Object.values(entries).every(isRecord) ? entries : {}] as const;
+  });
+  return Object.fromEntries(sections);
+}
+
+/** Empty if there is no file that can be seen. */
+function versionOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch {
+    return "";
   }
 }
