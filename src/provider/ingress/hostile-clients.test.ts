@@ -96,7 +96,7 @@ it("gives a lease no more open requests and websockets than its share, and serve
 
 const UPGRADE = "Connection: Upgrade\r\nUpgrade: ";
 const BEGUN = `POST / HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 9\r\n\r\nhalf`;
-/** What a client sends before its connection ends, and how it ends. */
+/** Bytes that a client sends, and how its connection ends. */
 const ENDS = {
   "while it waits": [`${HEAD}\r\n`, "destroy"],
   "with a reset": [`${HEAD}\r\n`, "reset"],
