@@ -63,7 +63,7 @@ export function textTable(rows: readonly (readonly string[])[]): string {
  * 6177).
  */
 export function clientNetwork(address: string): string {
-  const [plain = ""] = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%");
+  const [plain = ""] = address.split("%");
   if (!plain.includes(":")) return plain;
   const [head = "", tail] = plain.split("::");
   const first = head === "" ? [] : head.split(":");
@@ -71,6 +71,18 @@ export function clientNetwork(address: string): string {
   // An IPv4 address at the end takes the place of two.
   const have = first.length + last.length + (plain.includes(".") ? 1 : 0);
   const parts = tail === undefined ? first : [...first, ...Array<string>(8 - have).fill("0"), ...last];
+  const ipv4 = mappedAddress(parts);
+  if (ipv4 !== undefined) return ipv4;
   const network = parts.slice(0, 4).map((part) => Number.parseInt(part, 16).toString(16));
   return `${network.join(":")}::/64`;
+}
+
+/** The IPv4 address in the parts of an IPv4-mapped one (RFC 4291 section 2.5.5.2), written in either way. */
+function mappedAddress(parts: readonly string[]): string | undefined {
+  const values = parts.slice(0, 6).map((part) => Number.parseInt(part, 16));
+  if (values[5] !== 0xffff || values.slice(0, 5).some((value) => value !== 0)) return undefined;
+  const [first = "", second] = parts.slice(6);
+  if (second === undefined) return first;
+  const bytes = [first, second].map((part) => Number.parseInt(part, 16)).flatMap((value) => [value >> 8, value & 0xff]);
+  return bytes.join(".");
 }

@@ -59,6 +59,14 @@ it("closes a connection of a trusted proxy that names no client, and one of anyb
   expect(await answer(await through("127.0.0.2", ""))).toBe("HTTP/1.1 200 OK");
 });
 
+it("counts IPv4 clients one by one where a proxy listens for both families", async () => {
+  await open({ connectionsPerAddress: 1 });
+  const header6 = (client: string) => `PROXY TCP6 ${client} ::1 4660 8443\r\n`;
+  expect(await answer(await through(PROXY, header6("::ffff:cb00:7107")))).toBe("HTTP/1.1 200 OK");
+  expect(await answer(await through(PROXY, header6("::ffff:cb00:7108")))).toBe("HTTP/1.1 200 OK");
+  expect(await answer(await through(PROXY, header("203.0.113.7")))).toBe("closed");
+});
+
 it("takes the header before gRPC too", async () => {
   await open();
   const socket = await through(PROXY, header("203.0.113.7"), gateway.gateway.grpcPort, ["h2"]);
