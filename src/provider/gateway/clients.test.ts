@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
-import { connect as connectPlain, type Socket } from "node:net";
+import { type AddressInfo, connect as connectPlain, createServer, type Server, type Socket } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
 import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
 import { parseNetworks } from "../../util/servers/index.ts";
+import { GatewayClients } from "./clients.ts";
 
 const PROXY = "127.0.0.9";
 const ASK = "GET /address HTTP/1.1\r\nhost: gateway\r\n\r\n";
@@ -15,7 +16,7 @@ let gateway: GatewayHarness;
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await gateway.close();
+  await gateway?.close();
 });
 
 async function open(limits = {}): Promise<void> {
@@ -57,6 +58,31 @@ it("closes a connection of a trusted proxy that names no client, and one of anyb
   expect(await answer(await through(PROXY, ""))).toBe("closed");
   expect(await answer(await through("127.0.0.2", header("203.0.113.7")))).toBe("closed");
   expect(await answer(await through("127.0.0.2", ""))).toBe("HTTP/1.1 200 OK");
+});
+
+it("tells clients apart whom a proxy connects from one port of its own to two of the gateway's", async () => {
+  const clients = new GatewayClients(parseNetworks([PROXY]));
+  const named: (() => string)[] = [];
+  const listening: Server[] = [];
+  let localPort = 0;
+  for (const client of ["203.0.113.7", "203.0.113.8"]) {
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      named.push(() => clients.of(socket));
+    });
+    const listener = clients.front(server, { connections: 10 });
+    listening.push(listener);
+    await once(listener.listen(0, "127.0.0.1"), "listening");
+    const { port } = listener.address() as AddressInfo;
+    const socket = connectPlain({ host: "127.0.0.1", port, localAddress: PROXY, localPort });
+    sockets.push(socket);
+    await once(socket, "connect");
+    localPort = socket.localPort ?? 0;
+    socket.write(header(client));
+    await expect.poll(() => named.length).toBe(listening.length);
+  }
+  expect(named.map((name) => name())).toEqual(["203.0.113.7", "203.0.113.8"]);
+  for (const listener of listening) listener.close();
 });
 
 it("counts IPv4 clients one by one where a proxy listens for both families", async () => {

@@ -19,6 +19,7 @@ const CLOSING = 64;
 interface Ends {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
+  readonly localPort?: number | undefined;
 }
 
 /** Who connects: the other end of a connection, or the client that a trusted proxy names in the PROXY protocol. */
@@ -85,8 +86,9 @@ export class GatewayClients {
   }
 }
 
-function endOf({ remoteAddress = "", remotePort = 0 }: Ends): string {
-  return `${remoteAddress} ${remotePort}`;
+/** One end of a proxy may have a connection to each port of the gateway. */
+function endOf({ remoteAddress = "", remotePort = 0, localPort = 0 }: Ends): string {
+  return `${remoteAddress} ${remotePort} ${localPort}`;
 }
 
 /** Resolves with the port; rejects with one sentence if the port is taken. */

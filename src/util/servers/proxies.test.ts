@@ -26,6 +26,9 @@ it.each([
   ["a request", Buffer.from("GET / HTTP/1.1\r\n")],
   ["a line without an end", Buffer.from(`PROXY TCP4 ${"1".repeat(200)}`)],
   ["another family", Buffer.from("PROXY UDP4 203.0.113.7 10.0.0.1 4660 8443\r\n")],
+  ["a line without an address", Buffer.from("PROXY TCP4\r\n")],
+  ["an address that is none", Buffer.from("PROXY TCP4 client 10.0.0.1 4660 8443\r\n")],
+  ["an address of the other family", Buffer.from("PROXY TCP4 2001:db8::7 ::1 4660 8443\r\n")],
   ["another version", v2(0x31, 0x11, IPV4)],
   ["an extension without an end", Buffer.concat([SIGNATURE, Buffer.from([0x21, 0x11, 0xff, 0xff])])],
 ])("finds no header in %s", (_, data) => {

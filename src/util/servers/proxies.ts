@@ -32,10 +32,11 @@ function isStart(data: Buffer, start: Buffer): boolean {
 function readV1(data: Buffer): ProxyHeader | "more" | undefined {
   const end = data.subarray(0, MAX_V1_BYTES).indexOf("\r\n");
   if (end < 0) return data.length < MAX_V1_BYTES ? "more" : undefined;
-  const [, family, source] = data.toString("latin1", 0, end).split(" ");
+  const [, family, source = ""] = data.toString("latin1", 0, end).split(" ");
   const bytes = end + 2;
   if (family === "UNKNOWN") return { bytes, address: undefined };
-  return family === "TCP4" || family === "TCP6" ? { bytes, address: source } : undefined;
+  const version = family === "TCP4" ? 4 : family === "TCP6" ? 6 : undefined;
+  return isIP(source) === version ? { bytes, address: source } : undefined;
 }
 
 function readV2(data: Buffer): ProxyHeader | "more" | undefined {
