@@ -7,7 +7,7 @@
 export * from "./address.ts";
 export * from "./any.ts";
 export * from "./bounded.ts";
-export { decodeMessage, encodeMessage, MAX_MESSAGE_DEPTH, wireErrors } from "./codec/index.ts";
+export { decodeMessage, decodeStrictly, encodeMessage, MAX_MESSAGE_DEPTH, wireErrors } from "./codec/index.ts";
 export * from "./errors/index.ts";
 export * from "./ics23/index.ts";
 export * from "./ids.ts";

@@ -6,6 +6,7 @@ import {
   file_google_protobuf_timestamp,
 } from "@bufbuild/protobuf/wkt";
 import { file_comet_v1_abci } from "./gen/comet/v1/abci_pb.js";
+import { file_comet_v1_app } from "./gen/comet/v1/app_pb.js";
 import { file_comet_v1_types } from "./gen/comet/v1/types_pb.js";
 import { file_google_api_annotations } from "./gen/google/api/annotations_pb.js";
 import { file_sdk_auth_v1beta1_auth } from "./gen/sdk/auth/v1beta1/auth_pb.js";
@@ -93,6 +94,7 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "google.protobuf", file: () => file_google_protobuf_duration },
   { package: "google.protobuf", file: () => file_google_protobuf_timestamp },
   { package: "comet.v1", file: () => file_comet_v1_abci },
+  { package: "comet.v1", file: () => file_comet_v1_app },
   { package: "comet.v1", file: () => file_comet_v1_types },
   { package: "google.api", file: () => file_google_api_annotations },
   { package: "sdk.auth.v1beta1", file: () => file_sdk_auth_v1beta1_auth },

@@ -33,7 +33,7 @@ export function timestampOf(time: bigint): Timestamp {
   return create(TimestampSchema, { seconds: (time - nanos) / SECOND, nanos: Number(nanos) });
 }
 
-function timeOf(timestamp: Timestamp | undefined): bigint {
+export function timeOf(timestamp: Timestamp | undefined): bigint {
   return timestamp === undefined ? 0n : timestamp.seconds * SECOND + BigInt(timestamp.nanos);
 }
 

@@ -1,0 +1,243 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  Application,
+  AppliedChunk,
+  ConsensusParams,
+  FinalizeBlock,
+  FinalizeBlockResult,
+  SnapshotVerdict,
+} from "../../../abci/index.ts";
+import { equalConsensusParams, MAX_BLOCK_BYTES } from "../../../abci/index.ts";
+import type { Write } from "../../../store/index.ts";
+import { equalBytes } from "../../../util/index.ts";
+import {
+  CheckTxType,
+  ResponseApplySnapshotChunk_Result as ChunkResult,
+  ResponseProcessProposal_ProposalStatus as ProposalStatus,
+  type Request,
+  type RequestApplySnapshotChunk,
+  type RequestCheckTx,
+  type RequestFinalizeBlock,
+  type RequestInitChain,
+  type RequestOfferSnapshot,
+  type RequestPrepareProposal,
+  type RequestProcessProposal,
+  type ResponseSchema,
+  ResponseOfferSnapshot_Result as SnapshotResult,
+  ResponseVerifyVoteExtension_VerifyStatus as VerifyStatus,
+} from "../../../wire/gen/comet/v1/app_pb.js";
+import { timeOf } from "../../embedded/blocks/codec.ts";
+import { type Genesis, type GenesisHead, genesisHead } from "../../genesis.ts";
+import {
+  blockResultInit,
+  paramsOf,
+  placeOf,
+  queryInit,
+  Refusal,
+  resultInit,
+  snapshotInit,
+  updateInit,
+  updateOf,
+} from "./convert.ts";
+import { FRAME_ROOM } from "./limits.ts";
+
+type Answer = NonNullable<MessageInitShape<typeof ResponseSchema>["value"]>;
+
+/** Records of blocks beside the state of the application. */
+export interface BlockRecorder {
+  /** Writes that become durable with the state of a block. */
+  writes(block: FinalizeBlock, result: FinalizeBlockResult): readonly Write[];
+  /** Called when the block is durable. Returns the first height that the engine must keep; 0 = all. */
+  committed(block: FinalizeBlock, result: FinalizeBlockResult): bigint;
+}
+
+export interface AbciCallsParts {
+  readonly app: Application;
+  readonly genesis: Genesis;
+  /** Bytes of the genesis file. */
+  readonly genesisBytes: number;
+  /** Parameters of the next block; undefined before the chain begins. */
+  readonly params: ConsensusParams | undefined;
+  readonly recorder: BlockRecorder;
+}
+
+const SNAPSHOT_RESULTS: Readonly<Record<SnapshotVerdict, SnapshotResult>> = {
+  accept: SnapshotResult.ACCEPT,
+  abort: SnapshotResult.ABORT,
+  reject: SnapshotResult.REJECT,
+  rejectFormat: SnapshotResult.REJECT_FORMAT,
+  rejectSender: SnapshotResult.REJECT_SENDER,
+};
+
+const CHUNK_RESULTS: Readonly<Record<AppliedChunk["result"], ChunkResult>> = {
+  accept: ChunkResult.ACCEPT,
+  abort: ChunkResult.ABORT,
+  retry: ChunkResult.RETRY,
+  retrySnapshot: ChunkResult.RETRY_SNAPSHOT,
+  rejectSnapshot: ChunkResult.REJECT_SNAPSHOT,
+};
+
+/**
+ * Answers the calls of an engine. Throws `Refusal` for a call that does not fit the chain; every other error means that
+ * the node cannot go on.
+ */
+export class AbciCalls {
+  readonly #app: Application;
+  readonly #recorder: BlockRecorder;
+  readonly #head: GenesisHead;
+  readonly #genesisBytes: number;
+  /** Until the first block is committed. */
+  #genesis: Genesis | undefined;
+  #params: ConsensusParams | undefined;
+  #pending: { readonly block: FinalizeBlock; readonly result: FinalizeBlockResult } | undefined;
+
+  constructor({ app, genesis, genesisBytes, params, recorder }: AbciCallsParts) {
+    this.#app = app;
+    this.#recorder = recorder;
+    this.#head = genesisHead(genesis);
+    this.#genesisBytes = genesisBytes;
+    this.#genesis = app.info().lastBlockHeight === 0n ? genesis : undefined;
+    this.#params = params;
+  }
+
+  /** Most bytes of a request: a block, or before the first block the genesis file. */
+  get frameLimit(): number {
+    const { maxBytes } = (this.#params ?? this.#head.consensusParams).block;
+    const block = Number(maxBytes === -1n ? MAX_BLOCK_BYTES : maxBytes);
+    return Math.max(block, this.#genesis === undefined ? 0 : this.#genesisBytes) + FRAME_ROOM;
+  }
+
+  answer({ value }: Request): Answer {
+    switch (value.case) {
+      case "echo":
+        return { case: "echo", value: { message: value.value.message } };
+      case "flush":
+        return { case: "flush", value: {} };
+      case "info":
+        return { case: "info", value: { data: "svc", ...this.#app.info() } };
+      case "initChain":
+        return this.#initChain(value.value);
+      case "query":
+        return { case: "query", value: queryInit(this.#app.query(value.value)) };
+      case "checkTx":
+        return this.#checkTx(value.value);
+      case "prepareProposal":
+        return this.#prepareProposal(value.value);
+      case "processProposal":
+        return this.#processProposal(value.value);
+      case "finalizeBlock":
+        return this.#finalizeBlock(value.value);
+      case "commit":
+        return this.#commit();
+      case "extendVote":
+        return { case: "extendVote", value: {} };
+      case "verifyVoteExtension":
+        return { case: "verifyVoteExtension", value: { status: VerifyStatus.ACCEPT } };
+      default:
+        return this.#snapshotCall(value);
+    }
+  }
+
+  #initChain(request: RequestInitChain): Answer {
+    const genesis = this.#genesis;
+    if (genesis === undefined) throw new Refusal("the chain has begun already");
+    const { chainId, initialHeight } = request;
+    const [time, consensusParams] = [timeOf(request.time), paramsOf(request.consensusParams)];
+    const validators = request.validators.map(updateOf);
+    const isSame =
+      chainId === genesis.chainId &&
+      time === genesis.time &&
+      initialHeight === genesis.initialHeight &&
+      equalConsensusParams(consensusParams, genesis.consensusParams) &&
+      validators.length === genesis.validators.length &&
+      validators.every(({ pubKey, power }) =>
+        genesis.validators.some((own) => own.power === power && equalBytes(own.pubKey, pubKey)),
+      );
+    if (!isSame) throw new Refusal("the engine's genesis file is not the one of this home");
+    const begin = { chainId, time, initialHeight, validators, consensusParams, appState: genesis.appState };
+    const result = this.#app.initChain(begin);
+    this.#params = result.consensusParams ?? consensusParams;
+    return { case: "initChain", value: { validators: result.validators.map(updateInit), appHash: result.appHash } };
+  }
+
+  #checkTx({ tx, type }: RequestCheckTx): Answer {
+    this.#requireBegun();
+    const kind = type === CheckTxType.RECHECK ? "recheck" : "new";
+    return { case: "checkTx", value: resultInit(this.#app.checkTx({ tx, kind })) };
+  }
+
+  #prepareProposal(request: RequestPrepareProposal): Answer {
+    const place = placeOf(request, request.localLastCommit);
+    this.#requireNext(place.height);
+    const maxBytes = Number(request.maxTxBytes);
+    const txs = this.#app.prepareProposal({ ...place, txs: request.txs, maxBytes });
+    return { case: "prepareProposal", value: { txs: [...txs] } };
+  }
+
+  #processProposal(request: RequestProcessProposal): Answer {
+    const place = placeOf(request, request.proposedLastCommit);
+    this.#requireNext(place.height);
+    const { txs, hash } = request;
+    const status = this.#app.processProposal({ ...place, txs, hash }) ? ProposalStatus.ACCEPT : ProposalStatus.REJECT;
+    return { case: "processProposal", value: { status } };
+  }
+
+  #finalizeBlock(request: RequestFinalizeBlock): Answer {
+    const { txs, hash } = request;
+    const block = { ...placeOf(request, request.decidedLastCommit), txs, hash };
+    this.#requireNext(block.height);
+    const result = this.#app.finalizeBlock(block);
+    this.#pending = { block, result };
+    return { case: "finalizeBlock", value: blockResultInit(result) };
+  }
+
+  #commit(): Answer {
+    if (this.#pending === undefined) throw new Refusal("there is no finalized block to commit");
+    const { block, result } = this.#pending;
+    this.#app.commit(this.#recorder.writes(block, result));
+    this.#pending = undefined;
+    this.#genesis = undefined;
+    this.#params = result.consensusParamUpdates ?? this.#params;
+    return { case: "commit", value: { retainHeight: this.#recorder.committed(block, result) } };
+  }
+
+  #snapshotCall(value: Request["value"]): Answer {
+    switch (value.case) {
+      case "listSnapshots":
+        return { case: "listSnapshots", value: { snapshots: this.#app.listSnapshots().map(snapshotInit) } };
+      case "offerSnapshot":
+        return { case: "offerSnapshot", value: { result: this.#offerSnapshot(value.value) } };
+      case "loadSnapshotChunk":
+        return { case: "loadSnapshotChunk", value: { chunk: this.#app.loadSnapshotChunk(value.value) } };
+      case "applySnapshotChunk":
+        return { case: "applySnapshotChunk", value: this.#applyChunk(value.value) };
+      default:
+        throw new Refusal("the request is empty");
+    }
+  }
+
+  #offerSnapshot({ snapshot, appHash }: RequestOfferSnapshot): SnapshotResult {
+    if (snapshot === undefined) throw new Refusal("the offer has no snapshot");
+    return SNAPSHOT_RESULTS[this.#app.offerSnapshot({ snapshot, appHash })];
+  }
+
+  #applyChunk(request: RequestApplySnapshotChunk) {
+    const { result, refetchChunks, rejectSenders } = this.#app.applySnapshotChunk(request);
+    return {
+      result: CHUNK_RESULTS[result],
+      refetchChunks: [...refetchChunks],
+      rejectSenders: [...rejectSenders],
+    };
+  }
+
+  #requireBegun(): void {
+    if (this.#params === undefined) throw new Refusal("the chain has not begun");
+  }
+
+  #requireNext(height: bigint): void {
+    this.#requireBegun();
+    const last = this.#app.info().lastBlockHeight;
+    const next = last === 0n ? this.#head.initialHeight : last + 1n;
+    if (height !== next) throw new Refusal(`block ${height} comes where block ${next} is next`);
+  }
+}
