@@ -1,4 +1,5 @@
 export { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
+export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "../wire/index.ts";
 export {
   type EngineProgram,
   findProgram,
@@ -26,7 +27,6 @@ export {
 export { AHEAD_TABLE, aheadWrite, BlockReader, BlockStore } from "./embedded/blocks/block-store.ts";
 export { blockIdMessage, blockMessage, encodeBlock } from "./embedded/blocks/codec.ts";
 export { headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
-export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "./embedded/blocks/merkle.ts";
 export { formatRfc3339, formatSeconds, parseRfc3339 } from "./embedded/blocks/time.ts";
 export type { ExecutedTx } from "./embedded/blocks/tx-rows.ts";
 export {

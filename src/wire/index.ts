@@ -6,6 +6,7 @@
  */
 export * from "./address.ts";
 export * from "./any.ts";
+export * from "./blocks/index.ts";
 export * from "./bounded.ts";
 export { decodeMessage, decodeStrictly, encodeMessage, MAX_MESSAGE_DEPTH, wireErrors } from "./codec/index.ts";
 export * from "./errors/index.ts";

@@ -26,7 +26,7 @@ import {
   ResponseOfferSnapshot_Result as SnapshotResult,
   ResponseVerifyVoteExtension_VerifyStatus as VerifyStatus,
 } from "../../../wire/gen/comet/v1/app_pb.js";
-import { timeOf } from "../../embedded/blocks/codec.ts";
+import { timeOf } from "../../../wire/index.ts";
 import { type Genesis, type GenesisHead, genesisHead } from "../../genesis.ts";
 import {
   blockResultInit,

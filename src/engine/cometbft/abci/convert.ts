@@ -29,7 +29,8 @@ import {
   type SnapshotSchema,
   type VotingValidator,
 } from "../../../wire/gen/comet/v1/app_pb.js";
-import { eventInit, timeOf } from "../../embedded/blocks/codec.ts";
+import { timeOf } from "../../../wire/index.ts";
+import { eventInit } from "../../embedded/blocks/codec.ts";
 
 /** A request that does not fit the state of the application, or that it does not support. */
 export class Refusal extends Error {}

@@ -13,6 +13,7 @@ import { type LogFields, silentLogger, toUtf8 } from "../../../util/index.ts";
 import {
   EngineParamsSchema,
   type Request,
+  type RequestInitChain,
   RequestInitChainSchema,
   RequestSchema,
   ResponseSchema,

@@ -1,5 +1,4 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
 import {
   type Event,
@@ -9,37 +8,23 @@ import {
 } from "../../../wire/gen/comet/v1/abci_pb.js";
 import {
   type BlockID,
-  BlockIDSchema,
   type Block as BlockMessage,
   BlockSchema,
   type Commit as CommitMessage,
   CommitSchema,
   type CommitSig as CommitSigMessage,
-  CommitSigSchema,
   type Header as HeaderMessage,
   HeaderSchema,
 } from "../../../wire/gen/comet/v1/types_pb.js";
+import { blockIdMessage, commitSigMessage, timeOf, timestampOf } from "../../../wire/index.ts";
 import { BLOCK_PROTOCOL, type Block, type BlockId, type Commit, type CommitSig, type Header } from "./types.ts";
+
+export { blockIdMessage } from "../../../wire/index.ts";
 
 /**
  * Converts between the engine's values and the messages that are stored, hashed and sent. The protocol writes
  * sub-messages even when they are empty, so every one is set here.
  */
-
-const SECOND = 1_000_000_000n;
-
-export function timestampOf(time: bigint): Timestamp {
-  const nanos = ((time % SECOND) + SECOND) % SECOND;
-  return create(TimestampSchema, { seconds: (time - nanos) / SECOND, nanos: Number(nanos) });
-}
-
-export function timeOf(timestamp: Timestamp | undefined): bigint {
-  return timestamp === undefined ? 0n : timestamp.seconds * SECOND + BigInt(timestamp.nanos);
-}
-
-export function blockIdMessage(id: BlockId): BlockID {
-  return create(BlockIDSchema, { hash: id.hash, partSetHeader: id.parts });
-}
 
 function blockIdOf(message: BlockID | undefined): BlockId {
   const { total = 0, hash = new Uint8Array() } = message?.partSetHeader ?? {};
@@ -62,20 +47,6 @@ export function encodeHeader(header: Header): Uint8Array {
 export function decodeHeader(bytes: Uint8Array): Header {
   const { $typeName, $unknown, version, ...fields } = fromBinary(HeaderSchema, bytes);
   return { ...fields, time: timeOf(fields.time), lastBlockId: blockIdOf(fields.lastBlockId) };
-}
-
-function commitSigMessage(sig: CommitSig): CommitSigMessage {
-  const { flag, validatorAddress, timestamp, signature } = sig;
-  return create(CommitSigSchema, {
-    blockIdFlag: flag,
-    validatorAddress,
-    timestamp: timestampOf(timestamp),
-    signature,
-  });
-}
-
-export function encodeCommitSig(sig: CommitSig): Uint8Array {
-  return toBinary(CommitSigSchema, commitSigMessage(sig));
 }
 
 function commitMessage(commit: Commit): CommitMessage {

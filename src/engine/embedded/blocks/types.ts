@@ -1,52 +1,15 @@
-/** Times are nanoseconds since 1970, UTC; heights, powers and times are bigint. */
+import { type Commit, type Header, NO_BLOCK_ID } from "../../../wire/index.ts";
 
-/** Identifies a block: the hash of its header and the Merkle root of its parts. */
-export interface BlockId {
-  /** 32 bytes; empty in the first block's reference to its predecessor. */
-  readonly hash: Uint8Array;
-  readonly parts: PartSetHeader;
-}
-
-export interface PartSetHeader {
-  readonly total: number;
-  readonly hash: Uint8Array;
-}
-
-export interface Header {
-  readonly chainId: string;
-  readonly height: bigint;
-  readonly time: bigint;
-  readonly lastBlockId: BlockId;
-  readonly lastCommitHash: Uint8Array;
-  readonly dataHash: Uint8Array;
-  readonly validatorsHash: Uint8Array;
-  readonly nextValidatorsHash: Uint8Array;
-  readonly consensusHash: Uint8Array;
-  /** The application's hash after the block before. */
-  readonly appHash: Uint8Array;
-  readonly lastResultsHash: Uint8Array;
-  readonly evidenceHash: Uint8Array;
-  /** 20 bytes. */
-  readonly proposerAddress: Uint8Array;
-}
-
-/** How a validator voted: 1 absent, 2 for the block, 3 for no block. */
-export type BlockIdFlag = 1 | 2 | 3;
-
-export interface CommitSig {
-  readonly flag: BlockIdFlag;
-  readonly validatorAddress: Uint8Array;
-  readonly timestamp: bigint;
-  readonly signature: Uint8Array;
-}
-
-/** The votes that made a block final. */
-export interface Commit {
-  readonly height: bigint;
-  readonly round: number;
-  readonly blockId: BlockId;
-  readonly signatures: readonly CommitSig[];
-}
+export {
+  BLOCK_PROTOCOL,
+  type BlockId,
+  type Commit,
+  type CommitSig,
+  type Header,
+  NO_BLOCK_ID,
+  type PartSetHeader,
+  type Validator,
+} from "../../../wire/index.ts";
 
 export interface Block {
   readonly header: Header;
@@ -54,18 +17,5 @@ export interface Block {
   readonly lastCommit: Commit;
 }
 
-export interface Validator {
-  /** 20 bytes. */
-  readonly address: Uint8Array;
-  /** ed25519, 32 bytes. */
-  readonly pubKey: Uint8Array;
-  readonly power: bigint;
-}
-
-export const NO_BLOCK_ID: BlockId = { hash: new Uint8Array(), parts: { total: 0, hash: new Uint8Array() } };
-
 /** The commit that the first block carries. */
 export const NO_COMMIT: Commit = { height: 0n, round: 0, blockId: NO_BLOCK_ID, signatures: [] };
-
-/** Version of the block format, part of every header. */
-export const BLOCK_PROTOCOL = 11n;

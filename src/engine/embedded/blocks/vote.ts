@@ -1,33 +1,8 @@
-import { create } from "@bufbuild/protobuf";
-import { sizeDelimitedEncode } from "@bufbuild/protobuf/wire";
 import { verifyEd25519 } from "../../../crypto/index.ts";
 import { equalBytes } from "../../../util/index.ts";
-import { CanonicalVoteSchema, SignedMsgType } from "../../../wire/gen/comet/v1/types_pb.js";
-import { timestampOf } from "./codec.ts";
-import type { BlockId, Commit, CommitSig, Validator } from "./types.ts";
+import { type Commit, type CommitSig, type Validator, voteSignBytes } from "../../../wire/index.ts";
 
-/** A vote to commit a block. */
-export interface Precommit {
-  readonly chainId: string;
-  readonly height: bigint;
-  readonly round: number;
-  readonly blockId: BlockId;
-  readonly timestamp: bigint;
-}
-
-/** The bytes that a validator signs: the canonical vote after its length. */
-export function voteSignBytes(vote: Precommit): Uint8Array {
-  const { chainId, height, round, blockId, timestamp } = vote;
-  const message = create(CanonicalVoteSchema, {
-    type: SignedMsgType.PRECOMMIT,
-    height,
-    round: BigInt(round),
-    timestamp: timestampOf(timestamp),
-    chainId,
-    blockId: { hash: blockId.hash, partSetHeader: blockId.parts },
-  });
-  return sizeDelimitedEncode(CanonicalVoteSchema, message);
-}
+export { type Precommit, voteSignBytes } from "../../../wire/index.ts";
 
 /** Whether more than two thirds of the voting power signed the commit's block; every signature given must be valid. */
 export function verifyCommit(chainId: string, commit: Commit, validators: readonly Validator[]): boolean {

@@ -1,4 +1,5 @@
-import { sha256 } from "../../../crypto/index.ts";
+import { sha256 } from "../../crypto/index.ts";
+import { concatBytes } from "../../util/index.ts";
 
 /** Proof that a leaf is part of a tree (RFC 6962). */
 export interface MerkleProof {
@@ -9,8 +10,8 @@ export interface MerkleProof {
   readonly aunts: readonly Uint8Array[];
 }
 
-const LEAF = 0;
-const INNER = 1;
+const LEAF = Uint8Array.of(0);
+const INNER = Uint8Array.of(1);
 const EMPTY_ROOT = sha256(new Uint8Array());
 
 /** Root of a Merkle tree over byte strings (RFC 6962 section 2.1); without leaves, the hash of the empty string. */
@@ -55,18 +56,11 @@ export function merkleRootOfProof(proof: MerkleProof): Uint8Array {
 }
 
 export function leafHash(leaf: Uint8Array): Uint8Array {
-  const data = Buffer.allocUnsafe(leaf.length + 1);
-  data[0] = LEAF;
-  data.set(leaf, 1);
-  return sha256(data);
+  return sha256(concatBytes(LEAF, leaf));
 }
 
 function innerHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const data = Buffer.allocUnsafe(1 + left.length + right.length);
-  data[0] = INNER;
-  data.set(left, 1);
-  data.set(right, 1 + left.length);
-  return sha256(data);
+  return sha256(concatBytes(INNER, left, right));
 }
 
 function rootOf(hashes: readonly Uint8Array[], from: number, to: number): Uint8Array {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../util/index.ts";
+import { toHex } from "../../util/index.ts";
 import { merkleProof, merkleRoot, merkleRootOfProof } from "./merkle.ts";
 
 /** Test inputs and roots of RFC 6962 implementations (certificate transparency). */
