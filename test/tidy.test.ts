@@ -24,7 +24,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   app: ["modules"],
   engine: ["abci", "crypto"],
   node: ["engine", "app"],
-  client: ["sdl", "wire"],
+  light: ["wire"],
+  client: ["sdl", "wire", "light"],
   keyring: ["crypto", "wire"],
   certs: ["client", "keyring"],
   tenant: ["client", "sdl", "certs"],
@@ -55,7 +56,7 @@ const SECOND_DOORS = ["src/tenant/node/index.ts", "src/util/servers/index.ts", "
 /**
  * Folders that run in browsers as they are; what they need of Node.js stands in `util` and `crypto` behind variants.
  */
-const FOR_PAGES = ["wire", "sdl"];
+const FOR_PAGES = ["wire", "sdl", "light"];
 
 /** Folders that read what the chain answers. */
 const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];

@@ -20,6 +20,7 @@ export { clientErrors, RpcError } from "./errors.ts";
 export { type FollowOptions, followBlocks } from "./events/blocks.ts";
 export { type WatchedEvent, type WatchOptions, watchEvents } from "./events/watch.ts";
 export * from "./gateway/index.ts";
+export * from "./light/index.ts";
 export * from "./market/index.ts";
 export { type Endpoint, parseNodeAddress } from "./rpc/endpoint.ts";
 export { type RpcCall, RpcClient, type RpcOptions } from "./rpc/rpc.ts";

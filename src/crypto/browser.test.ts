@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../util/index.ts";
+import * as browserEd25519 from "./ed25519.browser.ts";
+import * as nodeEd25519 from "./ed25519.ts";
 import * as browserHash from "./hash.browser.ts";
 import * as nodeHash from "./hash.ts";
 import * as browserKdf from "./mnemonic/pbkdf2.browser.ts";
@@ -44,6 +46,26 @@ describe("what browsers compute", () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it("are the same ed25519 keys and signatures, and verdicts on changed ones", () => {
+    const seeds = fc.uint8Array({ minLength: 32, maxLength: 32 });
+    fc.assert(
+      fc.property(seeds, bytes, fc.nat(63), fc.nat(7), (seed, message, at, bit) => {
+        const publicKey = browserEd25519.ed25519PublicKey(seed);
+        const signature = browserEd25519.signEd25519(seed, message);
+        expect(toHex(publicKey)).toBe(toHex(nodeEd25519.ed25519PublicKey(seed)));
+        expect(toHex(signature)).toBe(toHex(nodeEd25519.signEd25519(seed, message)));
+        const changed = signature.map((byte, i) => (i === at ? byte ^ (1 << bit) : byte));
+        for (const each of [browserEd25519, nodeEd25519]) {
+          expect(each.verifyEd25519(publicKey, message, signature)).toBe(true);
+          expect(each.verifyEd25519(publicKey, message, changed)).toBe(false);
+          expect(each.verifyEd25519(publicKey, message, signature.subarray(1))).toBe(false);
+        }
+      }),
+      { numRuns: 10 },
+    );
+    expect(browserEd25519.generateEd25519Seed()).toHaveLength(32);
   });
 
   it("have random bytes of any small length", () => {

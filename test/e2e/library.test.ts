@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NodeApi, RpcClient } from "../../src/client/index.ts";
 import { type CliChain, cliChain } from "../cli/chain.ts";
 import { bundle } from "../support/bundles.ts";
 import { Fixture, ROOT } from "../support/index.ts";
@@ -13,9 +14,15 @@ const WITH_PROVIDER = ["deploy", "lease"];
 /** Modules for other examples or a page. */
 const MODULES = ["signer", "browser"];
 /** Entry points for pages too, and entry points for Node.js alone. */
-const OPEN = ["svc", "svc/wire", "svc/crypto", "svc/sdl", "svc/proto/svc/market/v1beta1/tx"];
+const OPEN = ["svc", "svc/wire", "svc/crypto", "svc/sdl", "svc/light", "svc/proto/svc/market/v1beta1/tx"];
 const CLOSED = ["svc/keyring", "svc/gateway", "svc/deploy", "svc/testing"];
 const ENTRIES = [...OPEN, ...CLOSED];
+
+/** Height and hash of the first block, as a user gets them from somebody. */
+async function trustedBlock(node: string): Promise<readonly string[]> {
+  const { hash } = await new NodeApi(new RpcClient(node)).block(1n);
+  return ["1", hash];
+}
 
 describe("the packed package", () => {
   const fixture = new Fixture();
@@ -128,6 +135,7 @@ describe("the packed package", () => {
         async () => [(await chain.query("block")).block.header.height],
         /^block \d+ [0-9A-F]{8}: svc1\w+ -> svc1\w+ 5000utoken\n/,
       ],
+      ["light", () => trustedBlock(chain.node), /^block \d+ of cli-test-1 is verified: app hash [0-9a-f]{64}\n$/],
       ["keys", () => [fixture.tempHome("keyring")], /^-----BEGIN TENDERMINT PRIVATE KEY-----\nthe same account\n$/],
       ["offline", () => ["alice", address("bob")], /^[0-9A-F]{64} in block \d+\n$/],
       ["sdl", () => [file], /^hash [0-9a-f]{64}\ngroup anywhere: at most 1000 utoken per block\n$/],

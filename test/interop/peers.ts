@@ -14,6 +14,7 @@ export type PeerName =
   | "simd42"
   | "simd53"
   | "ics23"
+  | "light"
   | "grpcurl"
   | "schemathesis"
   | "keplr"

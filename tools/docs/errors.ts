@@ -6,6 +6,7 @@ import { jwtErrors } from "../../src/crypto/token/jwt.ts";
 import { engineErrors } from "../../src/engine/errors.ts";
 import { keyringErrors } from "../../src/keyring/errors.ts";
 import { ledgerErrors } from "../../src/keyring/ledger/errors.ts";
+import { lightErrors } from "../../src/light/errors.ts";
 import { nodeErrors } from "../../src/node/errors.ts";
 import { clusterErrors } from "../../src/provider/cluster/contract/errors.ts";
 import { daemonErrors } from "../../src/provider/errors.ts";
@@ -33,6 +34,7 @@ const OF_PROGRAMS: readonly ErrorTable[] = [
   manifestErrors,
   deployErrors,
   clientErrors,
+  lightErrors,
   gatewayClientErrors,
   keyringErrors,
   ledgerErrors,

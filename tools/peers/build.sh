@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft
+#   tools/peers/build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
@@ -17,7 +17,7 @@ COMETBFT=v0.38.26
 KUBERNETES=v1.34.4
 GATEWAY_API=v1.6.1
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft}
+name=${1:?usage: build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.

@@ -4,7 +4,7 @@ import { clientErrors } from "../errors.ts";
 
 /** Shapes of the parts of the node's answers that the client reads. Other parts are ignored. */
 
-const integer = v.pipe(
+export const integer = v.pipe(
   v.union([v.string(), v.number()]),
   v.transform((value) => String(value)),
   v.regex(/^-?\d{1,20}$/),

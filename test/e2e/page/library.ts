@@ -1,6 +1,7 @@
 // Contents of the page of `browser.test.ts`: the example of the guide, and the entry points that work in browsers.
 export * as svc from "svc";
 export * as crypto from "svc/crypto";
+export * as light from "svc/light";
 export { Query } from "svc/proto/sdk/bank/v1beta1/query";
 export { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
 export * as sdl from "svc/sdl";

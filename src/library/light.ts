@@ -1,0 +1,27 @@
+/** `svc/light`: a light client, which verifies blocks of a chain from one that you trust and believes no node. In Node.js and in browsers. */
+export { rpcSource } from "../client/index.ts";
+export {
+  type AttackEvidence,
+  CLOCK_DRIFT,
+  hashOf,
+  type LightBlock,
+  LightClient,
+  type LightClientOptions,
+  type LightHeader,
+  lightErrors,
+  MAX_TRUSTED_HEADERS,
+  memoryStore,
+  readSignedHeader,
+  readValidators,
+  type SignedHeader,
+  type Source,
+  signedHeaderJson,
+  TRUST_PERIOD,
+  type TrustedStore,
+  type TrustOptions,
+  type TrustRoot,
+  validatorsJson,
+  verifyBackwards,
+  verifyBlock,
+  verifyRoot,
+} from "../light/index.ts";

@@ -1,0 +1,77 @@
+import { equalBytes } from "../util/index.ts";
+import { hashOf, type LightBlock, type SignedHeader } from "./block.ts";
+import { lightErrors } from "./errors.ts";
+import { attackEvidence } from "./evidence.ts";
+import { WITNESS_PAUSE_MS, WITNESS_TRIES } from "./limits.ts";
+import { requireBlock, type Source } from "./source.ts";
+import { bisect, type TrustOptions } from "./verify.ts";
+
+/** The blocks that a node's newest block was verified with and its witnesses. */
+export interface Confirmation {
+  readonly primary: Source;
+  readonly witnesses: readonly Source[];
+  /** Verified blocks in order, from a trusted one to the newest. */
+  readonly trace: readonly [LightBlock, ...LightBlock[]];
+  readonly options: TrustOptions;
+}
+
+/**
+ * Compares the newest block of a trace with what other nodes have at its height. One that has the same confirms it; one that
+ * has another with enough signatures is evidence of an attack, which goes to both nodes.
+ * @throws `lightErrors.conflict`, or `lightErrors.unconfirmed` if there are witnesses and none confirms the block
+ */
+export async function confirm(confirmation: Confirmation): Promise<void> {
+  const { witnesses, trace } = confirmation;
+  if (witnesses.length === 0) return;
+  const answers = await Promise.all(witnesses.map((witness) => compare(witness, confirmation)));
+  if (answers.includes("same")) return;
+  const [newest = trace[0]] = trace.slice(-1);
+  throw lightErrors.unconfirmed(`block ${newest.header.height}`);
+}
+
+/** A witness that does not answer, or that shows blocks which do not verify, says nothing. */
+async function compare(witness: Source, confirmation: Confirmation): Promise<"same" | "nothing"> {
+  const target = confirmation.trace.at(-1) ?? confirmation.trace[0];
+  const theirs = await patiently(witness, target.header.height).catch(() => undefined);
+  if (theirs === undefined) return "nothing";
+  if (isSame(theirs, target)) return "same";
+  const attack = await examine(witness, confirmation).catch(() => undefined);
+  if (attack === undefined) return "nothing";
+  const { primary } = confirmation;
+  const { common, ours, others } = attack;
+  await Promise.allSettled([
+    witness.report(attackEvidence({ common, own: others, conflicting: ours })),
+    primary.report(attackEvidence({ common, own: ours, conflicting: others })),
+  ]);
+  throw lightErrors.conflict(`${primary.name} and ${witness.name} at height ${ours.header.height}`);
+}
+
+/** A witness may be a moment behind. */
+async function patiently(witness: Source, height: bigint): Promise<SignedHeader | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    const found = await witness.signedHeader(height);
+    if (found !== undefined || tries === WITNESS_TRIES) return found;
+    await new Promise((resolve) => setTimeout(resolve, WITNESS_PAUSE_MS));
+  }
+}
+
+/** Where a witness leaves the trace, with its own verified block; undefined if it was never on it. */
+async function examine(witness: Source, { trace, options }: Confirmation) {
+  let common: LightBlock | undefined;
+  for (const ours of trace) {
+    const theirs = await requireBlock(witness, ours.header.height, common ?? ours);
+    if (isSame(theirs, ours)) {
+      common = ours;
+      continue;
+    }
+    if (common === undefined) return undefined;
+    const from = common;
+    await bisect(from, theirs, { ...options, load: (height) => requireBlock(witness, height, from) });
+    return { common, ours, others: theirs };
+  }
+  return undefined;
+}
+
+function isSame({ header }: SignedHeader, block: LightBlock): boolean {
+  return equalBytes(hashOf(header), hashOf(block.header));
+}
