@@ -121,6 +121,8 @@ const PARTS = {
       return { SVC_TEST_EARLIER_CHAIN: buildEarlier(VERSION_0_1_0), SVC_TEST_EARLIER: buildEarlier(BEFORE) };
     },
   },
+  /** Twenty small changes of the source, each of which a test must catch. */
+  mutations: { program: "tools/mutations.mjs", env: { SVC_LAB_SEED: seed } },
   /** Every attack for two minutes instead of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
 };
@@ -135,9 +137,10 @@ if (unknown.length > 0) {
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const failed = Object.entries(PARTS)
   .filter(([name]) => names.length === 0 || names.includes(name))
-  .filter(([name, { project, files, env }]) => {
+  .filter(([name, { program, project, files, env }]) => {
     console.log(`\n== ${name} (repeat with SVC_LAB_SEED=${seed} npm run lab ${name})`);
-    const { status } = spawnSync(process.execPath, [vitest, "run", "--project", project, ...files], {
+    const words = program === undefined ? [vitest, "run", "--project", project, ...files] : [join(root, program)];
+    const { status } = spawnSync(process.execPath, words, {
       cwd: root,
       stdio: "inherit",
       env: { ...Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])), ...process.env },

@@ -13,22 +13,23 @@ process.once("exit", () => rmSync(reports, { recursive: true, force: true }));
 const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
 
 /**
- * Runs vitest with these arguments, under the given program of Node.js, and prints its output, at the end where it is silent.
- * Resolves to counts and the failed tests with their messages. A run that takes longer than `minutes` is ended.
+ * Runs vitest with these arguments in a checkout, under the given program of Node.js, and prints its output: at the end where
+ * it is silent, never where it is quiet. Resolves to counts and the failed tests with their messages. A run that takes longer than
+ * `minutes` is ended.
  */
 export async function tests(
   name,
   words,
-  { minutes, env = {}, node = process.execPath, isSilent = false, isLast = false },
+  { minutes, env = {}, node = process.execPath, isSilent = false, isLast = false, isQuiet = false, cwd = root },
 ) {
   const report = join(reports, `${name}.json`);
-  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const vitest = join(cwd, "node_modules", "vitest", "vitest.mjs");
   const suiteErrors = join(reports, `${name}-suites.json`);
   const reporters = ["default", "json", ...REPORTERS].map((each) => `--reporter=${each}`);
   const args = [vitest, "run", ...words, ...reporters, `--outputFile.json=${report}`];
   const child = spawn(node, args, {
-    cwd: root,
-    stdio: ["ignore", ...(isSilent ? ["pipe", "pipe"] : ["inherit", "inherit"])],
+    cwd,
+    stdio: ["ignore", ...(isSilent || isQuiet ? ["pipe", "pipe"] : ["inherit", "inherit"])],
     env: { ...process.env, ...env, SVC_TEST_MINUTES: `${minutes}`, SVC_TEST_SUITE_ERRORS: suiteErrors },
   });
   // Its processes run when no other process needs the processor.
@@ -36,32 +37,32 @@ export async function tests(
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => said.push(part));
   const ok = await ended(child);
-  process.stdout.write(Buffer.concat(said));
+  if (!isQuiet) process.stdout.write(Buffer.concat(said));
   if (!existsSync(report))
     return broken(`${name} tests: no report, because they could not begin or did not end in time`);
   const errors = existsSync(suiteErrors) ? JSON.parse(readFileSync(suiteErrors, "utf8")) : {};
-  const counts = countsOf(JSON.parse(readFileSync(report, "utf8")), errors);
+  const counts = countsOf(JSON.parse(readFileSync(report, "utf8")), errors, cwd);
   if (!ok && counts.failures.length === 0) counts.failures.push(`${name} tests: an error outside of the tests`);
   return { ...counts, env };
 }
 
-function countsOf(result, errors) {
+function countsOf(result, errors, cwd) {
   // A file whose set-up or tidying fails has no failed test of its own.
   const brokenFiles = result.testResults.filter(({ status, assertionResults }) => {
     return status === "failed" && assertionResults.every((each) => each.status !== "failed");
   });
   const failures = [
-    ...brokenFiles.map(({ name, message }) => [relative(root, name), message, ...(errors[name] ?? [])].join("\n")),
-    ...result.testResults.flatMap(failedTests),
+    ...brokenFiles.map(({ name, message }) => [relative(cwd, name), message, ...(errors[name] ?? [])].join("\n")),
+    ...result.testResults.flatMap((each) => failedTests(each, cwd)),
   ];
-  const files = result.testResults.filter(({ status }) => status === "failed").map((each) => relative(root, each.name));
+  const files = result.testResults.filter(({ status }) => status === "failed").map((each) => relative(cwd, each.name));
   return { passed: result.numPassedTests, failures, skipped: result.numPendingTests, files };
 }
 
-function failedTests({ name, assertionResults }) {
+function failedTests({ name, assertionResults }, cwd) {
   return assertionResults
     .filter(({ status }) => status === "failed")
-    .map(({ fullName, failureMessages }) => `${relative(root, name)}: ${fullName}\n${failureMessages.join("\n")}`);
+    .map(({ fullName, failureMessages }) => `${relative(cwd, name)}: ${fullName}\n${failureMessages.join("\n")}`);
 }
 
 /** Whether a process ended well. Its output is whole then, unless a process that outlives it holds that open. */
