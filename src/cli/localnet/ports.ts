@@ -1,5 +1,5 @@
-import { createServer } from "node:net";
 import { PORTS } from "../../util/index.ts";
+import { isFree } from "../../util/servers/index.ts";
 import { commandError, usageError } from "../errors.ts";
 
 /** Every port of one localnet. */
@@ -69,15 +69,8 @@ async function otherPorts(offset: number): Promise<string> {
 async function takenPort(ports: LocalnetPorts): Promise<{ port: number; what: string } | undefined> {
   for (const [name, what] of LISTENERS) {
     const port = ports[name];
-    if (!(await isFree(port))) return { port, what };
+    const place = { host: "127.0.0.1", port, option: "--port-offset" };
+    if (!(await isFree(place))) return { port, what };
   }
   return undefined;
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
 }

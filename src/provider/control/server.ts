@@ -2,6 +2,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { errorText, formatDecShort, type Logger } from "../../util/index.ts";
+import { closeServer } from "../../util/servers/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
 import type { OrderEntry } from "../orders/index.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlOrder, type ControlState } from "./protocol.ts";
@@ -57,11 +58,7 @@ export class ControlServer {
   }
 
   async close(): Promise<void> {
-    if (this.#server.listening) {
-      const closed = new Promise((resolve) => this.#server.close(resolve));
-      this.#server.closeAllConnections();
-      await closed;
-    }
+    await closeServer(this.#server);
     this.#release();
     this.#release = () => {};
   }

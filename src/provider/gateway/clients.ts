@@ -1,13 +1,6 @@
 import { type BlockList, createServer, type Server, type Socket } from "node:net";
 import { clientNetwork } from "../../util/index.ts";
-import {
-  ACCEPT_QUEUE,
-  clientAddress,
-  isTrusted,
-  type ListenPlace,
-  listenError,
-  readProxyHeader,
-} from "../../util/servers/index.ts";
+import { clientAddress, isTrusted, readProxyHeader } from "../../util/servers/index.ts";
 import type { GatewayLimits } from "./limits.ts";
 
 /** Time limit for a proxy's header. */
@@ -89,17 +82,4 @@ export class GatewayClients {
 /** One end of a proxy may have a connection to each port of the gateway. */
 function endOf({ remoteAddress = "", remotePort = 0, localPort = 0 }: Ends): string {
   return `${remoteAddress} ${remotePort} ${localPort}`;
-}
-
-/** Resolves with the port; rejects with one sentence if the port is taken. */
-export async function listenForGateway(server: Server, place: ListenPlace): Promise<number> {
-  const { host, port } = place;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(error, place)));
-    server.listen({ host, port, backlog: ACCEPT_QUEUE }, resolve);
-  });
-  // A connection that could not be accepted, for example for lack of descriptors, must not end the others.
-  server.on("error", () => {});
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : port;
 }

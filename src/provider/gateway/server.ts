@@ -4,13 +4,13 @@ import { createServer, type Server } from "node:https";
 import type { BlockList, Server as NetServer } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { errorText, type Logger } from "../../util/index.ts";
-import { endFailedHandshakes, parseNetworks, RequestLines } from "../../util/servers/index.ts";
+import { endFailedHandshakes, listenAt, parseNetworks, RequestLines, Shares } from "../../util/servers/index.ts";
 import type { ChainView } from "../chain.ts";
 import { gatherClientParts } from "../ingress/index.ts";
 import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { Memo } from "./access/memo.ts";
-import { GatewayClients, listenForGateway } from "./clients.ts";
+import { GatewayClients } from "./clients.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
 import type { StatusServer } from "./grpc/index.ts";
@@ -20,9 +20,8 @@ import { MIGRATE_ROUTES } from "./migrate-routes.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
-import { BodyRoom } from "./shares/bodies.ts";
+import { limitBodies } from "./shares/bodies.ts";
 import { limitConnections } from "./shares/connections.ts";
-import { PricePlaces } from "./shares/price-places.ts";
 import { StreamServer } from "./streams/upgrade.ts";
 
 export interface GatewayOptions extends PublicOptions {
@@ -89,7 +88,7 @@ export class Gateway {
   async listen(): Promise<number> {
     const { host = "0.0.0.0", port, log } = this.#options;
     await this.#app.ready();
-    const taken = await listenForGateway(this.#listener, { host, port, option: "--gateway-listen-address" });
+    const { port: taken } = await listenAt(this.#listener, { host, port, option: "--gateway-listen-address" });
     log.info("gateway listens", { host, port: taken });
     await this.#listenForCalls();
     return taken;
@@ -138,11 +137,11 @@ export class Gateway {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     app.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
-    const bodies = new BodyRoom(limits, this.#clients);
+    const takeRoom = limitBodies(limits, this.#clients);
     app.addHook("onRequest", async (request, reply) => {
       allowOrigin(request.headers, reply);
       checkShape(request);
-      bodies.enter(request.raw, reply.raw);
+      takeRoom(request.raw, reply.raw);
     });
     app.options("/*", (_request, reply) => answerPreflight(reply));
     app.addHook("onResponse", async (request, reply) => this.#logAccess(request, reply));
@@ -185,20 +184,20 @@ export class Gateway {
 
   #addPublicRoutes(app: FastifyInstance<Server>): void {
     const options = this.#options;
-    const places = new PricePlaces(this.#limits);
+    const { prices, pricesPerCaller, publicBody } = this.#limits;
+    // Bids wait for the same price script.
+    const places = new Shares({ each: pricesPerCaller, all: prices });
     const clients = this.#clients;
     app.get("/status", (_request, reply) => sendJson(reply, this.#figures.get("")));
     app.get("/version", (_request, reply) => sendJson(reply, this.#version.get("")));
     app.get("/address", (_request, reply) => sendJson(reply, { address: options.provider }));
     for (const [path, answer] of PRICE_ROUTES) {
       const handler = (request: FastifyRequest, reply: FastifyReply) => {
-        const network = clients.networkOf(request.socket);
-        return sendJson(
-          reply,
-          places.run(network, () => answer(bodyOf(request), options)),
-        );
+        const leave = places.take(clients.networkOf(request.socket));
+        if (leave === undefined) throw gatewayErrors.tooMany("too many requests for prices at the moment");
+        return sendJson(reply, answer(bodyOf(request), options).finally(leave));
       };
-      app.route({ method: ["GET", "POST"], url: path, bodyLimit: this.#limits.publicBody, handler });
+      app.route({ method: ["GET", "POST"], url: path, bodyLimit: publicBody, handler });
     }
   }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { errorText, type Logger } from "../../util/index.ts";
-import { listenError } from "../../util/servers/index.ts";
+import { closeServer, listenAt } from "../../util/servers/index.ts";
 import { type Meter, NO_METER } from "./meter.ts";
 import { type ProviderState, readings } from "./readings.ts";
 
@@ -57,25 +57,13 @@ export class MetricsServer {
   /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
     const { host, port, log } = this.#options;
-    await new Promise<void>((resolve, reject) => {
-      const fail = (error: Error) => reject(listenError(error, { host, port, option: "--metrics-listener" }));
-      this.#server.once("error", fail);
-      this.#server.listen({ host, port }, () => {
-        this.#server.off("error", fail);
-        resolve();
-      });
-    });
-    const address = this.#server.address();
-    const taken = typeof address === "object" && address !== null ? address.port : port;
+    const { port: taken } = await listenAt(this.#server, { host, port, option: "--metrics-listener" });
     log.info("metrics listens", { host, port: taken });
     return taken;
   }
 
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeServer(this.#server);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -4,3 +4,4 @@ export * from "./listen.ts";
 export * from "./malformed.ts";
 export * from "./proxies.ts";
 export * from "./rate.ts";
+export * from "./shares.ts";

@@ -1,3 +1,4 @@
+import { createServer, type Server } from "node:net";
 import { errorText, SvcError } from "../errors.ts";
 
 /** The address of a server, and the command-line option that changes it. */
@@ -30,4 +31,41 @@ export function listenError(error: unknown, { host, port, option }: ListenPlace)
     hint,
     cause: error,
   });
+}
+
+/** Begins to listen; returns the address. Throws one sentence if it cannot. */
+export function listenAt(server: Server, place: ListenPlace): Promise<{ host: string; port: number }> {
+  const { host, port } = place;
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(error, place)));
+    server.listen({ host, port, backlog: ACCEPT_QUEUE }, () => {
+      // A connection that could not be accepted, for example for lack of descriptors, must not end the others.
+      server.on("error", () => {});
+      const address = server.address();
+      resolve({ host, port: typeof address === "object" && address !== null ? address.port : port });
+    });
+  });
+}
+
+/** Listens on a port for a moment. Throws one sentence if it cannot be had. */
+export async function tryPort(place: ListenPlace): Promise<void> {
+  const server = createServer();
+  await listenAt(server, place);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Whether a port can be had. */
+export function isFree(place: ListenPlace): Promise<boolean> {
+  return tryPort(place).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Stops listening, and ends all connections. */
+export async function closeServer(server: Server & { closeAllConnections(): void }): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
 }

@@ -1,5 +1,5 @@
-import { createServer, type Server } from "node:http";
-import { listenError } from "../../../util/servers/index.ts";
+import { createServer } from "node:http";
+import { closeServer, listenAt } from "../../../util/servers/index.ts";
 
 /** The published files of a network: version, chain id and RPC nodes. */
 export interface NetFiles {
@@ -26,22 +26,6 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
     response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/plain; charset=utf-8" });
     response.end(page ?? "not found\n");
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(error, { host: "127.0.0.1", port, option: "--port-offset" })));
-    server.listen(port, "127.0.0.1", resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${portOf(server) ?? port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  };
-}
-
-/** The port that was taken; 0 asks for any. */
-function portOf(server: Server): number | undefined {
-  const address = server.address();
-  return typeof address === "object" ? address?.port : undefined;
+  const { port: taken } = await listenAt(server, { host: "127.0.0.1", port, option: "--port-offset" });
+  return { url: `http://127.0.0.1:${taken}`, close: () => closeServer(server) };
 }

@@ -1,8 +1,7 @@
 import { existsSync, rmSync, statfsSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { type Cluster, type ControlState, tryHost } from "../../../provider/index.ts";
-import { listenError } from "../../../util/servers/index.ts";
+import { isFree, tryPort } from "../../../util/servers/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import { homeOf } from "../../command/home.ts";
 import { providerDir, readClusterSettings } from "../run/config.ts";
@@ -159,21 +158,6 @@ async function heldPort(place: ListenAddress & { readonly option: string }): Pro
   if (!(await isFree(place))) return `${text} is in use, as by the running provider`;
   const fix = `check with the flags or variables that the provider runs with; here: ${place.option}`;
   throw new Fault(`nothing listens on ${text}, although the provider runs`, fix);
-}
-
-function isFree(place: ListenAddress & { readonly option: string }): Promise<boolean> {
-  return tryPort(place).then(
-    () => true,
-    () => false,
-  );
-}
-
-function tryPort(place: ListenAddress & { readonly option: string }): Promise<void> {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(error, place)));
-    server.listen(place.port, place.host, () => server.close(() => resolve()));
-  });
 }
 
 /** Any name below the domain: tenants get such names. */

@@ -14,12 +14,12 @@ import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { Logger } from "../../../util/index.ts";
-import { endFailedHandshakes } from "../../../util/servers/index.ts";
+import { endFailedHandshakes, listenAt } from "../../../util/servers/index.ts";
 import { ProviderRPC, type Status, StatusSchema } from "../../../wire/gen/svc/provider/v1/status_pb.js";
 import { fromNanos } from "../../../wire/index.ts";
 import { gatherClientParts } from "../../ingress/index.ts";
 import type { Authorizer, Caller } from "../access/authorizer.ts";
-import { type GatewayClients, listenForGateway } from "../clients.ts";
+import type { GatewayClients } from "../clients.ts";
 import type { GatewayLimits } from "../limits.ts";
 import { type PublicOptions, statusFigures } from "../public-routes.ts";
 import { limitConnections } from "../shares/connections.ts";
@@ -93,7 +93,7 @@ export class StatusServer {
   /** Resolves with the port it listens on; rejects if the port is taken. */
   async listen(): Promise<number> {
     const { host, port, log } = this.#options;
-    const taken = await listenForGateway(this.#listener, { host, port, option: "--gateway-grpc-listen-address" });
+    const { port: taken } = await listenAt(this.#listener, { host, port, option: "--gateway-grpc-listen-address" });
     log.info("gateway listens for gRPC", { host, port: taken });
     return taken;
   }

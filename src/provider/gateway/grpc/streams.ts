@@ -1,4 +1,5 @@
 import { isOneOf } from "../../../util/index.ts";
+import { Shares } from "../../../util/servers/index.ts";
 import type { Caller } from "../access/authorizer.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
@@ -13,12 +14,13 @@ export interface OpenStream {
 export class OpenStreams {
   readonly #limits: GatewayLimits;
   readonly #now: () => number;
-  readonly #byCaller = new Map<string, number>();
+  readonly #shares: Shares;
   readonly #open = new Set<AbortController>();
 
   constructor(limits: GatewayLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
+    this.#shares = new Shares({ each: limits.statusStreamsPerCaller, all: limits.statusStreams });
   }
 
   get size(): number {
@@ -26,17 +28,15 @@ export class OpenStreams {
   }
 
   open(caller: Caller): OpenStream {
-    const { statusStreams, statusStreamsPerCaller, recheck } = this.#limits;
-    const count = this.#byCaller.get(caller.name) ?? 0;
-    if (this.#open.size >= statusStreams || count >= statusStreamsPerCaller)
-      throw callError(gatewayErrors.tooMany("too many open streams"));
+    const leave = this.#shares.take(caller.name);
+    if (leave === undefined) throw callError(gatewayErrors.tooMany("too many open streams"));
     const controller = new AbortController();
     this.#open.add(controller);
-    this.#byCaller.set(caller.name, count + 1);
-    const timer = setInterval(this.#judge(caller, controller), recheck);
+    const timer = setInterval(this.#judge(caller, controller), this.#limits.recheck);
     const close = () => {
       clearInterval(timer);
-      if (this.#open.delete(controller)) this.#leave(caller.name);
+      this.#open.delete(controller);
+      leave();
     };
     return { signal: controller.signal, close };
   }
@@ -44,12 +44,6 @@ export class OpenStreams {
   /** Ends all streams. */
   drop(reason: unknown): void {
     for (const controller of this.#open) controller.abort(reason);
-  }
-
-  #leave(name: string): void {
-    const left = (this.#byCaller.get(name) ?? 1) - 1;
-    if (left === 0) this.#byCaller.delete(name);
-    else this.#byCaller.set(name, left);
   }
 
   /** While the chain cannot be asked a stream lives on for a while. */

@@ -2,9 +2,10 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Logger } from "../../../util/index.ts";
+import { Shares } from "../../../util/servers/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import type { LeaseService } from "../../leases/index.ts";
-import type { Authorizer, Grant } from "../access/authorizer.ts";
+import type { Authorizer } from "../access/authorizer.ts";
 import { STREAM_PROTOCOL } from "../access/bearer.ts";
 import { gatewayErrors, toFailure } from "../errors.ts";
 import { findStream } from "../lease-routes.ts";
@@ -24,10 +25,11 @@ export interface UpgradeOptions {
 export class StreamServer {
   readonly #options: UpgradeOptions;
   readonly #server: WebSocketServer;
-  readonly #open = new Map<string, number>();
+  readonly #open: Shares;
 
   constructor(options: UpgradeOptions) {
     this.#options = options;
+    this.#open = new Shares({ each: options.limits.streamsPerTenant });
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: options.limits.message,
@@ -68,25 +70,14 @@ export class StreamServer {
     leases.group(lease);
     // A client that left while the chain was queried emits no further `close` and would be counted forever.
     if (socket.destroyed) return;
-    this.#enter(grant);
-    socket.once("close", () => this.#leave(grant));
+    const leave = this.#open.take(grant.owner);
+    if (leave === undefined) throw gatewayErrors.tooMany("too many open streams");
+    socket.once("close", leave);
     this.#server.handleUpgrade(request, socket, head, (websocket) => {
       const stream = new GatewayStream(websocket, { grant, limits, now });
       log.info("gateway stream", { kind: found.access.scope, lease: formatLeaseId(lease) });
       found.run(stream, lease, leases).catch((error) => stream.fail(error));
     });
-  }
-
-  #enter({ owner }: Grant): void {
-    const count = this.#open.get(owner) ?? 0;
-    if (count >= this.#options.limits.streamsPerTenant) throw gatewayErrors.tooMany("too many open streams");
-    this.#open.set(owner, count + 1);
-  }
-
-  #leave({ owner }: Grant): void {
-    const left = (this.#open.get(owner) ?? 1) - 1;
-    if (left === 0) this.#open.delete(owner);
-    else this.#open.set(owner, left);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { Shares } from "../../../../util/servers/index.ts";
 
 /** A layer that is kept for the next image that has it. */
 interface Kept {
@@ -19,7 +20,8 @@ const DRAFT = ".part";
 export class Blobs {
   readonly #folder: string;
   readonly #most: bigint;
-  readonly #busy = new Map<string, number>();
+  /** Tasks that use a file, by its path. */
+  readonly #busy = new Shares({ each: Number.POSITIVE_INFINITY });
 
   /** `most`: bytes that are kept. */
   constructor(folder: string, most: bigint) {
@@ -61,17 +63,13 @@ export class Blobs {
 
   /** Keeps the files while the task runs, and notes their use. */
   async using<T>(paths: readonly string[], task: () => Promise<T>): Promise<T> {
-    for (const path of paths) this.#busy.set(path, (this.#busy.get(path) ?? 0) + 1);
+    const taken = paths.map((path) => this.#busy.take(path));
     try {
       return await task();
     } finally {
       const now = new Date();
-      for (const path of paths) {
-        const left = (this.#busy.get(path) ?? 1) - 1;
-        if (left === 0) this.#busy.delete(path);
-        else this.#busy.set(path, left);
-        await utimes(path, now, now).catch(() => {});
-      }
+      for (const give of taken) give?.();
+      for (const path of paths) await utimes(path, now, now).catch(() => {});
     }
   }
 
@@ -81,7 +79,7 @@ export class Blobs {
     let total = kept.reduce((sum, { size }) => sum + BigInt(size), 0n);
     for (const { path, size } of kept) {
       if (total <= most) return;
-      if (this.#busy.has(path)) continue;
+      if (this.#busy.of(path) > 0) continue;
       await rm(path, { force: true, recursive: true });
       total -= BigInt(size);
     }
