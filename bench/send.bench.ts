@@ -1,21 +1,28 @@
 /**
- * CPU time of bank transfers through the whole application: checkTx, finalizeBlock, commit.
+ * CPU time of bank transfers through the whole application: checkTx, finalizeBlock, commit; and of making the rows of results and
+ * of the index.
  *
- *   npm run bench -- send [accounts] [sends] [sends a block]
+ *   npm run bench -- send [accounts] [sends] [sends a block] [sends in a transaction]
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../src/abci/index.ts";
+import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlockResult, NO_VOTERS } from "../src/abci/index.ts";
 import { createApp, moduleSet, type SvcApplication } from "../src/app/index.ts";
+import type { ExecutedBlock } from "../src/engine/embedded/blocks/block-records.ts";
+import { BlockReader } from "../src/engine/embedded/blocks/block-store.ts";
+import { txHash } from "../src/engine/embedded/blocks/hashes.ts";
+import { txWrites } from "../src/engine/embedded/blocks/tx-rows.ts";
+import { NO_COMMIT } from "../src/engine/embedded/blocks/types.ts";
+import { TxIndex } from "../src/engine/embedded/index/tx-index.ts";
 import { type Database, memoryDatabase, openLmdb } from "../src/store/index.ts";
 import { signTx, type TestKey, testKey } from "../src/testing/index.ts";
 import { MsgSendSchema } from "../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
 
 const CHAIN_ID = "bench-1";
-const [accounts = 10_000, sends = 20_000, perBlock = 2000] = process.argv.slice(2).map(Number);
+const [accounts = 10_000, sends = 20_000, perBlock = 2000, messages = 1] = process.argv.slice(2).map(Number);
 
 class Meter {
   readonly #totals = new Map<string, number>();
@@ -52,9 +59,10 @@ function bench(title: string, database: Database, keys: readonly TestKey[], txs:
   block(app, 1n, [], new Meter());
   const meter = new Meter();
   const idle = new Meter();
+  const index = new TxIndex(database, new BlockReader(database));
   let height = 1n;
-  for (let at = 0; at < txs.length; at += perBlock) {
-    const batch = txs.slice(at, at + perBlock);
+  for (let at = 0; at < txs.length; at += perBlock / messages) {
+    const batch = txs.slice(at, at + perBlock / messages);
     meter.run("checkTx", () => {
       for (const tx of batch) must(app.checkTx({ tx, kind: "new" }));
     });
@@ -63,17 +71,23 @@ function bench(title: string, database: Database, keys: readonly TestKey[], txs:
     idle.run("recheck", () => {
       for (const tx of batch) must(app.checkTx({ tx, kind: "recheck" }));
     });
-    block(app, height, batch, meter);
+    const results = block(app, height, batch, meter);
+    meter.run("result rows", () => txWrites(height, batch, results.txResults));
+    const hashes = batch.map(txHash);
+    // The index reads no more of a block.
+    const header = { ...results, block: { header: { height } }, commit: NO_COMMIT } as unknown as ExecutedBlock;
+    meter.run("index rows", () => index.writes(header, hashes));
   }
-  meter.print(title, txs.length);
-  idle.print(`${title}, one empty block between`, txs.length);
+  meter.print(title, sends);
+  idle.print(`${title}, one empty block between`, sends);
 }
 
-function block(app: SvcApplication, height: bigint, txs: readonly Uint8Array[], meter: Meter): void {
+function block(app: SvcApplication, height: bigint, txs: readonly Uint8Array[], meter: Meter): FinalizeBlockResult {
   const request = { ...NO_VOTERS, txs, height, time: height, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
-  const { txResults } = meter.run("finalizeBlock", () => app.finalizeBlock(request));
-  for (const result of txResults) must(result);
+  const results = meter.run("finalizeBlock", () => app.finalizeBlock(request));
+  for (const result of results.txResults) must(result);
   meter.run("commit", () => app.commit());
+  return results;
 }
 
 function must({ code, log }: { code: number; log: string }): void {
@@ -82,19 +96,29 @@ function must({ code, log }: { code: number; log: string }): void {
 
 /** Every account sends in turn to another one. */
 function transfers(keys: readonly TestKey[]): Uint8Array[] {
-  return Array.from({ length: sends }, (_, i) => {
-    const from = keys[i % keys.length];
-    const to = keys[(i * 7919 + 1) % keys.length];
-    if (from === undefined || to === undefined) throw new Error("no accounts");
-    const message = create(MsgSendSchema, {
-      fromAddress: from.address,
-      toAddress: to.address,
-      amount: [{ denom: "utoken", amount: "1" }],
+  return Array.from({ length: sends / messages }, (_, i) => {
+    const from = keyAt(keys, i);
+    const all = Array.from({ length: messages }, (_, j) => {
+      const amount = [{ denom: "utoken", amount: "1" }];
+      return create(MsgSendSchema, {
+        fromAddress: from.address,
+        toAddress: keyAt(keys, i * 7919 + 1 + j).address,
+        amount,
+      });
     });
     const sequence = BigInt(Math.floor(i / keys.length));
     const signer = { key: from, accountNumber: numbers.get(from.address) ?? 0n, sequence };
-    return signTx(CHAIN_ID, [message], [signer], { gas: 200_000n, fee: [{ denom: "utoken", amount: 500n }] });
+    return signTx(CHAIN_ID, all, [signer], {
+      gas: 200_000n * BigInt(messages),
+      fee: [{ denom: "utoken", amount: 500n }],
+    });
   });
+}
+
+function keyAt(keys: readonly TestKey[], index: number): TestKey {
+  const key = keys[index % keys.length];
+  if (key === undefined) throw new Error("no accounts");
+  return key;
 }
 
 const keys = Array.from({ length: accounts }, (_, i) => testKey(`bench ${i}`));

@@ -11,13 +11,12 @@ import { fileURLToPath } from "node:url";
 import { buildPeer } from "../test/interop/peers.ts";
 import { startSimdChain } from "../test/interop/simd-chain.ts";
 import { Fixture } from "../test/support/index.ts";
-import { startBenchNode } from "./lib/bench-node.ts";
 import { sizeOnDisk } from "./lib/disk.ts";
-import { liftGasLimit, loadKeys } from "./lib/load-accounts.ts";
 import { addAccounts } from "./lib/many-accounts.ts";
+import { type LoadedNode, ownNode, type StartLoaded } from "./lib/own-node.ts";
 import { addressesOf } from "./lib/queries.ts";
 import { Report } from "./lib/report.ts";
-import { loader, measureSends, type Network, OWN } from "./lib/sends.ts";
+import { loader, measureSends, type Network } from "./lib/sends.ts";
 import { median } from "./lib/stats.ts";
 
 const MIB = 2 ** 20;
@@ -27,16 +26,6 @@ const PEER: Network = { chainId: "simd-1", prefix: "peer", denom: "stake", names
 /** Transfers of a transaction. */
 const MESSAGES = [1, 50] as const;
 const TARGETS = { rate: { atLeast: 3 }, cpu: { atMost: 0.35 } } as const;
-
-/** A node that has just started, with its accounts. */
-interface Node {
-  readonly network: Network;
-  readonly pid: number;
-  readonly port: number;
-  readonly data: string;
-}
-
-type Start = (fixture: Fixture, accounts: number) => Promise<Node>;
 
 interface Work {
   readonly transfers: number;
@@ -56,8 +45,8 @@ async function measure(): Promise<void> {
     "that holds them; disk is what the data of the node grew by.";
   const report = new Report("sends-beside", method);
   const earlier = (process.env.BENCH_BEFORE ?? "").split(",").filter((path) => path !== "");
-  const before = earlier.map((main, i): [string, Start] => [`earlier build ${i + 1}`, ownNode(main)]);
-  const nodes: [string, Start][] = [["svc", ownNode()], ...before, ...(await peers())];
+  const before = earlier.map((main, i): [string, StartLoaded] => [`earlier build ${i + 1}`, ownNode(main)]);
+  const nodes: [string, StartLoaded][] = [["svc", ownNode()], ...before, ...(await peers())];
   for (const messages of MESSAGES) {
     const rows = nodes.map(([name, start]): Row => ({ name, start, rates: [], cpu: [], disk: [] }));
     for (let run = 0; run < runs; run++)
@@ -70,7 +59,7 @@ async function measure(): Promise<void> {
 /** The samples of a node, one a run. */
 interface Row {
   readonly name: string;
-  readonly start: Start;
+  readonly start: StartLoaded;
   readonly rates: number[];
   readonly cpu: number[];
   readonly disk: number[];
@@ -110,18 +99,8 @@ async function measureRow({ start, rates, cpu, disk }: Row, messages: number, { 
   }
 }
 
-/** A node of this build, or of the program at another path. */
-function ownNode(main?: string): Start {
-  return async (fixture, accounts) => {
-    const addresses = loadKeys(accounts).map(({ address }) => address);
-    const settings = { prepare: liftGasLimit, ...(main === undefined ? {} : { main }) };
-    const { process: running, port, home } = await startBenchNode(fixture, addresses, settings);
-    return { network: OWN, pid: running.pid, port, data: join(home, "data") };
-  };
-}
-
 /** The reference node, or nothing and the reason if it cannot be built. */
-async function peers(): Promise<[string, Start][]> {
+async function peers(): Promise<[string, StartLoaded][]> {
   const peer = await buildPeer("simd53");
   if ("missing" in peer) {
     console.error(`left out: simd53: ${peer.missing}`);
@@ -131,7 +110,7 @@ async function peers(): Promise<[string, Start][]> {
   return [["simd53", peerNode]];
 }
 
-async function peerNode(fixture: Fixture, accounts: number): Promise<Node> {
+async function peerNode(fixture: Fixture, accounts: number): Promise<LoadedNode> {
   const peer = await buildPeer("simd53");
   if ("missing" in peer) throw new Error(peer.missing);
   const chain = await startSimdChain(peer, {

@@ -47,5 +47,7 @@ export async function startBenchNode(
   const parts = { home, chainId, port, args, nodeFlags: [...profiling(), ...nodeFlags], ...program };
   const node = new TestNode(fixture, parts);
   await node.start();
+  // V8 writes its profile when a process ends by itself.
+  if (process.env.BENCH_PROFILE !== undefined) fixture.defer(() => node.process.stop());
   return Object.assign(node, { port, restPort, grpcPort });
 }

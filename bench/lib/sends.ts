@@ -39,6 +39,8 @@ export interface Load extends Network {
   readonly messages: number;
   readonly connections: number;
   readonly accounts: number;
+  /** Transactions that each account has sent before; none unless given. */
+  readonly sequence?: number;
 }
 
 export interface LoadResult {
@@ -110,8 +112,7 @@ async function headerTime(client: ChainClient, height: bigint): Promise<number> 
 
 /** The second process: signs, reports that it is ready, sends on "go", and reports what it measured. */
 export async function loader(load: Load): Promise<void> {
-  const keys = loadKeys(load.accounts);
-  const requests = await signAll(load, keys);
+  const requests = signAll(load, await firstNumber(load));
   const connections = await Promise.all(requests.map(() => Connection.open(load.port)));
   process.send?.("ready");
   await once(process, "message");
@@ -125,12 +126,13 @@ export async function loader(load: Load): Promise<void> {
 }
 
 /** All requests by connection; one account stays on one connection, so its sequences arrive in order. */
-async function signAll(load: Load, keys: readonly TestKey[]): Promise<Buffer[][]> {
-  const first = await firstNumber(load, keys);
+export function signAll(load: Load, first: bigint): Buffer[][] {
+  const keys = loadKeys(load.accounts);
   const requests = Array.from({ length: load.connections }, (): Buffer[] => []);
   for (let i = 0; i < load.txs; i++) {
     const index = i % load.accounts;
-    const tx = signOne(load, keys, { index, number: first + BigInt(index), sequence: Math.floor(i / load.accounts) });
+    const sequence = (load.sequence ?? 0) + Math.floor(i / load.accounts);
+    const tx = signOne(load, keys, { index, number: first + BigInt(index), sequence });
     requests[index % load.connections]?.push(request("broadcast_tx_sync", { tx: toBase64(tx) }));
   }
   return requests;
@@ -166,16 +168,16 @@ function addressIn({ prefix }: Network, { address }: TestKey): string {
 }
 
 /** Accounts of a genesis file have consecutive numbers. */
-async function firstNumber(load: Load, keys: readonly TestKey[]): Promise<bigint> {
+async function firstNumber(load: Load): Promise<bigint> {
   const client = new ChainClient(`tcp://127.0.0.1:${load.port}`, { namespace: load.namespace });
   try {
-    return (await accountInfo(client.query, addressIn(load, keyOf(keys, 0)))).accountNumber;
+    return (await accountInfo(client.query, addressIn(load, keyOf(loadKeys(1), 0)))).accountNumber;
   } finally {
     client.close();
   }
 }
 
-async function sendAll(connection: Connection, requests: readonly Buffer[]): Promise<number[]> {
+export async function sendAll(connection: Connection, requests: readonly Buffer[]): Promise<number[]> {
   const latencies: number[] = [];
   for (const bytes of requests) {
     const sent = performance.now();
