@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
 import {
   type Event,
@@ -85,8 +86,30 @@ export function encodeBlock(block: Block): Uint8Array {
   return toBinary(BlockSchema, blockMessage(block));
 }
 
+/** The bytes of an `ExecTxResult`. Results are the largest rows of a block, so they are written without its messages. */
 export function encodeTxResult(result: TxResult): Uint8Array {
-  return toBinary(ExecTxResultSchema, create(ExecTxResultSchema, { ...result, events: result.events.map(eventInit) }));
+  const { code, data, log, gasWanted, gasUsed, events, codespace } = result;
+  const writer = new BinaryWriter();
+  if (code !== 0) writer.tag(1, WireType.Varint).uint32(code);
+  if (data.length > 0) writer.tag(2, WireType.LengthDelimited).bytes(data);
+  if (log !== "") writer.tag(3, WireType.LengthDelimited).string(log);
+  if (gasWanted !== 0n) writer.tag(5, WireType.Varint).int64(gasWanted);
+  if (gasUsed !== 0n) writer.tag(6, WireType.Varint).int64(gasUsed);
+  for (const event of events) writeEvent(writer.tag(7, WireType.LengthDelimited).fork(), event).join();
+  if (codespace !== "") writer.tag(8, WireType.LengthDelimited).string(codespace);
+  return writer.finish();
+}
+
+function writeEvent(writer: BinaryWriter, { type, attributes }: AppEvent): BinaryWriter {
+  if (type !== "") writer.tag(1, WireType.LengthDelimited).string(type);
+  for (const { key, value, index } of attributes) {
+    writer.tag(2, WireType.LengthDelimited).fork();
+    if (key !== "") writer.tag(1, WireType.LengthDelimited).string(key);
+    if (value !== "") writer.tag(2, WireType.LengthDelimited).string(value);
+    if (index) writer.tag(3, WireType.Varint).bool(index);
+    writer.join();
+  }
+  return writer;
 }
 
 export function decodeTxResult(bytes: Uint8Array): TxResult {
