@@ -116,25 +116,58 @@ export class TxIndex extends TxReader {
 }
 
 /** Every indexed attribute of a block's transactions and of the block itself, with the transactions it occurs in. */
-function blockTerms(executed: Pick<ExecutedBlock, "events" | "txResults">): Map<string, number[]> {
+function blockTerms({ events, txResults }: Pick<ExecutedBlock, "events" | "txResults">): Map<string, number[]> {
   const terms = new Map<string, number[]>();
-  for (const [i, { events }] of executed.txResults.entries()) {
-    forEachIndexed(events, (key, value) => {
-      add(terms, termText("tx", key, value), i);
-      add(terms, termText("tx", key), i);
-    });
-  }
-  forEachIndexed(executed.events, (key, value) => {
-    terms.set(termText("block", key, value), []);
-    terms.set(termText("block", key), []);
-  });
+  const txs = new Attributes();
+  for (const [i, result] of txResults.entries()) txs.add(result.events, i);
+  for (const [key, value, indexes] of txs.all()) terms.set(termText("tx", key, value), indexes);
+  const own = new Attributes();
+  own.add(events, 0);
+  for (const [key, value] of own.all()) terms.set(termText("block", key, value), []);
   return terms;
 }
 
-function add(terms: Map<string, number[]>, text: string, index: number): void {
-  const known = terms.get(text);
-  if (known === undefined) terms.set(text, [index]);
-  else if (known[known.length - 1] !== index) known.push(index);
+/** Transactions by the value of an attribute; `undefined` stands for any value. */
+type Places = Map<string | undefined, number[]>;
+
+/** Indexed attributes with the transactions that they occur in. Most occur often, so each has one text for all places. */
+class Attributes {
+  readonly #texts = new Map<string, Places>();
+  readonly #types = new Map<string, Map<string, Places>>();
+
+  /** Transactions come in their order. */
+  add(events: readonly AppEvent[], tx: number): void {
+    for (const { type, attributes } of events) {
+      for (const { key, value, index } of attributes) {
+        if (!index) continue;
+        const places = this.#places(type, key);
+        note(places, undefined, tx);
+        note(places, value, tx);
+      }
+    }
+  }
+
+  /** `type.key` and value of each, with its transactions. */
+  *all(): IterableIterator<[key: string, value: string | undefined, txs: number[]]> {
+    for (const [key, places] of this.#texts) for (const [value, txs] of places) yield [key, value, txs];
+  }
+
+  #places(type: string, key: string): Places {
+    const keys = this.#types.get(type) ?? new Map<string, Places>();
+    const known = keys.get(key);
+    if (known !== undefined) return known;
+    const text = `${type}.${key}`;
+    const places = this.#texts.get(text) ?? new Map();
+    this.#texts.set(text, places);
+    this.#types.set(type, keys.set(key, places));
+    return places;
+  }
+}
+
+function note(places: Places, value: string | undefined, tx: number): void {
+  const known = places.get(value);
+  if (known === undefined) places.set(value, [tx]);
+  else if (known[known.length - 1] !== tx) known.push(tx);
 }
 
 /** Calls back with `type.key` and value of every attribute that is marked for the index. */
