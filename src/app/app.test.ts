@@ -188,6 +188,7 @@ describe("the life of a chain", () => {
 describe("proposals", () => {
   test("take what fits, in order", () => {
     const chain = newChain();
+    chain.app.holdClaims();
     const from = chain.key("alice");
     const small = chain.sign(send(chain), { from });
     const large = chain.sign(send(chain), { from, memo: "x".repeat(200) });

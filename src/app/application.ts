@@ -5,6 +5,7 @@ import type {
   ApplySnapshotChunk,
   AppQuery,
   AppQueryResult,
+  BlockPlace,
   CheckTx,
   CheckTxResult,
   Claim,
@@ -66,7 +67,7 @@ import {
   unhashedSetWrite,
   versionsOf,
 } from "./module-versions.ts";
-import { fillBlock } from "./proposal.ts";
+import { fillBlock, orderByFee, sizeInBlock } from "./proposal.ts";
 import { pastStates } from "./queries/past.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
@@ -243,20 +244,35 @@ export class SvcApplication implements Application {
     this.#claims.release(claim);
   }
 
-  prepareProposal({ txs, maxBytes }: PrepareProposal): readonly Uint8Array[] {
-    const candidates = txs.flatMap((tx) => {
-      const gas = this.#runner.gasWanted(tx);
-      return gas === undefined ? [] : [{ tx, gas }];
+  /**
+   * The transactions that fit into a block, by their fees. An engine that holds claims knows that all can be paid; of
+   * other engines' transactions, those that fail the checks of a block are left out.
+   */
+  prepareProposal(request: PrepareProposal): readonly Uint8Array[] {
+    const candidates = request.txs.flatMap((tx) => {
+      const bid = this.#runner.bidOf(tx);
+      return bid === undefined ? [] : [{ tx, ...bid }];
     });
-    return fillBlock(candidates, { maxBytes, maxGas: this.#maxGas });
+    const room = { maxBytes: request.maxBytes, maxGas: this.#maxGas };
+    if (this.#areClaimsHeld) return fillBlock(orderByFee(candidates), room);
+    const rehearsal = this.#rehearsal(request);
+    return fillBlock(orderByFee(candidates), room, (tx) => this.#runner.rehearse(rehearsal, tx) !== undefined);
   }
 
-  /** Whether every transaction can be read, and whether all together ask for no more gas than a block has. */
-  processProposal({ txs }: ProcessProposal): boolean {
+  /**
+   * Whether the transactions fit into a block, and every one can be read, is signed and pays its fee after the ones
+   * before it. An engine that holds claims makes all blocks itself, of transactions that it had checked.
+   */
+  processProposal(request: ProcessProposal): boolean {
+    const { txs } = request;
     const maxGas = this.#maxGas;
-    let wanted = 0n;
+    const { maxBytes = -1n } = this.#params?.block ?? {};
+    const rehearsal = this.#areClaimsHeld ? undefined : this.#rehearsal(request);
+    let [wanted, bytes] = [0n, 0];
     for (const tx of txs) {
-      const gas = this.#runner.gasWanted(tx);
+      bytes += sizeInBlock(tx.length);
+      if (maxBytes >= 0n && BigInt(bytes) > maxBytes) return false;
+      const gas = rehearsal === undefined ? this.#runner.bidOf(tx)?.gas : this.#runner.rehearse(rehearsal, tx);
       if (gas === undefined) return false;
       wanted += gas;
       if (maxGas >= 0n && wanted > maxGas) return false;
@@ -431,6 +447,12 @@ export class SvcApplication implements Application {
     const last = this.#requireLast();
     const waiting = { claims: this.#claims, place };
     return { block: { ...last, height: last.height + 1n }, stores: this.#view, waiting };
+  }
+
+  /** The block of a proposal on a branch that is thrown away. */
+  #rehearsal({ height, time, proposer }: BlockPlace): TxEnvironment {
+    const { chainId } = this.#requireLast();
+    return { block: { chainId, height, time, proposer }, stores: this.#view.branch() };
   }
 
   #readContext(): Context {

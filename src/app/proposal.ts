@@ -1,8 +1,31 @@
+import type { BlockBid } from "../runtime/index.ts";
+
 /** A transaction that could come into a block. */
-export interface Candidate {
+export interface Candidate extends BlockBid {
   readonly tx: Uint8Array;
-  /** Gas that it asks for. */
-  readonly gas: bigint;
+}
+
+/**
+ * The order of blocks: by gas price, then by arrival. A transaction stays behind its signers' earlier ones, so that it
+ * counts with the lowest price among them. An order of this kind stays as it is.
+ */
+export function orderByFee(candidates: readonly Candidate[]): Candidate[] {
+  const lowest = new Map<string, bigint>();
+  const priced = candidates.map((candidate) => {
+    let price = candidate.gasPrice;
+    for (const signer of candidate.signers) {
+      const earlier = lowest.get(signer);
+      if (earlier !== undefined && earlier < price) price = earlier;
+    }
+    for (const signer of candidate.signers) lowest.set(signer, price);
+    return { candidate, price };
+  });
+  return priced.sort((a, b) => compare(b.price, a.price)).map(({ candidate }) => candidate);
+}
+
+function compare(a: bigint, b: bigint): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** Total limits of the transactions of one block. */
@@ -13,25 +36,31 @@ export interface BlockRoom {
   readonly maxGas: bigint;
 }
 
-/** Bytes that a transaction takes in a block besides its own: a tag and its length. */
-function overhead(size: number): number {
-  let bytes = 2;
+/** Bytes that a transaction takes in a block, with its tag and length. */
+export function sizeInBlock(size: number): number {
+  let bytes = size + 2;
   for (let rest = size >>> 7; rest > 0; rest >>>= 7) bytes += 1;
   return bytes;
 }
 
 /**
  * Takes transactions in their order until the block is full. A transaction that could never fit is skipped; the first
- * that no longer fits ends the block, because later ones of the same account build on it.
+ * that no longer fits ends the block, because later ones of the same account build on it. One that `passes` refuses is
+ * left out.
  */
-export function fillBlock(candidates: readonly Candidate[], room: BlockRoom): Uint8Array[] {
+export function fillBlock(
+  candidates: readonly Pick<Candidate, "tx" | "gas">[],
+  room: BlockRoom,
+  passes: (tx: Uint8Array) => boolean = () => true,
+): Uint8Array[] {
   const chosen: Uint8Array[] = [];
   let bytes = 0;
   let wanted = 0n;
   for (const { tx, gas } of candidates) {
-    const size = tx.length + overhead(tx.length);
+    const size = sizeInBlock(tx.length);
     if (!isWithin(room, size, gas)) continue;
     if (!isWithin(room, bytes + size, wanted + gas)) break;
+    if (!passes(tx)) continue;
     bytes += size;
     wanted += gas;
     chosen.push(tx);

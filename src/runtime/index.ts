@@ -61,6 +61,7 @@ export { type MessageRoute, type QueryRoute, Router } from "./router.ts";
 export { type StoredAttribute, type StoredEvent, storedEvents } from "./run/logs.ts";
 export { failedMessage } from "./run/messages.ts";
 export {
+  type BlockBid,
   type CheckOutcome,
   type TxEnvironment,
   type TxOutcome,

@@ -70,6 +70,15 @@ export interface SimulationLimits {
   checkTime(): void;
 }
 
+/** The part of a transaction that decides about its place in a block. */
+export interface BlockBid {
+  readonly gas: bigint;
+  /** As in claims. */
+  readonly gasPrice: bigint;
+  /** Addresses of its signers. */
+  readonly signers: readonly string[];
+}
+
 const NOTHING = new Uint8Array(0);
 /** Prices of gas in claims have 18 decimals. */
 const PRICE_UNIT = 10n ** 18n;
@@ -173,11 +182,31 @@ export class TxRunner {
     return prepareTx(bytes, this.#router, "simulated").signers.map(({ address }) => address);
   }
 
-  /** The gas that a transaction asks for; undefined for bytes that this application cannot read. Needs no state. */
-  gasWanted(bytes: Uint8Array): bigint | undefined {
+  /** The place that a transaction asks for in a block; undefined for bytes that cannot be read. Needs no state. */
+  bidOf(bytes: Uint8Array): BlockBid | undefined {
     try {
-      return (this.#cache.get(bytes)?.tx ?? prepareTx(bytes, this.#router)).gasLimit;
+      const { fee, gasLimit, signers } = this.#cache.get(bytes)?.tx ?? prepareTx(bytes, this.#router);
+      return { gas: gasLimit, gasPrice: gasPrice(fee, gasLimit), signers: signers.map(({ text }) => text) };
     } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Runs the ante checks as in a block and keeps their changes in `stores`; the decoded form and verified signatures are
+   * remembered for the block. Returns the gas that the transaction asks for, or undefined where it fails.
+   */
+  rehearse(env: TxEnvironment, bytes: Uint8Array): bigint | undefined {
+    try {
+      const known = this.#cache.get(bytes);
+      const verified: VerifiedSignatures = known?.verified ?? new Set();
+      const run = new Run(env, "deliver");
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
+      run.ante(tx, this.#ante, verified);
+      if (known === undefined) this.#cache.add(bytes, { tx, verified });
+      return tx.gasLimit;
+    } catch (error) {
+      if (isFatal(error)) throw error;
       return undefined;
     }
   }
