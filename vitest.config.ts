@@ -57,6 +57,7 @@ const SLOW = [
   "src/cli/tx/files/commands.test.ts",
   "src/cli/tx/gov/draft.test.ts",
   "src/cli/tx/market/{cert,market}.test.ts",
+  "src/client/light/queries.test.ts",
   "src/crypto/armor/armor.test.ts",
   "src/engine/embedded/retain.test.ts",
   "src/engine/embedded/index/{search,tx-index}.test.ts",

@@ -1,9 +1,10 @@
-// Verifies the newest block from one that you trust, whatever the node says: node tools/run.mjs docs/examples/light.ts <height> <hash>
+// Shows a balance that the node has to prove, from a block that you trust: node tools/run.mjs docs/examples/light.ts <height> <hash> <address>
 import { ChainClient } from "svc";
-import { LightClient, rpcSource } from "svc/light";
-import { fromHex, toHex } from "svc/wire";
+import { LightClient, provenQueries, rpcSource } from "svc/light";
+import { Query } from "svc/proto/sdk/bank/v1beta1/query";
+import { fromHex } from "svc/wire";
 
-const [height = "", hash = ""] = process.argv.slice(2);
+const [height = "", hash = "", address = ""] = process.argv.slice(2);
 const chain = new ChainClient(process.env.SVC_NODE ?? "tcp://localhost:26657");
 
 const light = new LightClient({
@@ -13,7 +14,8 @@ const light = new LightClient({
   primary: rpcSource(chain.rpc),
   // Other nodes, which must agree: witnesses: [rpcSource(new RpcClient("tcp://other.example:26657"))]
 });
-const { header } = await light.latest();
-console.log(`block ${header.height} of ${header.chainId} is verified: app hash ${toHex(header.appHash)}`);
+const query = provenQueries(chain, light, { required: true });
+const { value, height: at } = await query.callAt(Query.method.balance, { address, denom: "utoken" });
+console.log(`${value.balance?.amount}utoken, verified at height ${at}`);
 
 chain.close();

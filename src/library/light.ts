@@ -1,5 +1,5 @@
-/** `svc/light`: a light client, which verifies blocks of a chain from one that you trust and believes no node. In Node.js and in browsers. */
-export { rpcSource } from "../client/index.ts";
+/** `svc/light`: a light client, which verifies blocks and state of a chain from a block that you trust. In Node.js and in browsers. */
+export { provenQueries, rpcSource, type VerifyOptions } from "../client/index.ts";
 export {
   type AttackEvidence,
   CLOCK_DRIFT,

@@ -22,5 +22,10 @@ export const lightErrors = defineErrors("light", {
     "the chain is under attack: use neither node until its operators have explained it",
   ],
   unconfirmed: [6, "no witness confirms the block", "name other witnesses, or none"],
+  unprovable: [
+    8,
+    "the answer cannot be proven",
+    "ask for one record and not for a list, or leave out --verify require",
+  ],
   tooMany: [7, "verification takes too many blocks", "trust a newer block: svc config trust <height> <hash>"],
 });

@@ -5,6 +5,7 @@ import { extname, join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { NodeApi, RpcClient } from "../../src/client/index.ts";
 import { type TestNode, testNode } from "../../src/testing/index.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { Fixture, ROOT } from "../support/index.ts";
@@ -129,6 +130,23 @@ describeWithBrowser("the library in a browser", () => {
       };
     });
     expect(made).toEqual({ words: 24, same: true, issuer: true });
+  });
+
+  it("shows a balance that the node has proven", async () => {
+    const rpc = new RpcClient(node.url);
+    const { hash } = await new NodeApi(rpc).block(1n);
+    rpc.close();
+    const { address } = node.key("alice");
+    const [amount, height] = await page.evaluate(
+      async ({ url, hash, address }) => {
+        const root = { height: 1n, hash: library.wire.fromHex(hash) };
+        const [found, at] = await library.lightExample.provenBalance(url, root, address);
+        return [found, Number(at)] as const;
+      },
+      { url: node.url, hash, address },
+    );
+    expect(BigInt(amount)).toBeGreaterThan(0n);
+    expect(height).toBeGreaterThan(0);
   });
 
   it("sends tokens and hears of them over the websocket", async () => {

@@ -12,7 +12,7 @@ import { compileExamples, installedProject, linkedProject, packPackage, runExamp
 /** Examples that need a provider with containers; `examples.test.ts` runs them. */
 const WITH_PROVIDER = ["deploy", "lease"];
 /** Modules for other examples or a page. */
-const MODULES = ["signer", "browser"];
+const MODULES = ["signer", "browser", "light-page"];
 /** Entry points for pages too, and entry points for Node.js alone. */
 const OPEN = ["svc", "svc/wire", "svc/crypto", "svc/sdl", "svc/light", "svc/proto/svc/market/v1beta1/tx"];
 const CLOSED = ["svc/keyring", "svc/gateway", "svc/deploy", "svc/testing"];
@@ -135,7 +135,11 @@ describe("the packed package", () => {
         async () => [(await chain.query("block")).block.header.height],
         /^block \d+ [0-9A-F]{8}: svc1\w+ -> svc1\w+ 5000utoken\n/,
       ],
-      ["light", () => trustedBlock(chain.node), /^block \d+ of cli-test-1 is verified: app hash [0-9a-f]{64}\n$/],
+      [
+        "light",
+        async () => [...(await trustedBlock(chain.node)), address("bob")],
+        /^\d+utoken, verified at height \d+\n$/,
+      ],
       ["keys", () => [fixture.tempHome("keyring")], /^-----BEGIN TENDERMINT PRIVATE KEY-----\nthe same account\n$/],
       ["offline", () => ["alice", address("bob")], /^[0-9A-F]{64} in block \d+\n$/],
       ["sdl", () => [file], /^hash [0-9a-f]{64}\ngroup anywhere: at most 1000 utoken per block\n$/],

@@ -150,6 +150,22 @@ export class NodeApi {
     return { ...response, proofOps: response.proofOps?.ops ?? [] };
   }
 
+  /** Several queries of the application in one request. Rejects if the node refuses one of the calls. */
+  async abciQueries(
+    queries: readonly { readonly path: string; readonly data: Uint8Array }[],
+    { height = 0n, prove = false }: AbciQueryOptions = {},
+  ): Promise<readonly AbciQueryResult[]> {
+    const calls = queries.map(({ path, data }) => {
+      return { method: "abci_query", params: { path, data: toHex(data), height: height.toString(), prove } };
+    });
+    const found = await this.rpc.batch(calls);
+    return found.map((answer) => {
+      if (answer instanceof RpcError) throw answer;
+      const { response } = answers.readAnswer(answers.abciQuery, "abci_query", answer);
+      return { ...response, proofOps: response.proofOps?.ops ?? [] };
+    });
+  }
+
   /** Submits a transaction to the mempool: `sync` waits for its check, `async` for nothing. */
   async broadcast(tx: Uint8Array, mode: "sync" | "async"): Promise<BroadcastResult> {
     const call = { method: `broadcast_tx_${mode}`, params: { tx: toBase64(tx) } };

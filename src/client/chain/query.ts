@@ -49,7 +49,7 @@ export interface QueryClient {
 }
 
 /** A client for any rpc of any service, over `abci_query`. `namespace` is the spelling of names that the node knows. */
-export function queryClient(node: NodeApi, namespace: Namespace = "sdk"): QueryClient {
+export function queryClient(node: Pick<NodeApi, "abciQuery">, namespace: Namespace = "sdk"): QueryClient {
   const callAt = async <M extends DescMethod>(
     method: M,
     request: MessageInitShape<M["input"]>,

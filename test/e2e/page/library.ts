@@ -7,3 +7,4 @@ export { MsgSendSchema } from "svc/proto/sdk/bank/v1beta1/tx";
 export * as sdl from "svc/sdl";
 export * as wire from "svc/wire";
 export * as example from "../../../docs/examples/browser.ts";
+export * as lightExample from "../../../docs/examples/light-page.ts";

@@ -1,0 +1,321 @@
+import { create, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { forgeCertificate } from "../../../test/support/chain/index.ts";
+import { LightChain, member } from "../../../test/support/light/chain.ts";
+import { simulateMarket } from "../../../test/support/market-run.ts";
+import { SvcError } from "../../util/index.ts";
+import { Query as Auth, BaseAccountSchema, ModuleAccountSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
+import { Query as Bank } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { Query as Distribution } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
+import { Query as Mint } from "../../wire/gen/sdk/mint/v1beta1/query_pb.js";
+import { Query as Slashing } from "../../wire/gen/sdk/slashing/v1beta1/query_pb.js";
+import { Query as Staking } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
+import { MsgCreateValidatorSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
+import { Query as Cert, MsgCreateCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
+import { Query as Deployment } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { Query as Escrow } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
+import { Query as Market } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+import { Query as Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { decodeAddress, encodeAddress, publicKeyToAny, toJson, unpackAs } from "../../wire/index.ts";
+import type { AbciQueryOptions } from "../chain/node.ts";
+import { queryClient } from "../chain/query.ts";
+import { provenNode, type VerifyOptions } from "./queries.ts";
+import type { ProofSource } from "./state.ts";
+
+const SEED = Number(process.env.SEED ?? 4711);
+const { chain } = simulateMarket(SEED, 60, { retentionBlocks: 100n });
+const { app } = chain;
+stake();
+publish();
+const { header: form } = new LightChain().add({ members: [member(1)] });
+
+/** Makes a validator, with the first account's stake. */
+function stake(): void {
+  const [from] = [...chain.keys.values()];
+  if (from === undefined) throw new Error("the chain has accounts");
+  const [validator, delegator] = [encodeAddress(decodeAddress(from.address), "valoper"), from.address];
+  const pubkey = publicKeyToAny({ type: "ed25519", key: member(1).pubKey });
+  const rates = { rate: "0", maxRate: "0", maxChangeRate: "0" };
+  const message = create(MsgCreateValidatorSchema, {
+    description: { moniker: "validator" },
+    commission: rates,
+    minSelfDelegation: "1",
+    ...{ delegatorAddress: delegator, validatorAddress: validator, pubkey },
+    value: { denom: "utoken", amount: "1000000" },
+  });
+  chain.mustSend(message, { from });
+}
+
+/** Publishes a certificate of the second account. */
+function publish(): void {
+  const [, from] = [...chain.keys.values()];
+  if (from === undefined) throw new Error("the chain has accounts");
+  const forged = forgeCertificate({ name: from.address, serial: "7e", secret: new Uint8Array(32).fill(1) });
+  chain.mustSend(create(MsgCreateCertificateSchema, { owner: from.address, ...forged }), { from });
+}
+
+/** The node of the chain; reads of stores are counted by request. */
+function nodeOf(lie: (store: string, value: Uint8Array) => Uint8Array = (_, value) => value) {
+  const requests: number[] = [];
+  const ask = (path: string, data: Uint8Array, { height = 0n, prove = false }: AbciQueryOptions = {}) => {
+    const found = app.query({ path, data, height, prove });
+    const [, , store = ""] = path.split("/");
+    return prove ? { ...found, value: lie(store, found.value) } : found;
+  };
+  return {
+    requests,
+    abciQuery: async (path: string, data: Uint8Array, options?: AbciQueryOptions) => ask(path, data, options),
+    async abciQueries(queries: readonly { path: string; data: Uint8Array }[], options?: AbciQueryOptions) {
+      requests.push(queries.length);
+      return queries.map(({ path, data }) => ask(path, data, options));
+    },
+  };
+}
+
+/** Verified headers: the one after the state. */
+const light: ProofSource["light"] = {
+  async latest() {
+    return { ...new LightChain().add({ members: [member(1)] }), header: await this.at(chain.height + 1n) };
+  },
+  at: async (height) => ({ ...form, height, appHash: app.info().lastBlockAppHash }),
+};
+
+function clients(options: VerifyOptions = {}, node = nodeOf()) {
+  return { plain: queryClient(node), proven: queryClient(provenNode({ node, light }, options)) };
+}
+
+const { plain } = clients();
+const page = { limit: 500n };
+const { deployments } = await plain.call(Deployment.method.deployments, { pagination: page });
+const { orders } = await plain.call(Market.method.orders, { pagination: page });
+const { bids } = await plain.call(Market.method.bids, { pagination: page });
+const { leases } = await plain.call(Market.method.leases, { pagination: page });
+const { providers } = await plain.call(Provider.method.providers, { pagination: page });
+const { accounts } = await plain.call(Auth.method.accounts, { pagination: page });
+const { validators } = await plain.call(Staking.method.validators, { pagination: page });
+const addresses = accounts.flatMap((any) => unpackAs(BaseAccountSchema, any)?.address ?? []);
+
+/** Compares the proven answer of each request with the plain one. */
+async function same<M extends DescMethodUnary>(
+  method: M,
+  requests: readonly MessageInitShape<M["input"]>[],
+): Promise<void> {
+  const heights: bigint[] = [];
+  const { proven } = clients({ required: true, onVerified: (height) => heights.push(height) });
+  expect(requests.length).toBeGreaterThan(0);
+  for (const request of requests) {
+    const [expected, found] = [await plain.callAt(method, request), await proven.callAt(method, request)];
+    expect(toJson(method.output, found.value)).toEqual(toJson(method.output, expected.value));
+    expect(found.height).toBe(chain.height);
+  }
+  expect(new Set(heights)).toEqual(new Set([chain.height]));
+}
+
+describe(`proven answers after a market run of seed ${SEED}`, () => {
+  it("are those of the node for balances and supplies", async () => {
+    await same(
+      Bank.method.balance,
+      addresses.map((address) => ({ address, denom: "utoken" })),
+    );
+    await same(
+      Bank.method.balance,
+      addresses.map((address) => ({ address, denom: "absent" })),
+    );
+    await same(Bank.method.supplyOf, [{ denom: "utoken" }, { denom: "absent" }]);
+  });
+
+  it("are those of the node for accounts of people and modules", async () => {
+    const { accounts: ofModules } = await plain.call(Auth.method.moduleAccounts, {});
+    const modules = ofModules.flatMap((any) => unpackAs(ModuleAccountSchema, any)?.baseAccount?.address ?? []);
+    for (const all of [addresses, modules])
+      await same(
+        Auth.method.account,
+        all.map((address) => ({ address })),
+      );
+    await same(
+      Auth.method.accountInfo,
+      [...addresses, ...modules].map((address) => ({ address })),
+    );
+  });
+
+  it("are those of the node for deployments and groups", async () => {
+    const ids = deployments.flatMap(({ deployment }) => deployment?.deploymentId ?? []);
+    await same(
+      Deployment.method.deployment,
+      ids.map((id) => ({ id })),
+    );
+    const groups = deployments.flatMap((each) => each.groups.flatMap(({ groupId }) => groupId ?? []));
+    await same(
+      Deployment.method.group,
+      groups.map((id) => ({ id })),
+    );
+    const accountsOf = ids.map(({ owner, dseq }) => ({ scope: "deployment", xid: `${owner}/${dseq}` }));
+    await same(Escrow.method.accounts, accountsOf);
+  });
+
+  it("are those of the node for orders, bids and leases with their payments", async () => {
+    await same(
+      Market.method.order,
+      orders.flatMap(({ orderId: id }) => (id === undefined ? [] : [{ id }])),
+    );
+    await same(
+      Market.method.bid,
+      bids.flatMap(({ bid }) => (bid?.bidId === undefined ? [] : [{ id: bid.bidId }])),
+    );
+    await same(
+      Market.method.lease,
+      leases.flatMap(({ lease }) => (lease?.leaseId === undefined ? [] : [{ id: lease.leaseId }])),
+    );
+  });
+
+  it("are those of the node for providers, validators and delegations", async () => {
+    await same(
+      Provider.method.provider,
+      providers.map(({ owner }) => ({ owner })),
+    );
+    await same(
+      Staking.method.validator,
+      validators.map(({ operatorAddress: validatorAddr }) => ({ validatorAddr })),
+    );
+    const [{ operatorAddress: validatorAddr } = { operatorAddress: "" }] = validators;
+    const { delegationResponses: found } = await plain.call(Staking.method.validatorDelegations, { validatorAddr });
+    const delegators = found.map(({ delegation }) => delegation?.delegatorAddress ?? "");
+    await same(
+      Staking.method.delegation,
+      delegators.map((delegatorAddr) => ({ delegatorAddr, validatorAddr })),
+    );
+  });
+
+  it("are those of the node for parameters", async () => {
+    const all = [Auth, Bank, Distribution, Mint, Slashing, Staking, Deployment, Escrow, Market];
+    for (const { method } of all) await same(method.params, [{}]);
+  });
+
+  it("are those of the node for certificates", async () => {
+    const owners = await Promise.all(
+      addresses.map(async (owner) => {
+        const found = await plain.call(Cert.method.certificates, { filter: { owner } });
+        return found.certificates.map(({ serial }) => ({ filter: { owner, serial } }));
+      }),
+    );
+    await same(Cert.method.certificates, owners.flat());
+  });
+
+  it("say that there is no such record, as the node does", async () => {
+    const heights: bigint[] = [];
+    const { proven } = clients({ required: true, onVerified: (height) => heights.push(height) });
+    const [owner = "", provider = ""] = addresses;
+    const id = { owner, dseq: 999_999n, gseq: 1, oseq: 1, provider };
+    const { validatorAddr, serial } = {
+      validatorAddr: encodeAddress(decodeAddress(provider), "valoper"),
+      serial: "77",
+    };
+    const absent = Buffer.alloc(20, 7);
+    const asked: (() => Promise<unknown>)[] = [plain, proven].flatMap((query) => [
+      () => query.call(Deployment.method.deployment, { id }),
+      () => query.call(Deployment.method.group, { id }),
+      () => query.call(Market.method.order, { id }),
+      () => query.call(Market.method.bid, { id }),
+      () => query.call(Market.method.lease, { id }),
+      () => query.call(Provider.method.provider, { owner: encodeAddress(absent) }),
+      () => query.call(Cert.method.certificates, { filter: { owner, serial } }),
+      () => query.call(Auth.method.account, { address: encodeAddress(absent) }),
+      () => query.call(Staking.method.validator, { validatorAddr: encodeAddress(absent, "valoper") }),
+      () => query.call(Staking.method.delegation, { delegatorAddr: provider, validatorAddr }),
+    ]);
+    const errors = await Promise.all(asked.map((ask) => ask().catch((error: SvcError) => error)));
+    const ids = errors.map((error) => (error instanceof SvcError ? `${error.codespace}/${error.code}` : "an answer"));
+    expect(ids.slice(10)).toEqual(ids.slice(0, 10));
+    expect(ids).not.toContain("an answer");
+    expect(heights).toHaveLength(10);
+  });
+
+  it("come in one request each, of some reads", async () => {
+    const node = nodeOf();
+    const [{ deployment } = {}] = deployments;
+    const id = deployment?.deploymentId;
+    if (id === undefined) throw new Error("there is a deployment");
+    const { proven } = clients({ required: true }, node);
+    await proven.call(Deployment.method.deployment, { id });
+    await proven.call(Bank.method.balance, { address: id.owner, denom: "utoken" });
+    expect(node.requests).toEqual([8, 1]);
+  });
+
+  it("are refused if the node lies about a value, or hides a record", async () => {
+    const [address = ""] = addresses;
+    const [{ lease } = {}] = leases;
+    const id = lease?.leaseId;
+    if (id === undefined) throw new Error("there is a lease");
+    const flipped = (value: Uint8Array) => value.map((byte, i) => (i === value.length - 1 ? byte ^ 1 : byte));
+    for (const lie of [flipped, () => new Uint8Array()]) {
+      for (const store of ["bank", "market", "escrow"]) {
+        const node = nodeOf((of, value) => (of === store ? lie(value) : value));
+        const { proven } = clients({}, node);
+        const ask =
+          store === "bank"
+            ? proven.call(Bank.method.balance, { address, denom: "utoken" })
+            : proven.call(Market.method.lease, { id });
+        await expect(ask, store).rejects.toMatchObject({ codespace: "wire", code: 2 });
+      }
+    }
+  });
+
+  it("are refused under the header of another height", async () => {
+    const [address = ""] = addresses;
+    const other: ProofSource["light"] = {
+      ...light,
+      latest: async () => ({ ...(await light.latest()), header: { ...form, height: chain.height + 1n } }),
+    };
+    const query = queryClient(provenNode({ node: nodeOf(), light: other }, {}));
+    await expect(query.call(Bank.method.balance, { address, denom: "utoken" })).rejects.toThrow(
+      "leads to another root",
+    );
+  });
+});
+
+describe("queries that cannot be proven", () => {
+  const [address = ""] = addresses;
+
+  it("are asked without proof, and said to be", async () => {
+    const unproven: string[] = [];
+    const { proven } = clients({ onUnproven: (path) => unproven.push(path) });
+    const { balances } = await proven.call(Bank.method.allBalances, { address });
+    await proven.call(Cert.method.certificates, { filter: { owner: address } });
+    await proven.call(Escrow.method.accounts, { scope: "deployment", xid: address });
+    expect(balances.length).toBeGreaterThan(0);
+    expect(unproven).toEqual([
+      "/sdk.bank.v1beta1.Query/AllBalances",
+      "/svc.cert.v1beta1.Query/Certificates",
+      "/svc.escrow.v1beta1.Query/Accounts",
+    ]);
+  });
+
+  it("are refused where proof is required", async () => {
+    const { proven } = clients({ required: true });
+    for (const ask of [
+      () => proven.call(Bank.method.allBalances, { address }),
+      () => proven.call(Cert.method.certificates, { filter: { owner: address } }),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ codespace: "light", code: 8 });
+    }
+  });
+});
+
+describe("a node that has no proof of the newest height", () => {
+  const [address = ""] = addresses;
+  const balance = (times: number) => {
+    const node = nodeOf();
+    const original = node.abciQueries;
+    let left = times;
+    node.abciQueries = async (...args) => {
+      const answers = await original(...args);
+      left -= 1;
+      return left < 0 ? answers : answers.map((each) => ({ ...each, proofOps: [], log: "no proofs below height 9" }));
+    };
+    return clients({}, node).proven.call(Bank.method.balance, { address, denom: "utoken" });
+  };
+
+  it("is asked once more, at a newer one", () => expect(balance(1)).resolves.toBeDefined());
+
+  it("is refused then", () => expect(balance(2)).rejects.toThrow("no proofs below height 9: the node gives no proof"));
+});

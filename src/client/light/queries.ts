@@ -1,0 +1,131 @@
+import { type LightClient, lightErrors } from "../../light/index.ts";
+import { concatBytes, isOneOf, SvcError } from "../../util/index.ts";
+import { findMethod } from "../../wire/index.ts";
+import type { ChainClient } from "../chain/chain.ts";
+import type { AbciQueryOptions, AbciQueryResult, NodeApi } from "../chain/node.ts";
+import { type QueryClient, queryClient } from "../chain/query.ts";
+import { clientErrors } from "../errors.ts";
+import type { ProvenAnswer } from "./answers/answer.ts";
+import { PARAMS_KEY } from "./keys.ts";
+import { type ProofSource, type ProvenState, provenState } from "./state.ts";
+
+/** The treatment of answers that cannot be proven, and listeners. */
+export interface VerifyOptions {
+  /** Refuses queries whose answers cannot be proven; by default they are asked without proof. */
+  readonly required?: boolean;
+  /** Receives the height of each proven answer. */
+  readonly onVerified?: (height: bigint) => void;
+  /** Receives the path of each query that is asked without proof. */
+  readonly onUnproven?: (path: string) => void;
+}
+
+/** The call of a node that answers queries. */
+export type QueryNode = Pick<NodeApi, "abciQuery">;
+
+/**
+ * Queries whose answers the node has to prove: one record each of accounts, balances, the marketplace, escrow, providers,
+ * certificates and stake, and parameters. Rejects with `wire/2` if a proof does not hold, with an error of `light` if a header
+ * does not, and with `light/8` for other queries if proof is required.
+ */
+export function provenQueries(chain: ChainClient, light: LightClient, options: VerifyOptions = {}): QueryClient {
+  return queryClient(provenNode({ node: chain.node, light }, options), chain.namespace);
+}
+
+/** A node that proves its answers where they can be proven. */
+export function provenNode(source: ProofSource & { readonly node: QueryNode }, options: VerifyOptions): QueryNode {
+  const unproven = (path: string, data: Uint8Array, query?: AbciQueryOptions): Promise<AbciQueryResult> => {
+    if (options.required === true) throw lightErrors.unprovable(path);
+    options.onUnproven?.(path);
+    return source.node.abciQuery(path, data, query);
+  };
+  return {
+    async abciQuery(path, data, query) {
+      const answer = await answerOf(path);
+      if (answer === undefined) return unproven(path, data, query);
+      const proven = await proveAgain(source, query?.height, (state) => told(answer, { state, data, options }));
+      return proven ?? unproven(path, data, query);
+    },
+  };
+}
+
+/** A node proves its last heights only: the newest one may be too old by the time it is asked for. */
+async function proveAgain<T>(source: ProofSource, height = 0n, prove: (state: ProvenState) => Promise<T>): Promise<T> {
+  if (height !== 0n) return prove(await provenState(source, height));
+  try {
+    return await prove(await provenState(source));
+  } catch (error) {
+    if (!isOneOf([clientErrors.noProof], error)) throw error;
+    return prove(await provenState(source));
+  }
+}
+
+interface Question {
+  readonly state: ProvenState;
+  readonly data: Uint8Array;
+  readonly options: VerifyOptions;
+}
+
+/** The proven answer; undefined if the request is one that cannot be proven. An absent record is proven too. */
+async function told(
+  { answer }: ProvenAnswer,
+  { state, data, options }: Question,
+): Promise<AbciQueryResult | undefined> {
+  const { height } = state;
+  try {
+    const value = await answer(state, data);
+    if (value === undefined) return undefined;
+    options.onVerified?.(height);
+    const key = new Uint8Array();
+    return { code: 0, codespace: "", log: "", info: "", key, value, height, proofOps: [] };
+  } catch (error) {
+    if (error instanceof SvcError && !UNVERIFIED.has(error.codespace)) options.onVerified?.(height);
+    throw error;
+  }
+}
+
+/** Codespaces of errors about the answer; all others say that the chain has no such record. */
+const UNVERIFIED: ReadonlySet<string> = new Set(["client", "wire", "light"]);
+
+/** Answers by the module of their rpc; loaded on demand. */
+const ANSWERS: ReadonlyMap<string, () => Promise<{ readonly answers: readonly ProvenAnswer[] }>> = new Map([
+  ...["auth", "bank"].map((module) => [module, () => import("./answers/coins.ts")] as const),
+  ["staking", () => import("./answers/stake.ts")] as const,
+  ["deployment", () => import("./answers/deployments.ts")] as const,
+  ...["market", "escrow", "provider", "cert"].map((module) => [module, () => import("./answers/market.ts")] as const),
+]);
+
+async function answerOf(path: string): Promise<ProvenAnswer | undefined> {
+  const method = findMethod(path);
+  if (method === undefined) return undefined;
+  const [, module = ""] = method.parent.typeName.split(".");
+  const { answers = [] } = (await ANSWERS.get(module)?.()) ?? {};
+  return answers.find((each) => each.method === method) ?? paramsAnswer(module, method);
+}
+
+/** The engine's parameters are stored without the parts that the answer has besides. */
+const OTHER_PARAMS: ReadonlySet<string> = new Set(["consensus"]);
+/** Tag of the answer's only field. */
+const PARAMS_TAG = 0x0a;
+
+/** The parameters of a module, if its answer holds nothing else: they are stored as the answer has them. */
+function paramsAnswer(module: string, method: NonNullable<ReturnType<typeof findMethod>>): ProvenAnswer | undefined {
+  const [only, ...others] = method.output.fields;
+  const isPlain = method.name === "Params" && method.input.fields.length === 0 && others.length === 0;
+  if (!isPlain || only?.name !== "params" || only.number !== 1 || OTHER_PARAMS.has(module)) return undefined;
+  return {
+    method,
+    async answer(state) {
+      const stored = await state.get(module, PARAMS_KEY);
+      if (stored === undefined) throw clientErrors.badAnswer(`the chain has no parameters of module ${module}`);
+      const isEmpty = stored.length === 1 && stored[0] === 0;
+      return isEmpty ? Uint8Array.of(PARAMS_TAG, 0) : concatBytes(Uint8Array.of(PARAMS_TAG), lengthOf(stored), stored);
+    },
+  };
+}
+
+function lengthOf(bytes: Uint8Array): Uint8Array {
+  const out: number[] = [];
+  let rest = bytes.length;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) out.push((rest % 0x80) + 0x80);
+  return Uint8Array.from([...out, rest]);
+}
