@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { BLOCK_MS, type DeployFixture, openDeployFixture, type ProviderPlan } from "../../test/cli/deploy-fixture.ts";
 import { clientErrors } from "../client/index.ts";
 import { parseDec, parseDecCoin } from "../util/index.ts";
-import { type LeaseKey, marketErrors } from "../wire/index.ts";
+import { deploymentErrors, type LeaseKey, marketErrors } from "../wire/index.ts";
 import { FileJournal } from "./node/journal.ts";
 import { addressLines } from "./result.ts";
 import { runDeploy } from "./run.ts";
@@ -536,6 +536,21 @@ describe("what can go wrong", () => {
     };
     await fixture.deploy();
     expect(await fixture.all()).toHaveLength(1);
+  });
+
+  test("an order that the chain refuses is sent once, and leaves no record", async () => {
+    open();
+    const market = fixture.tenantMarket();
+    let sent = 0;
+    const send: typeof market.send = async () => {
+      sent += 1;
+      throw deploymentErrors.invalidDeposit("refused");
+    };
+    const parts = { ...fixture.parts(), market: { ...market, send } };
+    const running = runDeploy(parts, fixture.request(), fixture.reporter);
+    await expect(running).rejects.toThrow("refused");
+    expect(sent).toBe(1);
+    expect(new FileJournal(fixture.home).entries(fixture.tenant, market.chainId)).toHaveLength(0);
   });
 
   test("an interruption before the order leaves neither an order nor a record", async () => {

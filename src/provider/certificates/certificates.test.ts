@@ -301,14 +301,19 @@ describe("keeping certificates", () => {
     await keeper.close();
   });
 
-  it("forgets the certificate of a host that nobody has once it would have to be renewed", async () => {
-    const { keeper, clock, kept } = keeping({ isPrompt: true });
+  it("forgets the certificate of a host that nobody has once it would have to be renewed, at its hourly look", async () => {
+    const { keeper, state, clock, kept } = keeping({ isPrompt: true });
+    // It looks half an hour before and after the first certificate is due.
+    await clock.advance(KEEPING.look / 2);
     await keeper.want(lease("one"), [HOST]);
     await keeper.want(lease("two"), [B]);
     keeper.drop("one");
-    await clock.advance(59 * DAY_MS);
+    await clock.advance(60 * DAY_MS - KEEPING.look / 2 - 20 * 60_000);
+    state.refuses.add(C);
+    await keeper.want(lease("three"), [C]);
+    await clock.advance(49 * 60_000);
     expect(readdirSync(kept).sort()).toEqual([`${HOST}.pem`, `${B}.pem`]);
-    await clock.advance(2 * DAY_MS);
+    await clock.advance(KEEPING.look);
     expect(readdirSync(kept)).toEqual([`${B}.pem`]);
     await keeper.close();
   });

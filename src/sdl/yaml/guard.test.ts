@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SDL_CODES, SdlError } from "../errors.ts";
 import { loadSdl } from "../load.ts";
-import { MAX_DEPTH, MAX_FILE_BYTES } from "./guard.ts";
+import { MAX_DEPTH, MAX_FILE_BYTES, MAX_TOKENS } from "./guard.ts";
 
 function refusal(text: string): SdlError {
   try {
@@ -45,6 +45,22 @@ describe("hostile text", () => {
     const error = refusal(text);
     expect(error.issues.at(-1)?.problem).toBe(problem);
     expect(error.code).toBe(SDL_CODES.size);
+  });
+
+  const nested = (levels: number): string => Array.from({ length: levels }, (_, i) => `${" ".repeat(i)}a:`).join("\n");
+
+  it.each<readonly [string, (size: number) => string, number, string]>([
+    ["bytes", (bytes) => "#".padEnd(bytes, "x"), MAX_FILE_BYTES, "is larger than"],
+    // Each line is a dash, a space, a word and an end.
+    ["words and marks", (tokens) => "- a\n".repeat(tokens / 4) + "#".repeat(tokens % 4), MAX_TOKENS, "words"],
+    ["levels of brackets", (levels) => deep("[", levels), MAX_DEPTH, "nested"],
+    // The last dash holds a value, which has a level itself.
+    ["levels of dashes", (levels) => `${"- ".repeat(levels - 1)}a`, MAX_DEPTH, "nested"],
+    ["levels of indentation", nested, MAX_DEPTH, "nested"],
+    ["levels below an earlier line", (levels) => `b: 1\n${nested(levels)}`, MAX_DEPTH, "nested"],
+  ])("the limit of %s is exact", (_, text, limit, problem) => {
+    expect(refusal(text(limit)).message).not.toContain(problem);
+    expect(refusal(text(limit + 1)).message).toContain(problem);
   });
 
   it.each([
