@@ -35,7 +35,6 @@ import {
   type Module,
   type Restart,
   Router,
-  storedEvents,
   type TxEnvironment,
   TxRunner,
 } from "../runtime/index.ts";
@@ -306,7 +305,7 @@ export class SvcApplication implements Application {
     const touched = isChanged ? "all" : touchedAccounts(stores, this.#options.set.accountsOf);
     this.#finalized = { block, prepared, params, touched };
     return {
-      events: storedEvents(events.all()),
+      events: events.all(),
       txResults,
       validatorUpdates,
       consensusParamUpdates: isChanged ? params : undefined,

@@ -97,7 +97,7 @@ export class Context {
    */
   attempt<T>(work: (ctx: Context) => T): T {
     const stores = this.#stores.branch();
-    const events = new EventSink();
+    const events = this.events.branch();
     const result = work(new Context({ ...this.#parts(), stores, events }));
     stores.flush();
     this.events.append(events.all());

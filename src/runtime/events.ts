@@ -1,23 +1,56 @@
+import type { AppEvent } from "../abci/index.ts";
 import { append } from "../util/index.ts";
 
 /** An event in emission order; attribute values are plain text. */
-export interface Event {
-  readonly type: string;
-  readonly attributes: readonly EventAttribute[];
-}
+export type Event = AppEvent;
 
-export interface EventAttribute {
+/** An attribute at the end of every event of a sink. */
+export interface EventMark {
   readonly key: string;
   readonly value: string;
 }
 
-/** Collects the events of one transaction, message or block phase. */
+/**
+ * Events that the ecosystem added after logs went out of use: a result has them among its events and not in its log.
+ * Only sender and receiver of a message's events are searchable; the rest can be found by `transfer`, and would be a
+ * fifth of the index.
+ */
+export const EVENTS_ALONE: ReadonlySet<string> = new Set(["coin_spent", "coin_received"]);
+
+const NO_MARKS: readonly EventMark[] = [];
+
+/** Key of the last attribute of a message's events. */
+export const MESSAGE_INDEX = "msg_index";
+
+/** The mark of the events of a message: its index among those of the transaction. */
+export function messageMark(index: number): EventMark {
+  return { key: MESSAGE_INDEX, value: index.toString() };
+}
+
+/** Collects the events of one transaction, message or block phase, in the form in which a result has them. */
 export class EventSink {
-  #events: Event[] = [];
+  readonly #events: Event[] = [];
+  readonly #marks: readonly EventMark[];
+  readonly #isOfMessage: boolean;
+
+  constructor(marks: readonly EventMark[] = NO_MARKS) {
+    this.#marks = marks;
+    this.#isOfMessage = marks.some(({ key }) => key === MESSAGE_INDEX);
+  }
 
   /** `emit("transfer", { recipient, sender, amount })`: attributes keep the order written. */
   emit(type: string, attributes: Readonly<Record<string, string>>): void {
-    this.#events.push({ type, attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })) });
+    this.emitList(type, Object.entries(attributes));
+  }
+
+  /** An event that may have several attributes of one key. */
+  emitList(type: string, attributes: readonly (readonly [key: string, value: string])[]): void {
+    const isAlone = EVENTS_ALONE.has(type);
+    const all = attributes.map(([key, value]) => {
+      return { key, value, index: !isAlone || (this.#isOfMessage && (key === "spender" || key === "receiver")) };
+    });
+    for (const { key, value } of this.#marks) all.push({ key, value, index: !isAlone });
+    this.#events.push({ type, attributes: all });
   }
 
   append(events: readonly Event[]): void {
@@ -28,13 +61,8 @@ export class EventSink {
     return this.#events;
   }
 
-  /** Number of events so far, for `dropAfter`. */
-  mark(): number {
-    return this.#events.length;
-  }
-
-  /** Removes the events after a mark: events of a failed message never reach the result. */
-  dropAfter(mark: number): void {
-    this.#events.length = mark;
+  /** A sink for a part of the work, whose events have a mark before those of this sink. */
+  branch(mark?: EventMark): EventSink {
+    return new EventSink(mark === undefined ? this.#marks : [mark, ...this.#marks]);
   }
 }

@@ -1,7 +1,7 @@
 export type { Account } from "./ante/account.ts";
 export type { AnteAccounts, AnteBank, AnteOptions, AnteParams, FeeGrants, FeeUse } from "./ante/ante.ts";
 export { type BlockInfo, type BlockProblem, Context, type Mode } from "./context.ts";
-export { type Event, type EventAttribute, EventSink } from "./events.ts";
+export { type Event, EventSink } from "./events.ts";
 export { BlockItemFailure, GivenUp, isFatal, isPanic, runBlockItem, runVitalItem } from "./failure.ts";
 export { BlockGas, type GasMeter, infiniteGas, limitedGas } from "./gas/gas.ts";
 export { fixedGas, type GasRow, gasTable, gasTableProblems, MAX_GAS_PRICE } from "./gas/message-gas.ts";
@@ -58,7 +58,6 @@ export {
 export { checkAddress, checkAuthority, minimumsProblems, readState } from "./requests/requests.ts";
 export { readTime } from "./requests/times.ts";
 export { type MessageRoute, type QueryRoute, Router } from "./router.ts";
-export { type StoredAttribute, type StoredEvent, storedEvents } from "./run/logs.ts";
 export { failedMessage } from "./run/messages.ts";
 export {
   type BlockBid,

@@ -10,10 +10,11 @@ export interface MessageRoute {
   readonly method: BoundMethod;
   /** `MsgSend`: the name under which modules price their messages. */
   readonly message: string;
-  /** Value of the event attribute `message.action`. */
-  readonly action: string;
-  /** The type URL in every spelling, if it is not the action itself. */
-  readonly typeUrls: readonly string[];
+  /**
+   * Attributes of the event `message` with which the events of the message begin: its action, and its type URL in every
+   * spelling if that is not the action itself, because newer tools search for that.
+   */
+  readonly actions: readonly (readonly [key: "action", value: string])[];
   /** Whether the events of the fee belong to the log of this message (the marketplace's messages). */
   readonly logsFee: boolean;
 }
@@ -65,13 +66,12 @@ export class Router {
     const { typeName, name } = method.input;
     if (this.#messages.has(typeName)) throw new Error(`${typeName} has two handlers`);
     const action = messageAction(method.input) ?? `/${typeName}`;
-    const urls = [...new Set(NAMESPACES.map((namespace) => toNamespace(`/${typeName}`, namespace)))];
+    const urls = NAMESPACES.map((namespace) => toNamespace(`/${typeName}`, namespace));
     this.#messages.set(typeName, {
       module,
       method,
       message: name,
-      action,
-      typeUrls: urls.filter((url) => url !== action),
+      actions: [...new Set([action, ...urls])].map((value) => ["action", value]),
       logsFee: typeName.startsWith("svc."),
     });
   }

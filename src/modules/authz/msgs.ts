@@ -3,7 +3,6 @@ import {
   bindService,
   type Context,
   checkAddress,
-  EventSink,
   failedMessage,
   type NestedMessage,
   readTime,
@@ -68,11 +67,10 @@ function exec(keeper: AuthzKeeper, ctx: Context, { grantee, msgs }: MsgExec) {
 
 /** The events tell which of the messages they belong to. */
 function runFor(keeper: AuthzKeeper, ctx: Context, message: NestedMessage, index: number): Uint8Array {
-  const events = new EventSink();
+  const events = ctx.events.branch({ key: "authz_msg_index", value: index.toString() });
   try {
     const { value } = keeper.messages.run(ctx.with({ events }), message);
-    const mark = { key: "authz_msg_index", value: index.toString() };
-    ctx.events.append(events.all().map(({ type, attributes }) => ({ type, attributes: [...attributes, mark] })));
+    ctx.events.append(events.all());
     return value;
   } catch (error) {
     throw failedMessage(error, index);

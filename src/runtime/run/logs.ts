@@ -1,49 +1,10 @@
 import { append } from "../../util/index.ts";
-import type { Event, EventAttribute } from "../events.ts";
+import { EVENTS_ALONE, type Event, MESSAGE_INDEX } from "../events.ts";
 
-/** A stored, searchable event; `index` tells the engine to make the attribute searchable. */
-export interface StoredEvent {
-  readonly type: string;
-  readonly attributes: readonly StoredAttribute[];
-}
-
-export interface StoredAttribute extends EventAttribute {
-  readonly index: boolean;
-}
-
-/**
- * Events that the ecosystem added after logs went out of use: a result has them among its events and not in its log.
- * Only sender and receiver of a message's events are searchable; the rest can be found by `transfer`, and would be a
- * fifth of the index.
- */
-const EVENTS_ALONE: ReadonlySet<string> = new Set(["coin_spent", "coin_received"]);
-
-/** Events of the ante checks and of block items. */
-export function storedEvents(events: readonly Event[]): StoredEvent[] {
-  return events.map(({ type, attributes }) => ({ type, attributes: marked(attributes, !EVENTS_ALONE.has(type)) }));
-}
-
-/**
- * Events of the message at `index`: each says so in a last attribute `msg_index`. The first, which has the action,
- * names the message by its type URLs too, because newer tools search for that.
- */
-export function storedMessageEvents(
-  events: readonly Event[],
-  index: number,
-  typeUrls: readonly string[],
-): StoredEvent[] {
-  const mark = { key: "msg_index", value: index.toString() };
-  const urls = typeUrls.map((value) => ({ key: "action", value, index: true }));
-  return events.map(({ type, attributes }, i) => ({
-    type,
-    attributes: EVENTS_ALONE.has(type)
-      ? [...attributes, mark].map(({ key, value }) => ({ key, value, index: key === "spender" || key === "receiver" }))
-      : [...marked(attributes, true), ...(i === 0 ? urls : []), { ...mark, index: true }],
-  }));
-}
-
-function marked(attributes: readonly EventAttribute[], index: boolean): StoredAttribute[] {
-  return attributes.map(({ key, value }) => ({ key, value, index }));
+/** An attribute as the log shows it. */
+interface LogAttribute {
+  readonly key: string;
+  readonly value: string;
 }
 
 /**
@@ -57,19 +18,21 @@ export function successLog(messages: readonly (readonly Event[])[]): string {
   return escapeMarkup(JSON.stringify(entries));
 }
 
-function mergeByType(events: readonly Event[]): Event[] {
-  const merged = new Map<string, EventAttribute[]>();
-  for (const { type, attributes } of events) {
+function mergeByType(events: readonly Event[]): { readonly type: string; readonly attributes: LogAttribute[] }[] {
+  const merged = new Map<string, LogAttribute[]>();
+  for (const [i, { type, attributes }] of events.entries()) {
     if (EVENTS_ALONE.has(type)) continue;
     const known = merged.get(type);
-    if (known === undefined) merged.set(type, attributes.map(plain));
-    else append(known, attributes.map(plain));
+    // The first event names the action, and its type URLs too, which are not part of the log.
+    const shown = (i === 0 ? attributes.slice(0, 1) : attributes).flatMap(shownAttribute);
+    if (known === undefined) merged.set(type, shown);
+    else append(known, shown);
   }
   return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, attributes]) => ({ type, attributes }));
 }
 
-function plain({ key, value }: EventAttribute): EventAttribute {
-  return { key, value };
+function shownAttribute({ key, value }: LogAttribute): LogAttribute[] {
+  return key === MESSAGE_INDEX ? [] : [{ key, value }];
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

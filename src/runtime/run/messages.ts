@@ -4,7 +4,7 @@ import { SvcError, sdkErrors } from "../../util/index.ts";
 import { packAny } from "../../wire/index.ts";
 import type { RoutedMessage } from "../ante/tx.ts";
 import type { Context } from "../context.ts";
-import { type Event, EventSink } from "../events.ts";
+import { type Event, EventSink, messageMark } from "../events.ts";
 import { type GasMeter, prepaidGas } from "../gas/gas.ts";
 import type { GasCosts } from "../gas/metered.ts";
 import type { MessageRoute } from "../router.ts";
@@ -35,7 +35,7 @@ export function runMessages(
   return messages.map((message, index) => {
     before?.();
     try {
-      return runMessage(ctx, message, costs);
+      return runMessage(ctx, message, { events: new EventSink([messageMark(index)]), costs });
     } catch (error) {
       throw failedMessage(error, index);
     }
@@ -43,10 +43,13 @@ export function runMessages(
 }
 
 /** Runs one message, which pays for what it reads and writes. */
-function runMessage(ctx: Context, { route, value, namespace }: RoutedMessage, costs: GasCosts): MessageResult {
-  const { method, action } = route;
-  const events = new EventSink();
-  events.emit("message", { action });
+function runMessage(
+  ctx: Context,
+  { route, value, namespace }: RoutedMessage,
+  { events, costs }: { readonly events: EventSink; readonly costs: GasCosts },
+): MessageResult {
+  const { method, actions } = route;
+  events.emitList("message", actions);
   const init = method.handle(ctx.with({ events, costs, gas: chargeMessage(ctx, route) }), value);
   return { events: events.all(), response: packAny(method.output, create(method.output, init), namespace) };
 }

@@ -22,7 +22,7 @@ import {
 } from "../gas/gas.ts";
 import { StatusError } from "../requests/query-failure.ts";
 import type { Router } from "../router.ts";
-import { type StoredEvent, storedEvents, storedMessageEvents, successLog } from "./logs.ts";
+import { successLog } from "./logs.ts";
 import { type MessageResult, runMessages } from "./messages.ts";
 import { TxCache } from "./tx-cache.ts";
 
@@ -36,7 +36,7 @@ export interface TxOutcome {
   readonly log: string;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly Event[];
 }
 
 /** Outcome of the checks, with the facts that the mempool needs. */
@@ -312,12 +312,7 @@ class Run {
       log: successLog(this.#withFee(perMessage)),
       gasWanted: this.tx?.gasLimit ?? 0n,
       gasUsed: this.#gas.used,
-      events: [
-        ...storedEvents(this.#anteEvents),
-        ...perMessage.flatMap((events, index) =>
-          storedMessageEvents(events, index, this.tx?.messages[index]?.route.typeUrls ?? []),
-        ),
-      ],
+      events: [this.#anteEvents, ...perMessage].flat(),
     };
   }
 
@@ -325,8 +320,7 @@ class Run {
   fail(error: unknown): TxOutcome {
     const { codespace, code, log } = failureOf(error);
     const gasWanted = this.tx?.gasLimit ?? 0n;
-    const events = storedEvents(this.#anteEvents);
-    return { code, codespace, data: NOTHING, log, gasWanted, gasUsed: this.#gas.used, events };
+    return { code, codespace, data: NOTHING, log, gasWanted, gasUsed: this.#gas.used, events: this.#anteEvents };
   }
 
   /** The fee's transfer belongs to the log of the first message when that is one of the marketplace. */
