@@ -4,6 +4,8 @@ import { append } from "../util/index.ts";
 /** An event in emission order; attribute values are plain text. */
 export type Event = AppEvent;
 
+type EventAttribute = Event["attributes"][number];
+
 /** An attribute at the end of every event of a sink. */
 export interface EventMark {
   readonly key: string;
@@ -40,17 +42,27 @@ export class EventSink {
 
   /** `emit("transfer", { recipient, sender, amount })`: attributes keep the order written. */
   emit(type: string, attributes: Readonly<Record<string, string>>): void {
-    this.emitList(type, Object.entries(attributes));
+    const isAlone = EVENTS_ALONE.has(type);
+    const all: EventAttribute[] = [];
+    for (const key in attributes) {
+      const index = !isAlone || (this.#isOfMessage && (key === "spender" || key === "receiver"));
+      all.push({ key, value: attributes[key] ?? "", index });
+    }
+    this.#add(type, all, !isAlone);
   }
 
-  /** An event that may have several attributes of one key. */
-  emitList(type: string, attributes: readonly (readonly [key: string, value: string])[]): void {
-    const isAlone = EVENTS_ALONE.has(type);
-    const all = attributes.map(([key, value]) => {
-      return { key, value, index: !isAlone || (this.#isOfMessage && (key === "spender" || key === "receiver")) };
-    });
-    for (const { key, value } of this.#marks) all.push({ key, value, index: !isAlone });
-    this.#events.push({ type, attributes: all });
+  /** The event with which the events of a message begin. */
+  emitActions(actions: readonly string[]): void {
+    this.#add(
+      "message",
+      actions.map((value) => ({ key: "action", value, index: true })),
+      true,
+    );
+  }
+
+  #add(type: string, attributes: EventAttribute[], index: boolean): void {
+    for (const { key, value } of this.#marks) attributes.push({ key, value, index });
+    this.#events.push({ type, attributes });
   }
 
   append(events: readonly Event[]): void {

@@ -11,10 +11,10 @@ export interface MessageRoute {
   /** `MsgSend`: the name under which modules price their messages. */
   readonly message: string;
   /**
-   * Attributes of the event `message` with which the events of the message begin: its action, and its type URL in every
-   * spelling if that is not the action itself, because newer tools search for that.
+   * Values of the event attribute `message.action`: the action, and the type URL in every spelling if that is not the
+   * action itself, because newer tools search for that.
    */
-  readonly actions: readonly (readonly [key: "action", value: string])[];
+  readonly actions: readonly string[];
   /** Whether the events of the fee belong to the log of this message (the marketplace's messages). */
   readonly logsFee: boolean;
 }
@@ -71,7 +71,7 @@ export class Router {
       module,
       method,
       message: name,
-      actions: [...new Set([action, ...urls])].map((value) => ["action", value]),
+      actions: [...new Set([action, ...urls])],
       logsFee: typeName.startsWith("svc."),
     });
   }

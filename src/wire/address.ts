@@ -34,6 +34,8 @@ export function encodeAddress(
   prefix: string = BECH32_PREFIX,
 ): string {
   const humanPart = bech32Prefix(kind, prefix);
+  const shared = textOf.get(bytes);
+  if (shared !== undefined && isOf(shared, humanPart)) return shared;
   const key = `${humanPart}:${toHex(bytes)}`;
   const cached = encoded.get(key);
   if (cached !== undefined) return cached;
@@ -51,13 +53,18 @@ export function decodeAddress(text: string, kind: AddressKind = "account", prefi
   const expected = bech32Prefix(kind, prefix);
   if (!text.startsWith(expected)) throw wrongPrefix(text, expected);
   const cached = decoded.get(text);
-  // The separator check keeps `svcvaloper1...` from passing as `svc...` when it is in the cache.
-  if (cached !== undefined && text.lastIndexOf("1") === expected.length) return cached;
+  if (cached !== undefined && isOf(text, expected)) return cached;
   const bytes = decodeBech32(text, expected);
   if (!isAddressLength(bytes.length))
     throw sdkErrors.invalidAddress(`${quote(text)} holds ${bytes.length} bytes, not 20`);
   decoded.set(text, bytes);
+  textOf.set(bytes, text);
   return bytes;
+}
+
+/** Whether a well-formed address has this human-readable part: `svcvaloper1...` begins with `svc` too. */
+function isOf(text: string, humanPart: string): boolean {
+  return text.startsWith(humanPart) && text.lastIndexOf("1") === humanPart.length;
 }
 
 /** Whether the text is a well-formed address of the kind and network. */
@@ -122,6 +129,8 @@ export function accountOfValidator(text: string): string {
 
 /** Addresses by text. */
 const decoded = new Recent<string, Uint8Array>(CACHE_SIZE);
+/** Texts of the addresses that `decodeAddress` shares, which nobody writes to. */
+const textOf = new WeakMap<Uint8Array, string>();
 /** Texts by human-readable part and address. */
 const encoded = new Recent<string, string>(CACHE_SIZE);
 

@@ -1,4 +1,3 @@
-import { append } from "../../util/index.ts";
 import { EVENTS_ALONE, type Event, MESSAGE_INDEX } from "../events.ts";
 
 /** An attribute as the log shows it. */
@@ -22,17 +21,15 @@ function mergeByType(events: readonly Event[]): { readonly type: string; readonl
   const merged = new Map<string, LogAttribute[]>();
   for (const [i, { type, attributes }] of events.entries()) {
     if (EVENTS_ALONE.has(type)) continue;
-    const known = merged.get(type);
-    // The first event names the action, and its type URLs too, which are not part of the log.
-    const shown = (i === 0 ? attributes.slice(0, 1) : attributes).flatMap(shownAttribute);
-    if (known === undefined) merged.set(type, shown);
-    else append(known, shown);
+    const shown = merged.get(type) ?? [];
+    merged.set(type, shown);
+    for (const { key, value } of attributes) {
+      if (key !== MESSAGE_INDEX) shown.push({ key, value });
+      // The first event names the action, and its type URLs too, which are not part of the log.
+      if (i === 0) break;
+    }
   }
   return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, attributes]) => ({ type, attributes }));
-}
-
-function shownAttribute({ key, value }: LogAttribute): LogAttribute[] {
-  return key === MESSAGE_INDEX ? [] : [{ key, value }];
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -49,7 +49,7 @@ function runMessage(
   { events, costs }: { readonly events: EventSink; readonly costs: GasCosts },
 ): MessageResult {
   const { method, actions } = route;
-  events.emitList("message", actions);
+  events.emitActions(actions);
   const init = method.handle(ctx.with({ events, costs, gas: chargeMessage(ctx, route) }), value);
   return { events: events.all(), response: packAny(method.output, create(method.output, init), namespace) };
 }

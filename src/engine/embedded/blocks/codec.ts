@@ -86,10 +86,12 @@ export function encodeBlock(block: Block): Uint8Array {
   return toBinary(BlockSchema, blockMessage(block));
 }
 
-/** The bytes of an `ExecTxResult`. Results are the largest rows of a block, so they are written without its messages. */
-export function encodeTxResult(result: TxResult): Uint8Array {
+/**
+ * The bytes of an `ExecTxResult`. Results are the largest rows of a block, so they are written without its messages, and
+ * one after the other by the same writer.
+ */
+export function encodeTxResult(result: TxResult, writer = new BinaryWriter()): Uint8Array {
   const { code, data, log, gasWanted, gasUsed, events, codespace } = result;
-  const writer = new BinaryWriter();
   if (code !== 0) writer.tag(1, WireType.Varint).uint32(code);
   if (data.length > 0) writer.tag(2, WireType.LengthDelimited).bytes(data);
   if (log !== "") writer.tag(3, WireType.LengthDelimited).string(log);

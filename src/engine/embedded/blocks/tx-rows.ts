@@ -28,10 +28,11 @@ export function txWrites(height: bigint, txs: readonly Uint8Array[], results: re
   const writes: Write[] = [];
   let group: { readonly txs: Uint8Array[]; readonly results: Uint8Array[] } = { txs: [], results: [] };
   let bytes = 0;
+  const writer = new BinaryWriter();
   for (const [i, tx] of txs.entries()) {
     const result = results[i];
     if (result === undefined) throw new Error(`transaction ${i} has no result`);
-    const encoded = encodeTxResult(result);
+    const encoded = encodeTxResult(result, writer);
     group.txs.push(tx);
     group.results.push(encoded);
     bytes += encoded.length;
