@@ -18,9 +18,10 @@ import type { GasChain } from "../gas/chain.ts";
 import { plainGroup } from "../gas/content.ts";
 import { stateBytes } from "../gas/worst-block.ts";
 import { coin, MIN_DEPOSIT, price } from "../support/chain/index.ts";
+import { sized } from "../support/runs.ts";
 
 /** Opened and closed in all; `npm run lab` makes a million. */
-const DEPLOYMENTS = Number(process.env.SVC_TEST_PRUNED_DEPLOYMENTS ?? 1000);
+const DEPLOYMENTS = Number(process.env.SVC_TEST_PRUNED_DEPLOYMENTS ?? sized(400, 1_000));
 /** Owners who each have one at a time, with a bid and a lease. */
 const OWNERS = Number(process.env.SVC_TEST_PRUNED_OWNERS ?? 20);
 /** A file that records the size of the state during the run. */

@@ -8,6 +8,7 @@ import { type CliChain, cliChain } from "../cli/chain.ts";
 import { bundle } from "../support/bundles.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { compileExamples, installedProject, linkedProject, packPackage, runExample } from "../support/package.ts";
+import { IS_NIGHT } from "../support/runs.ts";
 
 /** Examples that need a provider with containers; `examples.test.ts` runs them. */
 const WITH_PROVIDER = ["deploy", "lease"];
@@ -52,7 +53,7 @@ describe("the packed package", () => {
     expect((await svc("keys", "mnemonic")).stdout.split(" ")).toHaveLength(24);
   });
 
-  it("is installed by npm, and runs", async (context) => {
+  it.runIf(IS_NIGHT)("is installed by npm, and runs", async (context) => {
     const { path, fault } = await installedProject(fixture, tarball);
     // Only a registry that cannot be reached excuses it, and that never where tests must prove something.
     if (fault !== undefined && process.env.CI !== "true" && /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(fault)) {

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fixture, ROOT } from "../support/index.ts";
 import { environment } from "../support/run-svc.ts";
+import { IS_NIGHT } from "../support/runs.ts";
 
 const run = promisify(execFile);
 const { version, dependencies }: { version: string; dependencies: Record<string, string> } = JSON.parse(
@@ -17,7 +18,8 @@ describe("a release", () => {
   const [first, second] = [join(fixture.folder, "first"), join(fixture.folder, "second")];
   const tarball = join(first, `svc-${version}.tgz`);
   beforeAll(async () => {
-    for (const folder of [first, second]) await run(process.execPath, [join(ROOT, "tools", "release.mjs"), folder]);
+    for (const folder of IS_NIGHT ? [first, second] : [first])
+      await run(process.execPath, [join(ROOT, "tools", "release.mjs"), folder]);
   });
   afterAll(() => fixture.close());
 
@@ -45,7 +47,7 @@ describe("a release", () => {
     expect(metadata.component).toMatchObject({ name: "svc", version });
   });
 
-  it("is the same, byte for byte, when it is made again", () => {
+  it.runIf(IS_NIGHT)("is the same, byte for byte, when it is made again", () => {
     expect(readFileSync(join(second, "SHA256SUMS"), "utf8")).toBe(readFileSync(join(first, "SHA256SUMS"), "utf8"));
   });
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Fixture } from "../support/index.ts";
+import { sized } from "../support/runs.ts";
 import { type BusyNode, startBusyNode } from "./busy-node.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
@@ -9,7 +10,7 @@ import { buildPeer, Peer } from "./peers.ts";
 
 const SEED = 1;
 /** Made anew for each route; `npm run lab rest` asks for more. */
-const EXAMPLES = Number(process.env.SVC_REST_EXAMPLES ?? "4");
+const EXAMPLES = Number(process.env.SVC_REST_EXAMPLES ?? sized(1, 4));
 const CHECKS = "not_a_server_error,response_schema_conformance,status_code_conformance,content_type_conformance";
 
 const built = await buildPeer("schemathesis");

@@ -9,7 +9,7 @@ import { type Acknowledged, ClientLog } from "./client-log.ts";
 import { amountOf, FEE, type Lane, makeLanes } from "./lanes.ts";
 import { Loader } from "./loader.ts";
 
-const KILLS = Number(process.env.SVC_TEST_NODE_KILLS ?? 10);
+const KILLS = Number(process.env.SVC_TEST_NODE_KILLS ?? 4);
 const RATE = 100;
 const LANES = 25;
 const BLOCK_MS = 150;

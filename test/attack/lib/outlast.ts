@@ -11,7 +11,7 @@ export interface Outlasting {
   readonly ask: () => Promise<number>;
 }
 
-const LASTING_MS = Number(process.env.SVC_TEST_ATTACK_MS ?? 2_000);
+const LASTING_MS = Number(process.env.SVC_TEST_ATTACK_MS ?? 1_000);
 /** Maximum rise of memory above the idle server. */
 const PEAK_MIB = 512;
 const AFTERWARDS_MIB = 192;

@@ -28,13 +28,13 @@ interface Stretch extends Seen {
   readonly cpuMs: number;
 }
 
-const IDLE_MS = 3_000;
+const IDLE_MS = 2_000;
 const DEFAULTS: Required<Omit<Limits, "askMore">> = {
   blockShare: 0.25,
   memoryShare: 2,
   stateMiB: 0,
   peakMiB: 512,
-  atLeastMs: 3_000,
+  atLeastMs: 1_000,
 };
 const idleStretches = new WeakMap<AttackedNode, Promise<Stretch>>();
 

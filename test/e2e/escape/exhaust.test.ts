@@ -23,6 +23,7 @@ import {
   untilOk,
 } from "../../support/conformance/index.ts";
 import { freePorts } from "../../support/ports.ts";
+import { IS_NIGHT } from "../../support/runs.ts";
 import { ENGINES, type HostileEngine } from "./engines.ts";
 import { hostileRegistry } from "./hostile-registry.ts";
 import { seenMeanwhile } from "./neighbour.ts";
@@ -155,7 +156,12 @@ if (!isTimerLimitRaised)
   console.info("timers: tenants share the host's limit here, because this process may not raise it");
 const SHARED_HERE = SHARED.filter(({ name }) => isTimerLimitRaised || name !== "timers");
 
-for (const { engineName, describeOnIt, start } of ENGINES) {
+/** By day each attack is tried on one of the engines, in turn; at night on all. */
+function triedOn<T>(engine: number, attacks: readonly T[]): readonly T[] {
+  return IS_NIGHT ? attacks : attacks.filter((_, i) => i % ENGINES.length === engine);
+}
+
+for (const [at, { engineName, describeOnIt, start }] of ENGINES.entries()) {
   describeOnIt(`a tenant who uses up everything on ${engineName}`, () => {
     let engine: HostileEngine;
     let driver: DockerDriver;
@@ -224,7 +230,7 @@ for (const { engineName, describeOnIt, start } of ENGINES) {
       console.info(`${name}: neighbour p95 ${seen.p95.toFixed(1)} ms of ${seen.answers} requests, ${times} times`);
     }
 
-    for (const { name, program, most, least } of ATTACKS) {
+    for (const { name, program, most, least } of triedOn(at, ATTACKS)) {
       it(`has no more of ${name} than was ordered`, async () => {
         await untilOk(driver, hostile);
         const before = await onDisk();
@@ -245,7 +251,7 @@ for (const { engineName, describeOnIt, start } of ENGINES) {
       });
     }
 
-    for (const { name, take, need, user } of SHARED_HERE) {
+    for (const { name, take, need, user } of triedOn(at, SHARED_HERE)) {
       it(`takes no ${name} from its neighbour`, async () => {
         await untilOk(driver, hostile);
         const perl = (program: string) => ["/usr/bin/perl", "-e", program];
