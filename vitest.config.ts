@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 import { runFolder } from "./test/support/run-folder.ts";
 
 /** No test opens a keyring of the developer's own session, and all agree about the ports that they take. */
@@ -136,6 +137,7 @@ export default defineConfig({
     // Tests that wait leave their core to others. (One core left over, the default, is half of a small machine.)
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     globalSetup: "test/support/sweep.ts",
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -176,7 +178,9 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           expect: PATIENT,
-          fileParallelism: false,
+          // `npm test` runs several files beside one another.
+          maxWorkers: Number(process.env.SVC_TEST_WORKERS ?? 1),
+          sequence: { groupOrder: 1 },
         },
       },
     ],

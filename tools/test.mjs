@@ -12,9 +12,8 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { constants as constantsOfSystem, setPriority } from "node:os";
+import { availableParallelism, constants as constantsOfSystem, setPriority } from "node:os";
 import { dirname, join } from "node:path";
-import { secondTry } from "./second-try.mjs";
 import { broken, ended, reports, root, tests } from "./suite/runner.mjs";
 import { nodeOf } from "./suite/runtimes.mjs";
 
@@ -179,49 +178,25 @@ async function buildCluster() {
 async function onKubernetes(cluster, words, env) {
   const missing = await cluster;
   if (missing !== undefined) console.log(`the tests on Kubernetes will be skipped: ${missing}`);
-  if (missing !== undefined && process.env.CI !== "true") return { passed: 0, failures: [], skipped: 1, files: [] };
+  if (missing !== undefined && process.env.CI !== "true") return { passed: 0, failures: [], skipped: 1 };
   return tests("e2e-kubernetes", [...words, ...KUBERNETES, ...BESIDE_CLUSTER], {
-    minutes: MINUTES.lane,
+    minutes: MINUTES.beside,
     env: { ...env, SVC_TEST_KUBERNETES: "1" },
     isSilent: true,
   });
 }
 
 /** Minutes after which a part of the run is ended, with what it was doing: several times what it takes on two cores. */
-const MINUTES = { unit: 15, quick: 10, alone: 20, again: 10, simulation: 40, lane: 40 };
+const MINUTES = { unit: 15, quick: 10, alone: 15, simulation: 30, beside: 35 };
 
-/**
- * Tests that share nothing with the rest: no containers, no bound of memory, no build of the checkout. They run beside the
- * rest in lanes of their own, each of the lanes one file at a time.
- */
-const APART = [
-  "test/interop/",
-  ...["browser", "cli-node", "ledger", "terminal"].map((name) => `test/e2e/${name}.test.ts`),
-];
+/** Files of real processes that run beside one another: more than there are cores, because many of them wait. */
+const WORKERS = Math.max(4, 2 * availableParallelism());
 
-/** Containers of drivers and of surroundings that fail: mostly they wait, in a lane beside the other containers. */
-const HOSTS = [
-  "engine-docker",
-  "engine-driver",
-  "engine-host",
-  "engine-ports",
-  "engine-probe",
-  "engine-registry",
-  "exhaustion",
-  "provider-state",
-  "set-up",
-].map((name) => `test/e2e/${name}.test.ts`);
+/** Attacks whose bounds of pace and memory hold for a machine that does nothing else: all but a few. */
+const ALONE = ["test/attack/!(deposits|gas|leases|modules|pruned|queries).test.ts"];
+const BESIDE = ["test/attack/@(deposits|gas|leases|modules|pruned|queries).test.ts", "test/attack/lib/**"];
 
-/** All kills, attacks that measure neither pace nor memory, tests that build in their own folders, and tests of keyrings. */
-const KILLS = [
-  "test/kill/",
-  ...["deposits", "gas", "leases", "modules", "pruned", "queries"].map((name) => `test/attack/${name}.test.ts`),
-  ...["generated", "genesis", "keyring-backends", "keyring-dialogs", "library", "release", "template"].map(
-    (name) => `test/e2e/${name}.test.ts`,
-  ),
-];
-
-/** The driver on a cluster that runs pods, tenants and hostile ones there. The rest of its tests is `npm run lab kubernetes`. */
+/** The driver on a cluster that runs pods, tenants and hostile ones there, one file at a time. The rest of its tests is `npm run lab kubernetes`. */
 const KUBERNETES = [
   "conformance",
   "deploy",
@@ -235,18 +210,13 @@ const KUBERNETES = [
 /** Tests that run with the programs of the cluster's lane, and without a cluster. */
 const BESIDE_CLUSTER = ["test/interop/traefik.test.ts"];
 
-/** Attacks whose bounds of pace and memory hold for a machine that does nothing else. */
-const ALONE = ["test/attack/"];
-
 /** The configuration leaves these out: the test runner's own switch has no effect on one of several projects. */
-const without = (paths) => ({
-  SVC_TEST_WITHOUT: paths.map((path) => (path.endsWith("/") ? `${path}**` : path)).join(),
-});
+const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 
 /** The version of Node.js that `npm run nightly` tries: simulations and attacks have run before, with larger numbers. */
 const RUNTIME = process.env.SVC_TEST_RUNTIME;
 
-/** The lanes; then the rest, alone. The simulations use the time that they leave. */
+/** Files beside one another, those on a cluster in their order; then the attacks, alone. The simulations use the time that they leave. */
 async function endToEnd(env, cluster) {
   const words = ["--project", "e2e"];
   const simulations =
@@ -257,33 +227,41 @@ async function endToEnd(env, cluster) {
           isLast: true,
         })
       : undefined;
-  const minutes = MINUTES.lane;
-  const lanes = await Promise.all([
-    tests("e2e", words, { minutes, env: { ...env, ...without([...APART, ...HOSTS, ...KILLS, ...ALONE]) } }),
-    tests("e2e-apart", [...words, ...APART], { minutes, env, isSilent: true }),
-    tests("e2e-hosts", [...words, ...HOSTS], { minutes, env, isSilent: true }),
-    tests("e2e-kills", [...words, ...KILLS], { minutes, env, isSilent: true }),
+  const beside = await Promise.all([
+    tests("e2e", words, {
+      minutes: MINUTES.beside,
+      env: { ...env, ...without(ALONE), SVC_TEST_WORKERS: `${WORKERS}` },
+    }),
     onKubernetes(cluster, words, env),
   ]);
-  const again = (files, itsEnv) => tests("once-more", [...words, ...files], { minutes: MINUTES.again, env: itsEnv });
-  if (RUNTIME !== undefined) return secondTry(lanes, again);
-  const alone = await tests("e2e-alone", [...words, ...ALONE], {
+  if (RUNTIME !== undefined) return beside;
+  const alone = await tests("e2e-alone", [...words, "test/attack/"], {
     minutes: MINUTES.alone,
-    env: { ...env, ...without(KILLS) },
+    env: { ...env, ...without(BESIDE) },
   });
-  const simulated = await simulations;
-  return [...(await secondTry([...lanes, alone], again)), simulated];
+  return [...beside, alone, await simulations];
 }
 
-/** The quick tests with the newest version of Node.js. `npm run nightly` runs all tests with each version. */
+/**
+ * What versions of Node.js may do differently: streams, servers and clients, cryptography, timers and the file system.
+ * Arithmetic of the chain, codecs and golden files use none of these. `npm run nightly` runs all tests with each version.
+ */
+const ON_NEWEST = [
+  ...["certs", "client", "crypto", "engine", "keyring", "library", "node", "store", "util"].map(
+    (each) => `src/${each}/`,
+  ),
+  ...["gateway", "ingress", "plane"].map((each) => `src/provider/${each}/`),
+];
+
 async function quickOnNewest() {
   if (RUNTIME !== undefined || process.versions.node.startsWith(`${NEWEST}.`)) return [];
   const node = nodeOf(NEWEST);
   const missing = `the quick tests with Node.js ${NEWEST}: npm cannot install node@${NEWEST}`;
-  if (node !== undefined) return [await tests("quick", ["--project", "unit"], { node, minutes: MINUTES.quick })];
+  if (node !== undefined)
+    return [await tests("quick", ["--project", "unit", ...ON_NEWEST], { node, minutes: MINUTES.quick })];
   if (process.env.CI === "true") return [broken(missing)];
   console.log(`skipped: ${missing}`);
-  return [{ passed: 0, failures: [], skipped: 1, files: [] }];
+  return [{ passed: 0, failures: [], skipped: 1 }];
 }
 
 /** A check without tests of its own counts as one; its output is printed when it has ended. */
@@ -322,9 +300,6 @@ const counts = [
 const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
 const skipped = sum("skipped");
 const failures = counts.flatMap((each) => each.failures);
-for (const failure of counts.flatMap(({ uncertain = [] }) => uncertain)) {
-  console.log(`\nUNCERTAIN (failed beside other tests, passed alone) ${failure}`);
-}
 // Repeated at the end, where readers of a long log look first.
 for (const failure of failures) console.log(`\nFAILED ${failure}`);
 console.log(`\n${sum("passed")} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);

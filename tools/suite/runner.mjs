@@ -43,7 +43,7 @@ export async function tests(
   const errors = existsSync(suiteErrors) ? JSON.parse(readFileSync(suiteErrors, "utf8")) : {};
   const counts = countsOf(JSON.parse(readFileSync(report, "utf8")), errors, cwd);
   if (!ok && counts.failures.length === 0) counts.failures.push(`${name} tests: an error outside of the tests`);
-  return { ...counts, env };
+  return counts;
 }
 
 function countsOf(result, errors, cwd) {
@@ -55,8 +55,7 @@ function countsOf(result, errors, cwd) {
     ...brokenFiles.map(({ name, message }) => [relative(cwd, name), message, ...(errors[name] ?? [])].join("\n")),
     ...result.testResults.flatMap((each) => failedTests(each, cwd)),
   ];
-  const files = result.testResults.filter(({ status }) => status === "failed").map((each) => relative(cwd, each.name));
-  return { passed: result.numPassedTests, failures, skipped: result.numPendingTests, files };
+  return { passed: result.numPassedTests, failures, skipped: result.numPendingTests };
 }
 
 function failedTests({ name, assertionResults }, cwd) {
@@ -74,5 +73,5 @@ export function ended(child) {
 }
 
 export function broken(failure) {
-  return { passed: 0, failures: [failure], skipped: 0, files: [] };
+  return { passed: 0, failures: [failure], skipped: 0 };
 }
