@@ -1,10 +1,4 @@
-import {
-  create,
-  type DescMessage,
-  type DescMethod,
-  type MessageInitShape,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import {
   type ConsensusParams,
   DEFAULT_CONSENSUS_PARAMS,
@@ -28,17 +22,9 @@ import { copyMemoryDatabase, type Database, memoryDatabase } from "../store/inde
 import { assert, equalBytes, NATIVE_DENOM, parseDecCoins, SvcError } from "../util/index.ts";
 import { Query as AuthQuery } from "../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as BankQuery } from "../wire/gen/sdk/bank/v1beta1/query_pb.js";
-import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
-import {
-  decodeMessage,
-  encodeMessage,
-  isObject,
-  type JsonObject,
-  methodPath,
-  toJson,
-  unpackAs,
-} from "../wire/index.ts";
+import { decodeMessage, encodeMessage, isObject, type JsonObject, methodPath, toJson } from "../wire/index.ts";
 import { type TestKey, testKey } from "./keys.ts";
+import { type SentTx, sentTx } from "./sent.ts";
 import { signTx, type TestMessage, type TxSettings } from "./signed.ts";
 import { TestVoters } from "./voters.ts";
 
@@ -67,21 +53,6 @@ export interface SendSettings extends TxSettings {
   readonly from: TestKey;
   /** Further signers, in the order in which the messages need them. */
   readonly with?: readonly TestKey[];
-}
-
-/** Result of a sent transaction with its readable parts. */
-export interface SentTx extends TxResult {
-  readonly height: bigint;
-  /** Entries of the log: for each message its events, merged by type. */
-  readonly logs: readonly { readonly events: readonly LoggedEvent[] }[];
-  /** The response of the message at `index`, which must be of this type. */
-  response<D extends DescMessage>(schema: D, index?: number): MessageShape<D>;
-}
-
-/** An event in the log of a transaction. */
-export interface LoggedEvent {
-  readonly type: string;
-  readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
 const CHAIN_ID = "test-1";
@@ -398,20 +369,5 @@ function bankState(keys: readonly TestKey[], coins: Readonly<Record<string, bigi
   return {
     params: { default_send_enabled: true },
     balances: keys.map(({ address }) => ({ address, coins: held })),
-  };
-}
-
-function sentTx(result: TxResult, height: bigint): SentTx {
-  const logs: SentTx["logs"] = result.code === 0 ? JSON.parse(result.log) : [];
-  return {
-    ...result,
-    height,
-    logs,
-    response(schema, index = 0) {
-      const { msgResponses } = decodeMessage(TxMsgDataSchema, result.data);
-      const response = unpackAs(schema, msgResponses[index]);
-      assert(response !== undefined, `message ${index} has no response ${schema.typeName}`);
-      return response;
-    },
   };
 }

@@ -5,6 +5,7 @@ import { type HostRegistry, ingressErrors, normalHost } from "../hostnames/index
 import { leaseErrors } from "./errors.ts";
 import { requestedNames } from "./hosts.ts";
 import type { LeaseMachine } from "./machine.ts";
+import { hasItsAddresses, wantedEndpoints } from "./record/addresses.ts";
 
 /** Characters of a name that a refusal repeats. */
 const MAX_NAME = 255;
@@ -23,12 +24,9 @@ export interface EndpointMigration extends Omit<HostMigration, "hosts"> {
   readonly endpoints: readonly string[];
 }
 
-interface EndpointParts extends Omit<MigrationParts, "registry"> {
-  readonly addresses: ClusterAddresses;
-}
-
 export interface MigrationParts {
   readonly registry: HostRegistry;
+  readonly addresses: ClusterAddresses;
   /** All current leases. */
   machines(): readonly LeaseMachine[];
   status(id: LeaseKey): Promise<LeaseHealth>;
@@ -64,7 +62,7 @@ export async function migrateHosts(
  */
 export async function migrateEndpoints(
   migration: EndpointMigration,
-  { addresses, machines, status }: EndpointParts,
+  { addresses, machines, status }: MigrationParts,
 ): Promise<string[]> {
   const destination = findDestination(migration, machines());
   const { id } = destination;
@@ -85,6 +83,32 @@ export async function migrateEndpoints(
     return addresses.migrate(id, endpoints);
   });
   return endpoints.filter((each) => addresses.heldBy(id).includes(each));
+}
+
+/** Addresses that only this lease has, and does not keep, go to its owner's lease that wants them. */
+export async function passOnAddresses(
+  id: LeaseKey,
+  kept: readonly string[],
+  { addresses, machines }: MigrationParts,
+): Promise<void> {
+  const text = formatLeaseId(id);
+  const isAlone = (endpoint: string) => addresses.holdersOf(id.owner, endpoint).length === 1;
+  for (const endpoint of addresses.heldBy(id).filter((each) => !kept.includes(each) && isAlone(each))) {
+    const heir = machines().find(
+      ({ record }) =>
+        record.id.owner === id.owner && formatLeaseId(record.id) !== text && wantedEndpoints(record).includes(endpoint),
+    );
+    if (heir !== undefined) await addresses.migrate(heir.id, [endpoint]);
+  }
+}
+
+/** What one deployment of an owner gave up goes to the same owner's deployment that waits for it. */
+export async function settleWaiting(owner: string, { addresses, machines }: MigrationParts): Promise<void> {
+  const open = () => machines().filter(({ id, record }) => id.owner === owner && record.phase !== "closing");
+  for (const machine of open().filter(({ record }) => record.withheld.length > 0)) await machine.settleHosts();
+  for (const machine of open().filter(({ record }) => !hasItsAddresses(record, addresses))) {
+    await machine.settleAddresses();
+  }
 }
 
 function checkEndpoint(endpoint: string, destination: LeaseMachine, addresses: ClusterAddresses): void {

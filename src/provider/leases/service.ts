@@ -26,9 +26,17 @@ import { mergeEvents } from "./events.ts";
 import { claimedHosts, requestedNames } from "./hosts.ts";
 import { LeaseMachine } from "./machine.ts";
 import { acceptTogether, type LeaseGroup, type Member, matchManifest } from "./manifests.ts";
-import { type EndpointMigration, type HostMigration, migrateEndpoints, migrateHosts } from "./migrate.ts";
+import {
+  type EndpointMigration,
+  type HostMigration,
+  type MigrationParts,
+  migrateEndpoints,
+  migrateHosts,
+  passOnAddresses,
+  settleWaiting,
+} from "./migrate.ts";
 import { type ReconcileReport, reconcile } from "./reconcile.ts";
-import { hasItsAddresses, wantedEndpoints, withheldEndpoints } from "./record/addresses.ts";
+import { withheldEndpoints } from "./record/addresses.ts";
 import { type CloseProof, type LeaseRecord, newRecord } from "./record/record.ts";
 import { type LeaseView, leaseView } from "./record/status.ts";
 import { LeaseStore } from "./record/store.ts";
@@ -94,7 +102,7 @@ export class LeaseService {
       gone: (id) => this.#gone(id),
       claimed: (id) => claimedHosts(this.#ofGroup(id).filter(({ phase }) => phase !== "closing")),
       handOver: (id) => this.#handOver(id),
-      passOn: (id, kept) => this.#passOn(id, kept),
+      passOn: (id, kept) => passOnAddresses(id, kept, this.#migrating()),
     };
     this.#ownership = new HostOwnership({
       registry,
@@ -205,19 +213,15 @@ export class LeaseService {
   /** Accepts a manifest for all leases of the deployment at this provider; durable when it resolves. */
   async manifestReceived(owner: string, dseq: bigint, manifest: Manifest): Promise<void> {
     const key = `${owner}/${dseq}`;
-    if (this.#taking.has(key)) throw leaseErrors.busy();
-    this.#taking.add(key);
-    try {
+    await this.#alone(key, leaseErrors.busy, async () => {
       const { chain, settings, log, settleMs = SETTLE_MS } = this.#options;
       log.info("manifest received", { module: "provider-manifest", deployment: key });
       const check = { chain, provider: settings.provider, clock: this.#clock, settleMs };
       const matched = await matchManifest({ owner, dseq, manifest }, check);
       for (const { id, group } of matched) await this.#ownership.establish(id, requestedNames(group));
       await acceptTogether(this.#members(matched), toHex(manifestHash(manifest)), log);
-      void this.#reclaim(owner);
-    } finally {
-      this.#taking.delete(key);
-    }
+      void settleWaiting(owner, this.#migrating());
+    });
   }
 
   #members(matched: readonly LeaseGroup[]): Member[] {
@@ -234,34 +238,34 @@ export class LeaseService {
   }
 
   /** Migrates host names between deployments of an owner, one request of that owner at a time. */
-  async migrateHosts(migration: HostMigration): Promise<readonly string[]> {
-    const key = `${migration.owner}/hosts`;
-    if (this.#taking.has(key)) throw leaseErrors.migrating();
-    this.#taking.add(key);
-    try {
-      const { registry } = this.#context;
-      return await migrateHosts(migration, {
-        registry,
-        machines: () => [...this.#machines.values()],
-        status: (id) => this.#look(id),
-      });
-    } finally {
-      this.#taking.delete(key);
-    }
+  migrateHosts(migration: HostMigration): Promise<readonly string[]> {
+    const parts = this.#migrating();
+    return this.#alone(`${migration.owner}/hosts`, leaseErrors.migrating, () => migrateHosts(migration, parts));
   }
 
   /** The same with leased addresses. */
-  async migrateEndpoints(migration: EndpointMigration): Promise<readonly string[]> {
+  migrateEndpoints(migration: EndpointMigration): Promise<readonly string[]> {
+    const parts = this.#migrating();
     const key = `${migration.owner}/endpoints`;
-    if (this.#taking.has(key)) throw leaseErrors.addressesMigrating();
+    return this.#alone(key, leaseErrors.addressesMigrating, () => migrateEndpoints(migration, parts));
+  }
+
+  #migrating(): MigrationParts {
+    const { registry, driver } = this.#context;
+    return {
+      registry,
+      addresses: driver.addresses,
+      machines: () => [...this.#machines.values()],
+      status: (id) => this.#look(id),
+    };
+  }
+
+  /** Refuses a second request of this kind while one is carried out. */
+  async #alone<T>(key: string, refusal: () => Error, task: () => Promise<T>): Promise<T> {
+    if (this.#taking.has(key)) throw refusal();
     this.#taking.add(key);
     try {
-      const { addresses } = this.#context.driver;
-      return await migrateEndpoints(migration, {
-        addresses,
-        machines: () => [...this.#machines.values()],
-        status: (id) => this.#look(id),
-      });
+      return await task();
     } finally {
       this.#taking.delete(key);
     }
@@ -361,42 +365,14 @@ export class LeaseService {
   #gone(id: LeaseKey): void {
     this.#machines.delete(formatLeaseId(id));
     this.#options.onGone?.(id);
-    void this.#reclaim(id.owner);
+    void settleWaiting(id.owner, this.#migrating());
   }
 
   /** Names of a lease that ends are free for other deployments of its owner, and reserved against everybody else. */
   async #handOver(id: LeaseKey): Promise<void> {
     this.#context.registry.retain(id, this.#context.claimed(id));
-    await this.#passOn(id, []);
-    await this.#reclaim(id.owner);
-  }
-
-  async #passOn(id: LeaseKey, kept: readonly string[]): Promise<void> {
-    const { addresses } = this.#context.driver;
-    const text = formatLeaseId(id);
-    const isAlone = (endpoint: string) => addresses.holdersOf(id.owner, endpoint).length === 1;
-    for (const endpoint of addresses.heldBy(id).filter((each) => !kept.includes(each) && isAlone(each))) {
-      const heir = this.records().find(
-        (record) =>
-          record.id.owner === id.owner &&
-          formatLeaseId(record.id) !== text &&
-          wantedEndpoints(record).includes(endpoint),
-      );
-      if (heir !== undefined) await addresses.migrate(heir.id, [endpoint]);
-    }
-  }
-
-  /** Host names that one deployment of an owner gave up go to the same owner's deployment that waits for them. */
-  async #reclaim(owner: string): Promise<void> {
-    const waiting = [...this.#machines.values()].filter(
-      ({ id, record: { withheld, phase } }) => id.owner === owner && withheld.length > 0 && phase !== "closing",
-    );
-    for (const machine of waiting) await machine.settleHosts();
-    const { addresses } = this.#context.driver;
-    const lacking = [...this.#machines.values()].filter(
-      ({ id, record }) => id.owner === owner && record.phase !== "closing" && !hasItsAddresses(record, addresses),
-    );
-    for (const machine of lacking) await machine.settleAddresses();
+    await passOnAddresses(id, [], this.#migrating());
+    await settleWaiting(id.owner, this.#migrating());
   }
 
   /** Another account has the domain of a name now. */

@@ -1,6 +1,7 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import type { SentTx, TestChain } from "../../../src/testing/chain.ts";
+import type { TestChain } from "../../../src/testing/chain.ts";
 import type { TestKey } from "../../../src/testing/keys.ts";
+import type { SentTx } from "../../../src/testing/sent.ts";
 import { type IntCoin, NATIVE_DENOM, parseDec, toUtf8 } from "../../../src/util/index.ts";
 import {
   Deployment_State,

@@ -1,22 +1,27 @@
-import type { Logger, Turns } from "../../../util/index.ts";
+import { join } from "node:path";
+import { type Logger, makePrivateDirectory, Turns } from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import { type ClusterEvent, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
-import type { EventLog, HostData } from "../shared/index.ts";
-import type { EngineApi } from "./api/api.ts";
-import type { EngineInit } from "./api/engine-init.ts";
-import type { EngineHealth } from "./api/health.ts";
-import type { Gpus } from "./gpu/index.ts";
-import type { EngineRules } from "./host/engine-rules.ts";
-import type { Firewall } from "./host/firewall.ts";
-import type { ContainerLimits } from "./host/limits/process-limit.ts";
-import type { LeaseUsers } from "./host/users.ts";
-import type { Volumes } from "./host/volumes.ts";
-import type { Images } from "./images/images.ts";
-import type { Journal } from "./journal.ts";
-import type { Naming } from "./labels.ts";
-import type { DockerSettings } from "./options.ts";
+import { EventLog, HostData } from "../shared/index.ts";
+import { EngineApi } from "./api/api.ts";
+import { EngineInit } from "./api/engine-init.ts";
+import { EngineHealth } from "./api/health.ts";
+import { Gpus } from "./gpu/index.ts";
+import { imageRoom, isDiskTight } from "./host/capacity.ts";
+import { EngineRules } from "./host/engine-rules.ts";
+import { Firewall } from "./host/firewall.ts";
+import { ContainerLimits } from "./host/limits/process-limit.ts";
+import { raiseSharedLimits } from "./host/limits/shared-limits.ts";
+import { LeaseUsers } from "./host/users.ts";
+import { Volumes } from "./host/volumes.ts";
+import { Images } from "./images/images.ts";
+import { Journal } from "./journal.ts";
+import { Naming } from "./labels.ts";
+import { type DockerOptions, type DockerSettings, settingsOf } from "./options.ts";
+import { KernelCarrier } from "./ports/carrier.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
-import type { StartNews } from "./probe.ts";
+import { openKernelPorts } from "./ports/open.ts";
+import { StartNews } from "./probe.ts";
 
 /** Shared parts of one driver. */
 export interface DriverContext {
@@ -47,6 +52,60 @@ export interface DriverContext {
   readonly log: Logger;
   /** The addresses of ready replicas of a lease may have changed. */
   readonly moved: (id: LeaseKey) => void;
+}
+
+/** All but the watchers, which the driver has. */
+export type DriverParts = Omit<DriverContext, "moved">;
+
+/** Opens the parts on the state folder; `live` tells the images that leases have or are about to have. */
+export async function openParts(options: DockerOptions, live: () => ReadonlySet<string>): Promise<DriverParts> {
+  const settings = settingsOf(options);
+  const { log, stateDir, carrier, volumeSizeEnforcement, thinVolumes: isThin } = settings;
+  makePrivateDirectory(stateDir);
+  await raiseSharedLimits(log);
+  const api = await EngineApi.open(settings.socket, settings.timing.patience);
+  const naming = new Naming(settings.namePrefix);
+  if (volumeSizeEnforcement === "none") {
+    log.warn("sizes of volumes are not enforced: a tenant can fill the disk (--cluster-volume-sizes none)");
+  }
+  const volumes = new Volumes(join(stateDir, "volumes"), volumeSizeEnforcement, { isThin });
+  const disk = { api, settings, volumes };
+  const news = new StartNews(api, naming.prefix);
+  const images = new Images({
+    api,
+    settings,
+    log,
+    room: () => imageRoom(disk),
+    isTight: () => isDiskTight(disk),
+    isOwn: (name) => name === news.tag,
+    live,
+  });
+  await images.open();
+  const kernelPorts = await openKernelPorts(settings, naming);
+  const health = new EngineHealth(log, () => api.ping());
+  const { parallelStarts } = settings.limits;
+  return {
+    api,
+    gpus: new Gpus({ api, health, naming, log, ...settings.gpus }),
+    settings:
+      kernelPorts === undefined ? settings : { ...settings, carrier: new KernelCarrier(carrier, kernelPorts, log) },
+    kernelPorts,
+    naming,
+    log,
+    journal: new Journal(join(stateDir, "leases"), log),
+    events: new EventLog(join(stateDir, "events"), log),
+    firewall: new Firewall(naming.chain, naming.bridgePrefix),
+    engineRules: new EngineRules(naming.prefix, log),
+    volumes,
+    images,
+    health,
+    users: new LeaseUsers(settings.userNamespaces, log),
+    init: new EngineInit(log),
+    limits: new ContainerLimits(settings.limits, log),
+    news,
+    host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
+    starts: new Turns({ each: parallelStarts, all: 2 * parallelStarts }),
+  };
 }
 
 export interface EventInput {

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { errorText, Mutexes, makePrivateDirectory, Turns } from "../../../util/index.ts";
+import { errorText, Mutexes } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { type HostFault, hostFault } from "../../reasons.ts";
 import {
@@ -22,31 +21,19 @@ import {
   leaseNamespace,
   type StreamOptions,
 } from "../contract/index.ts";
-import { EventLog, HostData, NO_ADDRESSES, PortAllocator, streamEvents } from "../shared/index.ts";
-import { type ContainerEvent, EngineApi } from "./api/api.ts";
+import { NO_ADDRESSES, PortAllocator, streamEvents } from "../shared/index.ts";
+import type { ContainerEvent } from "./api/api.ts";
 import { engineKind } from "./api/discover.ts";
-import { EngineInit } from "./api/engine-init.ts";
 import { hostReason, ignoreNotFound, publicError } from "./api/failure.ts";
-import { EngineHealth } from "./api/health.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
-import type { DriverContext } from "./context.ts";
-import { Gpus } from "./gpu/index.ts";
-import { hostCapacity, imageRoom, isDiskTight } from "./host/capacity.ts";
-import { EngineRules } from "./host/engine-rules.ts";
-import { Firewall } from "./host/firewall.ts";
-import { ContainerLimits } from "./host/limits/process-limit.ts";
-import { raiseSharedLimits } from "./host/limits/shared-limits.ts";
+import { type DriverContext, type DriverParts, openParts } from "./context.ts";
+import { hostCapacity } from "./host/capacity.ts";
 import { removeSeccomp } from "./host/seccomp.ts";
-import { LeaseUsers } from "./host/users.ts";
-import { Volumes } from "./host/volumes.ts";
-import { Images } from "./images/images.ts";
-import { Journal } from "./journal.ts";
-import { LABEL, leaseOfLabels, Naming } from "./labels.ts";
+import { LABEL, leasesOf } from "./labels.ts";
 import { Lease } from "./lease/lease.ts";
-import { type DockerOptions, settingsOf } from "./options.ts";
-import { KernelCarrier } from "./ports/carrier.ts";
-import { kernelPortsOf, openKernelPorts } from "./ports/open.ts";
-import { StartNews } from "./probe.ts";
+import { removeSurroundings } from "./lease/operations.ts";
+import type { DockerOptions } from "./options.ts";
+import { kernelPortsOf } from "./ports/open.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/log-stream.ts";
 import { EngineWatch } from "./watch.ts";
@@ -65,58 +52,7 @@ export interface DockerDriver extends ClusterDriver {
  * without waiting for the provider; an engine that does not answer yet is waited for in the background.
  */
 export async function openDockerDriver(options: DockerOptions): Promise<DockerDriver> {
-  const settings = settingsOf(options);
-  const { log, stateDir } = settings;
-  makePrivateDirectory(stateDir);
-  await raiseSharedLimits(log);
-  const api = await EngineApi.open(settings.socket, settings.timing.patience);
-  const naming = new Naming(settings.namePrefix);
-  if (settings.volumeSizeEnforcement === "none") {
-    log.warn("sizes of volumes are not enforced: a tenant can fill the disk (--cluster-volume-sizes none)");
-  }
-  const volumes = new Volumes(join(stateDir, "volumes"), settings.volumeSizeEnforcement, {
-    isThin: settings.thinVolumes,
-  });
-  const disk = { api, settings, volumes };
-  const news = new StartNews(api, naming.prefix);
-  const images = new Images({
-    api,
-    settings,
-    log,
-    room: () => imageRoom(disk),
-    isTight: () => isDiskTight(disk),
-    isOwn: (name) => name === news.tag,
-    live: () => driver.liveImages(),
-  });
-  await images.open();
-  const kernelPorts = await openKernelPorts(settings, naming);
-  const { carrier } = settings;
-  const health = new EngineHealth(log, () => api.ping());
-  const { models, folders } = settings.gpus;
-  const { parallelStarts } = settings.limits;
-  const gpus = new Gpus({ api, health, naming, log, models, folders });
-  const driver = new Driver({
-    api,
-    gpus,
-    settings:
-      kernelPorts === undefined ? settings : { ...settings, carrier: new KernelCarrier(carrier, kernelPorts, log) },
-    kernelPorts,
-    naming,
-    log,
-    journal: new Journal(join(stateDir, "leases"), log),
-    events: new EventLog(join(stateDir, "events"), log),
-    firewall: new Firewall(naming.chain, naming.bridgePrefix),
-    engineRules: new EngineRules(naming.prefix, log),
-    volumes,
-    images,
-    health,
-    users: new LeaseUsers(settings.userNamespaces, log),
-    init: new EngineInit(log),
-    limits: new ContainerLimits(settings.limits, log),
-    news,
-    host: new HostData([stateDir, settings.socket.replace(/^unix:\/\//, "")]),
-    starts: new Turns({ each: parallelStarts, all: 2 * parallelStarts }),
-  });
+  const driver: Driver = new Driver(await openParts(options, () => driver.liveImages()));
   await driver.start();
   return driver;
 }
@@ -146,7 +82,7 @@ class Driver implements DockerDriver {
   readonly #tasks = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(shared: Omit<DriverContext, "moved">) {
+  constructor(shared: DriverParts) {
     const moved = (id: LeaseKey) => {
       for (const listener of this.#watchers) listener(id);
     };
@@ -224,14 +160,14 @@ class Driver implements DockerDriver {
 
   adopt(): Promise<readonly AdoptedLease[]> {
     return this.#answer(async () => {
-      const found = new Map<string, AdoptedLease>();
       const { api, naming } = this.#context;
       const home = { [LABEL.home]: naming.prefix };
       const objects = await Promise.all([api.listNetworks(home), api.listContainers(home)]);
-      for (const { labels } of objects.flat()) noteLease(found, labels);
-      for (const [namespace, lease] of this.#leases) {
-        if (lease.closing) found.delete(namespace);
-        else found.set(namespace, adoptedLease(lease.spec));
+      const found = leasesOf(objects.flat().map(({ labels }) => labels));
+      for (const [namespace, { closing, spec }] of this.#leases) {
+        const { id, version, generation } = spec;
+        if (closing) found.delete(namespace);
+        else found.set(namespace, { id, version, generation, spec });
       }
       return [...found.values()].filter(({ id }) => !isProbeLease(id));
     });
@@ -303,20 +239,15 @@ class Driver implements DockerDriver {
   /** Containers, networks and rules of any lease. */
   #removeObjects(): Promise<void> {
     return this.#answer(async () => {
-      const { api, naming, firewall } = this.#context;
+      const { api, naming, firewall, kernelPorts, settings } = this.#context;
       const home = { [LABEL.home]: naming.prefix };
       for (const { id } of await api.listContainers(home)) await api.remove(id).catch(ignoreNotFound);
       for (const { name } of await api.listNetworks(home)) await api.removeNetwork(name).catch(ignoreNotFound);
       await firewall.clear();
       await this.#sweepEngineRules();
-      await this.#clearPorts();
+      // Rules may be left of a daemon that had them, also where this one has none.
+      await (kernelPorts ?? kernelPortsOf(settings, naming)).clear();
     });
-  }
-
-  /** Rules may be left of a daemon that had them, also where this one has none. */
-  async #clearPorts(): Promise<void> {
-    const { kernelPorts, settings, naming } = this.#context;
-    await (kernelPorts ?? kernelPortsOf(settings, naming)).clear();
   }
 
   /**
@@ -367,16 +298,13 @@ class Driver implements DockerDriver {
     else fresh.poke();
   }
 
-  /** Something of a lease that has no record: containers and network by their labels, volumes by their folder. */
+  /** Something of a lease that has no record: containers by their labels, the rest by its name. */
   async #removeOrphan(namespace: string): Promise<void> {
-    const { api, naming, firewall, engineRules, volumes, events, settings } = this.#context;
+    const { api, naming, events, settings } = this.#context;
     const labels = { [LABEL.home]: naming.prefix, [LABEL.namespace]: namespace };
     for (const { id } of await api.listContainers(labels)) await api.remove(id).catch(ignoreNotFound);
-    for (const { name } of await api.listNetworks(labels)) await api.removeNetwork(name).catch(ignoreNotFound);
     await settings.carrier.carry(namespace, []);
-    await firewall.forget(namespace);
-    await engineRules.forget(naming.network(namespace));
-    await volumes.removeLease(namespace);
+    await removeSurroundings(this.#context, namespace);
     events.remove(namespace);
   }
 
@@ -469,18 +397,4 @@ class Driver implements DockerDriver {
     if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
     return lease;
   }
-}
-
-function noteLease(found: Map<string, AdoptedLease>, labels: Readonly<Record<string, string>>): void {
-  const id = leaseOfLabels(labels);
-  if (id === undefined) return;
-  const namespace = leaseNamespace(id);
-  const generation = Number(labels[LABEL.generation]);
-  if (generation < (found.get(namespace)?.generation ?? 0)) return;
-  found.set(namespace, { id, version: labels[LABEL.version] ?? "", generation, spec: undefined });
-}
-
-function adoptedLease(spec: LeaseSpec): AdoptedLease {
-  const { id, version, generation } = spec;
-  return { id, version, generation, spec };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { LeaseKey } from "../../../wire/index.ts";
-import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
+import { type AdoptedLease, type LeaseSpec, leaseNamespace } from "../contract/index.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -83,4 +83,18 @@ export function leaseOfLabels(labels: Labels): LeaseKey | undefined {
   if (owner === undefined || provider === undefined || dseq === undefined || !/^\d{1,20}$/.test(dseq)) return undefined;
   if (!Number.isSafeInteger(gseq) || !Number.isSafeInteger(oseq)) return undefined;
   return { owner, dseq: BigInt(dseq), gseq, oseq, provider };
+}
+
+/** The leases that engine objects belong to, by namespace, each with its latest generation. */
+export function leasesOf(objects: readonly Labels[]): Map<string, AdoptedLease> {
+  const found = new Map<string, AdoptedLease>();
+  for (const labels of objects) {
+    const id = leaseOfLabels(labels);
+    if (id === undefined) continue;
+    const namespace = leaseNamespace(id);
+    const generation = Number(labels[LABEL.generation]);
+    if (generation < (found.get(namespace)?.generation ?? 0)) continue;
+    found.set(namespace, { id, version: labels[LABEL.version] ?? "", generation, spec: undefined });
+  }
+  return found;
 }

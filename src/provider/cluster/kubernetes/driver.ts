@@ -33,7 +33,7 @@ import {
 import { EventLog, HostData, isPortFree, PortAllocator, streamEvents } from "../shared/index.ts";
 import { LeasedIps } from "./addresses/addresses.ts";
 import type { KubernetesApi } from "./api/api.ts";
-import { ApiFailure } from "./api/failure.ts";
+import { ApiFailure, answer, publicError } from "./api/failure.ts";
 import { storagePools } from "./capacity.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import { DEFAULT_TIMING, type DriverContext, type DriverTiming } from "./context.ts";
@@ -41,10 +41,10 @@ import { PodForwards } from "./forwards.ts";
 import { type IngressPlace, ObjectIngress } from "./ingress.ts";
 import { Lease } from "./lease/lease.ts";
 import { closedManifests, closeManifest, finishRemoval, releaseAll, releaseManifest } from "./lease/manifest.ts";
-import { type ApiSecret, decodeRecord, type LeaseRecord, recordLabels } from "./lease/record.ts";
+import { leaseRecords, leaseSpaces } from "./lease/record.ts";
 import { removeNamespace } from "./lease/space.ts";
 import { namedParts } from "./named.ts";
-import { KIND, LABEL, labelValue, leaseOfNamespace, type ObjectSettings } from "./objects/index.ts";
+import { labelValue, leaseOfNamespace, type ObjectSettings } from "./objects/index.ts";
 import { PodEvents } from "./streams/events.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/logs.ts";
@@ -155,7 +155,7 @@ class KubernetesDriver implements ClusterDriver {
   async start(): Promise<void> {
     for (const name of await closedManifests(this.#context)) this.#ending.add(name);
     await this.addresses.start();
-    for (const record of await this.#records()) {
+    for (const record of await leaseRecords(this.#context)) {
       const lease = new Lease(this.#context, this.addresses, record);
       if (!this.#ending.has(lease.namespace)) this.#leases.set(lease.namespace, lease);
     }
@@ -263,9 +263,11 @@ class KubernetesDriver implements ClusterDriver {
 
   adopt(): Promise<readonly AdoptedLease[]> {
     return answer(async () => {
-      const records = new Map((await this.#records()).map((record) => [leaseNamespace(record.spec.id), record]));
+      const records = new Map(
+        (await leaseRecords(this.#context)).map((record) => [leaseNamespace(record.spec.id), record]),
+      );
       const found: AdoptedLease[] = [];
-      for (const metadata of await this.#namespaces()) {
+      for (const metadata of await leaseSpaces(this.#context)) {
         const spec = records.get(metadata.name)?.spec;
         const id = spec?.id ?? leaseOfNamespace(metadata);
         if (id === undefined || this.#isEnding(metadata.name)) continue;
@@ -337,7 +339,7 @@ class KubernetesDriver implements ClusterDriver {
 
   purge(): Promise<void> {
     return answer(async () => {
-      const names = new Set([...(await this.#namespaces()).map(({ name }) => name), ...this.#leases.keys()]);
+      const names = new Set([...(await leaseSpaces(this.#context)).map(({ name }) => name), ...this.#leases.keys()]);
       await Promise.all([...this.#leases.values()].map((lease) => lease.close()));
       await Promise.all([...names].map((name) => removeNamespace(this.#context, name)));
       await this.addresses.releaseAll();
@@ -377,33 +379,6 @@ class KubernetesDriver implements ClusterDriver {
     for (const listener of this.#watchers) listener(lease.spec.id);
   }
 
-  /** Namespaces of leases of this provider that are not on their way out. */
-  async #namespaces() {
-    const labels = `${LABEL.provider}=${this.#context.provider},${LABEL.lease}`;
-    const { objects } = await this.#context.api.list(KIND.namespace, { labels });
-    return objects.map(({ metadata }) => metadata).filter(({ deletionTimestamp }) => deletionTimestamp === undefined);
-  }
-
-  /** Leases recorded on the cluster. An unreadable record stays, and its workload keeps running. */
-  async #records(): Promise<LeaseRecord[]> {
-    const { api, provider, log } = this.#context;
-    const open = new Set((await this.#namespaces()).map(({ name }) => name));
-    const { objects } = await api.list<ApiSecret>(KIND.secret, { labels: recordLabels(provider) });
-    return objects.flatMap((object) => {
-      const { namespace = "" } = object.metadata;
-      if (!open.has(namespace)) return [];
-      try {
-        return [decodeRecord(object)];
-      } catch (error) {
-        log.error("the record of a lease cannot be read, its workload is left alone", {
-          namespace,
-          err: errorText(error),
-        });
-        return [];
-      }
-    });
-  }
-
   #isEnding(namespace: string): boolean {
     const isClosing = this.#leases.get(namespace)?.closing === true;
     return isClosing || this.#ending.has(namespace) || this.#removals.has(namespace);
@@ -414,16 +389,4 @@ class KubernetesDriver implements ClusterDriver {
     if (lease === undefined) throw clusterErrors.unknownLease(formatLeaseId(id));
     return lease;
   }
-}
-
-async function answer<T>(task: () => Promise<T>): Promise<T> {
-  try {
-    return await task();
-  } catch (error) {
-    throw publicError(error);
-  }
-}
-
-function publicError(error: unknown): unknown {
-  return error instanceof ApiFailure ? error.toSvcError() : error;
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ManifestCredentials } from "../../../../sdl/index.ts";
-import { errorText, type Logger, Semaphore, Turns } from "../../../../util/index.ts";
+import { errorText, type Logger, Turns } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { type ImageReference, parseReference } from "../../shared/index.ts";
 import type { EngineApi } from "../api/api.ts";
@@ -8,15 +8,14 @@ import { ignoreNotFound, isNotFound } from "../api/failure.ts";
 import type { DockerSettings } from "../options.ts";
 import { imageArchive } from "./archive.ts";
 import { Blobs } from "./blobs.ts";
-import { fetchLayer, isLayer, tooLarge } from "./layer.ts";
-import { PARALLEL_LAYERS, PULLS } from "./limits.ts";
-import { type ImagePlan, type LayerEntry, planImage } from "./manifest.ts";
+import { tooLarge } from "./layer.ts";
+import { Layers } from "./layers.ts";
+import { PULLS } from "./limits.ts";
+import { type ImagePlan, planImage } from "./manifest.ts";
 import { RegistryNetwork } from "./network.ts";
 import { type ImageRecord, ImageRecords } from "./records.ts";
 import { Repository } from "./registry.ts";
-import type { Weight } from "./weighing/measure.ts";
 import { Weigher } from "./weighing/weigher.ts";
-import { Weights } from "./weighing/weights.ts";
 
 /** The engine's repository for images that providers put there; no lease can name it. */
 export const IMAGE_NAMES = "localhost/svc-images/";
@@ -42,25 +41,6 @@ export interface PullOptions {
   readonly claim: (image: WeighedImage) => Promise<void>;
   /** Ends the pull with its lease. */
   readonly signal: AbortSignal;
-}
-
-/** Source of layers, and the lease that they are for. */
-interface LayerSource {
-  readonly image: string;
-  readonly repository: Repository;
-  readonly tenant: string;
-  readonly lease: string;
-  readonly most: bigint;
-  readonly signal: AbortSignal;
-}
-
-interface PlannedLayer {
-  readonly layer: LayerEntry;
-  readonly file: string;
-  /** Digest of the layer unpacked, as the configuration of its image has it. */
-  readonly diffId: string | undefined;
-  /** Bytes that are left for it when its turn comes. */
-  readonly left: () => bigint;
 }
 
 interface LoadSource {
@@ -97,8 +77,7 @@ export class Images {
   readonly #turns = new Turns(PULLS);
   /** Work that costs processor and disk: weighing layers and loading images. */
   readonly #work: Turns;
-  readonly #weigher: Weigher;
-  readonly #weights = new Weights();
+  readonly #layers: Layers;
   /** Bytes that pulls in progress will still take. */
   #reserved = 0n;
 
@@ -108,9 +87,9 @@ export class Images {
     this.#network = new RegistryNetwork({ log, ...settings.registries });
     this.#blobs = new Blobs(join(settings.stateDir, "images", "layers"), settings.limits.layerCacheBytes);
     this.#records = new ImageRecords(join(settings.stateDir, "images", "loaded"), log);
-    this.#weigher = new Weigher(settings.weigher);
     const { parallelLoads } = settings.limits;
     this.#work = new Turns({ each: Math.ceil(parallelLoads / 2), all: parallelLoads });
+    this.#layers = new Layers({ blobs: this.#blobs, work: this.#work, weigher: new Weigher(settings.weigher) });
   }
 
   async open(): Promise<void> {
@@ -259,7 +238,7 @@ export class Images {
     const most = options.most < imageBytes ? options.most : imageBytes;
     const packed = plan.layers.reduce((sum, { size }) => sum + BigInt(size), 0n);
     if (packed > most) throw tooLarge(reference.full, most);
-    const weighed = this.#weightOf(plan, reference.full, most);
+    const weighed = this.#layers.weightOf(plan, reference.full, most);
     if (weighed !== undefined) {
       await claim({ config: plan.config.digest, bytes: Number(weighed) });
       await this.#withRoom(weighed + packed, reference, async () => {});
@@ -269,7 +248,7 @@ export class Images {
     try {
       return await this.#blobs.using(files, async () => {
         const bytes = await this.#withRoom(packed, reference, () =>
-          this.#layers(plan, files, { image: reference.full, repository, tenant, lease, most, signal }),
+          this.#layers.fetch(plan, files, { image: reference.full, repository, tenant, lease, most, signal }),
         );
         await claim({ config: plan.config.digest, bytes: Number(bytes) });
         // Engines store the received archive before they unpack it.
@@ -287,68 +266,6 @@ export class Images {
     const record = this.#records.get(config);
     if (record?.sources.includes(source) !== true) return undefined;
     return (await this.#idOf(this.#tag(config))) === record.imageId ? record : undefined;
-  }
-
-  /** Unpacked size of an image, if all its layers were weighed before; otherwise undefined. Throws if it is refused. */
-  #weightOf(plan: ImagePlan, image: string, most: bigint): bigint | undefined {
-    let total = 0n;
-    let isWhole = true;
-    for (const [index, { digest }] of plan.layers.entries()) {
-      const weight = this.#weights.get(digest);
-      isWhole &&= weight?.kind === "whole";
-      if (weight !== undefined) total += bytesOf(weight, { image, diffId: plan.diffIds[index] });
-      if (total > most || (weight?.kind === "over" && total >= most)) throw tooLarge(image, most);
-    }
-    return isWhole ? total : undefined;
-  }
-
-  /** Fetches, checks and weighs all layers; returns their unpacked size. */
-  async #layers(plan: ImagePlan, files: readonly string[], source: LayerSource): Promise<bigint> {
-    const { image, most, signal } = source;
-    const slots = new Semaphore(PARALLEL_LAYERS);
-    const failed = new AbortController();
-    const stop = AbortSignal.any([signal, failed.signal]);
-    let total = 0n;
-    const one = async (index: number): Promise<void> => {
-      stop.throwIfAborted();
-      const [layer, file] = [plan.layers[index], files[index]];
-      if (layer === undefined || file === undefined) throw new Error("assertion failed: a layer without a file");
-      const diffId = plan.diffIds[index];
-      const left = () => most - total;
-      const weight = await this.#weighed({ layer, file, diffId, left }, { ...source, signal: stop });
-      this.#weights.note(layer.digest, weight);
-      total += bytesOf(weight, { image, diffId });
-      if (total > most || weight.kind === "over") throw tooLarge(image, most);
-    };
-    const tasks = plan.layers.map((_, index) => slots.run(() => one(index)));
-    try {
-      await Promise.all(tasks);
-    } catch (error) {
-      failed.abort();
-      await Promise.allSettled(tasks);
-      throw error;
-    }
-    return total;
-  }
-
-  /** The weight of a layer that is here, or is fetched now. */
-  async #weighed(
-    { layer, file, diffId, left }: PlannedLayer,
-    { image, repository, tenant, lease, signal }: Omit<LayerSource, "most">,
-  ): Promise<Weight> {
-    const fetch = () =>
-      this.#blobs.add(file, async (draft) =>
-        fetchLayer(await repository.blob(layer.digest), layer, { image, file: draft, signal }),
-      );
-    const weigh = () => this.#work.run(tenant, () => this.#weigher.weigh(file, { lease, most: left(), signal }));
-    const isKept = await this.#blobs.has(file, layer.size);
-    if (!isKept) await fetch();
-    const weight = await weigh();
-    const isRight = weight.kind === "whole" && weight.diffId === diffId;
-    // An image that the disk has damaged since must not stay unavailable to everybody.
-    if (isRight || !isKept || (await isLayer(file, layer, signal))) return weight;
-    await fetch();
-    return weigh();
   }
 
   async #load(
@@ -424,19 +341,4 @@ export class Images {
   #tag(config: string): string {
     return `${this.#names}:${config.slice("sha256:".length)}`;
   }
-}
-
-/** Minimum size of a layer. Throws if no image can contain it, or none that names this layer. */
-function bytesOf(
-  weight: Weight,
-  { image, diffId }: { readonly image: string; readonly diffId: string | undefined },
-): bigint {
-  if (weight.kind === "fault") {
-    throw clusterErrors.imageInvalid(`image ${image}: a layer cannot be unpacked (${weight.text})`);
-  }
-  // Engines know an image by its configuration: with other layers it would become another's image.
-  if (weight.kind === "whole" && weight.diffId !== diffId) {
-    throw clusterErrors.imageInvalid(`image ${image}: a layer is not the one that its configuration names`);
-  }
-  return weight.bytes;
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { errorText, smallest } from "../../../../util/index.ts";
 import type { LeaseHealth, LeaseSpec } from "../../contract/index.ts";
-import { ignoreNotFound, isNotFound, isUnreachable, startSentence } from "../api/failure.ts";
+import { isNotFound, isUnreachable, startSentence } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
 import { folderBytes } from "../host/folder-size.ts";
 import type { LeaseRecord } from "../journal.ts";
@@ -11,7 +11,7 @@ import { planService } from "../replica/plan.ts";
 import { Processes } from "../replica/processes.ts";
 import { LeaseImages } from "./images.ts";
 import { NodePorts } from "./node-ports.ts";
-import { accountKill, applyRedirects, evict, removeContainer, replaceLost } from "./operations.ts";
+import { accountKill, applyRedirects, evict, removeContainer, removeSurroundings, replaceLost } from "./operations.ts";
 import { withSpec } from "./pins.ts";
 import { noteFullVolumes } from "./prepare.ts";
 import { reconcileService } from "./service-pass.ts";
@@ -316,14 +316,10 @@ export class Lease {
   /** Removes everything, in an order that can be resumed after a crash at any point: the journal last. */
   async #teardown(): Promise<number> {
     const { state } = this;
-    const { api, naming, firewall, engineRules, volumes } = this.#context;
     await this.#ports.remove();
     await this.#observe();
     await Promise.all(state.units.map((unit) => removeContainer(state, unit)));
-    await api.removeNetwork(naming.network(state.namespace)).catch(ignoreNotFound);
-    await firewall.forget(state.namespace);
-    await engineRules.forget(naming.network(state.namespace));
-    await volumes.removeLease(state.namespace);
+    await removeSurroundings(this.#context, state.namespace);
     await state.retire();
     this.#settleClosed();
     this.stop();

@@ -1,9 +1,10 @@
 import { errorText } from "../../../../util/index.ts";
 import { clusterErrors, isProbeLease, replicaName } from "../../contract/index.ts";
 import { shownBytes } from "../../shared/index.ts";
-import type { ContainerState } from "../api/api.ts";
+import type { ContainerState } from "../api/answers.ts";
 import { engineWords, ignoreNotFound, isNotFound, isUnreachable, startSentence } from "../api/failure.ts";
 import { plainLogTail } from "../api/logs.ts";
+import type { DriverContext } from "../context.ts";
 import { freeDisk } from "../host/capacity.ts";
 import { redirectPorts } from "../host/netns.ts";
 import type { Observed } from "../replica/observe.ts";
@@ -278,4 +279,14 @@ export async function evict(state: LeaseState, unit: Observed, used: bigint, lim
   history.countFailure(Date.now());
   state.event({ type: "Warning", reason: "Evicted", note: history.error, service: unit.service, replica });
   await removeContainer(state, unit);
+}
+
+/** Removes what a lease has besides its containers and ports: network, rules and volumes. */
+export async function removeSurroundings(context: DriverContext, namespace: string): Promise<void> {
+  const { api, naming, firewall, engineRules, volumes } = context;
+  const network = naming.network(namespace);
+  await api.removeNetwork(network).catch(ignoreNotFound);
+  await firewall.forget(namespace);
+  await engineRules.forget(network);
+  await volumes.removeLease(namespace);
 }

@@ -1,7 +1,7 @@
 import { Mutex } from "../../../../util/index.ts";
 import { formatLeaseId } from "../../../../wire/index.ts";
 import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
-import type { NetworkState } from "../api/api.ts";
+import type { NetworkState } from "../api/answers.ts";
 import { type DriverContext, type EventInput, recordEvent } from "../context.ts";
 import type { LeaseRecord } from "../journal.ts";
 import { Notices } from "../replica/notices.ts";

@@ -1,6 +1,6 @@
 import type { ContainerCreateOptions } from "dockerode";
 import { type LeaseSpec, leaseNamespace, replicaName } from "../../contract/index.ts";
-import type { HealthCheck } from "../api/api.ts";
+import type { HealthCheck } from "../api/answers.ts";
 import type { TakenGpus } from "../gpu/index.ts";
 import { LABEL, type Naming } from "../labels.ts";
 import type { DockerSettings } from "../options.ts";

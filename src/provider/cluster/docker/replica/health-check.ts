@@ -1,4 +1,4 @@
-import type { HealthCheck } from "../api/api.ts";
+import type { HealthCheck } from "../api/answers.ts";
 
 /** Nanoseconds. */
 const LEAST_INTERVAL = 30e9;

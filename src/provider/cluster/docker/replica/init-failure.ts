@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ContainerState, EngineApi } from "../api/api.ts";
+import type { ContainerState } from "../api/answers.ts";
+import type { EngineApi } from "../api/api.ts";
 import { plainLogTail } from "../api/logs.ts";
 
 /** Exit codes with which init processes end when they cannot start the program. */

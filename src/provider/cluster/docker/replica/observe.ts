@@ -1,4 +1,5 @@
-import type { ContainerState, EngineApi } from "../api/api.ts";
+import type { ContainerState } from "../api/answers.ts";
+import type { EngineApi } from "../api/api.ts";
 import { isNotFound } from "../api/failure.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { checkPorts } from "./readiness.ts";

@@ -1,5 +1,5 @@
 import { type BackoffPolicy, endedText, outOfMemoryText, restartDelay } from "../../shared/index.ts";
-import type { ContainerState } from "../api/api.ts";
+import type { ContainerState } from "../api/answers.ts";
 
 /** Exit code of a program that got KILL. */
 export const KILL_EXIT = 137;

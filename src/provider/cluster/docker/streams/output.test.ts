@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseReference } from "../../shared/reference.ts";
 import { DEFAULT_BACKOFF } from "../../shared/restarts/backoff.ts";
-import type { ContainerState } from "../api/api.ts";
+import type { ContainerState } from "../api/answers.ts";
 import { FrameReader } from "../api/frames.ts";
 import { LineReader } from "../api/logs.ts";
 import { explainExit, ReplicaHistory } from "../replica/replica.ts";

@@ -78,3 +78,16 @@ function bounded(text: string): string {
   const line = printable(text.slice(0, 2 * MAX_TEXT).replaceAll(/\s+/g, " ")).trim();
   return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT)} ...`;
 }
+
+/** The result of a task of the driver; its failures are for callers outside the driver. */
+export async function answer<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    throw publicError(error);
+  }
+}
+
+export function publicError(error: unknown): unknown {
+  return error instanceof ApiFailure ? error.toSvcError() : error;
+}

@@ -1,6 +1,8 @@
+import { errorText } from "../../../../util/index.ts";
 import { checksum, decodeJson, encodeJson } from "../../../durable.ts";
 import { type LeaseSpec, leaseNamespace } from "../../contract/index.ts";
 import type { ApiObject } from "../api/objects.ts";
+import type { DriverContext } from "../context.ts";
 import { KIND, LABEL, leaseLabels, type Wanted, wanted } from "../objects/index.ts";
 
 /** State of one lease that outlives the daemon and its disk, in the lease's namespace. */
@@ -58,4 +60,28 @@ export function decodeRecord({ metadata, data }: ApiSecret): LeaseRecord {
   const { spec, restarts } = stored;
   if (leaseNamespace(spec.id) !== metadata.namespace) throw new Error("it belongs to another lease");
   return { spec: { ...spec, hosts: new Map(spec.hosts) }, restarts };
+}
+
+/** Namespaces of leases of this provider that are not on their way out. */
+export async function leaseSpaces({ api, provider }: DriverContext): Promise<readonly ApiObject["metadata"][]> {
+  const { objects } = await api.list(KIND.namespace, { labels: `${LABEL.provider}=${provider},${LABEL.lease}` });
+  return objects.map(({ metadata }) => metadata).filter(({ deletionTimestamp }) => deletionTimestamp === undefined);
+}
+
+/** Leases recorded on the cluster. An unreadable record stays, and its workload keeps running. */
+export async function leaseRecords(context: DriverContext): Promise<LeaseRecord[]> {
+  const { api, provider, log } = context;
+  const open = new Set((await leaseSpaces(context)).map(({ name }) => name));
+  const { objects } = await api.list<ApiSecret>(KIND.secret, { labels: recordLabels(provider) });
+  return objects.flatMap((object) => {
+    const { namespace = "" } = object.metadata;
+    if (!open.has(namespace)) return [];
+    try {
+      return [decodeRecord(object)];
+    } catch (error) {
+      const text = "the record of a lease cannot be read, its workload is left alone";
+      log.error(text, { namespace, err: errorText(error) });
+      return [];
+    }
+  });
 }
