@@ -114,7 +114,7 @@ const LONG = [
   ...(process.env.SVC_TEST_PROXIES === undefined ? ["test/attack/proxies.test.ts"] : []),
   ...(process.env.SVC_TEST_EARLIER === undefined ? ["test/e2e/upgrade.test.ts"] : []),
   ...(process.env.SVC_TEST_ACME === undefined ? ["test/interop/acme-renewal.test.ts"] : []),
-  ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/{kubernetes*,traefik}.test.ts"] : []),
+  ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/{kubernetes*,traefik*}.test.ts"] : []),
 ];
 
 /** What one of the lanes of `npm test` leaves to the others. */

@@ -208,7 +208,7 @@ const KUBERNETES = [
   "surroundings",
 ].map((name) => `test/interop/kubernetes-${name}.test.ts`);
 /** Tests that run with the programs of the cluster's lane, and without a cluster. */
-const BESIDE_CLUSTER = ["test/interop/traefik.test.ts"];
+const BESIDE_CLUSTER = ["test/interop/traefik"];
 
 /** The configuration leaves these out: the test runner's own switch has no effect on one of several projects. */
 const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
