@@ -50,15 +50,15 @@ const PARTS = {
     ],
     env: { SVC_TEST_NIGHTLY: 1, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200, ...seeds("STAKE_DIFF", "GOV_DIFF") },
   },
-  /** Tests with real processes of which `npm test` runs a part. */
+  /** Tests with real processes of which `npm test` runs a part, and a download of 2 GB through both kinds of ingress. */
   thorough: {
     minutes: 12,
     words: [
-      "--project",
-      "e2e",
+      ...["--project", "e2e", "--project", "slow"],
       ...["engine-registry", "escape/exhaust", "library", "release", "template"].map((name) => `test/e2e/${name}`),
+      ...["test/interop/traefik.test.ts", "src/provider/ingress/whole"],
     ],
-    env: { SVC_TEST_NIGHTLY: 1 },
+    env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
   },
   /**
    * `npm test` with the supported versions of Node.js, without the simulations and attacks that ran before. The machine's own version

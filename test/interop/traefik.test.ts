@@ -7,7 +7,7 @@ import { RoutesFile } from "../../src/provider/ingress/index.ts";
 import { DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../src/sdl/index.ts";
 import { silentLogger } from "../../src/util/index.ts";
 import { Fixture, waitFor } from "../support/index.ts";
-import { HOSTS, IngressBed, ingressCases, type TestedIngress } from "../support/ingress/suite.ts";
+import { HOSTS, IngressBed, ingressCases, SIZES, type TestedIngress } from "../support/ingress/suite.ts";
 import { startTraefik, type TestTraefik } from "../support/ingress/traefik.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
@@ -15,7 +15,6 @@ import { buildPeer, Peer } from "./peers.ts";
 
 const peer = await buildPeer("traefik");
 const missing = peer instanceof Peer ? undefined : peer.missing;
-const SIZES = { downloadMegabytes: 100, uploadMegabytes: 100 };
 const LEASE = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
 
 const fixture = new Fixture();
@@ -45,7 +44,7 @@ beforeAll(async () => {
   await routes.listen();
   traefik = await startTraefik(peer, path);
   const ca = readFileSync(join(folder, AUTHORITY.certificate), "utf8");
-  tested = { port: traefik.port, tlsPort: traefik.tlsPort, ca, route };
+  tested = { port: traefik.port, tlsPort: traefik.tlsPort, pid: traefik.pid, ca, route };
 });
 afterAll(async () => {
   await traefik?.close();

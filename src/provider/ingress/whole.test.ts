@@ -2,15 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, it } from "vitest";
-import { HOSTS, IngressBed, ingressCases, type TestedIngress } from "../../../test/support/ingress/suite.ts";
+import { HOSTS, IngressBed, ingressCases, SIZES, type TestedIngress } from "../../../test/support/ingress/suite.ts";
 import { DEFAULT_HTTP_OPTIONS } from "../../sdl/index.ts";
 import { readFileText } from "../../util/index.ts";
 import { AUTHORITY, openAuthority } from "../certificates/index.ts";
 import { Ingress } from "./index.ts";
 
 /** The features of HTTP pass the built-in ingress; `test/interop/traefik.test.ts` sends the same through Traefik. */
-
-const SIZES = { downloadMegabytes: 100, uploadMegabytes: 100 };
 
 let folder: string;
 let ingress: Ingress;
@@ -36,6 +34,7 @@ beforeAll(async () => {
   tested = {
     port,
     tlsPort: ingress.tlsPort,
+    pid: process.pid,
     ca: readFileText(join(folder, AUTHORITY.certificate), { maxBytes: 10_000 }),
     route: async (name, replicas, options) => {
       backends.set(name, replicas);

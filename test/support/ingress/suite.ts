@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { type ClientHttp2Session, connect as http2Connect } from "node:http2";
 import { request as httpsRequest } from "node:https";
@@ -10,6 +11,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { expect } from "vitest";
 import { type ClientOptions, WebSocket, WebSocketServer } from "ws";
 import type { HttpOptions } from "../../../src/sdl/index.ts";
+import { sized } from "../runs.ts";
 import { type GrpcClient, grpcClient, grpcReplica, REFUSED, symbol } from "./grpc.ts";
 
 /** Host names of the suite; the authority of the ingress's certificate signed all of them. */
@@ -28,6 +30,8 @@ export interface TestedIngress {
   readonly tlsPort: number;
   /** Certificate of the authority that signed the certificates of `HOSTS`. */
   readonly ca: string;
+  /** Process that carries the bytes. */
+  readonly pid: number;
   /** Sends requests for a host name to these addresses; resolves when the ingress does so. */
   route(host: string, replicas: readonly string[], options?: Partial<HttpOptions>): Promise<void>;
 }
@@ -36,6 +40,10 @@ export interface SuiteSizes {
   readonly downloadMegabytes: number;
   readonly uploadMegabytes: number;
 }
+
+export const SIZES: SuiteSizes = { downloadMegabytes: sized(100, 2_000), uploadMegabytes: 100 };
+/** Memory that a download or upload may take of the ingress, however large it is. */
+const MOST_GROWTH = 256 << 20;
 
 /** Context of a case; it ends with the case. */
 export class IngressBed {
@@ -211,11 +219,17 @@ const httpCases: readonly IngressCase[] = [
       await bed.routed(
         (_request, response) => void Readable.from(pieces(bed.sizes.downloadMegabytes, sent)).pipe(response),
       );
+      const growth = watchGrowth(bed.ingress.pid);
       const request = httpsRequest(secure(bed.ingress, "GET")).end();
       const [answer] = (await once(request, "response")) as [IncomingMessage];
       const got = createHash("sha256");
-      for await (const piece of answer) got.update(piece);
+      let count = 0;
+      for await (const piece of answer) {
+        got.update(piece);
+        if (count++ % 1_000 === 0) growth.look();
+      }
       expect(got.digest("hex")).toBe(sent.digest("hex"));
+      expect(growth.most(), "more bytes of memory").toBeLessThan(MOST_GROWTH);
     },
   },
   {
@@ -419,4 +433,18 @@ function* pieces(megabytes: number, hash: ReturnType<typeof createHash>): Genera
     // The reader may hold it.
     yield Buffer.from(piece);
   }
+}
+
+/** The most that the memory of a process grows from now on, in bytes. */
+function watchGrowth(pid: number) {
+  const resident = (): number => {
+    const [, kibibytes = "0"] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kibibytes) << 10;
+  };
+  const before = resident();
+  let most = 0;
+  const look = (): void => {
+    most = Math.max(most, resident() - before);
+  };
+  return { look, most: () => most };
 }
