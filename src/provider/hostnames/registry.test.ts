@@ -55,6 +55,11 @@ describe("host registry", () => {
     }
   });
 
+  it.each([{}, { domain: "" }])("keeps no name for itself without a domain of its own: %j", (rules) => {
+    const names = ["undefined", "x.undefined", "example.com"];
+    expect(new HostRegistry(rules).claim(ALICE, names).accepted).toEqual(names);
+  });
+
   it("drops the hosts that an update no longer names", () => {
     const registry = new HostRegistry();
     registry.claim(ALICE, ["a.example.com", "b.example.com"]);

@@ -184,6 +184,18 @@ describe("a manifest beside the groups on the chain", () => {
     expect(() => validateManifest(twice)).toThrowError(/public:5000\/TCP is already in use/);
   });
 
+  it("may have one port under several external ports", () => {
+    const { manifest } = vector("two-services");
+    const twice = manifest.map((group) => ({
+      ...group,
+      services: group.services.map((service) => ({
+        ...service,
+        expose: service.expose.flatMap((expose) => [expose, { ...expose, externalPort: 9000, hosts: null }]),
+      })),
+    }));
+    expect(() => validateManifest(twice)).not.toThrow();
+  });
+
   it("is checked group by group as well", () => {
     const { manifest, groups } = vector("two-groups");
     const [east, west] = manifest;

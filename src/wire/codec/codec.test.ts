@@ -1,4 +1,5 @@
 import { create, type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/support/runs.ts";
@@ -10,7 +11,7 @@ import { CoinSchema } from "../gen/sdk/base/v1beta1/coin_pb.js";
 import { FeeSchema } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { BidSchema } from "../gen/svc/market/v1beta1/market_pb.js";
 import { allMessages } from "../registry.ts";
-import { decodeMessage, encodeMessage } from "./index.ts";
+import { decodeMessage, decodeStrictly, encodeMessage, wireErrors } from "./index.ts";
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
@@ -104,6 +105,28 @@ describe("the compiled codec", () => {
     [TxResponseSchema, { code: 2 ** 32 }, /TxResponse.code/],
   ])("refuses a value that does not fit (%#)", (schema, init, why) => {
     expect(() => encodeMessage(schema, create(schema as never, init as never))).toThrow(why);
+  });
+});
+
+describe("strict reading", () => {
+  const hex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
+
+  it.each([
+    ["-2147483648", "1080808080f8ffffffff01", -(2 ** 31)],
+    ["-1", "10ffffffffffffffffff01", -1],
+    ["2147483647", "10ffffffff07", 2 ** 31 - 1],
+  ])("takes the number %s of 32 bits", (_, text, nanos) => {
+    expect(decodeStrictly(DurationSchema, hex(text), wireErrors.malformed)).toMatchObject({ nanos });
+  });
+
+  it.each([
+    ["2147483648", "108080808008"],
+    ["-2147483649", "10fffffffff7ffffffff01"],
+    ["4294967296", "108080808010"],
+  ])("refuses the number %s, which has more than 32 bits", (_, text) => {
+    expect(() => decodeStrictly(DurationSchema, hex(text), wireErrors.malformed)).toThrow(
+      "out of the range of 32 bits",
+    );
   });
 });
 

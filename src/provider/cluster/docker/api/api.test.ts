@@ -16,8 +16,15 @@ afterEach(() => {
 });
 
 /** An engine that answers every request with status 200 and this body; with none it never answers. */
-async function engineThatSays(body: string | Buffer | undefined, patience = PATIENCE): Promise<EngineApi> {
-  const server = createServer((_, response) => body !== undefined && response.end(body)).listen(0, "127.0.0.1");
+async function engineThatSays(
+  body: string | Buffer | undefined,
+  patience = PATIENCE,
+  asked: (url: string) => void = () => {},
+): Promise<EngineApi> {
+  const server = createServer(({ url = "" }, response) => {
+    asked(url);
+    if (body !== undefined) response.end(body);
+  }).listen(0, "127.0.0.1");
   closers.push(() => server.close().closeAllConnections());
   await once(server, "listening");
   const address = server.address();
@@ -36,6 +43,17 @@ describe("the log of a container", () => {
     const frame = Buffer.from([1, 0, 0, 0, 0, 0, 0, 2, 0x68, 0x69]);
     expect(await logOf(await engineThatSays(frame))).toEqual(frame);
     expect(await logOf(await engineThatSays(""))).toHaveLength(0);
+  });
+
+  it.each([
+    [-1, null],
+    [0, "0"],
+    [5, "5"],
+  ])("from %i lines before its end is asked for so", async (tail, asked) => {
+    const urls: string[] = [];
+    const api = await engineThatSays("", PATIENCE, (url) => urls.push(url));
+    (await api.logs("c1", { follow: false, tail })).resume();
+    expect(urls.map((url) => new URL(url, "http://engine").searchParams.get("tail"))).toEqual([asked]);
   });
 
   it.each([

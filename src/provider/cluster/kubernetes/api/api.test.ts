@@ -208,6 +208,12 @@ describe("bounds", () => {
   });
 });
 
+test("no more than 64 KiB of a failure are waited for", async () => {
+  const first = JSON.stringify({ kind: "Status", reason: "Forbidden", message: "not yours" }).padEnd(64 << 10);
+  server.intercept = answering((response) => response.writeHead(403).write(first));
+  expect((await failureOf(api.find(MAPS, PLACE))).message).toContain("not yours");
+});
+
 describe("calls that are made again", () => {
   test.each([429, 503])("status %i: the server has too much to do", async (status) => {
     let left = 3;

@@ -41,6 +41,11 @@ describe("what tenants read", () => {
     expect(host.hide(text)).toBe(text);
   });
 
+  it.each(["/", "", "data"])("keeps all words where a folder of the host is called %j", (path) => {
+    const text = "cannot read data/file in /app";
+    expect(new HostData([path]).hide(text)).toBe(text);
+  });
+
   it("does not take long over a long text", () => {
     for (const text of [
       "1.".repeat(50_000),
