@@ -30,7 +30,7 @@ const END_TO_END = {
   cli: ["test/e2e/cli-node", "test/e2e/localnet", "test/e2e/deploy"],
 };
 
-const NEAREST_FILES = 8;
+const NEAREST_FILES = 4;
 
 /** Errors about unused names and unreachable code, which keep no program from running. */
 const HARMLESS = new Set([6133, 6138, 6192, 6196, 6198, 6199, 7027]);
