@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
-import { EXIT, printable, SvcError } from "../util/index.ts";
+import { didYouMean, EXIT, printable, SvcError } from "../util/index.ts";
 import { allFlags, type ParsedLine, parseLine, toCommand } from "./command/command-line.ts";
 import { type Environment, envName, type Flags, isTrue, type Parsed, resolveFlags } from "./command/flags.ts";
 import { configPath, homeOf, mendHome } from "./command/home.ts";
 import type { CommandSpec } from "./command/spec.ts";
 import { lowerAddresses } from "./command/words/bech32-case.ts";
 import { type Resolved, resolveCommand } from "./command/words/normalize.ts";
-import { nearest } from "./command/words/suggest.ts";
 import { commandError, reportError, UsageError } from "./errors.ts";
 import { ROOT } from "./root.ts";
 import { createIo, type Io } from "./terminal/io.ts";
@@ -115,9 +114,7 @@ async function runCommand({ path, rest, unknown }: Resolved, { io, env }: Requir
 /** A word that a group does not know, with the nearest known one. */
 async function unknownWord(spec: CommandSpec, group: string, word: string): Promise<UsageError> {
   const names = ((await spec.commands?.()) ?? []).map((each) => each.name);
-  const close = nearest(word, names);
-  const hint = close === undefined ? `see: ${group} --help` : `did you mean "${close}"?`;
-  return new UsageError(`unknown command "${word}" for "${group}"`, hint);
+  return new UsageError(`unknown command "${word}" for "${group}"`, didYouMean(word, names, `see: ${group} --help`));
 }
 
 /** Flags of the command line, then of the environment, then of `client.toml`, whose home is a flag as well. */

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { sha256 } from "../crypto/index.ts";
-import { errorText, makePrivateDirectory, replaceFile, toHex, toUtf8 } from "../util/index.ts";
+import { errorText, type Logger, makePrivateDirectory, replaceFile, toHex, toUtf8 } from "../util/index.ts";
 import { daemonErrors } from "./errors.ts";
 
 /** Bigints are written to the file as `{"bigint":"12"}`. */
@@ -50,6 +50,26 @@ export function parseJson(path: string, text: string): unknown {
   } catch (cause) {
     throw daemonErrors.damagedFile(path, { cause });
   }
+}
+
+/** Moves a file that cannot be used out of the way, for the operator, and tells why. `what`: the file in words. */
+export function setAside(path: string, what: string, { suffix, cause, log }: SetAside): void {
+  const aside = `${path}.${suffix}`;
+  const told = { file: basename(aside), err: errorText(cause) };
+  try {
+    rmSync(aside, { recursive: true, force: true });
+    renameSync(path, aside);
+    log.error(`${what} is ${suffix} and was set aside`, told);
+  } catch (error) {
+    log.error(`${what} is ${suffix} and cannot be set aside`, { ...told, rename: errorText(error) });
+  }
+}
+
+interface SetAside {
+  /** What is wrong with it; the end of its new name. */
+  readonly suffix: "damaged" | "unreadable";
+  readonly cause: unknown;
+  readonly log: Logger;
 }
 
 function tagBigint(_: string, value: unknown): unknown {

@@ -6,6 +6,7 @@ export * from "./lists.ts";
 export * from "./log.ts";
 export * from "./mutex.ts";
 export * from "./names.ts";
+export * from "./nearest.ts";
 export * from "./numbers/index.ts";
 export * from "./recent.ts";
 export * from "./settings/index.ts";

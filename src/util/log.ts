@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { Level, Logger as PinoLogger } from "pino";
 import { toHex } from "./bytes.ts";
+import { escaped } from "./text.ts";
 
 /** Values beside a message; secrets do not belong here, and fields that are named like one are blanked. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -147,7 +148,7 @@ const CONTROLS = new RegExp(CONTROL, "gu");
 
 /** Logged values cannot forge log lines, or hide some. */
 function escapeControls(text: string): string {
-  return text.replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(CONTROLS, escaped);
 }
 
 function jsonEmitter(write: (line: string) => void, now: () => number): Emit {

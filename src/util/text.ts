@@ -23,7 +23,8 @@ export function printable(text: string): string {
   return text.replace(EVERY_UNPRINTABLE, (character) => (LAYOUT.has(character) ? character : escaped(character)));
 }
 
-function escaped(character: string): string {
+/** A character as a JSON escape. */
+export function escaped(character: string): string {
   const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
@@ -85,4 +86,13 @@ function mappedAddress(parts: readonly string[]): string | undefined {
   if (second === undefined) return first;
   const bytes = [first, second].map((part) => Number.parseInt(part, 16)).flatMap((value) => [value >> 8, value & 0xff]);
   return bytes.join(".");
+}
+
+/** The value of a JSON text; undefined for any other text. */
+export function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

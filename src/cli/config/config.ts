@@ -1,9 +1,8 @@
-import { largest } from "../../util/index.ts";
+import { didYouMean, largest } from "../../util/index.ts";
 import { printJson } from "../../wire/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
-import { nearest } from "../command/words/suggest.ts";
 import { UsageError, usageError } from "../errors.ts";
 import { printAs } from "../terminal/output.ts";
 import { setConfig } from "./edit.ts";
@@ -71,7 +70,6 @@ function requireKey(name: string): ConfigKey {
   const key = findConfigKey(name);
   if (key !== undefined) return key;
   const names = CONFIG_KEYS.map((each) => each.name);
-  const close = nearest(name, names);
   const text = `<key>: there is no key ${JSON.stringify(name.slice(0, 64))}`;
-  throw new UsageError(text, close === undefined ? `the keys are ${names.join(", ")}` : `did you mean "${close}"?`);
+  throw new UsageError(text, didYouMean(name, names, `the keys are ${names.join(", ")}`));
 }

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
-import { errorText } from "../../util/index.ts";
+import { didYouMean, errorText } from "../../util/index.ts";
 import { configPath } from "../command/home.ts";
-import { nearest } from "../command/words/suggest.ts";
 import { commandError } from "../errors.ts";
 import { readTextFile } from "../terminal/files.ts";
 import { CONFIG_KEYS, type ConfigKey, configFault, findConfigKey } from "./keys.ts";
@@ -99,9 +98,7 @@ function scalarText(key: ConfigKey, value: unknown): string | undefined {
 
 function unknownKey(name: string, place: Place): Error {
   const names = CONFIG_KEYS.map((key) => key.name);
-  const close = nearest(name, names);
-  const hint = close === undefined ? `its keys are ${names.join(", ")}` : `did you mean "${close}"?`;
-  return fault(place, name, `unknown key "${name}"`, hint);
+  return fault(place, name, `unknown key "${name}"`, didYouMean(name, names, `its keys are ${names.join(", ")}`));
 }
 
 function fault({ text, path, table }: Place, key: string, reason: string, hint = "correct or remove the line"): Error {

@@ -1,7 +1,7 @@
+import { didYouMean } from "../../util/index.ts";
 import type { FileSettings, Flags } from "../command/flags.ts";
 import { homeOf } from "../command/home.ts";
 import { KNOWN_PROFILES, type NetworkProfile, OWN_PROFILE } from "../command/profile.ts";
-import { nearest } from "../command/words/suggest.ts";
 import { usageError } from "../errors.ts";
 import { type ClientConfig, type ConfigValues, readConfig } from "./file.ts";
 import { CONFIG_KEYS, findConfigKey } from "./keys.ts";
@@ -105,12 +105,8 @@ function profileOf(name: string, found: ReadonlyMap<string, Setting>): NetworkPr
 
 function unknownProfile(name: string, { profiles }: ClientConfig, flags: Flags): Error {
   const names = [...new Set([...KNOWN_PROFILES.keys(), ...profiles.keys()])];
-  const close = nearest(name, names);
   const label = flags.given("profile") ? flags.label("profile") : "client.toml: profile";
+  const choice = `choose ${names.join(" or ")}, or make one: svc config set bech32-prefix <prefix> --profile <name>`;
   const text = `${label}: there is no profile ${JSON.stringify(name.slice(0, 64))}`;
-  if (close !== undefined) return usageError(text, `did you mean "${close}"?`);
-  return usageError(
-    text,
-    `choose ${names.join(" or ")}, or make one: svc config set bech32-prefix <prefix> --profile <name>`,
-  );
+  return usageError(text, didYouMean(name, names, choice));
 }

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { homePaths, NODE_SETTINGS } from "../../node/index.ts";
-import { ENV_PREFIX, replaceFile, type SettingRow, type SettingSource } from "../../util/index.ts";
+import { didYouMean, ENV_PREFIX, replaceFile, type SettingRow, type SettingSource } from "../../util/index.ts";
 import { flagSettings } from "../command/flag-settings.ts";
 import type { Flags } from "../command/flags.ts";
 import { configPath, homeOf } from "../command/home.ts";
-import { nearest } from "../command/words/suggest.ts";
 import { parseToml } from "../config/file.ts";
 import { CONFIG_KEYS } from "../config/keys.ts";
 import { commandError } from "../errors.ts";
@@ -81,8 +80,7 @@ function settingOf({ file, name, path }: { file: SettingsFile; name: string; pat
   );
   const row = keys.get(name);
   if (row !== undefined) return row;
-  const close = nearest(name, [...keys.keys()]);
-  const hint = close === undefined ? "remove the line" : `did you mean ${close}?`;
+  const hint = didYouMean(name, keys.keys(), "remove the line");
   throw commandError(`${path}: unknown key ${JSON.stringify(name)}`, { hint });
 }
 

@@ -2,7 +2,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import * as v from "valibot";
-import { errorText, SvcError } from "../../util/index.ts";
+import { errorText, readWhole, SvcError, tryJson } from "../../util/index.ts";
 import { GatewayRefusal, gatewayClientErrors } from "./errors.ts";
 
 const MAX_ANSWER = 4 << 20;
@@ -68,19 +68,12 @@ async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
 }
 
 export async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const tooLarge = () => gatewayClientErrors.badAnswer("it is larger than 4 MiB");
   try {
-    const received: AsyncIterable<Buffer> = response;
-    for await (const chunk of received) {
-      size += chunk.length;
-      if (size > MAX_ANSWER) throw gatewayClientErrors.badAnswer("it is larger than 4 MiB");
-      chunks.push(chunk);
-    }
+    return (await readWhole(response, MAX_ANSWER, tooLarge)).toString("utf8");
   } catch (cause) {
     throw cause instanceof SvcError ? cause : unreachable(new Error("the answer was cut off", { cause }));
   }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function unreachable(cause: unknown): SvcError {
@@ -92,20 +85,12 @@ const refusal = v.object({ code: v.string(), message: v.string(), hint: v.exactO
 /** The value of a good answer; a refusal throws with the provider's words. */
 export function readAnswer(status: number, text: string): unknown {
   if (status >= 200 && status < 300) return text === "" ? undefined : parse(text);
-  const said = v.safeParse(refusal, tryParse(text));
+  const said = v.safeParse(refusal, tryJson(text));
   throw new GatewayRefusal(status, said.success ? said.output : { code: "unknown", message: `HTTP status ${status}` });
 }
 
 function parse(text: string): unknown {
-  const value = tryParse(text);
+  const value = tryJson(text);
   if (value === undefined) throw gatewayClientErrors.badAnswer("it is not JSON");
   return value;
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -6,7 +6,7 @@ import {
   type RequestOptions,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { SvcError } from "../../util/index.ts";
+import { readWhole, SvcError } from "../../util/index.ts";
 import { BusyError, clientErrors } from "../errors.ts";
 import { reasonOf } from "./reason.ts";
 
@@ -81,7 +81,8 @@ function headersFor(url: URL, body: string): Record<string, string> {
 
 /** The text of a node's answer. Proxies and other servers answer with a status and a page for people. */
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const text = await readText(response, maxBytes);
+  const tooLarge = () => clientErrors.badAnswer(`the answer is larger than ${maxBytes} bytes`);
+  const text = (await readWhole(response, maxBytes, tooLarge)).toString("utf8");
   const { statusCode = 0, headers } = response;
   if (BUSY.has(statusCode))
     throw new BusyError(`the server answers with HTTP status ${statusCode}`, retryAfter(headers));
@@ -97,18 +98,6 @@ const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 function retryAfter({ "retry-after": text = "" }: IncomingHttpHeaders): number | undefined {
   return /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined;
-}
-
-async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const received: AsyncIterable<Buffer> = response;
-  for await (const chunk of received) {
-    size += chunk.length;
-    if (size > maxBytes) throw clientErrors.badAnswer(`the answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function isReset(error: NodeJS.ErrnoException): boolean {

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { type Authorization, axios, Client, crypto } from "acme-client";
-import { createFile, errorText, makePrivateDirectory, readFileText } from "../../util/index.ts";
+import { createFile, errorText, makePrivateDirectory, readFileText, unlessAborted } from "../../util/index.ts";
 import type { Challenges } from "../ingress/index.ts";
 import { AuthorityBusy, type HostCertificateText, type Issuer } from "./issuer.ts";
 import type { AcmeSettings } from "./settings.ts";
@@ -62,7 +62,7 @@ export function acmeIssuer(parts: AcmeParts): Issuer {
       client = undefined;
       throw error;
     });
-  return { isPrompt: false, issue: (host, signal) => orAborted(attempt(host), signal) };
+  return { isPrompt: false, issue: (host, signal) => unlessAborted(attempt(host), signal) };
 }
 
 /** A client with the key's account, or else a new one. An update of an existing account must change something. */
@@ -118,21 +118,5 @@ async function prove(client: Client, authorization: Authorization, challenges: C
     throw new Error(`the ACME server did not reach it over HTTP on port 80: ${errorText(cause)}`, { cause });
   } finally {
     await challenges.hide(challenge.token);
-  }
-}
-
-/** A request that the library has begun ends by itself. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    work.catch(() => {});
-    signal.removeEventListener("abort", stop);
   }
 }

@@ -1,8 +1,7 @@
-import { existsSync, renameSync } from "node:fs";
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
 import * as v from "valibot";
 import { errorText, type Logger } from "../../util/index.ts";
-import { parseJson, readText, saveJson } from "../durable.ts";
+import { parseJson, readText, saveJson, setAside } from "../durable.ts";
 
 /** A name and its owner. `until`: milliseconds since 1970 at which its rest ends; null while it is in use. */
 export interface LedgerEntry {
@@ -29,7 +28,7 @@ export class HostLedger {
     try {
       return v.parse(ledgerSchema, parseJson(this.#path, readText(this.#path)));
     } catch (error) {
-      this.#setAside(error);
+      setAside(this.#path, "the list of host names", { suffix: "damaged", cause: error, log: this.#log });
       return [];
     }
   }
@@ -40,20 +39,6 @@ export class HostLedger {
       saveJson(this.#path, entries);
     } catch (error) {
       this.#log.error("the owners of host names cannot be written", { err: errorText(error) });
-    }
-  }
-
-  #setAside(cause: unknown): void {
-    const aside = `${this.#path}.damaged`;
-    const told = { file: basename(aside), err: errorText(cause) };
-    try {
-      renameSync(this.#path, aside);
-      this.#log.error("the list of host names is damaged and was set aside", told);
-    } catch (error) {
-      this.#log.error("the list of host names is damaged and cannot be set aside", {
-        ...told,
-        rename: errorText(error),
-      });
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { ManifestGroup } from "../../sdl/index.ts";
-import { causeText, errorText, isOneOf, Mutex, SvcError } from "../../util/index.ts";
+import { causeText, errorText, isOneOf, Mutex, SvcError, waitAtMost } from "../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import {
   clusterErrors,
@@ -405,7 +405,7 @@ export class LeaseMachine {
     const { driver, router, log, handOver } = this.#context;
     try {
       // First, so that one of the deployments always serves a name that both want.
-      await this.#within(HAND_OVER_MS, handOver(this.id));
+      await waitAtMost(this.#context.clock, HAND_OVER_MS, handOver(this.id));
       await router.unroute(this.id);
       await driver.teardown(this.id, this.#record.proof?.height);
     } catch (error) {
@@ -413,15 +413,6 @@ export class LeaseMachine {
       return this.#schedule(this.#retryDelay());
     }
     this.#forget();
-  }
-
-  /** Resolves with the task, or when it has taken too long. */
-  async #within(milliseconds: number, task: Promise<void>): Promise<void> {
-    let cancel = (): void => {};
-    const limit = new Promise<void>((resolve) => {
-      cancel = this.#context.clock.after(milliseconds, resolve);
-    });
-    await Promise.race([task, limit]).finally(() => cancel());
   }
 
   #forget(): void {

@@ -1,4 +1,4 @@
-import { type Clock, evenClock, type Logger } from "../../util/index.ts";
+import { type Clock, evenClock, type Logger, waitAtMost } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
 import { type ClusterDriver, type ClusterNews, isProbeLease } from "../cluster/index.ts";
 import { type HostFault, hostFault } from "../reasons.ts";
@@ -89,12 +89,7 @@ export class Probe {
     this.#stop.abort();
     this.#cancel();
     this.#unwatch();
-    let stop = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      stop = this.#clock.after(CLOSE_MS, resolve);
-    });
-    await Promise.race([this.#running, late]);
-    stop();
+    if (this.#running !== undefined) await waitAtMost(this.#clock, CLOSE_MS, this.#running);
   }
 
   #try(): void {

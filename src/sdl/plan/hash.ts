@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { toUtf8 } from "../../util/index.ts";
+import { escaped, toUtf8 } from "../../util/index.ts";
 import type { Manifest } from "../manifest.ts";
 
 /** 32 bytes: sha256 of the manifest's canonical JSON. The deployment on the chain carries it as its version. */
@@ -12,7 +12,7 @@ export function manifestHash(manifest: Manifest): Uint8Array {
  * U+2028 and U+2029 escaped, as the ecosystem's reference tools print it.
  */
 export function manifestJson(manifest: Manifest): string {
-  return JSON.stringify(manifest, canonicalValue).replace(/[<>&\u2028\u2029]/g, escapeUnicode);
+  return JSON.stringify(manifest, canonicalValue).replace(/[<>&\u2028\u2029]/g, escaped);
 }
 
 /** Objects with sorted keys; a protected machine in the long form that the reference prints. */
@@ -20,8 +20,4 @@ function canonicalValue(key: string, value: unknown): unknown {
   if (key === "tee" && typeof value === "string") return { attestation: true, type: value };
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function escapeUnicode(char: string): string {
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

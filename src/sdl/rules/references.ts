@@ -1,7 +1,7 @@
+import { didYouMean } from "../../util/index.ts";
 import { show } from "../errors.ts";
 import type { ComputeDecl, DeploymentDecl, ExposeDecl, SdlFile, ServiceDecl } from "../model.ts";
 import type { Place, Report } from "../report.ts";
-import { didYouMean } from "../yaml/suggest.ts";
 
 /** Checks everything in a deployment file that names something elsewhere in it, or must differ from it. */
 export function checkReferences(file: SdlFile, report: Report): void {

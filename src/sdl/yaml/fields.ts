@@ -1,8 +1,8 @@
+import { nearest } from "../../util/index.ts";
 import { show } from "../errors.ts";
 import type { Complaint, Place, Report } from "../report.ts";
 import type { Entry, MapNode, Node, ScalarNode } from "./document.ts";
 import type { Habits } from "./habits.ts";
-import { nearest } from "./suggest.ts";
 
 /** The expected kind of a value, and how to write it. */
 export interface Want {

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { createFile, makePrivateDirectory, readFileText, replaceFile } from "../../util/index.ts";
+import { createFile, makePrivateDirectory, readFileText, replaceFile, tryJson } from "../../util/index.ts";
 import { deployErrors } from "../session/errors.ts";
 import { JOURNAL_STEPS, type Journal, type JournalEntry } from "../session/journal.ts";
 
@@ -62,7 +62,7 @@ export class FileJournal implements Journal {
 
   #read(name: string): JournalEntry {
     const path = join(this.#dir, name);
-    const parsed = v.safeParse(schema, parse(readFileText(path, { maxBytes: MAX_ENTRY })));
+    const parsed = v.safeParse(schema, tryJson(readFileText(path, { maxBytes: MAX_ENTRY })));
     if (!parsed.success) {
       const hint = "move it away; the deployment itself is on the chain: svc query deployment list";
       throw deployErrors.journal(path, { hint });
@@ -75,12 +75,4 @@ export class FileJournal implements Journal {
 function entryText({ dseq, owner, chainId, file, fingerprint, step, chosen }: JournalEntry): string {
   const value = { format: FORMAT, dseq: `${dseq}`, owner, chain_id: chainId, file, fingerprint, step, chosen };
   return `${JSON.stringify(value)}\n`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../util/index.ts";
+import { type Clock, unlessAborted } from "../../util/index.ts";
 import { deployErrors } from "./errors.ts";
 
 /** Waits. Rejects with `deployErrors.interrupted` when the signal is aborted. */
@@ -27,14 +27,10 @@ export function checkInterrupted(signal: AbortSignal): void {
  */
 export async function unlessInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   checkInterrupted(signal);
-  let stop = (): void => {};
-  const interruption = new Promise<never>((_, reject) => {
-    stop = () => reject(deployErrors.interrupted());
-    signal.addEventListener("abort", stop, { once: true });
-  });
   try {
-    return await Promise.race([work(), interruption]);
-  } finally {
-    signal.removeEventListener("abort", stop);
+    return await unlessAborted(work(), signal);
+  } catch (error) {
+    checkInterrupted(signal);
+    throw error;
   }
 }

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { fileSize, readFileBytes, readFilePart, readFileStart, readFileText } from "./read.ts";
+import { fileSize, readFileBytes, readFilePart, readFileStart, readFileText, readWhole } from "./read.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "read-"));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -86,4 +86,18 @@ test("no file of a user is read without a limit", () => {
       ),
   );
   expect(found.filter((name) => !WITHOUT_LIMIT.includes(name))).toEqual([]);
+});
+
+test("a stream is read to its end, or up to the bytes that are too many", async () => {
+  let given = 0;
+  async function* parts() {
+    for (const part of ["01", "234", "5"]) {
+      given += 1;
+      yield Buffer.from(part);
+    }
+  }
+  expect((await readWhole(parts(), 6, () => new Error("too large"))).toString()).toBe("012345");
+  given = 0;
+  await expect(readWhole(parts(), 4, () => new Error("too large"))).rejects.toThrow("too large");
+  expect(given).toBe(2);
 });

@@ -87,3 +87,16 @@ function readUpTo(descriptor: number, limit: number): Uint8Array {
   }
   return Buffer.concat(chunks);
 }
+
+/** All bytes of a stream, unless there are more than `most`: then its end is not awaited. */
+export async function readWhole(stream: AsyncIterable<Buffer>, most: number, tooLarge: () => Error): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Leaving the loop ends the connection.
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > most) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,8 +1,9 @@
+import { nearest } from "../../../util/index.ts";
 import { UsageError } from "../../errors.ts";
 import { allFlags, flagForm } from "../command-line.ts";
 import type { FlagSpec } from "../flag-spec.ts";
 import type { CommandSpec } from "../spec.ts";
-import { nearest } from "./suggest.ts";
+import { spellings } from "./flag-words.ts";
 
 /**
  * Checks the flags of a group that was called without a command, which prints its help: flags of its commands are
@@ -31,11 +32,7 @@ async function flagsBelow(spec: CommandSpec): Promise<FlagSpec[]> {
   return [...allFlags(spec), HELP, ...(await Promise.all(children.map(flagsBelow))).flat()];
 }
 
-function spellings({ name, short, alias }: FlagSpec): string[] {
-  return [`--${name}`, ...(short === undefined ? [] : [`-${short}`]), ...(alias === undefined ? [] : [`--${alias}`])];
-}
-
 function unknownFlag(name: string, known: readonly string[]): UsageError {
-  const close = nearest(name, known);
+  const close = nearest(name, known, known.length);
   return new UsageError(`unknown option '${name}'`, close === undefined ? undefined : `did you mean ${close}?`);
 }

@@ -8,7 +8,7 @@ import {
   type PlaneLink,
   runProvider,
 } from "../../../provider/index.ts";
-import { createLogger, EXIT, errorText, type Logger } from "../../../util/index.ts";
+import { createLogger, EXIT, errorText, type Logger, unlessAborted } from "../../../util/index.ts";
 import { encodeAddress } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
@@ -124,21 +124,13 @@ async function openDriver({ cluster, leases, address, plane, log, signal }: Driv
   try {
     signal.throwIfAborted();
     const opening = cluster.open(settings);
-    return await unlessAborted(opening, signal, (driver) => driver.close());
+    return await unlessAborted(opening, signal).catch((error) => {
+      // A driver that opens all the same is closed.
+      if (signal.aborted) opening.then((driver) => driver.close()).catch(() => {});
+      throw error;
+    });
   } catch (error) {
     await plane?.abandon();
     throw error;
   }
-}
-
-/** Rejects when the signal is aborted; a result that arrives later is undone. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, undo: (result: T) => Promise<void>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason);
-      work.then(undo).catch(() => {});
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

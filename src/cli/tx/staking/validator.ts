@@ -1,6 +1,7 @@
 import {
   DEC_ONE,
   type Dec,
+  didYouMean,
   equalBytes,
   errorText,
   formatDecShort,
@@ -23,7 +24,6 @@ import {
 } from "../../../wire/index.ts";
 import type { NetworkProfile } from "../../command/profile.ts";
 import type { CommandInput } from "../../command/spec.ts";
-import { nearest } from "../../command/words/suggest.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { readTextFile } from "../../terminal/files.ts";
 import { readCoin } from "../../values/coins.ts";
@@ -216,7 +216,6 @@ function readObject(path: string, text: string): JsonObject {
 }
 
 function unknownKey(path: string, key: string, known: readonly string[]): Error {
-  const close = nearest(key, known);
-  const hint = close === undefined ? `it may have ${known.join(", ")}` : `did you mean "${close}"?`;
+  const hint = didYouMean(key, known, `it may have ${known.join(", ")}`);
   return commandError(`validator file ${path}: unknown key ${JSON.stringify(key.slice(0, 64))}`, { hint });
 }

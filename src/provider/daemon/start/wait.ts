@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { errorText } from "../../../util/index.ts";
+import { errorText, unlessAborted } from "../../../util/index.ts";
 import type { StartRequest } from "../request.ts";
 
 const PAUSE_MS = 500;
@@ -22,7 +22,8 @@ export async function untilAnswered<T>(
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted();
     try {
-      return await unlessAborted(call(), signal);
+      // A hanging node does not delay an operator who interrupts the start.
+      return await (signal === undefined ? call() : unlessAborted(call(), signal));
     } catch (error) {
       signal?.throwIfAborted();
       const node = client.rpc.endpoint.http.origin;
@@ -31,16 +32,6 @@ export async function untilAnswered<T>(
       await sleep(growingPauseMs(attempt), signal);
     }
   }
-}
-
-/** A hanging node does not delay an operator who interrupts the start. */
-function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return answer;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 /** Ends early, and without an error, when the signal is aborted. */

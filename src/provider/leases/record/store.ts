@@ -1,9 +1,9 @@
-import { readdirSync, renameSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
-import { errorText, type Logger, makePrivateDirectory } from "../../../util/index.ts";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Logger, makePrivateDirectory } from "../../../util/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 import { leaseNamespace } from "../../cluster/index.ts";
-import { parseJson, readText, saveJson } from "../../durable.ts";
+import { parseJson, readText, saveJson, setAside } from "../../durable.ts";
 import { type LeaseRecord, parseRecord } from "./record.ts";
 
 const SUFFIX = ".json";
@@ -43,20 +43,8 @@ export class LeaseStore {
       if (leaseNamespace(record.id) + SUFFIX !== name) throw new Error("it is the record of another lease");
       return [record];
     } catch (error) {
-      this.#setAside(path, suffix, error);
+      setAside(path, "lease record", { suffix, cause: error, log: this.#log });
       return [];
-    }
-  }
-
-  #setAside(path: string, suffix: string, cause: unknown): void {
-    const aside = `${path}.${suffix}`;
-    const told = { file: basename(aside), err: errorText(cause) };
-    try {
-      rmSync(aside, { recursive: true, force: true });
-      renameSync(path, aside);
-      this.#log.error(`lease record is ${suffix} and was set aside`, told);
-    } catch (error) {
-      this.#log.error(`lease record is ${suffix} and cannot be set aside`, { ...told, rename: errorText(error) });
     }
   }
 

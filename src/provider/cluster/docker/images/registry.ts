@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import * as v from "valibot";
+import { readWhole, tryJson } from "../../../../util/index.ts";
 import { jsonRefusal } from "../../../../wire/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { type ImageReference, isRegistryHost } from "../../shared/index.ts";
@@ -196,22 +197,5 @@ export function sha256(bytes: Buffer): string {
 /** Undefined where it is none. */
 export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString("utf8");
-  if (jsonRefusal(text) !== undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-async function readWhole(response: IncomingMessage, most: number, tooLong: () => Error): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // Leaving the loop ends the connection.
-  for await (const chunk of response) {
-    length += chunk.length;
-    if (length > most) throw tooLong();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return jsonRefusal(text) === undefined ? tryJson(text) : undefined;
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import * as v from "valibot";
-import { commandError, errorText, readFileText, systemClock } from "../../../../util/index.ts";
+import { commandError, errorText, readFileText, systemClock, tryJson } from "../../../../util/index.ts";
 import type { Credentials, Secret } from "./access.ts";
 
 /** A secret that never changes. */
@@ -95,7 +95,7 @@ function run({ apiVersion, command, args, env }: PluginCall): Promise<string> {
 }
 
 function keptOf({ command }: PluginCall, text: string): Kept {
-  const printed = v.safeParse(Printed, jsonOf(text));
+  const printed = v.safeParse(Printed, tryJson(text));
   if (!printed.success) throw commandError(`what "${command}" prints is not a credential for the cluster`);
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = printed.output.status;
   const isWhole = (cert === undefined) === (key === undefined) && (token === undefined || isToken(token));
@@ -106,14 +106,6 @@ function keptOf({ command }: PluginCall, text: string): Kept {
   if (Number.isNaN(end)) throw commandError(`"${command}" prints an invalid expiration time: ${expirationTimestamp}`);
   const secret = { ...(token === undefined ? {} : { token }), ...(cert && key ? { cert, key } : {}) };
   return { secret, until: end - PLUGIN_EARLY_MS };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether the text can be in a header. */

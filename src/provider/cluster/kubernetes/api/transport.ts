@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as plainRequest } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorText } from "../../../../util/index.ts";
+import { errorText, readWhole, tryJson } from "../../../../util/index.ts";
 import type { ApiAccess, Secret } from "../access/access.ts";
 import { ApiFailure, failureOf, unreachable } from "./failure.ts";
 import type { ApiLimits } from "./limits.ts";
@@ -177,7 +177,7 @@ function retryMs({ headers }: IncomingMessage): number {
 async function readFailure(answer: IncomingMessage): Promise<ApiFailure> {
   const status = answer.statusCode ?? 0;
   const text = await readStart(answer, MAX_FAILURE_BYTES).catch(errorText);
-  return failureOf(status, parseOrUndefined(text), text);
+  return failureOf(status, tryJson(text), text);
 }
 
 /** At most so many bytes; the rest is not read. */
@@ -194,31 +194,16 @@ async function readStart(answer: IncomingMessage, limit: number): Promise<string
 
 /** `late` tells why the caller ended it, if it did. */
 async function readBody(answer: IncomingMessage, limit: number, late: () => unknown): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
+  const tooLarge = () => new ApiFailure("refused", `an answer of more than ${limit} bytes`, { status: 413 });
   try {
-    for await (const part of answer) {
-      parts.push(part);
-      bytes += part.length;
-      if (bytes > limit) break;
-    }
+    return (await readWhole(answer, limit, tooLarge)).toString("utf8");
   } catch (error) {
-    throw unreachable(late() ?? error);
+    throw error instanceof ApiFailure ? error : unreachable(late() ?? error);
   }
-  if (bytes > limit) throw new ApiFailure("refused", `an answer of more than ${limit} bytes`, { status: 413 });
-  return Buffer.concat(parts).toString("utf8");
 }
 
 function parseAnswer(text: string): unknown {
-  const value = parseOrUndefined(text);
+  const value = tryJson(text);
   if (value === undefined) throw new ApiFailure("refused", "the answer is not JSON; is it an API server?");
   return value;
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

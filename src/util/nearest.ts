@@ -1,16 +1,17 @@
 /** Longer words are not typing mistakes, and comparing costs the product of the lengths. */
 const MAX_WORD = 64;
+/** Candidates that are looked at if nobody says otherwise: deployment files may name any number. */
 const MAX_CANDIDATES = 100;
 
 /** The candidate that was probably meant: equal but for case and dashes, or at most a few slips away. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function nearest(word: string, candidates: Iterable<string>, most = MAX_CANDIDATES): string | undefined {
   if (word.length > MAX_WORD) return undefined;
   const folded = fold(word);
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.floor(folded.length / 3) + 1);
   let tried = 0;
   for (const candidate of candidates) {
-    if (tried++ === MAX_CANDIDATES) break;
+    if (tried++ === most) break;
     const distance = editDistance(folded, fold(candidate), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
