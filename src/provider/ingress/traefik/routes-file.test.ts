@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
 import { silentLogger } from "../../../util/index.ts";
 import { openAuthority } from "../../certificates/index.ts";
 import { dynamicConfiguration, optionsNotKept } from "./configuration.ts";
-import { RoutesFile, SETTLE_MS } from "./routes-file.ts";
+import { PACE_MS, RoutesFile, SETTLE_MS } from "./routes-file.ts";
 
 const LEASE = { owner: "svc1tenant", dseq: 7n, gseq: 1, oseq: 1, provider: "svc1provider" };
 const OTHER = { ...LEASE, dseq: 8n };
@@ -170,6 +170,24 @@ it.each([
   change(path);
   file.look();
   await expect.poll(routers).toHaveProperty(["a.example"]);
+});
+
+it("writes a change at once, and further ones together, so that Traefik is not kept busy with them", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { file, routers } = fileIn(newFolder());
+  await file.listen();
+  const published = (): number => Object.keys(routers() ?? {}).length / 2;
+  const seen: number[] = [];
+  for (let at = 0; at < 20; at++) {
+    file.routes.set(`h${at}.example`, target());
+    file.changed();
+    vi.advanceTimersByTime(SETTLE_MS);
+    seen.push(published());
+  }
+  expect([seen[0], new Set(seen).size]).toEqual([1, 1 + Math.floor((19 * SETTLE_MS) / PACE_MS)]);
+  vi.advanceTimersByTime(PACE_MS);
+  expect(published()).toBe(20);
 });
 
 it("writes nothing once another plane has taken over", async () => {
