@@ -85,6 +85,29 @@ it("tells clients apart whom a proxy connects from one port of its own to two of
   for (const listener of listening) listener.close();
 });
 
+it("outlives a connection that breaks off right behind its header", async () => {
+  const clients = new GatewayClients(parseNetworks([PROXY]));
+  const listener = clients.front(createServer(), { connections: 10 });
+  const broken = new Promise<Socket>((resolve) => {
+    listener.on("connection", (socket) => {
+      socket.once("data", () => {
+        socket.destroy(new Error("read ECONNRESET"));
+        resolve(socket);
+      });
+    });
+  });
+  await once(listener.listen(0, "127.0.0.1"), "listening");
+  const { port } = listener.address() as AddressInfo;
+  const socket = connectPlain({ host: "127.0.0.1", port, localAddress: PROXY });
+  sockets.push(socket);
+  socket.on("error", () => {});
+  socket.write(header("203.0.113.7"));
+  const ended = await broken;
+  await closed(ended);
+  expect(ended.listenerCount("error")).toBeGreaterThan(0);
+  listener.close();
+});
+
 it("counts IPv4 clients one by one where a proxy listens for both families", async () => {
   await open({ connectionsPerAddress: 1 });
   const header6 = (client: string) => `PROXY TCP6 ${client} ::1 4660 8443\r\n`;

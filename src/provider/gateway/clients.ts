@@ -57,7 +57,7 @@ export class GatewayClients {
       before = Buffer.concat([before, chunk]);
       const header = readProxyHeader(before);
       if (header === "more") return;
-      socket.off("data", look).off("error", fail).pause();
+      socket.off("data", look).pause();
       clearTimeout(late);
       if (header === undefined) {
         socket.destroy();
