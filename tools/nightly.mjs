@@ -1,4 +1,4 @@
-// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 100 minutes on two
+// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 106 minutes on two
 // cores and writes bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 100. */
+/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 106. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
@@ -60,6 +60,8 @@ const PARTS = {
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
   },
+  /** Processor time of a send beside the first release: no more of it than the recorded run took. */
+  guard: { minutes: 6, bench: "guard" },
   /**
    * `npm test` with the supported versions of Node.js, without the simulations and attacks that ran before. The machine's own version
    * is left out unless it is named, because `npm test` has it.
@@ -85,13 +87,31 @@ function inWords(env) {
 async function underNode({ minutes, major }) {
   const node = nodeOf(major);
   if (node === undefined) return broken(`Node.js ${major} cannot be installed from the npm package node@${major}`);
-  const child = spawn(node, [join(root, "tools", "test.mjs")], {
-    cwd: root,
-    // A group of its own, so that all of its processes can be ended.
-    detached: true,
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}`, SVC_TEST_RUNTIME: `${major}` },
-  });
+  const env = { PATH: `${dirname(node)}:${process.env.PATH}`, SVC_TEST_RUNTIME: `${major}` };
+  const { ok, said } = await inGroup(node, [join(root, "tools", "test.mjs")], { minutes, env });
+  const [, passed, skipped = "0"] = /^(\d+) passed, \d+ failed(?:, (\d+) skipped)?$/m.exec(said) ?? [];
+  if (passed === undefined) return broken(`npm test with Node.js ${major} did not end within ${minutes} minutes`);
+  const failures = failuresIn(said);
+  if (!ok && failures.length === 0) failures.push(`npm test with Node.js ${major} failed`);
+  return { passed: Number(passed), skipped: Number(skipped), failures };
+}
+
+/** A benchmark that fails when its figures are worse than the recorded ones. */
+async function measured({ minutes, bench }) {
+  const { ok, said } = await inGroup(process.execPath, [join(root, "bench", "run.mjs"), bench], { minutes });
+  if (ok) return { passed: 1, skipped: 0, failures: [] };
+  const failures = failuresIn(said);
+  return failures.length > 0 ? { passed: 0, skipped: 0, failures } : broken(`the benchmark ${bench} did not end`);
+}
+
+function failuresIn(said) {
+  return [...said.matchAll(/^FAILED (.*)$/gm)].map(([, title]) => title);
+}
+
+/** Runs a program of Node.js in a group of its own, so that all of its processes can be ended. Resolves with its last output. */
+async function inGroup(node, args, { minutes, env = {} }) {
+  const stdio = ["ignore", "pipe", "inherit"];
+  const child = spawn(node, args, { cwd: root, detached: true, stdio, env: { ...process.env, ...env } });
   const end = () => process.kill(-child.pid, "SIGKILL");
   const timer = setTimeout(end, minutes * 60_000);
   for (const signal of ["SIGINT", "SIGTERM"]) {
@@ -107,20 +127,19 @@ async function underNode({ minutes, major }) {
   });
   const ok = await ended(child);
   clearTimeout(timer);
-  const [, passed, skipped = "0"] = /^(\d+) passed, \d+ failed(?:, (\d+) skipped)?$/m.exec(said) ?? [];
-  if (passed === undefined) return broken(`npm test with Node.js ${major} did not end within ${minutes} minutes`);
-  const failures = [...said.matchAll(/^FAILED (.*)$/gm)].map(([, title]) => title);
-  if (!ok && failures.length === 0) failures.push(`npm test with Node.js ${major} failed`);
-  return { passed: Number(passed), skipped: Number(skipped), failures };
+  return { ok, said };
+}
+
+function resultOf(name, part) {
+  if (part.major !== undefined) return underNode(part);
+  if (part.bench !== undefined) return measured(part);
+  return tests(name, part.words, { minutes: part.minutes, env: inWords(part.env) });
 }
 
 async function run(name, part) {
   console.log(`\n== ${name} (repeat with SVC_NIGHTLY_SEED=${seed} npm run nightly ${name})`);
   const began = Date.now();
-  const { passed, skipped, failures } =
-    part.major === undefined
-      ? await tests(name, part.words, { minutes: part.minutes, env: inWords(part.env) })
-      : await underNode(part);
+  const { passed, skipped, failures } = await resultOf(name, part);
   const titles = failures.map((failure) => failure.split("\n")[0]);
   return { name, minutes: Math.round((Date.now() - began) / 6_000) / 10, passed, skipped, failures: titles };
 }
