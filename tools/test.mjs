@@ -216,7 +216,7 @@ const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 /** The version of Node.js that `npm run nightly` tries: simulations and attacks have run before, with larger numbers. */
 const RUNTIME = process.env.SVC_TEST_RUNTIME;
 
-/** Files beside one another, those on a cluster in their order; then the attacks, alone. The simulations use the time that they leave. */
+/** Files beside one another, those on a cluster in their order; then the attacks, alone. The simulations run when no other test does. */
 async function endToEnd(env, cluster) {
   const words = ["--project", "e2e"];
   const simulations =
@@ -243,8 +243,8 @@ async function endToEnd(env, cluster) {
 }
 
 /**
- * What versions of Node.js may do differently: streams, servers and clients, cryptography, timers and the file system.
- * Arithmetic of the chain, codecs and golden files use none of these. `npm run nightly` runs all tests with each version.
+ * Folders that use the parts in which versions of Node.js differ: streams, servers and clients, cryptography, timers and the
+ * file system. Arithmetic of the chain, codecs and golden files use no such part. `npm run nightly` runs all tests with each version.
  */
 const ON_NEWEST = [
   ...["certs", "client", "crypto", "engine", "keyring", "library", "node", "store", "util"].map(

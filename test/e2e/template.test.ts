@@ -82,7 +82,7 @@ beforeAll(() => {
 });
 
 const TREE = "test/tidy.test.ts";
-/** All tests but the bounds on counts, which are those of a tree without the module. */
+/** All tests but the bounds on counts, which hold for a tree without the module. */
 const WITHOUT_RATCHETS = "^(?!.*has no more lines)";
 const COMMANDS = "src/cli/autocli/groups.test.ts";
 const PAGES = "test/docs.test.ts";
