@@ -129,7 +129,7 @@ export function accountOfValidator(text: string): string {
 
 /** Addresses by text. */
 const decoded = new Recent<string, Uint8Array>(CACHE_SIZE);
-/** Texts of the addresses that `decodeAddress` shares, which nobody writes to. */
+/** Texts of the addresses that `decodeAddress` shares; their bytes never change. */
 const textOf = new WeakMap<Uint8Array, string>();
 /** Texts by human-readable part and address. */
 const encoded = new Recent<string, string>(CACHE_SIZE);
