@@ -53,6 +53,7 @@ const SLOW = [
   "src/cli/localnet/processes/{left,processes}.test.ts",
   "src/cli/node/{gentx,node,snapshots}.test.ts",
   "src/cli/provider/client/provider-client.test.ts",
+  "src/cli/query/verified.test.ts",
   "src/cli/provider/run/run.test.ts",
   "src/cli/tx/{documented,grants-chain,recorded-live,sequence}.test.ts",
   "src/cli/tx/files/commands.test.ts",

@@ -54,6 +54,8 @@ try {
   await svc("--help");
   const alone = packs.loaded;
   await run(`query bank balances ${address}`);
+  await run(`config trust 1 ${"AB".repeat(32)}`);
+  await run(`query bank balances ${address} --denom utoken`);
   await run(`${transfer} --fees 1utoken -y`);
   if (wanted === "chunks") {
     console.log(JSON.stringify([alone, packs.loaded.filter((chunk) => !alone.includes(chunk))]));

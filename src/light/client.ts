@@ -16,7 +16,8 @@ export interface TrustRoot {
 
 /** The chain and its root of trust, and the nodes that are asked. */
 export interface LightClientOptions {
-  readonly chainId: string;
+  /** Name of the chain; the name in the root's header by default, which its hash covers. */
+  readonly chainId?: string;
   readonly root: TrustRoot;
   /** The node whose blocks are verified. */
   readonly primary: Source;
@@ -68,12 +69,12 @@ export class LightClient {
   async #newest(): Promise<LightBlock> {
     const stored = this.#store.blocks().at(-1);
     if (stored !== undefined) return stored;
-    const { chainId, root, primary, witnesses = [] } = this.#options;
+    const { root, primary, witnesses = [] } = this.#options;
     const signed = await primary.signedHeader(root.height);
     if (signed === undefined) throw missing(primary, root.height);
     const block = { ...signed, validators: await primary.validators(root.height) };
     if (block.header.height !== root.height) throw lightErrors.wrongRoot(`height ${block.header.height}`);
-    verifyRoot(chainId, block, root.hash);
+    verifyRoot(this.#options.chainId ?? block.header.chainId, block, root.hash);
     checkFresh(block.header, this.#now());
     await confirm({ primary, witnesses, trace: [block], options: this.#now() });
     this.#store.add(block);

@@ -118,6 +118,13 @@ export const LEDGER_TRANSPORT_FLAG: FlagSpec = {
 /** Flags of every `query` command. */
 export const QUERY_FLAGS: readonly FlagSpec[] = [
   { name: "height", value: "<n>", summary: "state at a height; may fail if the node no longer has it" },
+  {
+    name: "verify",
+    value: "<mode>",
+    summary: "have answers proven, from the block of svc config trust; on: where they can be",
+    choices: ["off", "on", "require"],
+    default: "on",
+  },
   NODE_FLAG,
   { ...OUTPUT_FLAG, default: "text" },
 ];

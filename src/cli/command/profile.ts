@@ -14,6 +14,17 @@ export interface NetworkProfile {
   readonly namespace: Namespace;
   /** Names of messages in signatures of mode amino-json: `older` before release 0.46. */
   readonly aminoNames: AminoNames;
+  /** The block from which answers are verified, if one is set. */
+  readonly trust?: TrustSettings;
+}
+
+/** Texts of `client.toml`, checked when it was read. */
+export interface TrustSettings {
+  readonly height: string;
+  readonly hash: string;
+  readonly period: string;
+  /** Addresses of nodes, separated by commas. */
+  readonly witnesses: string;
 }
 
 export const OWN_PROFILE: NetworkProfile = {

@@ -38,6 +38,15 @@ export const CONFIG: CommandSpec = {
       load: async () => (await import("./config.ts")).configSet,
     },
     {
+      name: "trust",
+      args: "<height> <hash>",
+      summary: "Trust a block: answers to queries are verified from it",
+      flags: [{ name: "period", value: "<time>", summary: "how long verified blocks are trusted", default: "14d" }],
+      withoutConfig: true,
+      example: `svc config trust 1200 ${"AB".repeat(32)}`,
+      load: async () => (await import("./config.ts")).configTrust,
+    },
+    {
       name: "view",
       summary: "Show every key with its value and its source",
       flags: FLAGS,

@@ -48,6 +48,10 @@ describe("svc config", () => {
       denom: "utoken",
       namespace: "sdk",
       "amino-names": "current",
+      "trust-height": "",
+      "trust-hash": "",
+      "trust-period": "",
+      witnesses: "",
     });
     await svc("keys parse 00");
     expect(existsSync(home)).toBe(false);
@@ -82,6 +86,10 @@ describe("svc config", () => {
       'denom = "utoken" # profile svc',
       'namespace = "sdk" # profile svc',
       'amino-names = "current" # profile svc',
+      'trust-height = "" # default',
+      'trust-hash = "" # default',
+      'trust-period = "" # default',
+      'witnesses = "" # default',
       "",
     ]);
     const json = JSON.parse((await svc("config view -o json")).out);

@@ -26,6 +26,23 @@ export async function configGet(input: CommandInput): Promise<void> {
   printAs(input, { [key.name]: value }, `${value}\n`);
 }
 
+/** `config trust HEIGHT HASH`: sets the block from which answers are verified. */
+export async function configTrust(input: CommandInput): Promise<void> {
+  const [height = "", hash = ""] = input.args;
+  const values = {
+    "trust-height": height,
+    "trust-hash": hash.toUpperCase(),
+    "trust-period": input.flags.text("period"),
+  };
+  const labels = { "trust-height": "<height>", "trust-hash": "<hash>", "trust-period": "--period" };
+  for (const [name, value] of Object.entries(values)) {
+    const reason = configFault(requireKey(name), value);
+    if (reason === undefined) continue;
+    throw usageError(`${new Map(Object.entries(labels)).get(name)}: ${JSON.stringify(value.slice(0, 100))} ${reason}`);
+  }
+  for (const [name, value] of Object.entries(values)) await configSet({ ...input, args: [name, value] });
+}
+
 /** `config set KEY VALUE`: writes it to `client.toml`, with `--profile` to the table of that profile. */
 export async function configSet({ args: [name = "", value = ""], flags }: CommandInput): Promise<void> {
   const key = requireKey(name);

@@ -71,6 +71,35 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     isFlag: false,
     parse: oneOf(["current", "older"]),
   },
+  {
+    name: "trust-height",
+    summary: "height of a block that is trusted",
+    ofNetwork: true,
+    isFlag: false,
+    isNumber: true,
+    parse: pattern(/^[1-9]\d{0,17}$/, "is not a height"),
+  },
+  {
+    name: "trust-hash",
+    summary: "hash of that block; answers are verified from it",
+    ofNetwork: true,
+    isFlag: false,
+    parse: pattern(/^[0-9a-fA-F]{64}$/, "is not a hash of 64 hexadecimal digits"),
+  },
+  {
+    name: "trust-period",
+    summary: "how long verified blocks are trusted, such as 14d",
+    ofNetwork: true,
+    isFlag: false,
+    parse: pattern(/^[1-9]\d{0,4}[dhms]$/, "is not a time such as 14d or 36h"),
+  },
+  {
+    name: "witnesses",
+    summary: "nodes that have to confirm verified blocks, separated by commas",
+    ofNetwork: true,
+    isFlag: false,
+    parse: parseNodes,
+  },
 ];
 
 export function findConfigKey(name: string): ConfigKey | undefined {
@@ -112,6 +141,11 @@ function parseNode(text: string): string {
   } catch (error) {
     throw new Error(`is not a node address: ${errorText(error)}`);
   }
+}
+
+function parseNodes(text: string): string {
+  for (const node of text.split(",")) parseNode(node);
+  return text;
 }
 
 function parseDenom(text: string): string {

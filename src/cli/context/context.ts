@@ -1,4 +1,4 @@
-import type { ChainClient } from "../../client/index.ts";
+import type { ChainClient, ChainOptions } from "../../client/index.ts";
 import type { Keyring } from "../../keyring/index.ts";
 import { printable } from "../../util/index.ts";
 import type { Flags } from "../command/flags.ts";
@@ -58,8 +58,27 @@ async function openNode(flags: Flags, io: Io): Promise<ChainClient> {
   const chainId = flags.optional("chain-id");
   // Requests that a node refuses for the moment are repeated.
   const onRetry = (text: string): void => io.err(`${printable(text)}\n`);
-  const options = { namespace, aminoNames, onRetry, ...(chainId === undefined ? {} : { chainId }) };
+  const queryNode = await provenBy(flags, io);
+  const options = { namespace, aminoNames, onRetry, ...queryNode, ...(chainId === undefined ? {} : { chainId }) };
   return inFlag(flags, "node", () => new ChainClient(flags.text("node"), options));
+}
+
+/** The way to answers with proofs, for queries on our own chains where a trusted block is set. */
+async function provenBy(flags: Flags, io: Io): Promise<Pick<ChainOptions, "queryNode">> {
+  const mode = flags.text("verify");
+  if (mode === "" || mode === "off") return {};
+  const { trust, namespace } = flags.profile;
+  if (trust !== undefined && namespace === "sdk") {
+    const { verifiedNode } = await import("./verified.ts");
+    return {
+      queryNode: (node) => verifiedNode(node, { trust, home: homeOf(flags), io, required: mode === "require" }),
+    };
+  }
+  if (mode !== "require") return {};
+  throw usageError(
+    `${flags.label("verify")}: no trusted block is set`,
+    "get height and hash of a block from people you trust: svc config trust <height> <hash>",
+  );
 }
 
 /** Where the keys are, from the flags that all commands with keys share. */

@@ -12,6 +12,8 @@ export interface ChainOptions extends RpcOptions, SocketOptions {
   readonly namespace?: Namespace;
   /** Names of messages that signatures of mode amino JSON have; default `current`. */
   readonly aminoNames?: AminoNames;
+  /** Another way to answer queries than the node's word, such as one with proofs. */
+  readonly queryNode?: (node: NodeApi) => Pick<NodeApi, "abciQuery">;
 }
 
 /** A chain as seen through one of its nodes: the starting point of the library. */
@@ -31,7 +33,7 @@ export class ChainClient {
     this.aminoNames = options.aminoNames ?? "current";
     this.rpc = new RpcClient(node, options);
     this.node = new NodeApi(this.rpc);
-    this.query = queryClient(this.node, this.namespace);
+    this.query = queryClient(options.queryNode?.(this.node) ?? this.node, this.namespace);
     this.#options = options;
   }
 

@@ -1,0 +1,207 @@
+import { rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type CliChain, cliChain, type Json } from "../../../test/cli/chain.ts";
+import { Rng } from "../../../test/support/rng.ts";
+import { NodeApi, RpcClient } from "../../client/index.ts";
+
+/** Changes the result of a call; returns it unchanged where it tells the truth. */
+type Lie = (method: string, params: Json, result: Json) => Json;
+
+let chain: CliChain;
+let proxy: Server;
+let proxyUrl: string;
+let hash: string;
+let lie: Lie = (_, __, result) => result;
+
+beforeAll(async () => {
+  chain = await cliChain("alice", "bob");
+  const rpc = new RpcClient(chain.node);
+  hash = (await new NodeApi(rpc).block(1n)).hash;
+  rpc.close();
+  proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const asked = JSON.parse(body.toString());
+    const answer = await (await fetch(chain.node, { method: "POST", body })).json();
+    const [calls, answers] = [asked, answer].map((each) => [each].flat());
+    for (const [i, each] of (answers ?? []).entries()) {
+      if (each.result !== undefined) each.result = lie(calls?.[i].method, calls?.[i].params, each.result);
+    }
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  proxyUrl = `tcp://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}, 60_000);
+
+afterAll(async () => {
+  proxy.closeAllConnections();
+  proxy.close();
+  await chain.stop();
+});
+
+const svc = (line: string, env: Record<string, string> = {}) => chain.run(line.split(" "), { env });
+const balance = (flags = "") => {
+  const words = `query bank balances ${chain.addresses.alice} --denom utoken -o json ${flags}`.trim();
+  return svc(words, { SVC_NODE: proxyUrl });
+};
+/** The state of a height needs the header after it. */
+const twoBlocks = () =>
+  expect.poll(async () => Number((await chain.query("block")).block.header.height)).toBeGreaterThan(2);
+
+beforeEach(async () => {
+  lie = (_, __, result) => result;
+  await twoBlocks();
+  expect(await svc(`config trust 1 ${hash}`)).toEqual({ code: 0, out: "", err: "" });
+});
+afterEach(async () => {
+  for (const key of ["trust-hash", "witnesses"]) await chain.run(["config", "set", key, ""]);
+  rmSync(join(chain.home, "light"), { recursive: true, force: true });
+});
+
+describe("a query with a trusted block", () => {
+  it("prints as always, and says at which height it was verified", async () => {
+    const plain = await balance("--verify off");
+    expect(plain.err).toBe("");
+    const { code, out, err } = await balance();
+    expect({ code, out }).toEqual({ code: 0, out: plain.out });
+    expect(err).toMatch(/^verified at height \d+\n$/);
+  });
+
+  it("takes one request more than without, once the newest block is in the home", async () => {
+    const seen: string[] = [];
+    lie = (method, _, result) => {
+      seen.push(method);
+      return result;
+    };
+    await balance();
+    seen.length = 0;
+    await balance();
+    expect(seen).toEqual(["commit", "abci_query"]);
+  });
+
+  it("says that a list cannot be proven, and refuses it if proof is required", async () => {
+    const list = `query bank balances ${chain.addresses.alice}`;
+    const { code, err } = await svc(list);
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: "not verified: /sdk.bank.v1beta1.Query/AllBalances cannot be proven\n",
+    });
+    const refused = await svc(`${list} --verify require`);
+    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("the answer cannot be proven") });
+  });
+
+  it("verifies that there is no such record", async () => {
+    const { code, err } = await svc(`query provider get ${chain.addresses.bob}`);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^verified at height \d+\n/);
+    expect(err).toContain("address not found");
+  });
+
+  const inStore =
+    (name: string, change: (response: Json) => void): Lie =>
+    (method, { path }, result) => {
+      if (method === "abci_query" && path === `/store/${name}/key`) change(result.response);
+      return result;
+    };
+  const inHeader =
+    (change: (header: Json, commit: Json) => void): Lie =>
+    (method, _, result) => {
+      if (method === "commit") change(result.signed_header.header, result.signed_header.commit);
+      return result;
+    };
+
+  it.each<[string, Lie, string]>([
+    ["a balance", inStore("bank", (response) => (response.value = btoa("1"))), "another value"],
+    ["a missing balance", inStore("bank", (response) => (response.value = null)), "does not show"],
+    ["the key of the proof", inStore("bank", (response) => (response.proofOps.ops[0].key = btoa("x"))), "another key"],
+    ["no proof", inStore("bank", (response) => (response.proofOps = null)), "the node gives no proof"],
+    ["the app hash", inHeader((header) => (header.app_hash = "AB".repeat(32))), "the block is not valid"],
+    ["the validators", inHeader((header) => (header.validators_hash = "AB".repeat(32))), "the block is not valid"],
+    ["the height", inHeader((header) => (header.height = "1")), "the block is not valid|another hash"],
+    ["the signature", inHeader((_, commit) => (commit.signatures[0].signature = btoa("x".repeat(64)))), "is wrong"],
+  ])("refuses a node that lies about %s", async (_, how, reason) => {
+    lie = how;
+    for (const flags of ["", "--verify require"]) {
+      const { code, out, err } = await balance(flags);
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toMatch(new RegExp(reason));
+    }
+  });
+
+  it("never believes a node that lies in one field of some answers", async () => {
+    const rng = new Rng(Number(process.env.SEED ?? 4711));
+    const truth = (await balance("--verify off")).out;
+    let lies = 0;
+    lie = (_, __, result) => {
+      if (rng.below(4) > 0) return result;
+      lies += 1;
+      const text = JSON.stringify(result);
+      const values = [...text.matchAll(/:"([0-9A-Za-z+/=]+)"/g)];
+      const [whole = "", value = ""] = values[rng.below(values.length)] ?? [];
+      const at = rng.below(value.length);
+      const other = value[at] === "1" ? "2" : "1";
+      return JSON.parse(text.replace(whole, `:"${value.slice(0, at)}${other}${value.slice(at + 1)}"`));
+    };
+    for (let i = 0; i < 12; i += 1) {
+      const { code, out } = await balance();
+      expect([0, 1]).toContain(code);
+      expect(out).toBe(code === 0 ? truth : "");
+    }
+    expect(lies).toBeGreaterThan(2);
+  });
+
+  it("is refused with the root of another chain", async () => {
+    await svc(`config trust 1 ${"AB".repeat(32)}`);
+    const { code, err } = await balance();
+    expect({ code, err }).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("the trusted block has another hash"),
+    });
+  });
+
+  it("is refused where the trusted block is too old", async () => {
+    await svc(`config trust 1 ${hash} --period 1s`);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const { code, err } = await balance();
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining("the trusted block is too old") });
+  });
+
+  it("is confirmed by witnesses, and refused where none answers", async () => {
+    await chain.run(["config", "set", "witnesses", chain.node]);
+    expect(await balance()).toMatchObject({ code: 0, err: expect.stringContaining("verified at height") });
+    rmSync(join(chain.home, "light"), { recursive: true });
+    await chain.run(["config", "set", "witnesses", "tcp://127.0.0.1:1"]);
+    expect(await balance()).toMatchObject({ code: 1, err: expect.stringContaining("no witness confirms") });
+  });
+});
+
+it("a query without a trusted block is asked as always, and refused if proof is required", async () => {
+  await chain.run(["config", "set", "trust-hash", ""]);
+  expect(await balance()).toMatchObject({ code: 0, err: "" });
+  const { code, err } = await balance("--verify require");
+  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("no trusted block is set") });
+});
+
+describe("svc config trust", () => {
+  it.each([
+    ["0", "AB".repeat(32), "", '<height>: "0" is not a height'],
+    ["1", "AB", "", '<hash>: "AB" is not a hash of 64 hexadecimal digits'],
+    ["1", "AB".repeat(32), " --period 2w", '--period: "2w" is not a time such as 14d or 36h'],
+  ])("%s %s%s is refused", async (height, text, flags, reason) => {
+    const { code, err } = await svc(`config trust ${height} ${text}${flags}`);
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(reason) });
+  });
+
+  it("writes a block for a network profile", async () => {
+    await svc("config set bech32-prefix svc --profile other");
+    await svc(`config trust 7 ${hash.toLowerCase()} --profile other`);
+    const { out } = await svc("config view -o json --profile other");
+    expect(JSON.parse(out)["trust-height"].value).toBe("7");
+    expect(JSON.parse(out)["trust-hash"].value).toBe(hash);
+    expect(JSON.parse((await svc("config view -o json")).out)["trust-height"].value).toBe("1");
+  });
+});
