@@ -50,7 +50,7 @@ const PARTS = {
     ],
     env: { SVC_TEST_NIGHTLY: 1, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200, ...seeds("STAKE_DIFF", "GOV_DIFF") },
   },
-  /** Tests with real processes of which `npm test` runs a part, and a download of 2 GB through both kinds of ingress. */
+  /** Tests with real processes that `npm test` runs in part, and a download of 2 GB through both kinds of ingress. */
   thorough: {
     minutes: 12,
     words: [
