@@ -90,7 +90,7 @@ describe("requests that follow each other on one connection", () => {
 describe("readers that do not read", () => {
   it("make room for those that do, for large answers too", { timeout: 180_000 }, async () => {
     for (let i = 0; i < 40; i++) deaf(get("/block"));
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 4; i++) {
       expect(await statusOf("/health")).toBe(200);
       expect(await statusOf("/block")).toBe(200);
     }
