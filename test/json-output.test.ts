@@ -17,7 +17,10 @@ const WITHOUT: Readonly<Record<string, readonly string[]>> = {
   "prints what the tenant's program prints": ["provider lease-shell", "deploy shell"],
   "prints a script for a shell": ["completion bash", "completion zsh", "completion fish"],
   "prints a text that other commands and programs read": ["keys export", "tx encode"],
-  "prints nothing": ["keys delete", "keys rename", "keys import", "keys import-hex", "config set", "snapshots delete"],
+  "prints nothing": [
+    ...["keys delete", "keys rename", "keys import", "keys import-hex", "config set", "config trust"],
+    "snapshots delete",
+  ],
   "changes the genesis file and prints nothing": ["add-genesis-account"],
   "writes files, and names them on standard error": ["gentx", "testnet", "snapshots dump"],
   "says what it removed on standard error": ["unsafe-reset-all", "tendermint unsafe-reset-all"],
@@ -69,6 +72,7 @@ const ROWS: readonly string[] = [
 /** Commands that need a provider, a database or a multisig: the test that reads their JSON. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   "test/golden.test.ts": ["status"],
+  "src/cli/engine/engine.test.ts": ["engine install", "engine show"],
   "src/cli/node/snapshots.test.ts": ["snapshots export", "snapshots load", "snapshots restore", "rollback", "export"],
   "src/cli/tx/files/multisign.test.ts": ["tx multisign", "tx multisign-batch"],
   "src/cli/provider/operate/operate.test.ts": ["provider orders", "provider why", "provider drain"],

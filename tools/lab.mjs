@@ -121,7 +121,7 @@ const PARTS = {
       return { SVC_TEST_EARLIER_CHAIN: buildEarlier(VERSION_0_1_0), SVC_TEST_EARLIER: buildEarlier(BEFORE) };
     },
   },
-  /** Twenty small changes of the source, each of which a test must catch. */
+  /** Twenty small changes of the source, and a test must catch each. */
   mutations: { program: "tools/mutations.mjs", env: { SVC_LAB_SEED: seed } },
   /** Every attack for two minutes instead of some seconds. */
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },

@@ -1,6 +1,6 @@
 // Makes seeded mutations of the source, one at a time, and prints which test catches each: npm run lab mutations. The
 // commit, SVC_LAB_SEED and these variables repeat a run: SVC_LAB_MUTATIONS (20) is the number of mutations, SVC_LAB_ONLY
-// names one of them by its number, SVC_LAB_MINUTES (15) is the time for the tests of each. The source and staged files are
+// names one by its number, SVC_LAB_MINUTES (15) is the time for the tests of each. The source and staged files are
 // copied; a failure counts if the same test passes without the mutation.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -217,7 +217,7 @@ function stagesOf({ path, folder }, importers) {
 
 let runs = 0;
 
-/** Failures of test files in the copy as it is, up to the first. Unit tests run the source, others the built program too. */
+/** Failures of test files in the unchanged copy, up to the first. Unit tests run the source, others the built program too. */
 async function failuresOf({ project, files }, tree, until) {
   if (project !== "unit") {
     const { status } = spawnSync(process.execPath, ["tools/build.mjs"], { cwd: tree, stdio: "ignore" });

@@ -54,7 +54,7 @@ export interface BlockPlace extends BlockEvidence {
 }
 
 export interface PrepareProposal extends BlockPlace {
-  /** The transactions that the engine would put into the block, those of an account in the order of their sequences. */
+  /** The transactions that the engine would put into the block, each account's in the order of their sequences. */
   readonly txs: readonly Uint8Array[];
   /** Bytes that the transactions may take, each with its tag and length. */
   readonly maxBytes: number;

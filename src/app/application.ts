@@ -245,7 +245,7 @@ export class SvcApplication implements Application {
 
   /**
    * The transactions that fit into a block, by their fees. An engine that holds claims knows that all can be paid; of
-   * other engines' transactions, those that fail the checks of a block are left out.
+   * other engines' transactions, the ones that fail the checks of a block are left out.
    */
   prepareProposal(request: PrepareProposal): readonly Uint8Array[] {
     const candidates = request.txs.flatMap((tx) => {

@@ -23,7 +23,7 @@ import {
   MAX_TX_ITEMS,
 } from "../wire/tx/strict.ts";
 
-/** Nodes that disagree about one of these make different blocks; other tests know them by their names. */
+/** Nodes that disagree about one limit make different blocks; other tests know them by their names. */
 it("limits of consensus have the values that nodes agree on", () => {
   expect({ ...gov }).toEqual({
     MAX_METADATA: 255,

@@ -7,7 +7,7 @@ export interface Candidate extends BlockBid {
 
 /**
  * The order of blocks: by gas price, then by arrival. A transaction stays behind its signers' earlier ones, so that it
- * counts with the lowest price among them. An order of this kind stays as it is.
+ * counts with the lowest price among them. An order of this kind does not change.
  */
 export function orderByFee(candidates: readonly Candidate[]): Candidate[] {
   const lowest = new Map<string, bigint>();

@@ -66,7 +66,7 @@ export function setAside(path: string, what: string, { suffix, cause, log }: Set
 }
 
 interface SetAside {
-  /** What is wrong with it; the end of its new name. */
+  /** The fault, as the end of its new name. */
   readonly suffix: "damaged" | "unreadable";
   readonly cause: unknown;
   readonly log: Logger;

@@ -24,7 +24,7 @@ const NO_MARKS: readonly EventMark[] = [];
 /** Key of the last attribute of a message's events. */
 export const MESSAGE_INDEX = "msg_index";
 
-/** The mark of the events of a message: its index among those of the transaction. */
+/** The mark of the events of a message: its index in the transaction. */
 export function messageMark(index: number): EventMark {
   return { key: MESSAGE_INDEX, value: index.toString() };
 }
@@ -73,7 +73,7 @@ export class EventSink {
     return this.#events;
   }
 
-  /** A sink for a part of the work, whose events have a mark before those of this sink. */
+  /** A sink for a part of the work, whose events have a mark before this sink's. */
   branch(mark?: EventMark): EventSink {
     return new EventSink(mark === undefined ? this.#marks : [mark, ...this.#marks]);
   }

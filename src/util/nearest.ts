@@ -1,6 +1,6 @@
 /** Longer words are not typing mistakes, and comparing costs the product of the lengths. */
 const MAX_WORD = 64;
-/** Candidates that are looked at if nobody says otherwise: deployment files may name any number. */
+/** Candidates that are looked at by default: deployment files may name any number. */
 const MAX_CANDIDATES = 100;
 
 /** The candidate that was probably meant: equal but for case and dashes, or at most a few slips away. */

@@ -102,7 +102,7 @@ export async function passOnAddresses(
   }
 }
 
-/** What one deployment of an owner gave up goes to the same owner's deployment that waits for it. */
+/** Names that one deployment gave up go to the same owner's deployment that waits for them. */
 export async function settleWaiting(owner: string, { addresses, machines }: MigrationParts): Promise<void> {
   const open = () => machines().filter(({ id, record }) => id.owner === owner && record.phase !== "closing");
   for (const machine of open().filter(({ record }) => record.withheld.length > 0)) await machine.settleHosts();

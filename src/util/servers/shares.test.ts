@@ -9,7 +9,7 @@ it("gives an owner no more than its share, and all no more than there is", () =>
   expect(shares.take("b", 2)).toBeTypeOf("function");
   expect(shares.take("c")).toBeUndefined();
   back?.();
-  // What was given back once is not given back again.
+  // An amount that was given back is not given back again.
   back?.();
   expect(shares.of("a")).toBe(0);
   expect(shares.take("c", 2)).toBeTypeOf("function");

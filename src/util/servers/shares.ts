@@ -5,7 +5,7 @@ interface ShareLimits {
   readonly all?: number;
 }
 
-/** Counts how much of something each owner has, and gives nobody more than the limits. */
+/** Counts how much of something each owner has, and gives no owner more than the limits. */
 export class Shares {
   readonly #limits: ShareLimits;
   readonly #owners = new Map<string, number>();
@@ -15,7 +15,7 @@ export class Shares {
     this.#limits = limits;
   }
 
-  /** What the owner has. */
+  /** Amount that the owner has. */
   of(owner: string): number {
     return this.#owners.get(owner) ?? 0;
   }

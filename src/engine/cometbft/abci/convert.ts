@@ -71,7 +71,7 @@ function misbehaviorOf({ type, validator, height, time, totalVotingPower }: Misb
   return { kind, validator: validatorOf(validator), height, time: timeOf(time), totalVotingPower };
 }
 
-/** The parameters of a new chain. Refuses those that applications of svc do not have. */
+/** The parameters of a new chain. Refuses parameters that applications of svc do not have. */
 export function paramsOf(message: EngineParams | undefined): ConsensusParams {
   const params = message && consensusParamsOf(message);
   if (message === undefined || params === undefined) throw new Refusal("the consensus parameters are incomplete");

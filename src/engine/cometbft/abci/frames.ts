@@ -50,7 +50,7 @@ export class FrameReader {
     const bytes: number[] = [];
     for (const chunk of this.#chunks) {
       if (bytes.length >= count) break;
-      bytes.push(...chunk.subarray(0, count - bytes.length));
+      for (const byte of chunk.subarray(0, count - bytes.length)) bytes.push(byte);
     }
     return bytes;
   }

@@ -131,7 +131,7 @@ describe("calls recorded from CometBFT", () => {
   });
 });
 
-/** The recorder of these tests names the height 7 as the lowest to keep. */
+/** The recorder names the height 7 as the lowest to keep. */
 function answerOf(request: Uint8Array, response: Uint8Array): Uint8Array {
   if (callOf(request).case !== "commit") return response;
   const value = { case: "commit" as const, value: { retainHeight: 7n } };

@@ -1492,7 +1492,7 @@ export declare type ProofOp = Message<"comet.v1.ProofOp"> & {
 export declare const ProofOpSchema: GenMessage<ProofOp>;
 
 /**
- * All consensus parameters, with those that applications of svc do not have.
+ * All consensus parameters, also the ones that applications of svc do not have.
  *
  * @generated from message comet.v1.EngineParams
  */
