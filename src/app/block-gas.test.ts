@@ -51,6 +51,7 @@ function place(chain: TestChain) {
 describe("a proposal", () => {
   test("asks for no more gas than a block has, and passes over what could never fit", () => {
     const chain = newChain(500_000n);
+    chain.app.holdClaims();
     const [a, b, c, d] = transfers(chain, [200_000n, 600_000n, 300_000n, 1n]);
     const all = [a, b, c, d].filter((tx) => tx !== undefined);
     expect(propose(chain, all)).toEqual([a, c]);

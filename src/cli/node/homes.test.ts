@@ -73,7 +73,7 @@ describe("the settings in the home of a node", () => {
 
   test.each([
     ["config.toml", "[rpc]\nladr = 1\n", /unknown key "rpc.ladr"/],
-    ["app.toml", "minimum_gas_prices = 1\n", /did you mean minimum-gas-prices/],
+    ["app.toml", "minimum_gas_prices = 1\n", /did you mean "minimum-gas-prices"/],
     ["app.toml", "[rpc]\nladdr = 1\n", /unknown key/],
     ["app.toml", "halt-height = 1.5\n", /not a string, an integer/],
     ["app.toml", "halt-height = \n", /app\.toml:1/],

@@ -7,7 +7,7 @@ import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KvApplication } from "../../../../test/support/block-engine/kv-app.ts";
 import { pause } from "../../../../test/support/wait.ts";
-import vector from "../../../../test/vectors/abci/kv.json" with { type: "json" };
+import vector from "../../../../test/vectors/abci-comet038.json" with { type: "json" };
 import { memoryDatabase } from "../../../store/index.ts";
 import { type LogFields, silentLogger, toUtf8 } from "../../../util/index.ts";
 import {
