@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { spawnSync } from "../support/bounded.ts";
-import { IS_NIGHT } from "../support/runs.ts";
+import { atNight } from "../support/runs.ts";
 
 /** Follows the checklist "a module" of CONTRIBUTING.md in a copy of the tree, with the module of `test/template/`. */
 
@@ -117,51 +117,53 @@ interface Report {
   }[];
 }
 
-describe.runIf(IS_NIGHT)("a list without the module turns a test red", () => {
-  const README = `${MODULE}/README.md`;
-  const NAMES = "src/wire/modules.ts";
-  const FILES = "src/wire/proto-files.ts";
-  const PAGE = "docs/reference/messages.md";
+atNight(() =>
+  describe("a list without the module turns a test red", () => {
+    const README = `${MODULE}/README.md`;
+    const NAMES = "src/wire/modules.ts";
+    const FILES = "src/wire/proto-files.ts";
+    const PAGE = "docs/reference/messages.md";
 
-  it.each([
-    [
-      "the lists of the application, of commands and of errors, and its page",
-      [LIST, NAMES, README, ERRORS],
-      [TREE, COMMANDS],
+    it.each([
       [
-        "has every module in the list of the application, and its services among the registered ones",
-        "the table of modules is what the options of their services say",
-        "gives every module the same files",
-        "has the errors of every module in the catalogue that clients read",
+        "the lists of the application, of commands and of errors, and its page",
+        [LIST, NAMES, README, ERRORS],
+        [TREE, COMMANDS],
+        [
+          "has every module in the list of the application, and its services among the registered ones",
+          "the table of modules is what the options of their services say",
+          "gives every module the same files",
+          "has the errors of every module in the catalogue that clients read",
+        ],
       ],
-    ],
-    [
-      "the list of generated files",
-      [FILES],
-      [TREE],
-      ["has every module in the list of the application, and its services among the registered ones"],
-    ],
-    ["the reference", [PAGE], [PAGES], ["are those that `npm run docs` makes"]],
-  ])("%s", (_, forgotten, guards, titles) => {
-    const kept = forgotten.map((path) => [path, readFileSync(join(copy, path), "utf8")] as const);
-    for (const path of forgotten) {
-      if (existsSync(join(ROOT, path))) cpSync(join(ROOT, path), join(copy, path));
-      else rmSync(join(copy, path));
-    }
-    const red = failing(guards, titles);
-    for (const [path, text] of kept) writeFileSync(join(copy, path), text);
-    expect(red).toEqual([...titles].sort());
-  });
+      [
+        "the list of generated files",
+        [FILES],
+        [TREE],
+        ["has every module in the list of the application, and its services among the registered ones"],
+      ],
+      ["the reference", [PAGE], [PAGES], ["are those that `npm run docs` makes"]],
+    ])("%s", (_, forgotten, guards, titles) => {
+      const kept = forgotten.map((path) => [path, readFileSync(join(copy, path), "utf8")] as const);
+      for (const path of forgotten) {
+        if (existsSync(join(ROOT, path))) cpSync(join(ROOT, path), join(copy, path));
+        else rmSync(join(copy, path));
+      }
+      const red = failing(guards, titles);
+      for (const [path, text] of kept) writeFileSync(join(copy, path), text);
+      expect(red).toEqual([...titles].sort());
+    });
 
-  it("lists of tests: limits of parameters, published names, gas, the order of modules", () => {
-    const titles = [
-      "all have their limits in this table, except switches",
-      "every message of the marketplace that users send is measured",
-      "have the names, actions and signers that were published",
-      "modules are imported and exported in the order that is written down",
-      "the worst content of every message is measured, or a reason is given why not",
-    ];
-    const files = [PARAMETERS, ORDER, "src/wire/registry.test.ts", "test/gas.test.ts"];
-    expect(failing(files, titles)).toEqual(titles);
-  });
-});
+    it("lists of tests: limits of parameters, published names, gas, the order of modules", () => {
+      const titles = [
+        "all have their limits in this table, except switches",
+        "every message of the marketplace that users send is measured",
+        "have the names, actions and signers that were published",
+        "modules are imported and exported in the order that is written down",
+        "the worst content of every message is measured, or a reason is given why not",
+      ];
+      const files = [PARAMETERS, ORDER, "src/wire/registry.test.ts", "test/gas.test.ts"];
+      expect(failing(files, titles)).toEqual(titles);
+    });
+  }),
+);

@@ -12,6 +12,11 @@ export function sampled<T>(rows: readonly T[], nth: number): readonly T[] {
   return rows.filter((_, i) => i % sized(nth, 1) === 0);
 }
 
+/** Tests of `npm run nightly` alone. `npm test` does not register them, because a skipped test would be a fault there. */
+export function atNight(define: () => void): void {
+  if (IS_NIGHT) define();
+}
+
 /** Random runs of a property: a few in `npm test`, ten times as many at night. */
 export function runs(count: number): number {
   return count * Number(process.env.SVC_TEST_RUNS ?? "1");

@@ -2,7 +2,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import * as v from "valibot";
-import { errorText, readWhole, SvcError, tryJson } from "../../util/index.ts";
+import { errorText, readWholeText, SvcError, tryJson } from "../../util/index.ts";
 import { GatewayRefusal, gatewayClientErrors } from "./errors.ts";
 
 const MAX_ANSWER = 4 << 20;
@@ -70,7 +70,7 @@ async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
 export async function readText(response: IncomingMessage): Promise<string> {
   const tooLarge = () => gatewayClientErrors.badAnswer("it is larger than 4 MiB");
   try {
-    return (await readWhole(response, MAX_ANSWER, tooLarge)).toString("utf8");
+    return await readWholeText(response, MAX_ANSWER, tooLarge);
   } catch (cause) {
     throw cause instanceof SvcError ? cause : unreachable(new Error("the answer was cut off", { cause }));
   }

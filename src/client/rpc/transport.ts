@@ -6,7 +6,7 @@ import {
   type RequestOptions,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { readWhole, SvcError } from "../../util/index.ts";
+import { readWholeText, SvcError } from "../../util/index.ts";
 import { BusyError, clientErrors } from "../errors.ts";
 import { reasonOf } from "./reason.ts";
 
@@ -82,7 +82,7 @@ function headersFor(url: URL, body: string): Record<string, string> {
 /** The text of a node's answer. Proxies and other servers answer with a status and a page for people. */
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
   const tooLarge = () => clientErrors.badAnswer(`the answer is larger than ${maxBytes} bytes`);
-  const text = (await readWhole(response, maxBytes, tooLarge)).toString("utf8");
+  const text = await readWholeText(response, maxBytes, tooLarge);
   const { statusCode = 0, headers } = response;
   if (BUSY.has(statusCode))
     throw new BusyError(`the server answers with HTTP status ${statusCode}`, retryAfter(headers));

@@ -89,8 +89,12 @@ function readUpTo(descriptor: number, limit: number): Uint8Array {
 }
 
 /** All bytes of a stream, unless there are more than `most`: then its end is not awaited. */
-export async function readWhole(stream: AsyncIterable<Buffer>, most: number, tooLarge: () => Error): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+export async function readWhole(
+  stream: AsyncIterable<Uint8Array>,
+  most: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
   let length = 0;
   // Leaving the loop ends the connection.
   for await (const chunk of stream) {
@@ -99,4 +103,9 @@ export async function readWhole(stream: AsyncIterable<Buffer>, most: number, too
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** The text of a whole stream; bytes that are not UTF-8 become replacement characters. */
+export async function readWholeText(...args: Parameters<typeof readWhole>): Promise<string> {
+  return Buffer.from(await readWhole(...args)).toString("utf8");
 }

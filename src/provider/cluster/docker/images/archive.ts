@@ -7,7 +7,7 @@ import type { Pack } from "tar-stream";
 /** Contents of an image archive for an engine. */
 export interface ArchivedImage {
   /** Bytes of its configuration, and their digest. */
-  readonly config: { readonly digest: string; readonly bytes: Buffer };
+  readonly config: { readonly digest: string; readonly bytes: Uint8Array };
   /** Files of its layers, packed or not, the lowest first. */
   readonly layers: readonly string[];
   readonly tag: string;

@@ -14,7 +14,7 @@ export interface LayerEntry {
 export interface ImagePlan {
   /** Digest of the manifest for this machine. */
   readonly manifest: string;
-  readonly config: { readonly digest: string; readonly bytes: Buffer };
+  readonly config: { readonly digest: string; readonly bytes: Uint8Array };
   readonly layers: readonly LayerEntry[];
   /** Digests of the layers unpacked, in the same order. */
   readonly diffIds: readonly string[];

@@ -18,7 +18,7 @@ export interface RegistryLogin {
 
 /** Bytes with the digest that was asked for. */
 export interface Content {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   readonly digest: string;
 }
 
@@ -67,7 +67,7 @@ export class Repository {
   }
 
   /** A small blob in memory, checked. */
-  async small(digest: string, most: number): Promise<Buffer> {
+  async small(digest: string, most: number): Promise<Uint8Array> {
     const bytes = await readWhole(await this.blob(digest), most, () => this.#tooLarge("its configuration"));
     if (sha256(bytes) !== digest) throw this.#wrongDigest();
     return bytes;
@@ -145,7 +145,7 @@ export class Repository {
     return url;
   }
 
-  #parse<T>(schema: v.GenericSchema<unknown, T>, bytes: Buffer): T {
+  #parse<T>(schema: v.GenericSchema<unknown, T>, bytes: Uint8Array): T {
     const result = v.safeParse(schema, parseJson(bytes));
     if (result.success) return result.output;
     throw clusterErrors.registryRefused(`registry ${this.#reference.registry} sent an invalid answer`);
@@ -190,12 +190,12 @@ export class Repository {
   }
 }
 
-export function sha256(bytes: Buffer): string {
+export function sha256(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
 /** Undefined where it is none. */
-export function parseJson(bytes: Buffer): unknown {
-  const text = bytes.toString("utf8");
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = Buffer.from(bytes).toString("utf8");
   return jsonRefusal(text) === undefined ? tryJson(text) : undefined;
 }

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as plainRequest } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorText, readWhole, tryJson } from "../../../../util/index.ts";
+import { errorText, readWholeText, tryJson } from "../../../../util/index.ts";
 import type { ApiAccess, Secret } from "../access/access.ts";
 import { ApiFailure, failureOf, unreachable } from "./failure.ts";
 import type { ApiLimits } from "./limits.ts";
@@ -196,7 +196,7 @@ async function readStart(answer: IncomingMessage, limit: number): Promise<string
 async function readBody(answer: IncomingMessage, limit: number, late: () => unknown): Promise<string> {
   const tooLarge = () => new ApiFailure("refused", `an answer of more than ${limit} bytes`, { status: 413 });
   try {
-    return (await readWhole(answer, limit, tooLarge)).toString("utf8");
+    return await readWholeText(answer, limit, tooLarge);
   } catch (error) {
     throw error instanceof ApiFailure ? error : unreachable(late() ?? error);
   }
