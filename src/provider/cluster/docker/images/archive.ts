@@ -40,7 +40,7 @@ async function* archive(image: ArchivedImage): AsyncGenerator<Buffer> {
 async function fill(tar: Pack, { config, layers, tag }: ArchivedImage): Promise<void> {
   const name = `${config.digest.slice("sha256:".length)}.json`;
   const names = layers.map((_, index) => `${index}.tar`);
-  tar.entry({ name }, config.bytes);
+  tar.entry({ name }, Buffer.from(config.bytes));
   for (const [index, file] of layers.entries()) {
     const entry = tar.entry({ name: names[index] ?? "", size: (await stat(file)).size });
     await pipeline(createReadStream(file), entry);
