@@ -41,7 +41,8 @@ export function hashOf(header: LightHeader): Uint8Array {
 const NO_TIME = timeOf({ seconds: -62_135_596_800n, nanos: 0 });
 const HASH_BYTES = 32;
 const ADDRESS_BYTES = 20;
-const MAX_SIGNATURE_BYTES = 64;
+/** Longest signature of the key types that the engine knows (ML-DSA-65). */
+const MAX_SIGNATURE_BYTES = 3_309;
 
 /**
  * Throws `lightErrors.badBlock` unless the parts of a block have their forms and belong together. Signatures are not

@@ -138,8 +138,8 @@ describe("the votes of a block", () => {
       "vote 0 is malformed",
     ],
     [
-      "a signature of 65 bytes",
-      changed(() => ({ signatures: [{ ...first, signature: new Uint8Array(65) }, second, third, fourth] })),
+      "a signature of 3,310 bytes",
+      changed(() => ({ signatures: [{ ...first, signature: new Uint8Array(3_310) }, second, third, fourth] })),
       "vote 0 is malformed",
     ],
     [
