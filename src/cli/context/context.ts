@@ -27,6 +27,8 @@ export interface CliContext {
   keyring(): Promise<Keyring>;
   /** The chain as the node of `--node` shows it. Nothing is sent before the first call. */
   chain(): Promise<ChainClient>;
+  /** The chain, for answers that no proof covers, such as blocks. Throws `light/8` with `--verify require`. */
+  unproven(what: string): Promise<ChainClient>;
   /** `--chain-id`, otherwise what the node says. */
   chainId(): Promise<string>;
   /** `--height` of a query; undefined for the latest. */
@@ -46,6 +48,10 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
     keys,
     keyring: once(async () => (await import("./keyring.ts")).cliKeyring(keys, io)),
     chain,
+    unproven: async (what) => {
+      await admitUnproven(flags, io, what);
+      return chain();
+    },
     chainId: once(async () => flags.optional("chain-id") ?? (await chain()).chainId()),
     height: () => heightOf(flags),
   };
@@ -61,6 +67,16 @@ async function openNode(flags: Flags, io: Io): Promise<ChainClient> {
   const queryNode = await provenBy(flags, io);
   const options = { namespace, aminoNames, onRetry, ...queryNode, ...(chainId === undefined ? {} : { chainId }) };
   return inFlag(flags, "node", () => new ChainClient(flags.text("node"), options));
+}
+
+/** Says that an answer is believed without a proof, where a block is trusted; refuses it where proofs are required. */
+async function admitUnproven(flags: Flags, io: Io, what: string): Promise<void> {
+  const mode = flags.text("verify");
+  if (mode === "require") {
+    const { lightErrors } = await import("../../light/index.ts");
+    throw lightErrors.unprovable(what);
+  }
+  if (mode === "on" && flags.profile.trust !== undefined) io.err(`not verified: ${what} cannot be proven\n`);
 }
 
 /** The way to answers with proofs, for queries on our own chains where a trusted block is set. */

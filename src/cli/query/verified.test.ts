@@ -83,6 +83,25 @@ describe("a query with a trusted block", () => {
     expect(seen).toEqual(["commit", "abci_query"]);
   });
 
+  it.each([
+    "block",
+    "blocks",
+    "block-results 1",
+    "comet-validator-set 1",
+    `tx ${"AB".repeat(32)}`,
+    "txs --events message.action=send",
+    `wait-tx ${"AB".repeat(32)}`,
+  ])("refuses %s if proof is required, because only the node says it", async (words) => {
+    const { code, out, err } = await svc(`query ${words} --verify require`, { SVC_NODE: proxyUrl });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("the answer cannot be proven");
+  });
+
+  it("says that a block cannot be proven", async () => {
+    const { code, err } = await svc("query block 1", { SVC_NODE: proxyUrl });
+    expect({ code, err }).toEqual({ code: 0, err: "not verified: blocks cannot be proven\n" });
+  });
+
   it("says that a list cannot be proven, and refuses it if proof is required", async () => {
     const list = `query bank balances ${chain.addresses.alice}`;
     const { code, err } = await svc(list);

@@ -32,7 +32,7 @@ export async function queryBlocks(input: CommandInput): Promise<void> {
   checkRange(from, to, query);
   const search = query === undefined ? undefined : searchOf(flags, query);
   const context = createContext(input);
-  const { rpc } = await context.chain();
+  const { rpc } = await context.unproven("blocks");
   const found =
     search === undefined ? await blockRange(rpc, from, to) : checkBlockSearch(await rpc.call("block_search", search));
   printResult(found as JsonValue, context.output, io);
@@ -97,7 +97,7 @@ async function headers(rpc: RpcClient, minHeight: bigint, maxHeight: bigint) {
 export async function queryBlock(input: CommandInput): Promise<void> {
   const { method, params } = callOf(input);
   const context = createContext(input);
-  const { rpc } = await context.chain();
+  const { rpc } = await context.unproven("blocks");
   printAnswer(checkBlock(await rpc.call(method, params)), context.output, input.io);
 }
 
@@ -116,7 +116,7 @@ export async function queryBlockResults(input: CommandInput): Promise<void> {
   const [text] = input.args;
   const params = text === undefined ? {} : { height: readHeight(text, "height").toString() };
   const context = createContext(input);
-  const { rpc } = await context.chain();
+  const { rpc } = await context.unproven("blocks");
   printResult((await rpc.call("block_results", params)) as JsonValue, context.output, input.io);
 }
 
@@ -134,7 +134,7 @@ export async function queryValidatorSet(input: CommandInput): Promise<void> {
     throw usageError(`--limit: a page has 1 to ${MAX_VALIDATORS} validators, not ${limit}`);
   }
   const context = createContext(input);
-  const { rpc } = await context.chain();
+  const { rpc } = await context.unproven("sets of validators");
   const request = { ...height, page: page.toString(), per_page: limit.toString() };
   const answer = checkValidators(await rpc.call("validators", request)) as JsonValue;
   const { block_height = "0", validators = [] } = isObject(answer) ? answer : {};

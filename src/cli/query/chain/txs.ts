@@ -31,7 +31,7 @@ export async function queryTxCommand(input: CommandInput): Promise<void> {
   }
   const query = type === "hash" ? undefined : singleQuery(type, text, input.flags.profile.bech32Prefix);
   const context = createContext(input);
-  const chain = await context.chain();
+  const chain = await context.unproven("transactions");
   const response = query === undefined ? await queryTx(chain, text) : await searchOne(chain, query, `${type} ${text}`);
   printResult(toJson(TxResponseSchema, response), context.output, input.io);
 }
@@ -66,7 +66,7 @@ export async function queryTxsCommand(input: CommandInput): Promise<void> {
   const context = createContext(input);
   const order = flags.text("order-by") === "desc" ? "desc" : "asc";
   const options = { page: Number(page), perPage: Number(limit), order } as const;
-  const { txs, total } = await searchTxs(await context.chain(), query, options);
+  const { txs, total } = await searchTxs(await context.unproven("transactions"), query, options);
   const result = {
     total_count: total.toString(),
     count: txs.length.toString(),
@@ -91,6 +91,6 @@ export async function queryWaitTx(input: CommandInput): Promise<void> {
   const hash = hashArgument(input.args[0] ?? "", "hash", "a transaction");
   const timeoutMs = durationFlag(input.flags, "timeout");
   const context = createContext(input);
-  const committed = await waitForTx(await context.chain(), hash, { timeoutMs });
+  const committed = await waitForTx(await context.unproven("transactions"), hash, { timeoutMs });
   printResult(toJson(TxResponseSchema, committedResponse(committed)), context.output, input.io);
 }

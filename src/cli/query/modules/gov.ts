@@ -70,7 +70,7 @@ export async function queryProposer(input: CommandInput): Promise<void> {
 
 async function proposerOfTx(context: CliContext, id: string): Promise<string> {
   const query = eventsQuery([`submit_proposal.proposal_id=${id}`]);
-  const { txs } = await searchTxs(await context.chain(), query, { perPage: 1 });
+  const { txs } = await searchTxs(await context.unproven("transactions"), query, { perPage: 1 });
   const body = unpackAs(TxSchema, txs[0]?.tx)?.body;
   const [proposer] = (body?.messages ?? []).flatMap((any) => {
     const { schema, value } = unpackAny(any);
