@@ -107,6 +107,15 @@ describe("a light client", () => {
     await expect(second.latest()).rejects.toThrow(`block ${LENGTH} is not the one that was verified before`);
   });
 
+  it("stays at the newest block that it has verified when a node shows an older one", async () => {
+    const store = memoryStore();
+    await client(new TestSource("node", CHAIN.blocks), { store }).latest();
+    const behind = new TestSource("behind", CHAIN.blocks.slice(0, 20));
+    const latest = await client(behind, { store }).latest();
+    expect(latest.header.height).toBe(BigInt(LENGTH));
+    await expect(client(behind, { store, period: 2n * SECOND }).latest()).rejects.toThrow("too old");
+  });
+
   it("goes on from the store of an earlier run, which keeps the newest blocks", async () => {
     const store = memoryStore([], 3);
     await client(new TestSource("node", CHAIN.blocks), { store }).latest();
