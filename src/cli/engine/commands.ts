@@ -4,7 +4,7 @@ import type { CommandSpec } from "../command/spec.ts";
 /** `svc engine`: the program of CometBFT that runs a chain of several validators. */
 export const ENGINE: CommandSpec = {
   name: "engine",
-  summary: "Install CometBFT, the engine for chains with several validators",
+  summary: "Install CometBFT, for chains with several validators; svc start does not run it yet",
   commands: async () => [
     {
       name: "install",
@@ -18,7 +18,7 @@ export const ENGINE: CommandSpec = {
     },
     {
       name: "show",
-      summary: "Show the program of CometBFT that a node would run",
+      summary: "Show the program of CometBFT that would run beside a node",
       flags: [
         { name: "cometbft", value: "<path>", summary: "program of CometBFT (default: that of PATH, or of the home)" },
         TEXT_OUTPUT,
