@@ -17,8 +17,8 @@ const KEPT = 0.4;
 const READERS = 16;
 /** A request of a tenant may take this much of the daemon's memory. */
 const MOST_MIB = 64;
-/** V8 keeps its room for new objects while blocks come as quickly as here; with all of it that is three requests. */
-const KEPT_MIB = 3 * MOST_MIB;
+/** V8 keeps its room for new objects while blocks come as quickly as here; with all of it that is less than two requests. */
+const KEPT_MIB = MOST_MIB + 32;
 const UNREAD_MS = 1_000;
 const LINE = "a line of a log that is about as long as lines of logs are, with a number of words in it";
 

@@ -1,5 +1,6 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type LightClient, lightErrors } from "../../light/index.ts";
-import { concatBytes, isOneOf, SvcError } from "../../util/index.ts";
+import { isOneOf, SvcError } from "../../util/index.ts";
 import { findMethod } from "../../wire/index.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { AbciQueryOptions, AbciQueryResult, NodeApi } from "../chain/node.ts";
@@ -104,8 +105,6 @@ async function answerOf(path: string): Promise<ProvenAnswer | undefined> {
 
 /** The engine's parameters are stored without the parts that the answer has besides. */
 const OTHER_PARAMS: ReadonlySet<string> = new Set(["consensus"]);
-/** Tag of the answer's only field. */
-const PARAMS_TAG = 0x0a;
 
 /** The parameters of a module, if its answer holds nothing else: they are stored as the answer has them. */
 function paramsAnswer(module: string, method: NonNullable<ReturnType<typeof findMethod>>): ProvenAnswer | undefined {
@@ -118,14 +117,8 @@ function paramsAnswer(module: string, method: NonNullable<ReturnType<typeof find
       const stored = await state.get(module, PARAMS_KEY);
       if (stored === undefined) throw clientErrors.badAnswer(`the chain has no parameters of module ${module}`);
       const isEmpty = stored.length === 1 && stored[0] === 0;
-      return isEmpty ? Uint8Array.of(PARAMS_TAG, 0) : concatBytes(Uint8Array.of(PARAMS_TAG), lengthOf(stored), stored);
+      const params = isEmpty ? new Uint8Array() : stored;
+      return new BinaryWriter().tag(only.number, WireType.LengthDelimited).bytes(params).finish();
     },
   };
-}
-
-function lengthOf(bytes: Uint8Array): Uint8Array {
-  const out: number[] = [];
-  let rest = bytes.length;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) out.push((rest % 0x80) + 0x80);
-  return Uint8Array.from([...out, rest]);
 }

@@ -1,8 +1,25 @@
-import type { BlockList } from "node:net";
+import type { Server } from "node:http";
+import type { BlockList, Socket } from "node:net";
 import { clientNetwork } from "../../util/index.ts";
-import { clientAddress, forwardedClient, isTrusted, parseNetworks, RateLimit } from "../../util/servers/index.ts";
+import {
+  answerMalformed,
+  clientAddress,
+  forwardedClient,
+  isTrusted,
+  parseNetworks,
+  RateLimit,
+  Shares,
+} from "../../util/servers/index.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { BURST_SECONDS, MAX_SENT_BYTES, MAX_UNREAD_BYTES } from "./limits.ts";
+import {
+  BURST_SECONDS,
+  CONNECTION_SHARES,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  MAX_SENT_BYTES,
+  MAX_UNREAD_BYTES,
+  REQUEST_TIMEOUT_MS,
+} from "./limits.ts";
 
 export interface ClientLimits {
   /** Addresses and networks of proxies whose `X-Forwarded-For` names the client. */
@@ -65,4 +82,31 @@ export function clientBudget(limits?: ClientLimits): ClientBudget {
     sent: new ByteBudget(MAX_SENT_BYTES),
     clients: new Clients(limits),
   };
+}
+
+/**
+ * Limits the connections of a server and the time that a request may take to arrive, and answers malformed requests.
+ */
+export function limitServer(server: Server, maxOpenConnections: number, clients: Clients): void {
+  limitConnections(server, maxOpenConnections, clients);
+  answerMalformed(server);
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+}
+
+/**
+ * Limits the connections of a server, and one client's share of them; a connection above a limit is closed at once.
+ * Trusted proxies and programs on the same machine have no share limit.
+ */
+function limitConnections(server: Server, most: number, clients: Clients): void {
+  const shares = new Shares({ each: Math.ceil(most / CONNECTION_SHARES) });
+  server.maxConnections = most;
+  server.on("connection", (socket: Socket) => {
+    const address = clientAddress(socket);
+    if (clients.isShared(address)) return;
+    const leave = shares.take(clientNetwork(address));
+    if (leave === undefined) socket.destroy();
+    else socket.once("close", leave);
+  });
 }

@@ -22,8 +22,7 @@ import {
 } from "../gas/gas.ts";
 import { StatusError } from "../requests/query-failure.ts";
 import type { Router } from "../router.ts";
-import { successLog } from "./logs.ts";
-import { type MessageResult, runMessages } from "./messages.ts";
+import { type MessageResult, runMessages, successLog } from "./messages.ts";
 import { TxCache } from "./tx-cache.ts";
 
 /** Result of a transaction, in the fields of `ExecTxResult`. */

@@ -1,7 +1,6 @@
 /** Parts that all servers share. */
+export * from "./limits.ts";
 export * from "./lines.ts";
 export * from "./listen.ts";
 export * from "./malformed.ts";
 export * from "./proxies.ts";
-export * from "./rate.ts";
-export * from "./shares.ts";

@@ -69,3 +69,9 @@ export async function closeServer(server: Server & { closeAllConnections(): void
   server.closeAllConnections();
   await closed;
 }
+
+/** An address as written in a URL; "everywhere" becomes this machine. */
+export function urlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { RateLimit } from "./rate.ts";
+import { RateLimit } from "./limits.ts";
 
 it("allows each key a burst, and more as time goes by", () => {
   const limit = new RateLimit(2, 1);

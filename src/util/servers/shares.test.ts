@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Shares } from "./shares.ts";
+import { Shares } from "./limits.ts";
 
 it("gives an owner no more than its share, and all no more than there is", () => {
   const shares = new Shares({ each: 3, all: 4 });

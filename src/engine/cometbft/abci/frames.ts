@@ -1,3 +1,4 @@
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { concatBytes } from "../../../util/index.ts";
 
 /** Bytes of the longest length. */
@@ -73,8 +74,5 @@ export class FrameReader {
 
 /** A frame's length, as a varint. */
 export function frameHead(length: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = length;
-  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
-  return Uint8Array.of(...bytes, rest);
+  return new BinaryWriter().uint32(length).finish();
 }

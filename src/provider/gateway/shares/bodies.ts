@@ -22,7 +22,7 @@ export function limitBodies({ body, bodiesPerNetwork }: BodyLimits, clients: Gat
   };
 }
 
-/** One that is too long is refused before any of it is read; one of unknown length may be as long as any. */
+/** Bytes that a body counts with: its length, or the most there may be if it has none. A longer body is refused unread and counts nothing. */
 function announced({ headers }: IncomingMessage, most: number): number {
   if (headers["transfer-encoding"] !== undefined) return most;
   const length = Number(headers["content-length"] ?? 0);

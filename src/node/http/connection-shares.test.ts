@@ -3,8 +3,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
-import { Clients } from "./clients.ts";
-import { limitServer } from "./connections.ts";
+import { Clients, limitServer } from "./clients.ts";
 import { CONNECTION_SHARES } from "./limits.ts";
 
 const SHARE = 2;
