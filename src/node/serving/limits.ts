@@ -4,8 +4,6 @@
 export interface WorkLimits {
   /** Milliseconds of its own work. */
   readonly ms: number;
-  /** The same including the time in which others had the core, where that is known; `ms` when it is left out. */
-  readonly withOthersMs?: number;
   /** Bytes that it reads of the database. */
   readonly bytes: number;
 }
@@ -13,7 +11,7 @@ export interface WorkLimits {
 /** Limits of a first try on the serving thread, where others wait for it, before a request goes to the other thread. */
 export const QUICK: WorkLimits = { ms: 30, bytes: 2 * 1024 * 1024 };
 /** Limits that no request may exceed. */
-export const SLOW = { ms: 2_000, withOthersMs: 10_000, bytes: 256 * 1024 * 1024 } as const satisfies WorkLimits;
+export const SLOW = { ms: 5_000, bytes: 256 * 1024 * 1024 } as const satisfies WorkLimits;
 /** For the node's own work. */
 export const UNBOUND: WorkLimits = { ms: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 /** Requests as large as this take long to read, so they are not tried. */
@@ -23,8 +21,8 @@ export const TRIES = { share: 0.02, savedMs: 60 } as const;
 
 /** Time after its limit in which a slow query must have ended by itself, before its thread is ended. */
 export const SLOW_GRACE_MS = 1_000;
-/** Time between two checks whether a query has exceeded it. */
-export const SLOW_LOOK_MS = 500;
+/** Time within which the thread for slow queries must have started. */
+export const SLOW_START_MS = 10_000;
 /** Waiting slow queries, and the longest wait. */
 export const MAX_SLOW_WAITING = 32;
 export const SLOW_WAIT_MS = 5_000;

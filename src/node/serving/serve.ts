@@ -1,4 +1,3 @@
-import { setPriority } from "node:os";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { AppReader, readTables, standardModules } from "../../app/index.ts";
 import { CHAIN_TABLES, type ChainSource } from "../../engine/index.ts";
@@ -12,14 +11,10 @@ import { errorShape } from "./link/link.ts";
 import { Budget } from "./reading/budget.ts";
 import { ReadChain } from "./reading/chain.ts";
 import { ReadEvents } from "./reading/events.ts";
-import { coreMs, thisThread } from "./reading/thread-time.ts";
 import { openServers, type Servers } from "./servers/index.ts";
 import { answersOf } from "./slow/answers.ts";
 import { Desk } from "./slow/desk.ts";
 import { type FromSlow, type SlowJob, SlowThread } from "./slow/slow-thread.ts";
-
-/** The nice value of the thread for slow queries: blocks and other requests go first. */
-const SLOW_NICE = 10;
 
 interface Reading {
   readonly chain: ReadChain;
@@ -57,16 +52,12 @@ export function serve(data: ThreadData, file: URL): void {
 
 /** The thread for slow queries answers one job after the other. */
 export function answerSlowly(data: ThreadData): void {
-  // On Linux this is the thread's own value; elsewhere it would be the process's.
-  if (process.platform === "linux") setPriority(SLOW_NICE);
   const { chain, tables } = readingOf(data, threadLogger({}));
-  const thread = thisThread();
-  const clocks = { now: () => performance.now(), core: () => coreMs(thread) };
   const answer = answersOf(data, () => {
     tables.refresh();
-    return chain.within(new Budget(SLOW, clocks));
+    return chain.within(new Budget(SLOW));
   });
-  parentPort?.postMessage({ thread } satisfies FromSlow);
+  parentPort?.postMessage("begun" satisfies FromSlow);
   parentPort?.on("message", async (job: SlowJob) =>
     parentPort?.postMessage({ answer: await answer(job) } satisfies FromSlow),
   );

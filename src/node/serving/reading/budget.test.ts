@@ -9,40 +9,8 @@ import { Budget, tablesWithin } from "./budget.ts";
 
 function clocked(limits: { ms: number; bytes: number }) {
   const clock = { now: 0 };
-  return { clock, budget: new Budget(limits, { now: () => clock.now, core: () => undefined }) };
+  return { clock, budget: new Budget(limits, () => clock.now) };
 }
-
-/** A thread that has a core for a part of the time. */
-function shared(limits: { ms: number; withOthersMs: number }, share: number) {
-  const clock = { now: 5_000 };
-  return {
-    clock,
-    budget: new Budget({ ...limits, bytes: 1_000 }, { now: () => clock.now, core: () => clock.now * share }),
-  };
-}
-
-describe("a budget on a busy machine", () => {
-  const limits = { ms: 100, withOthersMs: 1_000 };
-  const runs = ({ clock, budget }: ReturnType<typeof shared>, ms: number) =>
-    budget.run(() => {
-      for (let i = 0; i < ms; i++) {
-        clock.now += 1;
-        budget.checkTime();
-      }
-    });
-
-  it("does not count the time in which others had the core", () => {
-    const quarter = shared(limits, 0.25);
-    runs(quarter, 400);
-    expect(() => runs(quarter, 30)).toThrow("it takes more than 100 ms");
-  });
-
-  it("is at its end after ten times as long all the same", () => {
-    const hardly = shared(limits, 0.01);
-    runs(hardly, 1_000);
-    expect(() => runs(hardly, 30)).toThrow(GivenUp);
-  });
-});
 
 describe("a budget", () => {
   it("counts the time of its own work, and none of that in which it waits", () => {

@@ -6,51 +6,30 @@ type Tables = Pick<Database, "table">;
 
 /** Reads between two looks at the clock. */
 const READS_A_LOOK = 16;
-/** Milliseconds between two readings of the time that the thread had a core. */
-const CORE_LOOK_MS = 20;
 
-/** The clocks of a budget, in milliseconds. */
-export interface BudgetClocks {
-  now(): number;
-  /** How long this thread has had a core; undefined where that is not known. */
-  core(): number | undefined;
-}
-
-/** For threads with other requests waiting: they count elapsed time, which the others wait. */
-const PASSING: BudgetClocks = { now: () => performance.now(), core: () => undefined };
-
-/**
- * Limits of one request on a thread: its own work time, and bytes read. Beyond either, throws `GivenUp`. With a clock
- * of the core, time in which others had the core is not counted, up to its own limit: a node's answers must not depend
- * on how busy its machine is.
- */
+/** Limits of one request on a thread: its own work time, and bytes read. Beyond either, throws `GivenUp`. */
 export class Budget {
   readonly #limits: WorkLimits;
-  readonly #clocks: BudgetClocks;
-  readonly #coreBefore: number | undefined;
-  /** The used time up to which the budget is known to suffice. */
-  #leftUntil: number;
+  readonly #now: () => number;
   #bytes = 0;
   #reads = 0;
   #usedMs = 0;
   #since: number | undefined;
 
-  constructor(limits: WorkLimits, clocks: BudgetClocks = PASSING) {
+  constructor(limits: WorkLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
-    this.#clocks = clocks;
-    this.#coreBefore = clocks.core();
-    this.#leftUntil = limits.ms;
+    this.#now = now;
   }
 
   /** Milliseconds that the work took. */
   get usedMs(): number {
-    return this.#usedMs + (this.#since === undefined ? 0 : this.#clocks.now() - this.#since);
+    return this.#usedMs + (this.#since === undefined ? 0 : this.#now() - this.#since);
   }
 
   /** Runs synchronous work; waiting between two such runs costs nothing. */
   run<T>(work: () => T): T {
     if (this.#since !== undefined) return work();
-    this.#since = this.#clocks.now();
+    this.#since = this.#now();
     try {
       return work();
     } finally {
@@ -68,13 +47,8 @@ export class Budget {
   }
 
   checkTime(): void {
-    const used = this.usedMs;
-    if (used <= this.#leftUntil) return;
-    const { ms, withOthersMs = ms } = this.#limits;
-    const core = this.#clocks.core();
-    const own = core === undefined || this.#coreBefore === undefined ? used : core - this.#coreBefore;
-    if (own > ms || used > withOthersMs) throw new GivenUp(`it takes more than ${ms} ms`);
-    this.#leftUntil = used + CORE_LOOK_MS;
+    const { ms } = this.#limits;
+    if (this.usedMs > ms) throw new GivenUp(`it takes more than ${ms} ms`);
   }
 }
 

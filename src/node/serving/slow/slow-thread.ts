@@ -10,11 +10,10 @@ import {
   SLOW,
   SLOW_GRACE_MS,
   SLOW_IDLE_MS,
-  SLOW_LOOK_MS,
+  SLOW_START_MS,
   SLOW_WAIT_MS,
   THREAD_HEAP_MB,
 } from "../limits.ts";
-import { coreMs } from "../reading/thread-time.ts";
 
 /** A request to the thread for slow queries, one at a time. */
 export type SlowJob = { readonly query: AppQuery } | { readonly call: MethodCall };
@@ -32,16 +31,8 @@ export type SlowAnswer =
 export type FromSlow =
   | { readonly answer: SlowAnswer }
   | { readonly log: LogLine }
-  /** The file in which the system reports how long the thread has had a core; the first message. */
-  | { readonly thread: string | undefined };
-
-/** A job that the thread has. */
-interface Running {
-  readonly waiting: Waiting;
-  readonly since: number;
-  /** How long the thread had had a core before the job. */
-  readonly coreBefore: number | undefined;
-}
+  /** The first message. */
+  | "begun";
 
 interface Waiting {
   readonly job: SlowJob;
@@ -67,9 +58,9 @@ export class SlowThread {
   readonly #waiting: Waiting[] = [];
   #worker: Worker | undefined;
   #hasBegun = false;
-  #thread: string | undefined;
-  #running: Running | undefined;
-  #look: NodeJS.Timeout | undefined;
+  /** The job that the thread has. */
+  #running: Waiting | undefined;
+  #late: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(parts: SlowThreadParts) {
@@ -119,33 +110,22 @@ export class SlowThread {
       return;
     }
     this.#worker ??= this.#start();
-    this.#running = { waiting, since: performance.now(), coreBefore: coreMs(this.#thread) };
-    this.#lookIn(SLOW.ms + SLOW_GRACE_MS);
+    this.#running = waiting;
+    if (this.#hasBegun) this.#endIn(SLOW.ms + SLOW_GRACE_MS, tooSlow());
+    else this.#endIn(SLOW_START_MS, busy());
     this.#worker.postMessage(waiting.job);
   }
 
-  #lookIn(ms: number): void {
-    this.#look = setTimeout(() => (this.#isLate() ? this.#end(tooSlow()) : this.#lookIn(SLOW_LOOK_MS)), ms);
-  }
-
-  /** Whether the job should have ended by itself: it has had the core for too long, or others had it for very long. */
-  #isLate(): boolean {
-    if (this.#running === undefined) return false;
-    const { since, coreBefore } = this.#running;
-    const passed = performance.now() - since;
-    if (passed > SLOW.withOthersMs + SLOW_GRACE_MS) return true;
-    if (!this.#hasBegun) return false;
-    const core = coreMs(this.#thread);
-    const own = core === undefined || coreBefore === undefined ? passed : core - coreBefore;
-    return own > SLOW.ms + SLOW_GRACE_MS;
+  /** Ends the thread if the job has not ended by itself by then. */
+  #endIn(ms: number, error: Error): void {
+    clearTimeout(this.#late);
+    this.#late = setTimeout(() => this.#end(error), ms);
   }
 
   /** The thread has started, and takes the job that waited for it. On a busy machine its start takes seconds. */
-  #begin(thread: string | undefined): void {
+  #begin(): void {
     this.#hasBegun = true;
-    this.#thread = thread;
-    if (this.#running === undefined) return;
-    this.#running = { ...this.#running, since: performance.now(), coreBefore: coreMs(thread) };
+    if (this.#running !== undefined) this.#endIn(SLOW.ms + SLOW_GRACE_MS, tooSlow());
   }
 
   #start(): Worker {
@@ -159,9 +139,10 @@ export class SlowThread {
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
     });
     worker.on("message", (message: FromSlow) => {
-      if ("answer" in message) this.#settle(({ resolve }) => resolve(message.answer));
-      else if ("log" in message) log(message.log);
-      else if (this.#worker === worker) this.#begin(message.thread);
+      if (message !== "begun" && "log" in message) log(message.log);
+      else if (this.#worker !== worker) return;
+      else if (message === "begun") this.#begin();
+      else this.#settle(({ resolve }) => resolve(message.answer));
     });
     // Its end follows.
     worker.on("error", () => {});
@@ -174,8 +155,8 @@ export class SlowThread {
   #settle(tell: (waiting: Waiting) => void): void {
     const running = this.#running;
     this.#running = undefined;
-    clearTimeout(this.#look);
-    if (running !== undefined) tell(running.waiting);
+    clearTimeout(this.#late);
+    if (running !== undefined) tell(running);
     this.#next();
   }
 
@@ -184,7 +165,6 @@ export class SlowThread {
     const worker = this.#worker;
     this.#worker = undefined;
     this.#hasBegun = false;
-    this.#thread = undefined;
     void worker?.terminate();
     if (this.#running !== undefined) this.#settle(({ reject }) => reject(error));
   }
