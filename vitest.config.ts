@@ -103,6 +103,9 @@ const SLOW = [
   "test/{baked-descriptors,examples,setup}.test.ts",
 ];
 
+/** They put something in place of shared modules, so that each needs a process of its own. */
+const ISOLATED = ["test/isolated/*.test.ts"];
+
 /** Their files lie in one folder, which goes when the run ends. */
 const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
 
@@ -128,8 +131,8 @@ const PATIENT = { poll: { timeout: 30_000 } };
 const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: BASE_ENV, expect: PATIENT };
 
 /**
- * Three projects: `unit` stays quick and runs everywhere, so does `simulation`, which takes longer; `e2e` starts real
- * processes, containers and networks.
+ * Projects: `unit` and `isolated` stay quick and run everywhere; `slow` and `simulation` do too, and take longer; `e2e` starts
+ * real processes, containers and networks.
  */
 export default defineConfig({
   test: {
@@ -165,9 +168,16 @@ export default defineConfig({
           name: "simulation",
           include: [...SIMULATIONS, ...LONG_PROPERTIES, ...(IS_NIGHT ? PROPERTIES : [])],
           ...IN_PROCESS,
-          // They run when no other test wants to.
           testTimeout: 7_200_000,
           env: { ...BASE_ENV, SVC_TEST_RUNS: IS_NIGHT ? "10" : "1" },
+        },
+      },
+      {
+        test: {
+          name: "isolated",
+          include: ISOLATED,
+          testTimeout: 60_000,
+          env: ENV,
         },
       },
       {
@@ -176,6 +186,7 @@ export default defineConfig({
           env: BASE_ENV,
           include: ["test/{attack,e2e,kill,interop}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...LONG, ...WITHOUT],
+          isolate: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
           expect: PATIENT,

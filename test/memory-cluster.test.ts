@@ -6,7 +6,7 @@ const POOL = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
 const MISSING = "localhost/svc-no-such-image:1";
 
 describe("memory driver", () => {
-  // `test/cluster-kind.test.ts` runs the suite behind the provider's ingress.
+  // `test/isolated/cluster-kind.test.ts` runs the suite behind the provider's ingress.
   it.each(clusterConformance)("behind its own ingress: $name", async ({ run }) => {
     const cluster = new MemoryCluster({ hasImage: (image) => image !== MISSING, ingress: "cluster", leasedIps: POOL });
     try {

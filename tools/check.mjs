@@ -27,7 +27,7 @@ const types = ["--noEmit", "--incremental", "--tsBuildInfoFile", ".cache/types.t
 const failed = await Promise.all([
   check("lint", "@biomejs/biome/bin/biome", ["check"]),
   check("types", "typescript/bin/tsc", types),
-  check("tests", "vitest/vitest.mjs", ["run", "--project", "unit", "--silent=passed-only"]),
+  check("tests", "vitest/vitest.mjs", ["run", "--project", "unit", "--project", "isolated", "--silent=passed-only"]),
 ]);
 const names = failed.flat();
 console.log(names.length === 0 ? "\nall is well" : `\nFAILED: ${names.join(", ")}`);

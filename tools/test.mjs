@@ -187,7 +187,7 @@ async function onKubernetes(cluster, words, env) {
 }
 
 /** Minutes after which a part of the run is ended, with what it was doing: several times what it takes on two cores. */
-const MINUTES = { unit: 15, quick: 10, alone: 15, simulation: 30, beside: 35 };
+const MINUTES = { unit: 15, quick: 10, alone: 15, beside: 35 };
 
 /** Files of real processes that run beside one another: more than there are cores, because many wait. */
 const WORKERS = Math.max(4, 2 * availableParallelism());
@@ -216,17 +216,16 @@ const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 /** The version of Node.js that `npm run nightly` tries: simulations and attacks have run before, with larger numbers. */
 const RUNTIME = process.env.SVC_TEST_RUNTIME;
 
-/** Files beside one another, those on a cluster in their order; then the attacks, alone. The simulations run when no other test does. */
+/** Tests within the process of the test runner. */
+function inProcess() {
+  const projects = ["unit", "slow", "isolated", ...(RUNTIME === undefined ? ["simulation"] : [])];
+  const words = projects.flatMap((each) => ["--project", each]);
+  return tests("unit", words, { minutes: MINUTES.unit });
+}
+
+/** Files beside one another, those on a cluster in their order; then the attacks, alone. */
 async function endToEnd(env, cluster) {
   const words = ["--project", "e2e"];
-  const simulations =
-    RUNTIME === undefined
-      ? tests("simulation", ["--project", "simulation", "--maxWorkers=2"], {
-          minutes: MINUTES.simulation,
-          isSilent: true,
-          isLast: true,
-        })
-      : undefined;
   const beside = await Promise.all([
     tests("e2e", words, {
       minutes: MINUTES.beside,
@@ -239,7 +238,7 @@ async function endToEnd(env, cluster) {
     minutes: MINUTES.alone,
     env: { ...env, ...without(BESIDE) },
   });
-  return [...beside, alone, await simulations];
+  return [...beside, alone];
 }
 
 /**
@@ -293,7 +292,7 @@ const [lint, types, build] = await Promise.all([
 const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
 const counts = [
   ...[lint, types, build],
-  await tests("unit", ["--project", "unit", "--project", "slow"], { minutes: MINUTES.unit }),
+  await inProcess(),
   ...(await quickOnNewest()),
   ...(await endToEnd(made, cluster)),
 ];

@@ -1,7 +1,7 @@
 // Runs parts of the tests with vitest, and counts them.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { constants, setPriority, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,7 +20,7 @@ const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
 export async function tests(
   name,
   words,
-  { minutes, env = {}, node = process.execPath, isSilent = false, isLast = false, isQuiet = false, cwd = root },
+  { minutes, env = {}, node = process.execPath, isSilent = false, isQuiet = false, cwd = root },
 ) {
   const report = join(reports, `${name}.json`);
   const vitest = join(cwd, "node_modules", "vitest", "vitest.mjs");
@@ -32,8 +32,6 @@ export async function tests(
     stdio: ["ignore", ...(isSilent || isQuiet ? ["pipe", "pipe"] : ["inherit", "inherit"])],
     env: { ...process.env, ...env, SVC_TEST_MINUTES: `${minutes}`, SVC_TEST_SUITE_ERRORS: suiteErrors },
   });
-  // Its processes run when no other process needs the processor.
-  if (isLast) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => said.push(part));
   const ok = await ended(child);
