@@ -121,6 +121,7 @@ class Driver implements DockerDriver {
 
   version(): Promise<Readonly<Record<string, string>>> {
     return this.#answer(async () => {
+      await this.#context.api.ping();
       const version = await this.#context.api.version();
       return { engine: engineKind(version), version: version.Version, api: version.ApiVersion };
     });
@@ -128,6 +129,7 @@ class Driver implements DockerDriver {
 
   capacity(): Promise<ClusterCapacity> {
     return this.#answer(async () => {
+      await this.#context.api.ping();
       const kept = await this.#context.images.keptBytes();
       const node = await hostCapacity(this.#context, kept);
       return { nodes: [{ ...node, gpus: await this.#context.gpus.kinds() }], storage: [] };

@@ -52,6 +52,7 @@ export class EngineWatch {
 
   async #connect(): Promise<boolean> {
     const { api, health } = this.#context;
+    api.forgetFacts();
     try {
       health.up(engineKind(await api.version()));
       await this.#handlers.connected();

@@ -38,6 +38,27 @@ async function logOf(api: EngineApi): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+describe("what an engine says about itself", () => {
+  it("is asked once a minute, because Podman looks through the system's packages for it", async () => {
+    const urls: string[] = [];
+    const api = await engineThatSays("{}", PATIENCE, (url) => urls.push(url));
+    await Promise.all([api.version(), api.info()]);
+    await Promise.all([api.version(), api.info()]);
+    expect(urls.toSorted()).toEqual(["/info", "/version"]);
+    api.forgetFacts();
+    await api.info();
+    expect(urls).toHaveLength(3);
+  });
+
+  it("is asked again after a failure", async () => {
+    const urls: string[] = [];
+    const api = await engineThatSays(undefined, { call: 50, work: 50 }, (url) => urls.push(url));
+    await expect(api.info()).rejects.toThrow(EngineFailure);
+    await expect(api.info()).rejects.toThrow(EngineFailure);
+    expect(urls).toHaveLength(2);
+  });
+});
+
 describe("the log of a container", () => {
   it("is the bytes that the engine sent", async () => {
     const frame = Buffer.from([1, 0, 0, 0, 0, 0, 0, 2, 0x68, 0x69]);

@@ -65,6 +65,8 @@ export class EngineApi {
   readonly #calls: Docker;
   readonly #works: Docker;
   readonly #streams: Docker;
+  readonly #version = new Facts(() => guard(this.#calls.version()));
+  readonly #info = new Facts(async () => engineInfo(await guard(this.#calls.info())));
 
   private constructor(calls: Docker, works: Docker, streams: Docker) {
     this.#calls = calls;
@@ -82,12 +84,20 @@ export class EngineApi {
     return guard(this.#calls.ping());
   }
 
+  /** At most a minute old; `ping` tells whether the engine answers now. */
   version(): Promise<Docker.DockerVersion> {
-    return guard(this.#calls.version());
+    return this.#version.get();
   }
 
-  async info(): Promise<EngineInfo> {
-    return engineInfo(await guard(this.#calls.info()));
+  /** At most a minute old; `ping` tells whether the engine answers now. */
+  info(): Promise<EngineInfo> {
+    return this.#info.get();
+  }
+
+  /** Another engine may answer from now on. */
+  forgetFacts(): void {
+    this.#version.forget();
+    this.#info.forget();
   }
 
   /** Ids and labels of the containers that carry all the labels, stopped ones included. */
@@ -262,6 +272,35 @@ export class EngineApi {
   async events(labels: Labels, signal: AbortSignal): Promise<Readable> {
     const filters = { type: ["container" as const], label: labelFilter(labels) };
     return asReadable(await guard(this.#streams.getEvents({ filters, abortSignal: signal })));
+  }
+}
+
+/** Podman asks the system's packages for each of these answers: half a second of a core. */
+const FACTS_MS = 60_000;
+
+/** What an engine says about itself. Failures are not kept. */
+class Facts<T> {
+  readonly #ask: () => Promise<T>;
+  #answer: Promise<T> | undefined;
+  #until = 0;
+
+  constructor(ask: () => Promise<T>) {
+    this.#ask = ask;
+  }
+
+  get(): Promise<T> {
+    if (this.#answer !== undefined && performance.now() < this.#until) return this.#answer;
+    const answer = this.#ask();
+    this.#answer = answer;
+    this.#until = performance.now() + FACTS_MS;
+    answer.catch(() => {
+      if (this.#answer === answer) this.forget();
+    });
+    return answer;
+  }
+
+  forget(): void {
+    this.#answer = undefined;
   }
 }
 
