@@ -1,11 +1,13 @@
 // Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 106 minutes on two
-// cores and writes bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
-import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+// cores. Each part that ran has its row in bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { broken, ended, root, tests } from "./suite/runner.mjs";
 import { nodeOf } from "./suite/runtimes.mjs";
 
+/** The commit that is tested, by the first letters of its hash. */
+const commit = spawnSync("git", ["rev-parse", "--short=8", "HEAD"], { cwd: root, encoding: "utf8" }).stdout.trim();
 const seed = Number(process.env.SVC_NIGHTLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 if (!Number.isSafeInteger(seed)) {
   console.error("SVC_NIGHTLY_SEED must be a whole number: take the one that the run printed");
@@ -138,10 +140,21 @@ function resultOf(name, part) {
 
 async function run(name, part) {
   console.log(`\n== ${name} (repeat with SVC_NIGHTLY_SEED=${seed} npm run nightly ${name})`);
-  const began = Date.now();
+  const began = new Date();
   const { passed, skipped, failures } = await resultOf(name, part);
   const titles = failures.map((failure) => failure.split("\n")[0]);
-  return { name, minutes: Math.round((Date.now() - began) / 6_000) / 10, passed, skipped, failures: titles };
+  const minutes = Math.round((Date.now() - began.getTime()) / 6_000) / 10;
+  return { name, date: began.toISOString(), commit, seed, minutes, passed, skipped, failures: titles };
+}
+
+/** Puts the rows of parts that ran in place of their rows of earlier runs. */
+function record(rows) {
+  const file = join(root, "bench", "results", "nightly.json");
+  const earlier = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).parts : [];
+  const all = [...earlier.filter(({ name }) => rows.every((row) => row.name !== name)), ...rows];
+  const places = Object.keys(PARTS);
+  const parts = all.toSorted((a, b) => places.indexOf(a.name) - places.indexOf(b.name));
+  writeFileSync(file, `${JSON.stringify({ command: "npm run nightly", parts }, undefined, 2)}\n`);
 }
 
 const names = process.argv.slice(2);
@@ -156,11 +169,7 @@ const results = [];
 for (const [name, part] of Object.entries(PARTS)) {
   if (names.includes(name) || (names.length === 0 && !isOwnVersion(part))) results.push(await run(name, part));
 }
-if (names.length === 0) {
-  const record = { command: "npm run nightly", date: new Date().toISOString(), seed, parts: results };
-  const file = join(root, "bench", "results", "nightly.json");
-  writeFileSync(file, `${JSON.stringify(record, undefined, 2)}\n`);
-}
+record(results);
 for (const { name, minutes, passed, skipped, failures } of results) {
   console.log(`${name.padEnd(12)} ${minutes} min, ${passed} passed, ${failures.length} failed, ${skipped} skipped`);
   for (const failure of failures) console.log(`  FAILED ${failure}`);
