@@ -99,7 +99,7 @@ const PARTS = {
   /** Sixteen readers of the logs of fifty replicas, ten megabytes each, with a neighbour beside. */
   logs: {
     project: "e2e",
-    files: ["test/e2e/log-readers.test.ts"],
+    files: ["test/attack/log-readers.test.ts"],
     env: { SVC_TEST_LOG_REPLICAS: 50, SVC_TEST_LOG_BYTES: 10_000_000 },
   },
   /** Fifty random requests of each kind to every route of REST. */

@@ -19,7 +19,6 @@ const LONGEST = [
   "test/e2e/keyring-backends.test.ts",
   "test/kill/provider.test.ts",
   "test/e2e/library.test.ts",
-  "test/e2e/log-readers.test.ts",
   "test/e2e/escape/exhaust.test.ts",
   "test/e2e/exhaustion.test.ts",
   "test/e2e/processes.test.ts",

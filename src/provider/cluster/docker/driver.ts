@@ -121,15 +121,13 @@ class Driver implements DockerDriver {
 
   version(): Promise<Readonly<Record<string, string>>> {
     return this.#answer(async () => {
-      await this.#context.api.ping();
-      const version = await this.#context.api.version();
+      const [version] = await Promise.all([this.#context.api.version(), this.#context.api.ping()]);
       return { engine: engineKind(version), version: version.Version, api: version.ApiVersion };
     });
   }
 
   capacity(): Promise<ClusterCapacity> {
     return this.#answer(async () => {
-      await this.#context.api.ping();
       const kept = await this.#context.images.keptBytes();
       const node = await hostCapacity(this.#context, kept);
       return { nodes: [{ ...node, gpus: await this.#context.gpus.kinds() }], storage: [] };

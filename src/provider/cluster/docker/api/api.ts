@@ -278,7 +278,7 @@ export class EngineApi {
 /** Podman asks the system's packages for each of these answers: half a second of a core. */
 const FACTS_MS = 60_000;
 
-/** What an engine says about itself. Failures are not kept. */
+/** An answer of the engine about itself. Failures are not kept. */
 class Facts<T> {
   readonly #ask: () => Promise<T>;
   #answer: Promise<T> | undefined;

@@ -20,7 +20,7 @@ const TIGHT = { part: 15n, of: 100n } as const;
  * for them; so do `kept` bytes that can be removed at any time.
  */
 export async function hostCapacity({ api, settings, volumes }: Disk, kept: bigint): Promise<NodeCapacity> {
-  const info = await api.info();
+  const [info] = await Promise.all([api.info(), api.ping()]);
   const [used, noVolumes] = await Promise.all([volumes.usedBytes(), volumes.unavailable()]);
   const free = await Promise.all([freeBytes(info.root), freeBytes(settings.stateDir)]);
   // An engine in a virtual machine keeps its images where this process cannot look.

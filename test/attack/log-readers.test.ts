@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { makeToken } from "../../src/client/index.ts";
 import type { LeaseKey } from "../../src/wire/index.ts";
-import { MemoryWatch, memoryBack, residentMiB } from "../attack/lib/memory.ts";
+import { type Seen, seenMeanwhile } from "../e2e/escape/neighbour.ts";
 import { closed } from "../support/closed.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { pause, waitFor, webFile } from "../support/index.ts";
-import { type Seen, seenMeanwhile } from "./escape/neighbour.ts";
+import { MemoryWatch, memoryBack, residentMiB } from "./lib/memory.ts";
 
 /** `npm run lab logs` has fifty of ten megabytes. */
 const REPLICAS = Number(process.env.SVC_TEST_LOG_REPLICAS ?? 2);
