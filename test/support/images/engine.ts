@@ -40,7 +40,7 @@ export class ImageEngine {
 
   async #answer(request: IncomingMessage): Promise<[status: number, body: unknown]> {
     const url = decodeURIComponent(request.url ?? "");
-    if (url === "/version") return [200, { Arch: "amd64" }];
+    if (url === "/info") return [200, { Architecture: "amd64" }];
     if (url.startsWith("/images/json")) return [200, this.#list()];
     if (url.startsWith("/images/load")) return this.#load(request);
     const [, name = ""] = /^\/images\/(.+?)(?:\/json)?(?:\?.*)?$/.exec(url) ?? [];

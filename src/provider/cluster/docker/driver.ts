@@ -23,7 +23,6 @@ import {
 } from "../contract/index.ts";
 import { NO_ADDRESSES, PortAllocator, streamEvents } from "../shared/index.ts";
 import type { ContainerEvent } from "./api/api.ts";
-import { engineKind } from "./api/discover.ts";
 import { hostReason, ignoreNotFound, publicError } from "./api/failure.ts";
 import { checkSpec, MIN_MEMORY } from "./check.ts";
 import { type DriverContext, type DriverParts, openParts } from "./context.ts";
@@ -121,8 +120,8 @@ class Driver implements DockerDriver {
 
   version(): Promise<Readonly<Record<string, string>>> {
     return this.#answer(async () => {
-      const [version] = await Promise.all([this.#context.api.version(), this.#context.api.ping()]);
-      return { engine: engineKind(version), version: version.Version, api: version.ApiVersion };
+      const { kind: engine, version, api } = await this.#context.api.ping();
+      return { engine, version, api };
     });
   }
 

@@ -74,7 +74,7 @@ export class StartNews implements ClusterProbe {
   }
 
   async image(): Promise<string | undefined> {
-    const { Arch: architecture } = await this.#api.version();
+    const { architecture } = await this.#api.info();
     const program = probeProgram(architecture);
     if (program === undefined) return undefined;
     const config = { Cmd: ["/probe"], ExposedPorts: { [`${PROBE_PORT}/tcp`]: {} } };

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { errorText } from "../../../util/index.ts";
 import type { ContainerEvent } from "./api/api.ts";
-import { engineKind } from "./api/discover.ts";
 import type { DriverContext } from "./context.ts";
 import { LABEL } from "./labels.ts";
 
@@ -52,9 +51,9 @@ export class EngineWatch {
 
   async #connect(): Promise<boolean> {
     const { api, health } = this.#context;
-    api.forgetFacts();
+    api.forgetInfo();
     try {
-      health.up(engineKind(await api.version()));
+      health.up((await api.ping()).kind);
       await this.#handlers.connected();
       this.#wait = RECONNECT_MS.first;
       return true;

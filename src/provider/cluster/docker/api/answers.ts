@@ -1,6 +1,9 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { clusterErrors } from "../../contract/index.ts";
 import type { Labels } from "../labels.ts";
+import { EngineFailure } from "./failure.ts";
 
 /** One container as the engine describes it. */
 export interface ContainerState {
@@ -43,7 +46,17 @@ export interface NetworkState {
   readonly gateway: string;
 }
 
+export interface EngineName {
+  /** `podman` or `docker`. */
+  readonly kind: string;
+  readonly version: string;
+  /** Version of Docker's API. */
+  readonly api: string;
+}
+
 export interface EngineInfo {
+  /** As images name it: `amd64`, `arm64`. */
+  readonly architecture: string;
   readonly cpus: number;
   readonly memory: number;
   /** Folder of images and layers. */
@@ -57,6 +70,7 @@ export interface EngineInfo {
 }
 
 interface Info {
+  readonly Architecture: string;
   readonly NCPU: number;
   readonly MemTotal: number;
   readonly DockerRootDir: string;
@@ -64,6 +78,8 @@ interface Info {
   readonly SecurityOptions?: readonly string[] | null;
   readonly CDISpecDirs?: readonly string[] | null;
 }
+
+type Version = Pick<Docker.DockerVersion, "Version" | "ApiVersion"> & Partial<Pick<Docker.DockerVersion, "Components">>;
 
 /** How an image wants its program to be checked; times in nanoseconds, 0 or none for the engine's own. */
 export type HealthCheck = Docker.HealthConfig;
@@ -76,8 +92,27 @@ export interface ImageProgram {
   readonly healthCheck: HealthCheck | undefined;
 }
 
+/** Docker tells the architecture as the kernel names it. */
+const ARCHITECTURES = new Map([
+  ["x86_64", "amd64"],
+  ["aarch64", "arm64"],
+]);
+
+/** The engine in the headers of any of its answers; undefined where they do not name it. */
+export function engineName(headers: IncomingHttpHeaders): EngineName | undefined {
+  const [, program = "", version = ""] = /^(Libpod|Docker)\/(\S+)/.exec(String(headers.server)) ?? [];
+  const api = headers["api-version"];
+  if (version === "" || typeof api !== "string") return undefined;
+  return { kind: program === "Libpod" ? "podman" : "docker", version, api };
+}
+
+export function versionName({ Components: parts = [], Version: version, ApiVersion: api }: Version): EngineName {
+  return { kind: parts.some(({ Name }) => /podman/i.test(Name)) ? "podman" : "docker", version, api };
+}
+
 export function engineInfo(info: Info): EngineInfo {
   return {
+    architecture: ARCHITECTURES.get(info.Architecture) ?? info.Architecture,
     cpus: info.NCPU,
     memory: info.MemTotal,
     root: info.DockerRootDir,
@@ -152,4 +187,35 @@ export function networkState(info: Docker.NetworkInspectInfo): NetworkState {
 /** Engines that do not report the gateway use the first address of the subnet. */
 function firstAddress(subnet: string): string {
   return (subnet.split("/")[0] ?? "").replace(/\d+$/, (last) => String(Number(last) + 1));
+}
+
+/** First bytes of frames: output of the program. */
+const FRAME_STARTS: ReadonlySet<number | undefined> = new Set([0, 1, 2]);
+/** More than an engine says about an error. */
+const MAX_FAILURE = 4_096;
+
+/** The raw bytes of the log; anything but a frame is the engine's reason why there is no log. */
+export async function* checkedLog(stream: Readable): AsyncGenerator<Buffer> {
+  let failure = "";
+  let isFirst = true;
+  for await (const chunk of stream) {
+    if (failure !== "" || (isFirst && !FRAME_STARTS.has(chunk[0]))) failure += String(chunk);
+    else yield chunk;
+    isFirst = false;
+    if (failure.length > MAX_FAILURE) break;
+  }
+  if (failure === "") return;
+  const kind = /no such|not found/i.test(failure) ? "notFound" : "refused";
+  throw new EngineFailure(kind, `the container engine sent no log: ${failure.slice(0, 300)}`);
+}
+
+/** Bytes of progress lines that are looked at: an engine writes little about one image. */
+const MAX_PROGRESS = 1 << 20;
+
+/** Reads progress to its end; a line with `error` is the outcome. */
+export async function readProgress(progress: Readable): Promise<void> {
+  let text = "";
+  for await (const chunk of progress) if (text.length < MAX_PROGRESS) text += String(chunk);
+  const [, said] = /"error"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
+  if (said !== undefined) throw new EngineFailure("refused", `the container engine did not take the image: ${said}`);
 }

@@ -20,9 +20,11 @@ async function engineThatSays(
   body: string | Buffer | undefined,
   patience = PATIENCE,
   asked: (url: string) => void = () => {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<EngineApi> {
   const server = createServer(({ url = "" }, response) => {
     asked(url);
+    response.writeHead(200, headers);
     if (body !== undefined) response.end(body);
   }).listen(0, "127.0.0.1");
   closers.push(() => server.close().closeAllConnections());
@@ -39,15 +41,42 @@ async function logOf(api: EngineApi): Promise<Buffer> {
 }
 
 describe("what an engine says about itself", () => {
+  it.each([
+    ["Libpod/4.3.1 (linux)", { kind: "podman", version: "4.3.1", api: "1.41" }],
+    ["Docker/20.10.24+dfsg1 (linux)", { kind: "docker", version: "20.10.24+dfsg1", api: "1.41" }],
+  ])("names it in the headers of a ping: %s", async (name, expected) => {
+    const urls: string[] = [];
+    const headers = { server: name, "api-version": "1.41" };
+    const api = await engineThatSays("OK", PATIENCE, (url) => urls.push(url), headers);
+    expect(await api.ping()).toEqual(expected);
+    expect(urls).toEqual(["/_ping"]);
+  });
+
+  it("names it in its version where a proxy leaves the header out", async () => {
+    const version = { Version: "5.1", ApiVersion: "1.43", Components: [{ Name: "Podman Engine" }] };
+    const api = await engineThatSays(JSON.stringify(version));
+    expect(await api.ping()).toEqual({ kind: "podman", version: "5.1", api: "1.43" });
+  });
+
+  it.each([
+    ["x86_64", "amd64"],
+    ["aarch64", "arm64"],
+    ["arm64", "arm64"],
+  ])("has the architecture of images: %s is %s", async (Architecture, expected) => {
+    expect(await (await engineThatSays(JSON.stringify({ Architecture }))).info()).toMatchObject({
+      architecture: expected,
+    });
+  });
+
   it("is asked once a minute, because Podman looks through the system's packages for it", async () => {
     const urls: string[] = [];
     const api = await engineThatSays("{}", PATIENCE, (url) => urls.push(url));
-    await Promise.all([api.version(), api.info()]);
-    await Promise.all([api.version(), api.info()]);
-    expect(urls.toSorted()).toEqual(["/info", "/version"]);
-    api.forgetFacts();
+    await Promise.all([api.info(), api.info()]);
     await api.info();
-    expect(urls).toHaveLength(3);
+    expect(urls).toEqual(["/info"]);
+    api.forgetInfo();
+    await api.info();
+    expect(urls).toHaveLength(2);
   });
 
   it("is asked again after a failure", async () => {

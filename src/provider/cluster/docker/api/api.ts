@@ -1,16 +1,22 @@
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import type { Labels } from "../labels.ts";
 import {
   type ContainerState,
+  checkedLog,
   containerState,
   type EngineInfo,
+  type EngineName,
   engineInfo,
+  engineName,
   type ImageProgram,
   type NetworkState,
   networkState,
+  readProgress,
+  versionName,
 } from "./answers.ts";
-import { openClient } from "./client.ts";
+import { type Dial, openClient } from "./client.ts";
 import { EngineFailure, engineFailure } from "./failure.ts";
 
 export interface LogQuery {
@@ -57,6 +63,9 @@ export interface EnginePatience {
   readonly work: number;
 }
 
+/** Podman asks the system's packages for its answer: half a second of a core. */
+const INFO_MS = 60_000;
+
 /**
  * The calls of the Docker-compatible API that the driver makes, with typed answers and sorted errors
  * (`EngineFailure`). The client library is loaded with the first connection only.
@@ -65,8 +74,7 @@ export class EngineApi {
   readonly #calls: Docker;
   readonly #works: Docker;
   readonly #streams: Docker;
-  readonly #version = new Facts(() => guard(this.#calls.version()));
-  readonly #info = new Facts(async () => engineInfo(await guard(this.#calls.info())));
+  #info: { readonly answer: Promise<EngineInfo>; readonly until: number } | undefined;
 
   private constructor(calls: Docker, works: Docker, streams: Docker) {
     this.#calls = calls;
@@ -80,24 +88,26 @@ export class EngineApi {
     return new EngineApi(await openClient(address, call), await openClient(address, work), await openClient(address));
   }
 
-  ping(): Promise<unknown> {
-    return guard(this.#calls.ping());
+  /** Which engine answers now. */
+  async ping(): Promise<EngineName> {
+    const answer = await dial(this.#calls.modem, { path: "/_ping", statusCodes: { 200: true, 500: "server error" } });
+    answer.resume();
+    return engineName(answer.headers) ?? versionName(await guard(this.#calls.version()));
   }
 
-  /** At most a minute old; `ping` tells whether the engine answers now. */
-  version(): Promise<Docker.DockerVersion> {
-    return this.#version.get();
-  }
-
-  /** At most a minute old; `ping` tells whether the engine answers now. */
+  /** At most a minute old, where the last one was no failure; `ping` tells whether the engine answers now. */
   info(): Promise<EngineInfo> {
-    return this.#info.get();
+    if (this.#info === undefined || performance.now() > this.#info.until) {
+      const answer = guard(this.#calls.info()).then(engineInfo);
+      this.#info = { answer, until: performance.now() + INFO_MS };
+      answer.catch(() => this.forgetInfo());
+    }
+    return this.#info.answer;
   }
 
   /** Another engine may answer from now on. */
-  forgetFacts(): void {
-    this.#version.forget();
-    this.#info.forget();
+  forgetInfo(): void {
+    this.#info = undefined;
   }
 
   /** Ids and labels of the containers that carry all the labels, stopped ones included. */
@@ -154,24 +164,16 @@ export class EngineApi {
   }
 
   /**
-   * The library reads logs that are not followed into memory as a whole, so the call is made below it. The first bytes
-   * are looked at at once: Podman answers with an error in JSON and status 200 where the log disappears just before it
+   * The first bytes are looked at at once: Podman answers with an error in JSON and status 200 where the log disappears just before it
    * is read.
    */
   async #openLogs(id: string, options: object, signal: AbortSignal | undefined): Promise<Readable> {
-    const { modem } = this.#streams;
-    const call = new Promise<unknown>((resolve, reject) => {
-      const request = {
-        path: `/containers/${encodeURIComponent(id)}/logs?`,
-        method: "GET",
-        isStream: true,
-        statusCodes: { 200: true, 404: "no such container", 409: "being removed", 500: "server error" },
-        options,
-        ...(signal === undefined ? {} : { abortSignal: signal }),
-      };
-      modem.dial(request, (error: unknown, stream: unknown) => (error ? reject(error) : resolve(stream)));
+    const stream = await dial(this.#streams.modem, {
+      path: `/containers/${encodeURIComponent(id)}/logs?`,
+      statusCodes: { 200: true, 404: "no such container", 409: "being removed", 500: "server error" },
+      options,
+      ...(signal === undefined ? {} : { abortSignal: signal }),
     });
-    const stream = asReadable((await guard(call)) as NodeJS.ReadableStream);
     const { Readable } = await import("node:stream");
     return Readable.from(checkedLog(stream), { objectMode: true, highWaterMark: 1 });
   }
@@ -275,33 +277,14 @@ export class EngineApi {
   }
 }
 
-/** Podman asks the system's packages for each of these answers: half a second of a core. */
-const FACTS_MS = 60_000;
-
-/** An answer of the engine about itself. Failures are not kept. */
-class Facts<T> {
-  readonly #ask: () => Promise<T>;
-  #answer: Promise<T> | undefined;
-  #until = 0;
-
-  constructor(ask: () => Promise<T>) {
-    this.#ask = ask;
-  }
-
-  get(): Promise<T> {
-    if (this.#answer !== undefined && performance.now() < this.#until) return this.#answer;
-    const answer = this.#ask();
-    this.#answer = answer;
-    this.#until = performance.now() + FACTS_MS;
-    answer.catch(() => {
-      if (this.#answer === answer) this.forget();
-    });
-    return answer;
-  }
-
-  forget(): void {
-    this.#answer = undefined;
-  }
+/** The answer to a call below the library, which reads answers into memory as a whole. */
+async function dial(modem: Docker["modem"], request: Parameters<Dial>[0]): Promise<IncomingMessage> {
+  const call = new Promise((resolve, reject) => {
+    modem.dial({ ...request, method: "GET", isStream: true }, (error, answer) =>
+      error ? reject(error) : resolve(answer),
+    );
+  });
+  return (await guard(call)) as IncomingMessage;
 }
 
 function addressOf(socket: string): Docker.DockerOptions {
@@ -320,37 +303,6 @@ async function guard<T>(call: Promise<T>): Promise<T> {
   } catch (error) {
     throw engineFailure(error);
   }
-}
-
-/** First bytes of frames: output of the program. */
-const FRAME_STARTS: ReadonlySet<number | undefined> = new Set([0, 1, 2]);
-/** More than an engine says about an error. */
-const MAX_FAILURE = 4_096;
-
-/** The raw bytes of the log; anything but a frame is the engine's reason why there is no log. */
-async function* checkedLog(stream: Readable): AsyncGenerator<Buffer> {
-  let failure = "";
-  let isFirst = true;
-  for await (const chunk of stream) {
-    if (failure !== "" || (isFirst && !FRAME_STARTS.has(chunk[0]))) failure += String(chunk);
-    else yield chunk;
-    isFirst = false;
-    if (failure.length > MAX_FAILURE) break;
-  }
-  if (failure === "") return;
-  const kind = /no such|not found/i.test(failure) ? "notFound" : "refused";
-  throw new EngineFailure(kind, `the container engine sent no log: ${failure.slice(0, 300)}`);
-}
-
-/** Bytes of progress lines that are looked at: an engine writes little about one image. */
-const MAX_PROGRESS = 1 << 20;
-
-/** Reads progress to its end; a line with `error` is the outcome. */
-async function readProgress(progress: Readable): Promise<void> {
-  let text = "";
-  for await (const chunk of progress) if (text.length < MAX_PROGRESS) text += String(chunk);
-  const [, said] = /"error"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
-  if (said !== undefined) throw new EngineFailure("refused", `the container engine did not take the image: ${said}`);
 }
 
 function ignoreStatus(status: number): (error: unknown) => void {

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 
-type Dial = Docker["modem"]["dial"];
+export type Dial = Docker["modem"]["dial"];
 
 /**
  * A client of the engine at that address; with `timeout` a call fails after so many milliseconds of silence. The library waits

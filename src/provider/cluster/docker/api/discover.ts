@@ -59,12 +59,8 @@ async function probe(socket: string, timeoutMs: number): Promise<FoundEngine> {
     if (!info.isSocket()) throw new Error("not a socket");
   }
   const api = await EngineApi.open(socket, { call: timeoutMs, work: timeoutMs });
-  const version = await api.version();
-  return { socket, kind: engineKind(version), version: version.Version };
-}
-
-export function engineKind(version: { readonly Components?: readonly { readonly Name: string }[] }): string {
-  return version.Components?.some((component) => /podman/i.test(component.Name)) === true ? "podman" : "docker";
+  const { kind, version } = await api.ping();
+  return { socket, kind, version };
 }
 
 /** The next step, by operating system. */

@@ -6,7 +6,7 @@ import { silentLogger } from "../../../../util/index.ts";
 import { LABEL, type Labels, Naming } from "../labels.ts";
 import { Gpus, type TakenGpus } from "./gpus.ts";
 
-const INFO = { cpus: 1, memory: 1, root: "/", runtimes: [], mapsUsers: false, takesCdi: true };
+const INFO = { architecture: "amd64", cpus: 1, memory: 1, root: "/", runtimes: [], mapsUsers: false, takesCdi: true };
 
 /** Two devices, on an engine whose containers are `made`. */
 function twoDevices() {

@@ -321,7 +321,7 @@ export class Images {
   }
 
   async #architecture(): Promise<string> {
-    return (await this.#options.api.version()).Arch;
+    return (await this.#options.api.info()).architecture;
   }
 
   async #idOf(name: string): Promise<string | undefined> {

@@ -37,7 +37,7 @@ async function load(api: EngineApi, { tag, config, tree }: MadeImage): Promise<v
     const layer = join(folder, "layer.tar");
     const files = await tree();
     await writeFile(layer, files);
-    const { Arch: architecture } = await api.version();
+    const { architecture } = await api.info();
     const rootfs = { type: "layers", diff_ids: [sha256(files)] };
     const bytes = Buffer.from(JSON.stringify({ architecture, os: "linux", config, rootfs }));
     const archive = imageArchive({ config: { digest: sha256(bytes), bytes }, layers: [layer], tag });
