@@ -1,44 +1,24 @@
 import { rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type CliChain, cliChain, type Json } from "../../../test/cli/chain.ts";
+import { type CliChain, cliChain } from "../../../test/cli/chain.ts";
+import { inHeader, inStore, type Liar, type Lie, startLiar, TRUTH } from "../../../test/support/light/liar.ts";
 import { Rng } from "../../../test/support/rng.ts";
 import { NodeApi, RpcClient } from "../../client/index.ts";
 
-/** Changes the result of a call; returns it unchanged where it tells the truth. */
-type Lie = (method: string, params: Json, result: Json) => Json;
-
 let chain: CliChain;
-let proxy: Server;
-let proxyUrl: string;
+let proxy: Liar;
 let hash: string;
-let lie: Lie = (_, __, result) => result;
 
 beforeAll(async () => {
   chain = await cliChain("alice", "bob");
   const rpc = new RpcClient(chain.node);
   hash = (await new NodeApi(rpc).block(1n)).hash;
   rpc.close();
-  proxy = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    const asked = JSON.parse(body.toString());
-    const answer = await (await fetch(chain.node, { method: "POST", body })).json();
-    const [calls, answers] = [asked, answer].map((each) => [each].flat());
-    for (const [i, each] of (answers ?? []).entries()) {
-      if (each.result !== undefined) each.result = lie(calls?.[i].method, calls?.[i].params, each.result);
-    }
-    response.end(JSON.stringify(answer));
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  proxyUrl = `tcp://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  proxy = await startLiar(chain.node);
 }, 60_000);
 
 afterAll(async () => {
-  proxy.closeAllConnections();
   proxy.close();
   await chain.stop();
 });
@@ -46,14 +26,14 @@ afterAll(async () => {
 const svc = (line: string, env: Record<string, string> = {}) => chain.run(line.split(" "), { env });
 const balance = (flags = "") => {
   const words = `query bank balances ${chain.addresses.alice} --denom utoken -o json ${flags}`.trim();
-  return svc(words, { SVC_NODE: proxyUrl });
+  return svc(words, { SVC_NODE: proxy.url });
 };
 /** The state of a height needs the header after it. */
 const twoBlocks = () =>
   expect.poll(async () => Number((await chain.query("block")).block.header.height)).toBeGreaterThan(2);
 
 beforeEach(async () => {
-  lie = (_, __, result) => result;
+  proxy.lie = TRUTH;
   await twoBlocks();
   expect(await svc(`config trust 1 ${hash}`)).toEqual({ code: 0, out: "", err: "" });
 });
@@ -71,16 +51,20 @@ describe("a query with a trusted block", () => {
     expect(err).toMatch(/^verified at height \d+\n$/);
   });
 
+  it("shows what the newest block has changed", async () => {
+    for (let i = 0; i < 3; i += 1) {
+      await chain.tx("bank", "send", "alice", chain.addresses.bob ?? "", `${i + 1}utoken`);
+      const plain = await balance("--verify off");
+      expect((await balance("--verify require")).out).toBe(plain.out);
+    }
+  });
+
   it("takes one request more than without, once the newest block is in the home", async () => {
-    const seen: string[] = [];
-    lie = (method, _, result) => {
-      seen.push(method);
-      return result;
-    };
     await balance();
-    seen.length = 0;
+    proxy.requests.length = 0;
     await balance();
-    expect(seen).toEqual(["commit", "abci_query"]);
+    // The proof, and the newest value to compare it with.
+    expect(proxy.requests).toEqual([["commit"], ["abci_query", "abci_query"]]);
   });
 
   it.each([
@@ -92,13 +76,13 @@ describe("a query with a trusted block", () => {
     "txs --events message.action=send",
     `wait-tx ${"AB".repeat(32)}`,
   ])("refuses %s if proof is required, because only the node says it", async (words) => {
-    const { code, out, err } = await svc(`query ${words} --verify require`, { SVC_NODE: proxyUrl });
+    const { code, out, err } = await svc(`query ${words} --verify require`, { SVC_NODE: proxy.url });
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain("the answer cannot be proven");
   });
 
   it("says that a block cannot be proven", async () => {
-    const { code, err } = await svc("query block 1", { SVC_NODE: proxyUrl });
+    const { code, err } = await svc("query block 1", { SVC_NODE: proxy.url });
     expect({ code, err }).toEqual({ code: 0, err: "not verified: blocks cannot be proven\n" });
   });
 
@@ -120,19 +104,6 @@ describe("a query with a trusted block", () => {
     expect(err).toContain("address not found");
   });
 
-  const inStore =
-    (name: string, change: (response: Json) => void): Lie =>
-    (method, { path }, result) => {
-      if (method === "abci_query" && path === `/store/${name}/key`) change(result.response);
-      return result;
-    };
-  const inHeader =
-    (change: (header: Json, commit: Json) => void): Lie =>
-    (method, _, result) => {
-      if (method === "commit") change(result.signed_header.header, result.signed_header.commit);
-      return result;
-    };
-
   it.each<[string, Lie, string]>([
     ["a balance", inStore("bank", (response) => (response.value = btoa("1"))), "another value"],
     ["a missing balance", inStore("bank", (response) => (response.value = null)), "does not show"],
@@ -143,7 +114,7 @@ describe("a query with a trusted block", () => {
     ["the height", inHeader((header) => (header.height = "1")), "the block is not valid|another hash"],
     ["the signature", inHeader((_, commit) => (commit.signatures[0].signature = btoa("x".repeat(64)))), "is wrong"],
   ])("refuses a node that lies about %s", async (_, how, reason) => {
-    lie = how;
+    proxy.lie = how;
     for (const flags of ["", "--verify require"]) {
       const { code, out, err } = await balance(flags);
       expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -155,7 +126,7 @@ describe("a query with a trusted block", () => {
     const rng = new Rng(Number(process.env.SEED ?? 4711));
     const truth = (await balance("--verify off")).out;
     let lies = 0;
-    lie = (_, __, result) => {
+    proxy.lie = (_, __, result) => {
       if (rng.below(4) > 0) return result;
       lies += 1;
       const text = JSON.stringify(result);

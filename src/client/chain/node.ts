@@ -152,10 +152,9 @@ export class NodeApi {
 
   /** Several queries of the application in one request. Rejects if the node refuses one of the calls. */
   async abciQueries(
-    queries: readonly { readonly path: string; readonly data: Uint8Array }[],
-    { height = 0n, prove = false }: AbciQueryOptions = {},
+    queries: readonly (AbciQueryOptions & { readonly path: string; readonly data: Uint8Array })[],
   ): Promise<readonly AbciQueryResult[]> {
-    const calls = queries.map(({ path, data }) => {
+    const calls = queries.map(({ path, data, height = 0n, prove = false }) => {
       return { method: "abci_query", params: { path, data: toHex(data), height: height.toString(), prove } };
     });
     const found = await this.rpc.batch(calls);

@@ -1,5 +1,5 @@
 import { create, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { forgeCertificate } from "../../../test/support/chain/index.ts";
 import { LightChain, member } from "../../../test/support/light/chain.ts";
 import { simulateMarket } from "../../../test/support/market-run.ts";
@@ -54,7 +54,7 @@ function publish(): void {
   chain.mustSend(create(MsgCreateCertificateSchema, { owner: from.address, ...forged }), { from });
 }
 
-/** The node of the chain; reads of stores are counted by request. */
+/** The node of the chain; proven reads of stores are counted by request. */
 function nodeOf(lie: (store: string, value: Uint8Array) => Uint8Array = (_, value) => value) {
   const requests: number[] = [];
   const ask = (path: string, data: Uint8Array, { height = 0n, prove = false }: AbciQueryOptions = {}) => {
@@ -65,9 +65,9 @@ function nodeOf(lie: (store: string, value: Uint8Array) => Uint8Array = (_, valu
   return {
     requests,
     abciQuery: async (path: string, data: Uint8Array, options?: AbciQueryOptions) => ask(path, data, options),
-    async abciQueries(queries: readonly { path: string; data: Uint8Array }[], options?: AbciQueryOptions) {
-      requests.push(queries.length);
-      return queries.map(({ path, data }) => ask(path, data, options));
+    async abciQueries(queries: readonly (AbciQueryOptions & { path: string; data: Uint8Array })[]) {
+      requests.push(queries.filter(({ prove }) => prove).length);
+      return queries.map(({ path, data, ...options }) => ask(path, data, options));
     },
   };
 }
@@ -318,4 +318,47 @@ describe("a node that has no proof of the newest height", () => {
   it("is asked once more, at a newer one", () => expect(balance(1)).resolves.toBeDefined());
 
   it("is refused then", () => expect(balance(2)).rejects.toThrow("no proofs below height 9: the node gives no proof"));
+});
+
+describe("a record that the newest block has changed", () => {
+  const [address = ""] = addresses;
+  /** The chain as it was one block ago, and from a number of questions on as it is. */
+  const balance = (blocks: number) => {
+    const node = nodeOf();
+    const original = node.abciQueries;
+    let asked = 0;
+    const before: ProofSource["light"] = {
+      ...light,
+      async latest() {
+        const block = await light.latest();
+        asked += 1;
+        return asked > blocks ? { ...block, header: await light.at(chain.height + 2n) } : block;
+      },
+    };
+    node.abciQueries = async (queries) => {
+      const heights = queries.map((each) => (each.prove ? { ...each, height: chain.height } : each));
+      const answers = await original(heights);
+      return answers.map((each, i) =>
+        queries[i]?.prove ? each : { ...each, value: Uint8Array.of(1), height: chain.height + 1n },
+      );
+    };
+    const query = queryClient(provenNode({ node, light: before }, {}));
+    const ask = query.callAt(Bank.method.balance, { address, denom: "utoken" });
+    return ask.then(({ height }) => ({ height, asked }));
+  };
+
+  it("is proven by the block after it, which is awaited", async () => {
+    expect(await balance(3)).toEqual({ height: chain.height + 1n, asked: 4 });
+  });
+
+  it("is awaited for a while and no longer, whatever height the node names", async () => {
+    vi.useFakeTimers();
+    try {
+      const failed = expect(balance(Number.POSITIVE_INFINITY)).rejects.toThrow("the block that proves it is not made");
+      await vi.advanceTimersByTimeAsync(60_000);
+      await failed;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { type LightClient, lightErrors } from "../../light/index.ts";
+import { type LightClient, type LightHeader, lightErrors } from "../../light/index.ts";
 import { isOneOf, SvcError } from "../../util/index.ts";
 import { findMethod } from "../../wire/index.ts";
 import type { ChainClient } from "../chain/chain.ts";
@@ -8,7 +8,7 @@ import { type QueryClient, queryClient } from "../chain/query.ts";
 import { clientErrors } from "../errors.ts";
 import type { ProvenAnswer } from "./answers/answer.ts";
 import { PARAMS_KEY } from "./keys.ts";
-import { type ProofSource, type ProvenState, provenState } from "./state.ts";
+import { ChangedSince, type ProofSource, type ProvenState, provenState } from "./state.ts";
 
 /** The treatment of answers that cannot be proven, and listeners. */
 export interface VerifyOptions {
@@ -43,20 +43,57 @@ export function provenNode(source: ProofSource & { readonly node: QueryNode }, o
     async abciQuery(path, data, query) {
       const answer = await answerOf(path);
       if (answer === undefined) return unproven(path, data, query);
-      const proven = await proveAgain(source, query?.height, (state) => told(answer, { state, data, options }));
+      const proven = await prove(source, query?.height, (state) => told(answer, { state, data, options }));
       return proven ?? unproven(path, data, query);
     },
   };
 }
 
-/** A node proves its last heights only: the newest one may be too old by the time it is asked for. */
-async function proveAgain<T>(source: ProofSource, height = 0n, prove: (state: ProvenState) => Promise<T>): Promise<T> {
-  if (height !== 0n) return prove(await provenState(source, height));
-  try {
-    return await prove(await provenState(source));
-  } catch (error) {
-    if (!isOneOf([clientErrors.noProof], error)) throw error;
-    return prove(await provenState(source));
+/** Longest wait for the block that proves a change, and pauses between questions for it. */
+const PROOF_MS = 30_000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 1_000;
+/** Blocks that may be made between the questions for the newest header and for a value. */
+const MEANWHILE = 2n;
+
+/**
+ * Answers from the newest state that can be proven. A value that the newest block has changed is proven by the block after
+ * it: that block is awaited. A node proves its last heights only, so it is asked once more if a height was too old.
+ */
+async function prove<T>(
+  { node, light }: ProofSource,
+  height: bigint | undefined,
+  answer: (state: ProvenState) => Promise<T>,
+): Promise<T> {
+  if (height !== undefined && height !== 0n)
+    return answer(provenState(node, await light.at(height + 1n), { isNewest: false }));
+  let after: bigint | undefined;
+  for (let isAgain = false; ; ) {
+    const header = await headerAfter(light, after ?? 0n);
+    try {
+      return await answer(provenState(node, header, { isNewest: after === undefined }));
+    } catch (error) {
+      if (error instanceof ChangedSince) after = least(error.height, header.height + MEANWHILE);
+      else if (!isAgain && isOneOf([clientErrors.noProof], error)) isAgain = true;
+      else throw error;
+    }
+  }
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** The newest verified header, above a height. */
+async function headerAfter(light: ProofSource["light"], height: bigint): Promise<LightHeader> {
+  const deadline = performance.now() + PROOF_MS;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    const { header } = await light.latest();
+    if (header.height > height) return header;
+    if (performance.now() > deadline) {
+      throw clientErrors.noProof(`block ${height} changed the record, and the block that proves it is not made`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { LightClient, LightHeader } from "../../light/index.ts";
-import { toHex } from "../../util/index.ts";
+import { equalBytes, toHex } from "../../util/index.ts";
 import { verifyStoreProof } from "../../wire/index.ts";
 import type { AbciQueryResult, NodeApi } from "../chain/node.ts";
 import { clientErrors } from "../errors.ts";
@@ -17,12 +17,28 @@ export interface ProofSource {
   readonly light: Pick<LightClient, "latest" | "at">;
 }
 
-/** The state of a height, the newest that can be proven without one: the next block's header holds its hash. */
-export async function provenState(source: ProofSource, height?: bigint): Promise<ProvenState> {
-  const { light } = source;
-  const header = height === undefined ? (await light.latest()).header : await light.at(height + 1n);
-  return new BatchedState(source.node, header);
+/** The node says that a newer block has changed a value that was read. */
+export class ChangedSince extends Error {
+  /** The newest height whose state the value is of, as the node says. */
+  readonly height: bigint;
+
+  constructor(height: bigint) {
+    super(`changed up to height ${height}`);
+    this.height = height;
+  }
 }
+
+/** The state before a verified block, whose header holds its hash. */
+export function provenState(
+  node: ProofSource["node"],
+  header: LightHeader,
+  /** Compares each value with the node's newest one, which has no proof yet; reads reject with `ChangedSince` if they differ. */
+  { isNewest }: { readonly isNewest: boolean },
+): ProvenState {
+  return new BatchedState(node, header, isNewest);
+}
+
+const NOTHING = new Uint8Array();
 
 interface Read {
   readonly store: string;
@@ -35,12 +51,14 @@ class BatchedState implements ProvenState {
   readonly height: bigint;
   readonly #node: ProofSource["node"];
   readonly #appHash: Uint8Array;
+  readonly #isNewest: boolean;
   #waiting: Read[] = [];
 
-  constructor(node: ProofSource["node"], { height, appHash }: LightHeader) {
+  constructor(node: ProofSource["node"], { height, appHash }: LightHeader, isNewest: boolean) {
     this.height = height - 1n;
     this.#node = node;
     this.#appHash = appHash;
+    this.#isNewest = isNewest;
   }
 
   get(store: string, key: Uint8Array): Promise<Uint8Array | undefined> {
@@ -54,11 +72,20 @@ class BatchedState implements ProvenState {
     const reads = this.#waiting;
     this.#waiting = [];
     try {
-      const requests = reads.map(({ store, key }) => ({ path: `/store/${store}/key`, data: key }));
-      const answers = await this.#node.abciQueries(requests, { height: this.height, prove: true });
-      for (const [i, read] of reads.entries()) read.resolve(this.#proven(read, answers[i]));
+      const plain = reads.map(({ store, key }) => ({ path: `/store/${store}/key`, data: key }));
+      const proofs = plain.map((each) => ({ ...each, height: this.height, prove: true }));
+      const answers = await this.#node.abciQueries(this.#isNewest ? [...proofs, ...plain] : proofs);
+      const values = reads.map((read, i) => this.#proven(read, answers[i]));
+      this.#requireNewest(values, answers.slice(reads.length));
+      for (const [i, read] of reads.entries()) read.resolve(values[i]);
     } catch (error) {
       for (const read of reads) read.reject(error);
+    }
+  }
+
+  #requireNewest(values: readonly (Uint8Array | undefined)[], newest: readonly AbciQueryResult[]): void {
+    for (const [i, { value, height }] of newest.entries()) {
+      if (!equalBytes(value, values[i] ?? NOTHING)) throw new ChangedSince(height);
     }
   }
 
