@@ -1,4 +1,4 @@
-// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 106 minutes on two
+// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 110 minutes on two
 // cores. Each part that ran has its row in bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 106. */
+/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 110. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
@@ -41,16 +41,22 @@ const PARTS = {
     words: ["--project", "e2e", "test/attack"],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_ATTACK_MS: 5_000, SVC_TEST_PROXIES: 1, ...seeds("SVC_TEST") },
   },
-  /** Whole tables of questions, and longer runs of random transactions, to which the reference chain has the answers. */
+  /**
+   * Whole tables of questions, longer runs of random transactions, and chains of blocks, to which the reference chain and its light
+   * client have the answers.
+   */
   reference: {
-    minutes: 10,
+    minutes: 14,
     words: [
       "--project",
       "e2e",
       ...["differential", "governance", "lists", "modules", "staking"].map((name) => `test/interop/simd-${name}`),
-      "test/interop/schemathesis",
+      ...["test/interop/schemathesis", "test/interop/light"],
     ],
-    env: { SVC_TEST_NIGHTLY: 1, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200, ...seeds("STAKE_DIFF", "GOV_DIFF") },
+    env: {
+      ...{ SVC_TEST_NIGHTLY: 1, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200 },
+      ...seeds("STAKE_DIFF", "GOV_DIFF", "LIGHT"),
+    },
   },
   /** Tests with real processes that `npm test` runs in part, and a download of 2 GB through both kinds of ingress. */
   thorough: {

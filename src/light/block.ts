@@ -71,12 +71,13 @@ function checkSignedHeader(chainId: string, { header, commit }: SignedHeader): v
   }
 }
 
-/** Throws `lightErrors.badBlock` unless a header of the chain has its form. */
+/** Throws `lightErrors.badBlock` unless a header has its form, `lightErrors.otherChain` unless it is of the chain. */
 export function checkHeader(chainId: string, header: LightHeader): void {
   const refuse = (reason: string) => lightErrors.badBlock(`block ${header.height}: ${reason}`);
   if (header.version.block !== BLOCK_PROTOCOL) throw refuse(`block format ${header.version.block} is not known`);
   if (header.chainId !== chainId) {
-    throw refuse(`it belongs to the chain ${JSON.stringify(header.chainId.slice(0, MAX_CHAIN_ID_BYTES))}`);
+    const [theirs, ours] = [header.chainId, chainId].map((name) => JSON.stringify(name.slice(0, MAX_CHAIN_ID_BYTES)));
+    throw lightErrors.otherChain(`block ${header.height} is of ${theirs}, and not of ${ours}`);
   }
   if (toUtf8(header.chainId).length > MAX_CHAIN_ID_BYTES) throw refuse("the name of the chain is too long");
   if (header.height <= 0n) throw refuse("heights begin at 1");

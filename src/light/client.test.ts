@@ -73,7 +73,9 @@ describe("a light client", () => {
     const source = new TestSource("node", CHAIN.blocks);
     const other = client(source, { root: { height: 1n, hash: bytesOf("x") } });
     await expect(other.latest()).rejects.toThrow("block 1: the trusted block has another hash");
-    await expect(client(source, { chainId: "light-2" }).latest()).rejects.toThrow('belongs to the chain "light-1"');
+    await expect(client(source, { chainId: "light-2" }).latest()).rejects.toThrow(
+      'is of "light-1", and not of "light-2"',
+    );
     await expect(client(source, { period: 10n * SECOND }).latest()).rejects.toThrow("the trusted block is too old");
     const gone = client(source, { root: { height: 99n, hash: bytesOf("x") } });
     await expect(gone.latest()).rejects.toThrow("node does not have block 99");

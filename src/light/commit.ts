@@ -34,11 +34,19 @@ export function verifyTrusting(chainId: string, trusted: readonly Validator[], c
   verifyVotes(chainId, commit, votes);
 }
 
-/** The first votes that together have more power than needed; undefined if all votes together do not. */
+const SIGNATURE_BYTES = 64;
+
+/**
+ * The first votes that together have more power than needed; undefined if all votes together do not. Throws
+ * `lightErrors.badBlock` if a signature is too short or too long.
+ */
 function votesAbove(needed: bigint, votes: Iterable<Vote>): readonly Vote[] | undefined {
   const taken: Vote[] = [];
   let power = 0n;
   for (const vote of votes) {
+    if (vote.sig.signature.length !== SIGNATURE_BYTES) {
+      throw lightErrors.badBlock(`the signature of validator ${toHex(vote.validator.address)} has a wrong length`);
+    }
     taken.push(vote);
     power += vote.validator.power;
     if (power > needed) return taken;

@@ -27,5 +27,10 @@ export const lightErrors = defineErrors("light", {
     "the answer cannot be proven",
     "ask for one record and not for a list, or leave out --verify require",
   ],
+  otherChain: [
+    9,
+    "the node belongs to another chain than the trusted block",
+    "is it the right --node? for another network choose its --profile, --chain-id or --home; --verify off asks without proof",
+  ],
   tooMany: [7, "verification takes too many blocks", "trust a newer block: svc config trust <height> <hash>"],
 });

@@ -13,6 +13,8 @@ import {
   type Votes,
   vote,
 } from "../../test/support/light/chain.ts";
+import { consensusAddress } from "../crypto/index.ts";
+import { equalBytes } from "../util/index.ts";
 import { validatorsHash } from "../wire/index.ts";
 import { hashOf, type LightBlock, type LightHeader } from "./block.ts";
 import { verifyBackwards, verifyBlock, verifyRoot } from "./verify.ts";
@@ -48,7 +50,6 @@ describe("a later block", () => {
   it.each<[string, Partial<LightHeader>]>([
     ["format", { version: { block: 12n, app: 0n } }],
     ["version of the application", { version: { block: 11n, app: 1n } }],
-    ["chain", { chainId: "light-2" }],
     ["height", { height: 3n }],
     ["time", { time: LATER.header.time + 1n }],
     ["block before", { lastBlockId: { hash: bytesOf("x"), parts: { total: 1, hash: bytesOf("x") } } }],
@@ -67,7 +68,11 @@ describe("a later block", () => {
   });
 
   it.each<[string, Partial<LightHeader>, string]>([
-    ["another chain", { chainId: "light-2" }, 'it belongs to the chain "light-2"'],
+    [
+      "another chain",
+      { chainId: "light-2" },
+      'block 4 is of "light-2", and not of "light-1": the node belongs to another chain',
+    ],
     ["another format", { version: { block: 10n, app: 0n } }, "block format 10 is not known"],
     ["height 0", { height: 0n }, "heights begin at 1"],
     ["an earlier height", { height: 1n }, "is not after the trusted block 1"],
@@ -105,6 +110,21 @@ describe("a later block", () => {
 });
 
 describe("the votes of a block", () => {
+  it("are refused with a signature of another length, before their power is counted", () => {
+    const [stays] = MEMBERS;
+    if (stays === undefined) throw new Error("there are members");
+    const chain = new LightChain();
+    for (const members of [MEMBERS, OTHERS, inOrder([stays, ...OTHERS])]) chain.add({ members });
+    const block = chain.at(3);
+    const isTheirs = (address: Uint8Array) => equalBytes(address, consensusAddress(stays.pubKey));
+    const signatures = block.commit.signatures.map((sig) =>
+      isTheirs(sig.validatorAddress) ? { ...sig, signature: new Uint8Array(65) } : sig,
+    );
+    expect(() => verifyBlock(chain.at(1), block, OPTIONS)).toThrow("too few of the trusted validators");
+    const long = { ...block, commit: { ...block.commit, signatures } };
+    expect(() => verifyBlock(chain.at(1), long, OPTIONS)).toThrow("has a wrong length");
+  });
+
   const changed = (change: (block: LightBlock) => Partial<LightBlock["commit"]>): LightBlock => ({
     ...LATER,
     commit: { ...LATER.commit, ...change(LATER) },
@@ -249,7 +269,7 @@ describe("the set of validators", () => {
 test("a root is verified by its hash and its own votes", () => {
   const hash = hashOf(NEXT.header);
   expect(() => verifyRoot("light-1", NEXT, hash)).not.toThrow();
-  expect(() => verifyRoot("light-2", NEXT, hash)).toThrow('it belongs to the chain "light-1"');
+  expect(() => verifyRoot("light-2", NEXT, hash)).toThrow('is of "light-1", and not of "light-2"');
   expect(() => verifyRoot("light-1", LATER, hash)).toThrow("block 4: the trusted block has another hash");
   const unsigned = chainOf((place) => (place < 2 ? 1 : 2)).at(2);
   expect(() => verifyRoot("light-1", unsigned, hashOf(unsigned.header))).toThrow("two thirds");
@@ -261,5 +281,5 @@ test("the block before a trusted one is verified by the hash that this one holds
   expect(() => verifyBackwards(trusted, CHAIN.at(1).header)).toThrow("is not the one before block 3");
   expect(() => verifyBackwards(trusted, { ...before, appHash: bytesOf("x") })).toThrow("has not the hash");
   expect(() => verifyBackwards(trusted, { ...before, time: trusted.time })).toThrow("is not older");
-  expect(() => verifyBackwards(trusted, { ...before, chainId: "light-2" })).toThrow("belongs to the chain");
+  expect(() => verifyBackwards(trusted, { ...before, chainId: "light-2" })).toThrow("belongs to another chain");
 });
