@@ -26,6 +26,11 @@ export function configPath(home: string): string {
   return join(home, "config", "client.toml");
 }
 
+/** The block that the node of a home wrote down: the home trusts it unless `client.toml` names another. */
+export function ownBlockPath(home: string): string {
+  return join(home, "data", "trusted-block.json");
+}
+
 /** Folders of a home whose files decide which keys and settings are used. */
 const FOLDERS = ["", "config", "certs", "data", "keyring-file", "keyring-test"];
 

@@ -14,11 +14,11 @@ export interface NetworkProfile {
   readonly namespace: Namespace;
   /** Names of messages in signatures of mode amino-json: `older` before release 0.46. */
   readonly aminoNames: AminoNames;
-  /** The block from which answers are verified, if one is set. */
-  readonly trust?: TrustSettings;
+  /** The block from which answers are verified. */
+  readonly trust: TrustSettings;
 }
 
-/** Texts of `client.toml`, checked when it was read. */
+/** Texts of `client.toml`, checked when it was read; empty where nothing is set. */
 export interface TrustSettings {
   readonly height: string;
   readonly hash: string;
@@ -27,6 +27,8 @@ export interface TrustSettings {
   readonly witnesses: string;
 }
 
+const NO_TRUST: TrustSettings = { height: "", hash: "", period: "", witnesses: "" };
+
 export const OWN_PROFILE: NetworkProfile = {
   name: "svc",
   bech32Prefix: BECH32_PREFIX,
@@ -34,6 +36,7 @@ export const OWN_PROFILE: NetworkProfile = {
   denom: NATIVE_DENOM,
   namespace: "sdk",
   aminoNames: "current",
+  trust: NO_TRUST,
 };
 const COSMOS_PROFILE: NetworkProfile = {
   name: "cosmos",
@@ -42,6 +45,7 @@ const COSMOS_PROFILE: NetworkProfile = {
   denom: "uatom",
   namespace: "cosmos",
   aminoNames: "current",
+  trust: NO_TRUST,
 };
 
 /** Built-in profiles, by name; others are in `client.toml`. */

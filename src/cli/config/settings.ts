@@ -100,14 +100,14 @@ function profileOf(name: string, found: ReadonlyMap<string, Setting>): NetworkPr
     denom: text("denom"),
     namespace: text("namespace") === "cosmos" ? "cosmos" : "sdk",
     aminoNames: text("amino-names") === "older" ? "older" : "current",
-    ...trustOf(text),
+    trust: trustOf(text),
   };
 }
 
-function trustOf(text: (key: string) => string): Pick<NetworkProfile, "trust"> {
-  const [height, hash] = [text("trust-height"), text("trust-hash")];
-  if (height === "" || hash === "") return {};
-  return { trust: { height, hash, period: text("trust-period"), witnesses: text("witnesses") } };
+/** A height without a hash says nothing. */
+function trustOf(text: (key: string) => string): NetworkProfile["trust"] {
+  const hash = text("trust-height") === "" ? "" : text("trust-hash");
+  return { height: text("trust-height"), hash, period: text("trust-period"), witnesses: text("witnesses") };
 }
 
 function unknownProfile(name: string, { profiles }: ClientConfig, flags: Flags): Error {

@@ -1,11 +1,12 @@
+import { existsSync } from "node:fs";
 import type { ChainClient, ChainOptions } from "../../client/index.ts";
 import type { Keyring } from "../../keyring/index.ts";
 import { printable } from "../../util/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { KEYRING_KDFS } from "../command/global-flags.ts";
-import { homeOf, userPath } from "../command/home.ts";
+import { homeOf, ownBlockPath, userPath } from "../command/home.ts";
 import { inFlag } from "../command/in-flag.ts";
-import type { NetworkProfile } from "../command/profile.ts";
+import { type NetworkProfile, OWN_PROFILE } from "../command/profile.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { usageError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
@@ -76,25 +77,32 @@ async function admitUnproven(flags: Flags, io: Io, what: string): Promise<void> 
     const { lightErrors } = await import("../../light/index.ts");
     throw lightErrors.unprovable(what);
   }
-  if (mode === "on" && flags.profile.trust !== undefined) io.err(`not verified: ${what} cannot be proven\n`);
+  if (mode === "on" && hasTrust(flags)) io.err(`not verified: ${what} cannot be proven\n`);
 }
 
 /** The way to answers with proofs, for queries on our own chains where a trusted block is set. */
 async function provenBy(flags: Flags, io: Io): Promise<Pick<ChainOptions, "queryNode">> {
   const mode = flags.text("verify");
   if (mode === "" || mode === "off") return {};
-  const { trust, namespace } = flags.profile;
-  if (trust !== undefined && namespace === "sdk") {
+  if (hasTrust(flags)) {
     const { verifiedNode } = await import("./verified.ts");
-    return {
-      queryNode: (node) => verifiedNode(node, { trust, home: homeOf(flags), io, required: mode === "require" }),
-    };
+    const { trust } = flags.profile;
+    const [home, chainId, required] = [homeOf(flags), flags.optional("chain-id"), mode === "require"];
+    const queryNode = verifiedNode({ trust, home, chainId, io, required });
+    if (queryNode !== undefined) return { queryNode };
   }
   if (mode !== "require") return {};
   throw usageError(
     `${flags.label("verify")}: no trusted block is set`,
     "get height and hash of a block from people you trust: svc config trust <height> <hash>",
   );
+}
+
+/** Whether a block is trusted for the network: one of `client.toml`, or the home's own node wrote one. */
+function hasTrust(flags: Flags): boolean {
+  const { trust, namespace, name } = flags.profile;
+  if (namespace !== "sdk") return false;
+  return trust.hash !== "" || (name === OWN_PROFILE.name && existsSync(ownBlockPath(homeOf(flags))));
 }
 
 /** Where the keys are, from the flags that all commands with keys share. */

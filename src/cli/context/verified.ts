@@ -1,41 +1,54 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type NodeApi, provenNode, type QueryNode, RpcClient, rpcSource } from "../../client/index.ts";
-import {
-  LightClient,
-  memoryStore,
-  readSignedHeader,
-  readValidators,
-  signedHeaderJson,
-  type TrustedStore,
-  validatorsJson,
-} from "../../light/index.ts";
-import { fromHex, isRecord, makePrivateDirectory, replaceFile } from "../../util/index.ts";
+import { hashOf, type LightBlock, LightClient, memoryStore, type TrustedStore } from "../../light/index.ts";
+import { fromHex } from "../../util/index.ts";
+import { ownBlockPath } from "../command/home.ts";
 import type { TrustSettings } from "../command/profile.ts";
-import { readTextFile } from "../terminal/files.ts";
 import type { Io } from "../terminal/io.ts";
+import { readBlock, verifiedBlockPath, writeBlock } from "./trusted-block.ts";
 
 const SECOND = 1_000_000_000n;
 const SECONDS_OF: Readonly<Record<string, bigint>> = { s: 1n, m: 60n, h: 3600n, d: 86_400n };
-const MAX_BYTES = 16 << 20;
 
 interface VerifiedOptions {
   readonly trust: TrustSettings;
   readonly home: string;
+  /** Name of the chain, if it is known. */
+  readonly chainId: string | undefined;
   readonly io: Io;
   /** Refuses answers that cannot be proven. */
   readonly required: boolean;
 }
 
-/** A node that has to prove its answers, from the block that the home trusts. */
-export function verifiedNode(node: NodeApi, { trust, home, io, required }: VerifiedOptions): QueryNode {
-  const { height, hash, witnesses } = trust;
-  const nodes = witnesses.split(",").filter((each) => each.trim() !== "");
+/**
+ * Makes a node prove its answers from the block that `client.toml` names, otherwise from the block that the home's own node
+ * wrote. Undefined without such a block, or if the node's is of another chain than `chainId`.
+ */
+export function verifiedNode(options: VerifiedOptions): ((node: NodeApi) => QueryNode) | undefined {
+  const { trust, home } = options;
+  if (trust.hash !== "") return (node) => provenBy(node, options, { hash: fromHex(trust.hash), root: undefined });
+  const root = readBlock(ownBlockPath(home));
+  if (root === undefined || (options.chainId ?? root.header.chainId) !== root.header.chainId) return undefined;
+  return (node) => provenBy(node, options, { hash: hashOf(root.header), root });
+}
+
+interface Trusted {
+  readonly hash: Uint8Array;
+  /** The whole block, where it need not be fetched. */
+  readonly root: LightBlock | undefined;
+}
+
+function provenBy(
+  node: NodeApi,
+  { trust, home, chainId, io, required }: VerifiedOptions,
+  { hash, root }: Trusted,
+): QueryNode {
+  const nodes = trust.witnesses.split(",").filter((each) => each.trim() !== "");
   const light = new LightClient({
-    root: { height: BigInt(height), hash: fromHex(hash) },
+    root: { height: root?.header.height ?? BigInt(trust.height), hash },
     primary: rpcSource(node.rpc),
     witnesses: nodes.map((each) => rpcSource(new RpcClient(each))),
-    store: newestInFile(join(home, "light"), hash),
+    store: newestInFile(verifiedBlockPath(home, hash), root),
+    ...(chainId === undefined ? {} : { chainId }),
     ...(trust.period === "" ? {} : { period: nanosOf(trust.period) }),
   });
   const told = new Set<string>();
@@ -58,32 +71,18 @@ function nanosOf(period: string): bigint {
 }
 
 /** Keeps the newest verified block in a file, where the next command goes on. */
-function newestInFile(folder: string, root: string): TrustedStore {
-  const path = join(folder, `${root.slice(0, 16).toLowerCase()}.json`);
-  const store = memoryStore(readBlocks(path));
+function newestInFile(path: string, root: LightBlock | undefined): TrustedStore {
+  const store = memoryStore([root, readBlock(path)].flatMap((block) => block ?? []));
   return {
     blocks: () => store.blocks(),
     add(block) {
       store.add(block);
       if (store.blocks().at(-1) !== block) return;
-      const json = { signed_header: signedHeaderJson(block), validators: validatorsJson(block.validators) };
       try {
-        makePrivateDirectory(folder);
-        replaceFile(path, `${JSON.stringify(json)}\n`);
+        writeBlock(path, block);
       } catch {
         // A home that cannot be written costs the next command some requests.
       }
     },
   };
-}
-
-function readBlocks(path: string) {
-  try {
-    if (!existsSync(path)) return [];
-    const json: unknown = JSON.parse(readTextFile(path, { what: "verified block", maxBytes: MAX_BYTES }));
-    if (!isRecord(json)) return [];
-    return [{ ...readSignedHeader(json.signed_header), validators: readValidators(json.validators) }];
-  } catch {
-    return [];
-  }
 }

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
 import { AUTHORITY } from "../../provider/index.ts";
 import { EXIT, errorText, makePrivateDirectory } from "../../util/index.ts";
+import { trustText } from "../context/trusted-block.ts";
 import { commandError, ExitError } from "../errors.ts";
 import { VERSION } from "../node/version.ts";
 import { providerDir } from "../provider/run/config.ts";
@@ -271,7 +272,8 @@ export class Localnet {
   }
 
   async #startNet(): Promise<void> {
-    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes: [this.#place.rpcUrl] };
+    const trustedBlock = () => trustText(this.#home);
+    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes: [this.#place.rpcUrl], trustedBlock };
     const net = await startNetServer(this.#place.ports.net, files);
     this.#net = net;
     this.#onStop("network files", () => net.close());

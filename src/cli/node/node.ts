@@ -44,6 +44,7 @@ import { readTextFile } from "../terminal/files.ts";
 import { printAs, printResult } from "../terminal/output.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { logOptions } from "./log-options.ts";
+import { keepOwnBlock } from "./own-block.ts";
 import { nodeSettings, writeSettingsFiles } from "./settings-files.ts";
 import { VERSION } from "./version.ts";
 
@@ -133,6 +134,8 @@ export const start: Run = async ({ flags, io }) => {
   const stopped = stopRequested();
   try {
     const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
+    const report = (error: unknown) => logger.warn("no block for clients of this home is kept", { error });
+    await keepOwnBlock(node.chain, homeOf(flags), report).catch(report);
     const { height } = await node.chain.status();
     io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, ${addressesOf(node)}\n`);
     const error = await endOf(node, stopped.received);

@@ -1,10 +1,12 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CliChain, cliChain } from "../../../test/cli/chain.ts";
 import { inHeader, inStore, type Liar, type Lie, startLiar, TRUTH } from "../../../test/support/light/liar.ts";
 import { Rng } from "../../../test/support/rng.ts";
-import { NodeApi, RpcClient } from "../../client/index.ts";
+import { NodeApi, RpcClient, rpcSource } from "../../client/index.ts";
+import { ownBlockPath } from "../command/home.ts";
+import { writeBlock } from "../context/trusted-block.ts";
 
 let chain: CliChain;
 let proxy: Liar;
@@ -29,12 +31,12 @@ const balance = (flags = "") => {
   return svc(words, { SVC_NODE: proxy.url });
 };
 /** The state of a height needs the header after it. */
-const twoBlocks = () =>
+const threeBlocks = () =>
   expect.poll(async () => Number((await chain.query("block")).block.header.height)).toBeGreaterThan(2);
 
 beforeEach(async () => {
   proxy.lie = TRUTH;
-  await twoBlocks();
+  await threeBlocks();
   expect(await svc(`config trust 1 ${hash}`)).toEqual({ code: 0, out: "", err: "" });
 });
 afterEach(async () => {
@@ -174,6 +176,55 @@ it("a query without a trusted block is asked as always, and refused if proof is 
   expect(await balance()).toMatchObject({ code: 0, err: "" });
   const { code, err } = await balance("--verify require");
   expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("no trusted block is set") });
+});
+
+it("a block in client.toml comes before the one of the home's node", async () => {
+  await svc(`config trust 1 ${"AB".repeat(32)}`);
+  writeFileSync(ownBlockPath(chain.home), "{");
+  expect((await balance()).err).toContain("the trusted block has another hash");
+  rmSync(ownBlockPath(chain.home));
+});
+
+describe("a home whose node has written a block down", () => {
+  beforeEach(async () => {
+    await chain.run(["config", "set", "trust-hash", ""]);
+    const rpc = new RpcClient(chain.node);
+    const source = rpcSource(rpc);
+    const signed = await source.signedHeader(3n);
+    rpc.close();
+    if (signed === undefined) throw new Error("the chain has three blocks");
+    writeBlock(ownBlockPath(chain.home), { ...signed, validators: await source.validators(3n) });
+  });
+  afterEach(() => rmSync(ownBlockPath(chain.home)));
+
+  it("has answers proven from it without a setting, in one request more", async () => {
+    expect(await balance("--verify require")).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^verified at height \d+\n$/),
+    });
+    proxy.requests.length = 0;
+    await balance();
+    expect(proxy.requests).toEqual([["commit"], ["abci_query", "abci_query"]]);
+    expect((await balance("--verify off")).err).toBe("");
+  });
+
+  it("is told of a node of another chain, and asks it without proof if that chain is named", async () => {
+    proxy.lie = inHeader((header) => {
+      header.chain_id = "other-1";
+    });
+    const { code, err } = await balance();
+    expect({ code, err }).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("the node belongs to another chain than the trusted block"),
+    });
+    expect(await balance("--chain-id other-1")).toMatchObject({ code: 0, err: "" });
+    expect(await balance("--chain-id other-1 --verify require")).toMatchObject({ code: 2 });
+  });
+
+  it("is asked without proof if the block cannot be read", async () => {
+    writeFileSync(ownBlockPath(chain.home), "{");
+    expect(await balance()).toMatchObject({ code: 0, err: "" });
+  });
 });
 
 describe("svc config trust", () => {

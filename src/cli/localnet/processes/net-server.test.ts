@@ -2,9 +2,13 @@ import { describe, expect, test } from "vitest";
 import { startNetServer } from "./net-server.ts";
 
 describe("the published files", () => {
-  test("are version, chain id and nodes, one a line", async () => {
+  test("are version, chain id, nodes, one a line, and a block to trust", async () => {
     const rpcNodes = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
-    const server = await startNetServer(0, { version: "v1.2.3", chainId: "svc-1", rpcNodes });
+    let block: string | undefined;
+    const server = await startNetServer(0, {
+      ...{ version: "v1.2.3", chainId: "svc-1", rpcNodes },
+      trustedBlock: () => block,
+    });
     try {
       const text = async (path: string) => {
         const response = await fetch(server.url + path);
@@ -13,6 +17,9 @@ describe("the published files", () => {
       expect(await text("/version.txt")).toBe("200 v1.2.3\n");
       expect(await text("/chain-id.txt")).toBe("200 svc-1\n");
       expect(await text("/rpc-nodes.txt")).toBe("200 http://127.0.0.1:1\nhttp://127.0.0.1:2\n");
+      expect(await text("/trusted-block.txt")).toBe("404 not found\n");
+      block = `3 ${"AB".repeat(32)}`;
+      expect(await text("/trusted-block.txt")).toBe(`200 ${block}\n`);
       expect(await text("/version.txt?now")).toBe("200 v1.2.3\n");
       for (const path of ["/", "//", "//[", "/%"]) expect(await text(path)).toBe("404 not found\n");
     } finally {
