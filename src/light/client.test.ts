@@ -217,6 +217,17 @@ describe("witnesses", () => {
     await expect(client(node, { root, witnesses: [other(), honest()] }).latest()).resolves.toBeDefined();
   });
 
+  it("tell which node lies, where only one block is verified", async () => {
+    const root = { height: 55n, hash: hashOf(CHAIN.at(55).header) };
+    const lying = client(forger(), { root, witnesses: [silent(), stranger(), honest()] });
+    await expect(lying.latest()).rejects.toThrow(`liar lies: witness has a verified block ${LENGTH}`);
+    const other = Object.assign(forger(), { name: "forger" });
+    const truthful = client(new TestSource("node", CHAIN.blocks), { root, witnesses: [silent(), other] });
+    await expect(truthful.latest()).rejects.toThrow(
+      `block ${LENGTH}: silent does not show it, forger lies: it shows another block that is not valid: no witness`,
+    );
+  });
+
   it("that are a moment behind are asked again", async () => {
     const behind = honest();
     const original = behind.signedHeader.bind(behind);

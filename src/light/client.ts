@@ -5,7 +5,7 @@ import { MAX_FETCHED_HEADERS, TRUST_PERIOD } from "./limits.ts";
 import { loadBlock, missing, requireBlock, type Source } from "./source.ts";
 import { memoryStore, type TrustedStore } from "./store.ts";
 import { bisect, checkFresh, type TrustOptions, verifyBackwards, verifyRoot } from "./verify.ts";
-import { confirm } from "./witnesses.ts";
+import { blame, confirm } from "./witnesses.ts";
 
 /** A block that the user trusts: everything else follows from it. */
 export interface TrustRoot {
@@ -111,9 +111,13 @@ export class LightClient {
     const { primary, witnesses = [] } = this.#options;
     const options = this.#now();
     const load = (height: bigint) => requireBlock(primary, height, trusted);
-    const [first = trusted, ...rest] = await bisect(trusted, block, { ...options, load });
+    const verified = bisect(trusted, block, { ...options, load });
+    const [first = trusted, ...rest] = await verified.catch(async (error: unknown) => {
+      await blame({ primary, witnesses, trace: [trusted], options }, block.header.height);
+      throw error;
+    });
     await confirm({ primary, witnesses, trace: [first, ...rest], options });
-    for (const verified of rest) this.#store.add(verified);
+    for (const each of rest) this.#store.add(each);
     return block.header;
   }
 

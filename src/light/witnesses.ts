@@ -26,17 +26,31 @@ export async function confirm(confirmation: Confirmation): Promise<void> {
   const answers = await Promise.all(witnesses.map((witness) => compare(witness, confirmation)));
   if (answers.includes("same")) return;
   const [newest = trace[0]] = trace.slice(-1);
-  throw lightErrors.unconfirmed(`block ${newest.header.height}`);
+  throw lightErrors.unconfirmed(`block ${newest.header.height}: ${answers.join(", ")}`);
 }
 
-/** A witness that does not answer, or that shows blocks which do not verify, says nothing. */
-async function compare(witness: Source, confirmation: Confirmation): Promise<"same" | "nothing"> {
+/** Rejects with the node as the liar where a witness has a verified block of a height at which the node's is not valid. */
+export async function blame({ primary, witnesses, trace: [trusted], options }: Confirmation, height: bigint) {
+  for (const witness of witnesses) {
+    const load = (at: bigint) => requireBlock(witness, at, trusted);
+    const isGood = await load(height)
+      .then((theirs) => bisect(trusted, theirs, { ...options, load }))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isGood) throw lightErrors.badBlock(`${primary.name} lies: ${witness.name} has a verified block ${height}`);
+  }
+}
+
+/** "same", or what a witness says instead: without a block that verifies it says nothing about the node. */
+async function compare(witness: Source, confirmation: Confirmation): Promise<string> {
   const target = confirmation.trace.at(-1) ?? confirmation.trace[0];
   const theirs = await patiently(witness, target.header.height).catch(() => undefined);
-  if (theirs === undefined) return "nothing";
+  if (theirs === undefined) return `${witness.name} does not show it`;
   if (isSame(theirs, target)) return "same";
   const attack = await examine(witness, confirmation).catch(() => undefined);
-  if (attack === undefined) return "nothing";
+  if (attack === undefined) return `${witness.name} lies: it shows another block that is not valid`;
   const { primary } = confirmation;
   const { common, ours, others } = attack;
   await Promise.allSettled([
