@@ -26,6 +26,27 @@ function leased(dseq = 1n): BidKey {
   return market.leased(tenant, order, { provider, price: "0.5" });
 }
 
+describe("with a node that proves records", () => {
+  it("leases, their money, deployments, certificates and keys are read with proof, and lists without", async () => {
+    const id = leased();
+    const [plain, proven] = [new Set<string>(), new Set<string>()];
+    const over = (asked: Set<string>): ChainQuery => ({
+      call: async (method, request) => {
+        asked.add(method.localName);
+        return market.chain.query(method, request);
+      },
+    });
+    const both = chainView(over(plain), over(proven));
+    await Promise.all([both.lease(id), both.payment(id), both.deployment(id), both.group({ ...id, gseq: 1 })]);
+    await both.certificate(tenant.address, "1");
+    await both.publicKey(tenant.address);
+    await both.activeLeases({ provider: provider.address });
+    await both.openOrders();
+    expect([...proven].sort()).toEqual(["account", "certificates", "deployment", "group", "lease"]);
+    expect([...plain].sort()).toEqual(["leases", "orders"]);
+  });
+});
+
 describe("the chain as the provider sees it", () => {
   it("reads leases with price and end", async () => {
     const id = leased();

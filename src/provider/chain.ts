@@ -58,14 +58,14 @@ export interface ChainView {
   marketParams(): Promise<MarketParams>;
 }
 
-/** The view over a query client. */
-export function chainView(client: ChainQuery): ChainView {
-  const market = marketReader(client);
-  const { lease, leases, deployment, group, certificate, provider, audits, order, bid, bids, marketParams } = market;
+/** The view over a query client; records that money and workloads depend on come through proven queries, if there are any. */
+export function chainView(client: ChainQuery, proven: ChainQuery = client): ChainView {
+  const { leases, provider, audits, order, bid, bids, marketParams, prunedAt, orderPage } = marketReader(client);
+  const { lease, deployment, group, certificate } = marketReader(proven);
   return {
     lease,
     deployment,
-    prunedAt: market.prunedAt,
+    prunedAt,
     group,
     certificate,
     provider,
@@ -75,12 +75,12 @@ export function chainView(client: ChainQuery): ChainView {
     auditedAttributes: audits,
     activeLeases: (filter) => leases({ ...filter, state: "active" }),
     payment: async (id) => (await lease(id))?.payment,
-    openOrders: openOrderList((key) => market.orderPage({ state: "open" }, key)),
+    openOrders: openOrderList((key) => orderPage({ state: "open" }, key)),
     openBids: (address) => bids({ provider: address, state: "open" }),
     openBidPrices: async ({ owner, dseq, gseq, oseq }) =>
       (await bids({ owner, dseq, gseq, oseq, state: "open" })).map(({ price }) => price.amount),
     async publicKey(address) {
-      const answer = await found(client.call(AuthQuery.method.account, { address }));
+      const answer = await found(proven.call(AuthQuery.method.account, { address }));
       const key = answer?.account && unpackAs(BaseAccountSchema, answer.account)?.pubKey;
       return key === undefined ? undefined : publicKeyFromAny(key);
     },

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
 import type { QueryClient } from "../../src/client/index.ts";
 import type { ProviderRecord } from "../../src/client/market/types.ts";
@@ -140,6 +140,8 @@ export class DeployFixture {
   /** The call at which the process is killed, before or after it has its effect. */
   kill: { readonly call: number; readonly when: "before" | "after" } | undefined;
   outcome: ManifestOutcome = { kind: "taken" };
+  /** Changes answers of the node that are not proven; all are believed without. */
+  lie: (<M extends DescMethod>(method: M, answer: MessageShape<M["output"]>) => void) | undefined;
 
   constructor(plans: Readonly<Record<string, ProviderPlan>> = { p1: { price: "10", delay: 1 } }) {
     this.chain = testChain({ accounts: ["alice", "p1", "p2"] });
@@ -208,22 +210,30 @@ export class DeployFixture {
       call: async <M extends DescMethod>(method: M, request: MessageInitShape<M["input"]>) =>
         chain.query(method, request),
     };
-    return chainMarket(query, {
+    const lying: Pick<QueryClient, "call"> = {
+      call: async (method, request) => {
+        const answer = await query.call(method, request);
+        this.lie?.(method, answer);
+        return answer;
+      },
+    };
+    const ends = {
       owner: this.tenant,
       chainId: chain.chainId,
       height: async () => chain.height,
-      nextBlock: async (after, signal) => {
+      nextBlock: async (after: bigint, signal: AbortSignal) => {
         if (chain.height > after) return chain.height;
         await sleep(clock, BLOCK_MS, signal);
         return this.block();
       },
       blockSeconds: async () => BLOCK_MS / 1000,
       fee: () => this.fees,
-      send: async (messages) => {
+      send: async (messages: readonly Any[]) => {
         const { height } = chain.mustSend(messages, { from: this.key("alice") });
         return { hash: "AB", height };
       },
-    });
+    };
+    return this.lie === undefined ? chainMarket(query, ends) : chainMarket(lying, ends, query);
   }
 
   openGateway({ address }: ProviderRecord): TenantGateway {

@@ -115,16 +115,18 @@ export const LEDGER_TRANSPORT_FLAG: FlagSpec = {
   default: "hid",
 };
 
+export const VERIFY_FLAG: FlagSpec = {
+  name: "verify",
+  value: "<mode>",
+  summary: "have answers proven, from the block of svc config trust; on: where they can be",
+  choices: ["off", "on", "require"],
+  default: "on",
+};
+
 /** Flags of every `query` command. */
 export const QUERY_FLAGS: readonly FlagSpec[] = [
   { name: "height", value: "<n>", summary: "state at a height; may fail if the node no longer has it" },
-  {
-    name: "verify",
-    value: "<mode>",
-    summary: "have answers proven, from the block of svc config trust; on: where they can be",
-    choices: ["off", "on", "require"],
-    default: "on",
-  },
+  VERIFY_FLAG,
   NODE_FLAG,
   { ...OUTPUT_FLAG, default: "text" },
 ];

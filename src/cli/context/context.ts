@@ -12,6 +12,7 @@ import { usageError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
 import { type OutputFormat, outputFormat } from "../terminal/output.ts";
 import type { KeyringFlags } from "./keyring.ts";
+import type { ProvenRecords } from "./verified.ts";
 
 /** Shared parts of commands, created on first use, so that a command pays only for the ones it uses. */
 export interface CliContext {
@@ -30,16 +31,24 @@ export interface CliContext {
   chain(): Promise<ChainClient>;
   /** The chain, for answers that no proof covers, such as blocks. Throws `light/8` with `--verify require`. */
   unproven(what: string): Promise<ChainClient>;
+  /** The chain as the node shows it, and the records that the node has to prove; none where no block is trusted. */
+  partly(): Promise<PartlyProven>;
   /** `--chain-id`, otherwise what the node says. */
   chainId(): Promise<string>;
   /** `--height` of a query; undefined for the latest. */
   height(): bigint | undefined;
 }
 
+/** A chain for commands that find records without proof, and rely on proven ones alone. */
+export interface PartlyProven {
+  readonly chain: ChainClient;
+  readonly proven: ProvenRecords | undefined;
+}
+
 /** The shared parts of a command, from its flags. */
 export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">): CliContext {
   const keys = keyringOptions({ flags });
-  const chain = once(async () => openNode(flags, io));
+  const chain = once(async () => openNode(flags, io, await provenBy(flags, io)));
   return {
     io,
     flags,
@@ -53,25 +62,28 @@ export function createContext({ flags, io }: Pick<CommandInput, "flags" | "io">)
       await admitUnproven(flags, io, what);
       return chain();
     },
+    async partly() {
+      const plain = await openNode(flags, io, {});
+      return { chain: plain, proven: await recordsOf(flags, plain) };
+    },
     chainId: once(async () => flags.optional("chain-id") ?? (await chain()).chainId()),
     height: () => heightOf(flags),
   };
 }
 
 /** A malformed address is a wrong command line; whether a node is running there shows later. */
-async function openNode(flags: Flags, io: Io): Promise<ChainClient> {
+async function openNode(flags: Flags, io: Io, queryNode: Pick<ChainOptions, "queryNode">): Promise<ChainClient> {
   const { ChainClient } = await import("../../client/index.ts");
   const { namespace, aminoNames } = flags.profile;
   const chainId = flags.optional("chain-id");
   // Requests that a node refuses for the moment are repeated.
   const onRetry = (text: string): void => io.err(`${printable(text)}\n`);
-  const queryNode = await provenBy(flags, io);
   const options = { namespace, aminoNames, onRetry, ...queryNode, ...(chainId === undefined ? {} : { chainId }) };
   return inFlag(flags, "node", () => new ChainClient(flags.text("node"), options));
 }
 
 /** Says that an answer is believed without a proof, where a block is trusted; refuses it where proofs are required. */
-async function admitUnproven(flags: Flags, io: Io, what: string): Promise<void> {
+export async function admitUnproven(flags: Flags, io: Io, what: string): Promise<void> {
   const mode = flags.text("verify");
   if (mode === "require") {
     const { lightErrors } = await import("../../light/index.ts");
@@ -82,20 +94,36 @@ async function admitUnproven(flags: Flags, io: Io, what: string): Promise<void> 
 
 /** The way to answers with proofs, for queries on our own chains where a trusted block is set. */
 async function provenBy(flags: Flags, io: Io): Promise<Pick<ChainOptions, "queryNode">> {
+  const makeLight = await trustOf(flags);
+  if (makeLight === undefined) return {};
+  const { tellingNode } = await import("./verified.ts");
+  const required = flags.text("verify") === "require";
+  return { queryNode: (node) => tellingNode(node, makeLight(node), { io, required }) };
+}
+
+/** Light clients from the trusted block; undefined where none is wanted or set. */
+async function trustOf(flags: Flags) {
   const mode = flags.text("verify");
-  if (mode === "" || mode === "off") return {};
+  if (mode === "" || mode === "off") return undefined;
   if (hasTrust(flags)) {
-    const { verifiedNode } = await import("./verified.ts");
+    const { lightClients } = await import("./verified.ts");
     const { trust } = flags.profile;
-    const [home, chainId, required] = [homeOf(flags), flags.optional("chain-id"), mode === "require"];
-    const queryNode = verifiedNode({ trust, home, chainId, io, required });
-    if (queryNode !== undefined) return { queryNode };
+    const makeLight = lightClients({ trust, home: homeOf(flags), chainId: flags.optional("chain-id") });
+    if (makeLight !== undefined) return makeLight;
   }
-  if (mode !== "require") return {};
+  if (mode !== "require") return undefined;
   throw usageError(
     `${flags.label("verify")}: no trusted block is set`,
     "get height and hash of a block from people you trust: svc config trust <height> <hash>",
   );
+}
+
+/** The records of a chain that its node has to prove; undefined where no block is trusted. */
+async function recordsOf(flags: Flags, chain: ChainClient): Promise<ProvenRecords | undefined> {
+  const makeLight = await trustOf(flags);
+  if (makeLight === undefined) return undefined;
+  const { provenRecords } = await import("./verified.ts");
+  return provenRecords(chain, makeLight(chain.node), flags.text("verify") === "require");
 }
 
 /** Whether a block is trusted for the network: one of `client.toml`, or the home's own node wrote one. */

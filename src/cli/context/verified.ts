@@ -1,4 +1,13 @@
-import { type NodeApi, provenNode, type QueryNode, RpcClient, rpcSource } from "../../client/index.ts";
+import {
+  type ChainClient,
+  type NodeApi,
+  provenNode,
+  provenQueries,
+  type QueryClient,
+  type QueryNode,
+  RpcClient,
+  rpcSource,
+} from "../../client/index.ts";
 import { hashOf, type LightBlock, LightClient, memoryStore, type TrustedStore } from "../../light/index.ts";
 import { fromHex } from "../../util/index.ts";
 import { ownBlockPath } from "../command/home.ts";
@@ -9,48 +18,44 @@ import { readBlock, verifiedBlockPath, writeBlock } from "./trusted-block.ts";
 const SECOND = 1_000_000_000n;
 const SECONDS_OF: Readonly<Record<string, bigint>> = { s: 1n, m: 60n, h: 3600n, d: 86_400n };
 
-interface VerifiedOptions {
+interface TrustOptions {
   readonly trust: TrustSettings;
   readonly home: string;
   /** Name of the chain, if it is known. */
   readonly chainId: string | undefined;
-  readonly io: Io;
-  /** Refuses answers that cannot be proven. */
-  readonly required: boolean;
 }
+
+/** Makes a light client over a node. */
+type MakeLight = (node: NodeApi) => LightClient;
 
 /**
- * Makes a node prove its answers from the block that `client.toml` names, otherwise from the block that the home's own node
- * wrote. Undefined without such a block, or if the node's is of another chain than `chainId`.
+ * Light clients from the block that `client.toml` names, otherwise from the block that the home's own node wrote. Undefined
+ * without such a block, or if the node's is of another chain than `chainId`.
  */
-export function verifiedNode(options: VerifiedOptions): ((node: NodeApi) => QueryNode) | undefined {
-  const { trust, home } = options;
-  if (trust.hash !== "") return (node) => provenBy(node, options, { hash: fromHex(trust.hash), root: undefined });
-  const root = readBlock(ownBlockPath(home));
-  if (root === undefined || (options.chainId ?? root.header.chainId) !== root.header.chainId) return undefined;
-  return (node) => provenBy(node, options, { hash: hashOf(root.header), root });
+export function lightClients({ trust, home, chainId }: TrustOptions): MakeLight | undefined {
+  const own = trust.hash === "" ? readBlock(ownBlockPath(home)) : undefined;
+  if (trust.hash === "" && (own === undefined || (chainId ?? own.header.chainId) !== own.header.chainId)) {
+    return undefined;
+  }
+  const hash = own === undefined ? fromHex(trust.hash) : hashOf(own.header);
+  const witnesses = trust.witnesses.split(",").filter((each) => each.trim() !== "");
+  return (node) =>
+    new LightClient({
+      root: { height: own?.header.height ?? BigInt(trust.height), hash },
+      primary: rpcSource(node.rpc),
+      witnesses: witnesses.map((each) => rpcSource(new RpcClient(each))),
+      store: newestInFile(verifiedBlockPath(home, hash), own),
+      ...(chainId === undefined ? {} : { chainId }),
+      ...(trust.period === "" ? {} : { period: nanosOf(trust.period) }),
+    });
 }
 
-interface Trusted {
-  readonly hash: Uint8Array;
-  /** The whole block, where it need not be fetched. */
-  readonly root: LightBlock | undefined;
-}
-
-function provenBy(
+/** A node that has to prove its answers; each height and each query without proof is told once. */
+export function tellingNode(
   node: NodeApi,
-  { trust, home, chainId, io, required }: VerifiedOptions,
-  { hash, root }: Trusted,
+  light: LightClient,
+  { io, required }: { readonly io: Io /** Refuses answers that cannot be proven. */; readonly required: boolean },
 ): QueryNode {
-  const nodes = trust.witnesses.split(",").filter((each) => each.trim() !== "");
-  const light = new LightClient({
-    root: { height: root?.header.height ?? BigInt(trust.height), hash },
-    primary: rpcSource(node.rpc),
-    witnesses: nodes.map((each) => rpcSource(new RpcClient(each))),
-    store: newestInFile(verifiedBlockPath(home, hash), root),
-    ...(chainId === undefined ? {} : { chainId }),
-    ...(trust.period === "" ? {} : { period: nanosOf(trust.period) }),
-  });
   const told = new Set<string>();
   const tell = (text: string): void => {
     if (!told.has(text)) io.err(`${text}\n`);
@@ -64,6 +69,25 @@ function provenBy(
       onUnproven: (path) => tell(`not verified: ${path} cannot be proven`),
     },
   );
+}
+
+/** Milliseconds for which a long command uses a verified header again: some blocks. */
+const FRESH_MS = 10_000;
+
+/** Queries for single records that the node has to prove, and the height of the newest proof. */
+export interface ProvenRecords {
+  readonly query: QueryClient;
+  /** Undefined before the first. */
+  height(): bigint | undefined;
+}
+
+export function provenRecords(chain: ChainClient, light: LightClient, required: boolean): ProvenRecords {
+  let newest: bigint | undefined;
+  const onVerified = (height: bigint): void => {
+    newest = height;
+  };
+  const query = provenQueries(chain, light, { required, freshMs: FRESH_MS, onVerified });
+  return { query, height: () => newest };
 }
 
 function nanosOf(period: string): bigint {

@@ -21,6 +21,7 @@ import {
 import { deployRequest, FileJournal } from "../../tenant/node/index.ts";
 import { EXIT, formatCoin, formatDecCoin, type IntCoin, printable, shellWord, textTable } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
+import { admitUnproven } from "../context/context.ts";
 import { ExitError } from "../errors.ts";
 import { printWarnings } from "../sdl/sdl.ts";
 import type { Io } from "../terminal/io.ts";
@@ -82,6 +83,8 @@ function runFile<R extends DeployRequest>(
       const reporter = terminalReporter((text) => io.err(text));
       try {
         printDeployed(input, await run(tenant.parts, request, reporter));
+        const height = tenant.verifiedAt();
+        if (height !== undefined) io.err(`lease, escrow and certificate verified at height ${height}\n`);
       } catch (error) {
         // An update tells its own changes so far.
         throw is(error, "interrupted") && error.hint === undefined ? whatStays(tenant, request) : error;
@@ -134,6 +137,7 @@ export function psCommand(input: CommandInput): Promise<number> {
   const { flags, io } = input;
   return runToEnd(input, (signal) =>
     asTenant(input, { tx: {}, signal }, async ({ parts }) => {
+      await admitUnproven(flags, io, "lists of deployments");
       const lines = await unlessInterrupted(() => listDeployments({ ...parts, now: Date.now }), signal);
       if (flags.text("output") === "json") {
         io.out(`${printable(JSON.stringify({ deployments: lines }))}\n`);

@@ -1,5 +1,5 @@
 import type { FlagSpec } from "../command/flag-spec.ts";
-import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS } from "../command/global-flags.ts";
+import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS, VERIFY_FLAG } from "../command/global-flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { LOG_FLAGS } from "../provider/client/log-flags.ts";
 
@@ -17,13 +17,15 @@ const TIMEOUT_FLAG: FlagSpec = {
 };
 
 /** The flags of all transactions; results are text by default. */
-const SEND_FLAGS: readonly FlagSpec[] = TX_FLAGS.map((flag) =>
-  flag.name === "output" ? { ...flag, default: "text" } : flag,
-);
+const SEND_FLAGS: readonly FlagSpec[] = [
+  VERIFY_FLAG,
+  ...TX_FLAGS.map((flag) => (flag.name === "output" ? { ...flag, default: "text" } : flag)),
+];
 
 const ASK_FLAGS: readonly FlagSpec[] = [
   { name: "from", value: "<key>", summary: "name or address of your key (default: the only one)" },
   NODE_FLAG,
+  VERIFY_FLAG,
   { ...OUTPUT_FLAG, default: "text" },
   ...KEYRING_FLAGS,
 ];

@@ -12,6 +12,8 @@ export interface Tenant extends LiveOptions {
   readonly chain: ChainClient;
   readonly signer: TxSigner;
   readonly parts: DeployParts;
+  /** Height of the newest proof; undefined where no block is trusted. */
+  verifiedAt(): bigint | undefined;
   /** The client of a provider's gateway, with the tenant's credential. */
   gateway(provider: ProviderRecord): Promise<GatewayClient>;
 }
@@ -25,12 +27,14 @@ export async function asTenant<T>(
   const context = createContext(input);
   const from = await signingKeyName(context, ["local"]);
   const signer = await keyringSigner(context, await requireSigningKey(context, from));
-  const chain = await context.chain();
-  const options = { home: context.home, chain, signer, tx, signal };
+  const { chain, proven } = await context.partly();
+  const query = proven?.query ?? chain.query;
+  const options = { home: context.home, chain, signer, tx, signal, ...(proven === undefined ? {} : { proven: query }) };
   try {
     const credential = credentialOnce(options);
-    const gateway = (provider: ProviderRecord): Promise<GatewayClient> => gatewayOf({ chain, credential }, provider);
-    return await work({ ...options, gateway, parts: await liveParts(options) });
+    const gateway = (provider: ProviderRecord): Promise<GatewayClient> => gatewayOf({ query, credential }, provider);
+    const verifiedAt = (): bigint | undefined => proven?.height();
+    return await work({ ...options, gateway, verifiedAt, parts: await liveParts(options) });
   } finally {
     chain.close();
   }

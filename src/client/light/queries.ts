@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type LightClient, type LightHeader, lightErrors } from "../../light/index.ts";
 import { isOneOf, SvcError } from "../../util/index.ts";
-import { findMethod } from "../../wire/index.ts";
+import { findMethod, wireErrors } from "../../wire/index.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { AbciQueryOptions, AbciQueryResult, NodeApi } from "../chain/node.ts";
 import { type QueryClient, queryClient } from "../chain/query.ts";
@@ -14,6 +14,8 @@ import { ChangedSince, type ProofSource, type ProvenState, provenState } from ".
 export interface VerifyOptions {
   /** Refuses queries whose answers cannot be proven; by default they are asked without proof. */
   readonly required?: boolean;
+  /** Milliseconds for which a verified header is used again; by default each query asks for the newest one. */
+  readonly freshMs?: number;
   /** Receives the height of each proven answer. */
   readonly onVerified?: (height: bigint) => void;
   /** Receives the path of each query that is asked without proof. */
@@ -39,11 +41,14 @@ export function provenNode(source: ProofSource & { readonly node: QueryNode }, o
     options.onUnproven?.(path);
     return source.node.abciQuery(path, data, query);
   };
+  const headers = new NewestHeader(source.light, options.freshMs ?? 0);
   return {
     async abciQuery(path, data, query) {
       const answer = await answerOf(path);
       if (answer === undefined) return unproven(path, data, query);
-      const proven = await prove(source, query?.height, (state) => told(answer, { state, data, options }));
+      const proven = await prove({ ...source, headers }, query?.height, (state) =>
+        told(answer, { state, data, options }),
+      );
       return proven ?? unproven(path, data, query);
     },
   };
@@ -61,21 +66,28 @@ const MEANWHILE = 2n;
  * it: that block is awaited. A node proves its last heights only, so it is asked once more if a height was too old.
  */
 async function prove<T>(
-  { node, light }: ProofSource,
+  { node, light, headers }: ProofSource & { readonly headers: NewestHeader },
   height: bigint | undefined,
   answer: (state: ProvenState) => Promise<T>,
 ): Promise<T> {
-  if (height !== undefined && height !== 0n)
+  if (height !== undefined && height !== 0n) {
     return answer(provenState(node, await light.at(height + 1n), { isNewest: false }));
-  let after: bigint | undefined;
+  }
+  let header = await headers.fresh();
+  let isNewest = true;
   for (let isAgain = false; ; ) {
-    const header = await headerAfter(light, after ?? 0n);
     try {
-      return await answer(provenState(node, header, { isNewest: after === undefined }));
+      return await answer(provenState(node, header, { isNewest }));
     } catch (error) {
-      if (error instanceof ChangedSince) after = least(error.height, header.height + MEANWHILE);
-      else if (!isAgain && isOneOf([clientErrors.noProof], error)) isAgain = true;
-      else throw error;
+      if (error instanceof ChangedSince && isNewest) {
+        const now = await headers.after(0n);
+        const changed = least(error.height, now.height + MEANWHILE);
+        header = now.height > changed ? now : await headers.after(changed);
+        isNewest = false;
+      } else if (!isAgain && isOneOf([clientErrors.noProof], error)) {
+        header = await headers.after(0n);
+        isAgain = true;
+      } else throw error;
     }
   }
 }
@@ -84,16 +96,34 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** The newest verified header, above a height. */
-async function headerAfter(light: ProofSource["light"], height: bigint): Promise<LightHeader> {
-  const deadline = performance.now() + PROOF_MS;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-    const { header } = await light.latest();
-    if (header.height > height) return header;
-    if (performance.now() > deadline) {
-      throw clientErrors.noProof(`block ${height} changed the record, and the block that proves it is not made`);
+/** The newest verified header, which may be used again for a while. */
+class NewestHeader {
+  readonly #light: ProofSource["light"];
+  readonly #freshMs: number;
+  #last: { readonly header: LightHeader; readonly at: number } | undefined;
+
+  constructor(light: ProofSource["light"], freshMs: number) {
+    this.#light = light;
+    this.#freshMs = freshMs;
+  }
+
+  async fresh(): Promise<LightHeader> {
+    const { header, at } = this.#last ?? { at: Number.NEGATIVE_INFINITY };
+    return header !== undefined && performance.now() < at + this.#freshMs ? header : this.after(0n);
+  }
+
+  /** A header above a height, which is awaited. */
+  async after(height: bigint): Promise<LightHeader> {
+    const deadline = performance.now() + PROOF_MS;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      const { header } = await this.#light.latest();
+      this.#last = { header, at: performance.now() };
+      if (header.height > height) return header;
+      if (performance.now() > deadline) {
+        throw clientErrors.noProof(`block ${height} changed the record, and the block that proves it is not made`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
-    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
@@ -119,6 +149,12 @@ async function told(
     if (error instanceof SvcError && !UNVERIFIED.has(error.codespace)) options.onVerified?.(height);
     throw error;
   }
+}
+
+/** Whether a node failed to prove an answer: the same question to it has no other end. */
+export function isUnproven(error: unknown): boolean {
+  if (!(error instanceof SvcError)) return false;
+  return error.codespace === "light" || isOneOf([clientErrors.noProof, wireErrors.badProof], error);
 }
 
 /** Codespaces of errors about the answer; all others say that the chain has no such record. */

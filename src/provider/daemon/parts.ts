@@ -103,13 +103,13 @@ export async function makeParts(request: ProviderRequest, facts: RunFacts, signa
 }
 
 async function makeBasics(request: ProviderRequest, signal: AbortSignal): Promise<Basics> {
-  const { config, client, signer, log, freeDisk } = request;
+  const { config, client, proven, signer, log, freeDisk } = request;
   const { stateDir: folder, leastFreeDisk: least, fee, minimumBalance } = config;
   const { overcommit, addressesPerOwner, bidShare, nodePortQuantity: portQuantity } = config;
   const ingress = openIngress(request);
   const others = minimumBalance === undefined ? [fee] : [fee, minimumBalance];
   return {
-    chain: chainView(client.query),
+    chain: chainView(client.query, proven),
     metrics: await openMetrics(config.metrics),
     money: new BidMoney({ address: signer.address, query: client.query, others }),
     disk: new DiskGuard({ folder, least, log, ...(freeDisk === undefined ? {} : { free: freeDisk }) }),

@@ -1,4 +1,4 @@
-import type { ChainClient, TxSigner } from "../../client/index.ts";
+import type { ChainClient, ChainQuery, TxSigner } from "../../client/index.ts";
 import type { Clock, Logger } from "../../util/index.ts";
 import type { ProviderConfig } from "./config.ts";
 
@@ -11,6 +11,8 @@ export interface GatewayIdentity {
 export interface ProviderRequest {
   readonly config: ProviderConfig;
   readonly client: ChainClient;
+  /** Queries whose answers the node proves, for leases, their money and certificates; the node is believed without. */
+  readonly proven?: ChainQuery;
   readonly signer: TxSigner;
   readonly identity: GatewayIdentity;
   /** Our own version, `v1.2.3`. */

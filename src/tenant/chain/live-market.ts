@@ -6,6 +6,7 @@ import {
   DEFAULT_GAS,
   feeFor,
   followBlocks,
+  type MarketReader,
   marketReader,
   sendTx,
   type TxOptions,
@@ -15,9 +16,9 @@ import {
   type WaitOptions,
   waitForTx,
 } from "../../client/index.ts";
-import { DEC_ONE, type IntCoin, isOneOf, sdkErrors } from "../../util/index.ts";
+import { DEC_ONE, type DecimalCoin, formatDecCoin, type IntCoin, isOneOf, sdkErrors } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
-import type { Any } from "../../wire/index.ts";
+import { type Any, formatBidId, formatLeaseId, marketErrors } from "../../wire/index.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { CommittedMessages, Market } from "../session/market.ts";
 
@@ -29,6 +30,8 @@ export type MarketTxOptions = Pick<
 
 export interface LiveMarketOptions {
   readonly chain: ChainClient;
+  /** Queries whose answers the node proves, for records that are relied on; the node is believed without. */
+  readonly proven?: ChainQuery;
   readonly signer: TxSigner;
   readonly tx: MarketTxOptions;
   /** Ends the wait for a transaction. */
@@ -50,7 +53,7 @@ const SEQUENCE_TAKEN = [sdkErrors.invalidSequence, sdkErrors.wrongSequence];
 export async function liveMarket(options: LiveMarketOptions): Promise<Market> {
   const { chain, signer } = options;
   const height = async (): Promise<bigint> => (await chain.node.status()).latestHeight;
-  return chainMarket(chain.query, {
+  const ends: MarketEnds = {
     owner: signer.address,
     chainId: await chain.chainId(),
     height,
@@ -58,7 +61,8 @@ export async function liveMarket(options: LiveMarketOptions): Promise<Market> {
     blockSeconds: () => blockSeconds(chain),
     fee: (messages) => feeOf(options.tx, messages),
     send: (messages) => sendCommitted(options, messages),
-  });
+  };
+  return chainMarket(chain.query, ends, options.proven);
 }
 
 function feeOf(tx: MarketTxOptions, messages: number): IntCoin[] {
@@ -109,24 +113,59 @@ async function committed(chain: ChainClient, answer: TxResponse, wait: WaitOptio
 /** The parts of a market that are not queries: time and transactions. */
 type MarketEnds = Pick<Market, "owner" | "chainId" | "height" | "nextBlock" | "blockSeconds" | "fee" | "send">;
 
-/** The marketplace of a chain, through its queries. */
-export function chainMarket(query: ChainQuery, ends: MarketEnds): Market {
+/** The marketplace of a chain, through its queries; records that are relied on through proven ones, if there are any. */
+export function chainMarket(query: ChainQuery, ends: MarketEnds, proven: ChainQuery = query): Market {
   const { owner } = ends;
-  const reader = marketReader(query);
+  const lists = marketReader(query);
+  const records = marketReader(proven);
   return {
     ...ends,
-    terms: reader.depositTerms,
+    ...(proven === query ? BELIEVED : confirmations(records)),
+    terms: records.depositTerms,
     async balance(denom) {
-      const { balance } = await query.call(BankQuery.method.balance, { address: owner, denom });
+      const { balance } = await proven.call(BankQuery.method.balance, { address: owner, denom });
       return BigInt(balance?.amount || "0");
     },
-    deployment: (dseq) => reader.deployment({ owner, dseq }),
-    deployments: (state) => reader.deployments({ owner, state }),
-    openOrders: (dseq) => reader.orders({ owner, dseq, state: "open" }),
-    openBids: (dseq) => reader.bids({ owner, dseq, state: "open" }),
-    leases: (dseq) => reader.leases({ owner, dseq }),
-    providers: reader.providers,
-    provider: reader.provider,
-    auditors: async (provider) => (await reader.audits(provider)).map(({ auditor }) => auditor),
+    deployment: (dseq) => records.deployment({ owner, dseq }),
+    deployments: (state) => lists.deployments({ owner, state }),
+    openOrders: (dseq) => lists.orders({ owner, dseq, state: "open" }),
+    openBids: (dseq) => lists.bids({ owner, dseq, state: "open" }),
+    leases: (dseq) => lists.leases({ owner, dseq }),
+    providers: lists.providers,
+    provider: records.provider,
+    auditors: async (provider) => (await lists.audits(provider)).map(({ auditor }) => auditor),
   };
+}
+
+type Confirmations = Pick<Market, "confirmBids" | "confirmLeases">;
+
+const BELIEVED: Confirmations = { async confirmBids() {}, async confirmLeases() {} };
+
+function confirmations(records: MarketReader): Confirmations {
+  return {
+    async confirmBids(bids) {
+      for (const { id, price } of bids) {
+        const bid = await records.bid(id);
+        // It may have ended since the list was read.
+        if (bid?.state !== "open") throw marketErrors.bidNotOpen(formatBidId(id));
+        requirePrice(`bid ${formatBidId(id)}`, price, bid.price);
+      }
+    },
+    async confirmLeases(leases) {
+      for (const { id, price } of leases) {
+        const name = `lease ${formatLeaseId(id)}`;
+        const [lease, deployment] = await Promise.all([records.lease(id), records.deployment(id)]);
+        if (lease?.state !== "active") throw deployErrors.disproved(`${name} is ${lease?.state ?? "not there"}`);
+        requirePrice(name, price, lease.price);
+        if (deployment?.state !== "active") throw deployErrors.disproved(`${name}: its deployment is not active`);
+        if ((deployment.escrow?.balance ?? 0n) === 0n)
+          throw deployErrors.disproved(`${name}: its deployment has no funds`);
+      }
+    },
+  };
+}
+
+function requirePrice(name: string, told: DecimalCoin, proven: DecimalCoin): void {
+  const [said, price] = [formatDecCoin(told), formatDecCoin(proven)];
+  if (said !== price) throw deployErrors.disproved(`${name} costs ${price} per block and not ${said}`);
 }

@@ -40,6 +40,7 @@ export async function takeBids(
     progress.note(heading + bidTable(offers, blockSeconds));
     taken.push(await choose(session, { dseq, group: spec.name }, offers));
   }
+  await unlessInterrupted(() => market.confirmBids(taken), request.signal);
   const prices = taken.map(({ id, price }) => `${formatDecCoin(price)} per block from ${id.provider}`).join(", ");
   const kind = request.policy.choice.kind === "cheapest" ? "cheapest of" : "taken of";
   const count = [...ranked.values()].reduce((sum, bids) => sum + bids.length, 0);

@@ -1,3 +1,4 @@
+import { isUnproven } from "../../client/index.ts";
 import { errorText } from "../../util/index.ts";
 import { sleep, unlessInterrupted } from "../session/clock.ts";
 import type { HostsRefusal } from "../session/gateway.ts";
@@ -81,6 +82,7 @@ async function faultOf(session: Session, group: string, { bid, host }: Offer): P
     const refusal = names.length === 0 ? undefined : await gateway.hostsRefusal(bid.id, names);
     return refusal === undefined ? undefined : { ...refusal, isOfHosts: true };
   } catch (error) {
+    if (isUnproven(error)) throw error;
     return { reason: errorText(error), isOfHosts: false };
   }
 }

@@ -51,7 +51,9 @@ export async function serviceLeases(
   service: string | undefined,
 ): Promise<readonly ServiceLease[]> {
   const deployment = await pickDeployment({ market, journal }, dseq);
-  const found = await Promise.all(activeLeases(await market.leases(deployment.dseq)).map(withProvider));
+  const active = activeLeases(await market.leases(deployment.dseq));
+  await market.confirmLeases(active);
+  const found = await Promise.all(active.map(withProvider));
   const leases = found.flat();
   const what = `deployment ${deployment.dseq}`;
   if (leases.length === 0) throw deployErrors.noLease(what, { hint: "see its state: svc deploy ps" });

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
 import {
-  type ChainClient,
+  type ChainQuery,
   GatewayClient,
   type GatewayCredential,
   GatewayRefusal,
+  isUnproven,
   type LeaseStatus,
   type ProviderRecord,
   publishedCertificates,
@@ -12,17 +13,18 @@ import { errorText } from "../../util/index.ts";
 import type { LeaseState, ManifestOutcome, PortState, ServiceState, TenantGateway } from "../session/gateway.ts";
 
 export interface LiveGatewayOptions {
-  readonly chain: ChainClient;
+  /** Queries for certificates. */
+  readonly query: ChainQuery;
   /** Called when the credential is first needed. */
   readonly credential: () => Promise<GatewayCredential>;
 }
 
 /** The client of a provider's gateway, with the tenant's credential. */
 export async function gatewayOf(
-  { chain, credential }: LiveGatewayOptions,
+  { query, credential }: LiveGatewayOptions,
   { address, hostUri }: ProviderRecord,
 ): Promise<GatewayClient> {
-  const certificateOf = publishedCertificates(chain.query);
+  const certificateOf = publishedCertificates(query);
   return new GatewayClient({ provider: address, hostUri, certificateOf, credential: await credential() });
 }
 
@@ -33,7 +35,7 @@ const REACH_MS = 10_000;
 export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecord): TenantGateway {
   return {
     async reach() {
-      const certificateOf = publishedCertificates(options.chain.query);
+      const certificateOf = publishedCertificates(options.query);
       const { address, hostUri } = provider;
       await new GatewayClient({ provider: address, hostUri, certificateOf, timeoutMs: REACH_MS }).version();
     },
@@ -42,6 +44,7 @@ export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecor
         await (await gatewayOf(options, provider)).sendManifest(dseq, manifest);
         return { kind: "taken" };
       } catch (error) {
+        if (isUnproven(error)) throw error;
         return manifestOutcome(error);
       }
     },
@@ -58,6 +61,7 @@ export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecor
         await (await gatewayOf(options, provider)).checkHosts(order, hosts);
         return undefined;
       } catch (error) {
+        if (isUnproven(error)) throw error;
         // Whatever may pass, and providers that do not know the question, is left to the manifest.
         const outcome = manifestOutcome(error);
         return outcome.kind === "refused" ? outcome : undefined;

@@ -1,5 +1,5 @@
 import { ensureClientCertificate, tenantCredential } from "../../certs/index.ts";
-import type { ChainClient, GatewayCredential, TxSigner } from "../../client/index.ts";
+import type { ChainClient, ChainQuery, GatewayCredential, TxSigner } from "../../client/index.ts";
 import { steadyClock } from "../../util/index.ts";
 import { liveMarket, type MarketTxOptions } from "../chain/live-market.ts";
 import type { DeployParts } from "../session/session.ts";
@@ -10,6 +10,8 @@ import { networkProbe } from "./probe.ts";
 export interface LiveOptions {
   readonly home: string;
   readonly chain: ChainClient;
+  /** Queries whose answers the node proves, for records that are relied on; the node is believed without. */
+  readonly proven?: ChainQuery;
   readonly signer: TxSigner;
   readonly tx: MarketTxOptions;
   readonly signal: AbortSignal;
@@ -17,11 +19,11 @@ export interface LiveOptions {
 
 /** The parts of a deployment over the network. */
 export async function liveParts(options: LiveOptions): Promise<DeployParts> {
-  const { home, chain } = options;
+  const { home, chain, proven = chain.query } = options;
   const credential = credentialOnce(options);
   return {
     market: await liveMarket(options),
-    openGateway: (provider) => liveGateway({ chain, credential }, provider),
+    openGateway: (provider) => liveGateway({ query: proven, credential }, provider),
     journal: new FileJournal(home),
     probe: networkProbe,
     clock: steadyClock,

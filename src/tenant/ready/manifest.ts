@@ -14,8 +14,9 @@ export interface Leased {
   readonly provider: ProviderRecord;
 }
 
-/** The leases with their providers' records. */
+/** The leases, confirmed, with their providers' records: a manifest may hold secrets. */
 export async function withProviders({ market }: Session, leases: readonly LeaseRecord[]): Promise<readonly Leased[]> {
+  await market.confirmLeases(leases);
   return Promise.all(
     leases.map(async (lease) => {
       const provider = await market.provider(lease.id.provider);

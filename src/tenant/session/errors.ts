@@ -19,4 +19,5 @@ export const deployErrors = defineErrors("deploy", {
   noLease: [14, "the deployment has no lease"],
   denom: [16, "another denomination"],
   deposit: [17, "the deposit is too small"],
+  disproved: [18, "the chain proves otherwise", "the node lies or is behind: name another one with --node"],
 });

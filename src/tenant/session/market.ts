@@ -38,6 +38,12 @@ export interface Market {
   openBids(dseq: bigint): Promise<readonly BidRecord[]>;
   /** Leases in every state. */
   leases(dseq: bigint): Promise<readonly PaidLease[]>;
+  /**
+   * Rejects with `deployErrors.disproved` unless bids or leases of a list are in force at their prices, as the chain proves.
+   * Resolves at once where no block is trusted.
+   */
+  confirmBids(bids: readonly BidRecord[]): Promise<void>;
+  confirmLeases(leases: readonly LeaseRecord[]): Promise<void>;
   providers(): Promise<readonly ProviderRecord[]>;
   provider(address: string): Promise<ProviderRecord | undefined>;
   /** Who has signed attributes of the provider. */

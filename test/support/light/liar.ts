@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseNodeAddress } from "../../../src/client/index.ts";
 
 type Json = ReturnType<typeof JSON.parse>;
 
@@ -19,12 +20,13 @@ export interface Liar {
 }
 
 export async function startLiar(node: string): Promise<Liar> {
+  const { origin } = parseNodeAddress(node).http;
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     const asked: Json = JSON.parse(body.toString());
-    const answer: Json = await (await fetch(node, { method: "POST", body })).json();
+    const answer: Json = await (await fetch(origin, { method: "POST", body })).json();
     const [calls = [], answers = []] = [asked, answer].map((each) => [each].flat());
     liar.requests.push(calls.map(({ method }: Json) => method));
     for (const [i, each] of answers.entries()) {
@@ -32,6 +34,8 @@ export async function startLiar(node: string): Promise<Liar> {
     }
     response.end(JSON.stringify(answer));
   });
+  // Clients ask for blocks where no websocket is.
+  server.on("upgrade", (_, socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const liar: Liar = {
     url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -45,12 +49,20 @@ export async function startLiar(node: string): Promise<Liar> {
   return liar;
 }
 
-/** Lies in the proven answers about a store. */
-export function inStore(name: string, change: (response: Json) => void): Lie {
-  return (method, { path, prove }, result) => {
-    if (method === "abci_query" && path === `/store/${name}/key` && prove) change(result.response);
+/** Lies in the proven answers about a store, or about its keys that begin with a byte, in hexadecimal. */
+export function inStore(name: string, change: (response: Json) => void, prefix = ""): Lie {
+  return (method, { path, prove, data }, result) => {
+    const isMeant = method === "abci_query" && path === `/store/${name}/key` && prove;
+    if (isMeant && String(data).startsWith(prefix)) change(result.response);
     return result;
   };
+}
+
+/** Another value than the proven one. */
+export function otherValue(response: Json): void {
+  const bytes = Buffer.from(response.value ?? "", "base64");
+  const last = bytes.length - 1;
+  response.value = last < 0 ? btoa("1") : Buffer.from(bytes.with(last, (bytes[last] ?? 0) ^ 1)).toString("base64");
 }
 
 /** Lies in headers and their votes. */

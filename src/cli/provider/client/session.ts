@@ -48,7 +48,7 @@ export async function openTenant(input: CommandInput): Promise<TenantSession> {
     context,
     owner: sender.address,
     chain,
-    gateway: async (provider) => gatewayOf({ chain, credential }, await findProvider(chain, provider)),
+    gateway: async (provider) => gatewayOf({ query: chain.query, credential }, await findProvider(chain, provider)),
   };
 }
 

@@ -83,8 +83,9 @@ async function runUntil(stop: Promise<unknown>, signal: AbortSignal, prepared: P
   const driver = await openDriver({ cluster, leases, address, plane, log, signal });
   try {
     const config = { ...settings, driver, ...(plane === undefined ? {} : { plane }) };
-    const client = await context.chain();
-    const request = { config, client, signer, identity, version: VERSION, log, signal };
+    const { chain: client, proven } = await context.partly();
+    const records = proven === undefined ? {} : { proven: proven.query };
+    const request = { config, client, ...records, signer, identity, version: VERSION, log, signal };
     const provider = await runProvider(request).catch(async (error: unknown) => {
       // A provider that never ran leaves no process behind.
       await plane?.abandon();

@@ -1,6 +1,6 @@
 import { CLUSTER_KINDS } from "../../../provider/index.ts";
 import type { FlagSpec } from "../../command/flag-spec.ts";
-import { GLOBAL_FLAGS, KEYRING_FLAGS, NODE_FLAG, TEXT_OUTPUT } from "../../command/global-flags.ts";
+import { GLOBAL_FLAGS, KEYRING_FLAGS, NODE_FLAG, TEXT_OUTPUT, VERIFY_FLAG } from "../../command/global-flags.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { BIDS, FEES } from "./bid-settings.ts";
 import { clusterFlags, placeFlags } from "./cluster.ts";
@@ -8,6 +8,7 @@ import { CLUSTER, LEASES } from "./settings.ts";
 
 const CHAIN_FLAGS: readonly FlagSpec[] = [
   NODE_FLAG,
+  VERIFY_FLAG,
   { name: "from", value: "<key>", summary: "name or address of the provider's key" },
   ...Object.values(FEES),
   ...KEYRING_FLAGS,
