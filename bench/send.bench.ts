@@ -90,7 +90,7 @@ function block(app: SvcApplication, height: bigint, txs: readonly Uint8Array[], 
   return results;
 }
 
-function must({ code, log }: { code: number; log: string }): void {
+function must({ code, log }: { code: number; log: string | undefined }): void {
   if (code !== 0) throw new Error(log);
 }
 

@@ -6,5 +6,6 @@ export type * from "./application.ts";
 export * from "./block.ts";
 export * from "./claims.ts";
 export * from "./consensus.ts";
+export * from "./logs.ts";
 export type * from "./results.ts";
 export type * from "./snapshots.ts";

@@ -6,8 +6,8 @@ export interface TxResult {
   readonly code: number;
   readonly codespace: string;
   readonly data: Uint8Array;
-  /** After a success the JSON of the logs, after a failure the error text. */
-  readonly log: string;
+  /** After a failure the error text, after a success the JSON of the logs; `logOf` makes it from the events if it is missing. */
+  readonly log: string | undefined;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
   readonly events: readonly AppEvent[];
@@ -19,6 +19,7 @@ export interface AppEvent {
 }
 
 export interface CheckTxResult extends TxResult {
+  readonly log: string;
   /** The transaction's claim while it waits; undefined if it could not be read. */
   readonly claim: Claim | undefined;
 }

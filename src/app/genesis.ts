@@ -116,7 +116,7 @@ function takeItem(walk: LongListWalk, item: JsonValue, index: number): readonly 
 }
 
 /** Runs a transaction of genesis; the result has its error. */
-type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
+type RunTx = (tx: Uint8Array) => { readonly code: number; readonly log: string | undefined };
 
 /**
  * Imports an `app_state` in the order of the modules, runs its transactions, and returns the voters of the first block.

@@ -1,4 +1,4 @@
-import type { AppEvent } from "../abci/index.ts";
+import { type AppEvent, EVENTS_ALONE, MESSAGE_INDEX } from "../abci/index.ts";
 import { append } from "../util/index.ts";
 
 /** An event in emission order; attribute values are plain text. */
@@ -12,17 +12,7 @@ export interface EventMark {
   readonly value: string;
 }
 
-/**
- * Events that the ecosystem added after logs went out of use: a result has them among its events and not in its log.
- * Only sender and receiver of a message's events are searchable; the rest can be found by `transfer`, and would be a
- * fifth of the index.
- */
-export const EVENTS_ALONE: ReadonlySet<string> = new Set(["coin_spent", "coin_received"]);
-
 const NO_MARKS: readonly EventMark[] = [];
-
-/** Key of the last attribute of a message's events. */
-export const MESSAGE_INDEX = "msg_index";
 
 /** The mark of the events of a message: its index in the transaction. */
 export function messageMark(index: number): EventMark {

@@ -15,8 +15,6 @@ export interface MessageRoute {
    * action itself, because newer tools search for that.
    */
   readonly actions: readonly string[];
-  /** Whether the events of the fee belong to the log of this message (the marketplace's messages). */
-  readonly logsFee: boolean;
 }
 
 /** Where a query goes, and the spelling in which it was asked. */
@@ -72,7 +70,6 @@ export class Router {
       method,
       message: name,
       actions: [...new Set([action, ...urls])],
-      logsFee: typeName.startsWith("svc."),
     });
   }
 }

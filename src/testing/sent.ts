@@ -1,11 +1,12 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { TxResult } from "../abci/index.ts";
+import { logOf, type TxResult } from "../abci/index.ts";
 import { assert } from "../util/index.ts";
 import { TxMsgDataSchema } from "../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { decodeMessage, unpackAs } from "../wire/index.ts";
 
 /** Result of a sent transaction with its readable parts. */
 export interface SentTx extends TxResult {
+  readonly log: string;
   readonly height: bigint;
   /** Entries of the log: for each message its events, merged by type. */
   readonly logs: readonly { readonly events: readonly LoggedEvent[] }[];
@@ -20,9 +21,11 @@ export interface LoggedEvent {
 }
 
 export function sentTx(result: TxResult, height: bigint): SentTx {
-  const logs: SentTx["logs"] = result.code === 0 ? JSON.parse(result.log) : [];
+  const log = logOf(result);
+  const logs: SentTx["logs"] = result.code === 0 ? JSON.parse(log) : [];
   return {
     ...result,
+    log,
     height,
     logs,
     response(schema, index = 0) {

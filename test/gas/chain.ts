@@ -1,4 +1,4 @@
-import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS, type TxResult } from "../../src/abci/index.ts";
+import { DEFAULT_CONSENSUS_PARAMS, logOf, NO_VOTERS, type TxResult } from "../../src/abci/index.ts";
 import { createApp, type SvcApplication } from "../../src/app/index.ts";
 import { AuthKeeper } from "../../src/modules/auth/index.ts";
 import { type Database, memoryDatabase } from "../../src/store/index.ts";
@@ -134,7 +134,7 @@ export class GasChain {
   mustRun(...txs: readonly GasTx[]): BlockCost {
     const cost = this.block(txs.map((tx) => this.sign(tx)));
     const failed = cost.results.find(({ code }) => code !== 0);
-    if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${failed.log.slice(0, 400)}`);
+    if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${logOf(failed).slice(0, 400)}`);
     return cost;
   }
 

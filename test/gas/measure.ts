@@ -1,3 +1,4 @@
+import { logOf } from "../../src/abci/index.ts";
 import type { GasCase } from "./cases/index.ts";
 import type { BlockCost, GasChain } from "./chain.ts";
 
@@ -80,7 +81,7 @@ function gasOfOne(prepare: GasCase["prepare"]): bigint {
 
 function succeeded(block: BlockCost): BlockCost {
   const failed = block.results.find(({ code }) => code !== 0);
-  if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${failed.log.slice(0, 300)}`);
+  if (failed !== undefined) throw new Error(`${failed.codespace}/${failed.code}: ${logOf(failed).slice(0, 300)}`);
   return block;
 }
 

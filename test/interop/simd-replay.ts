@@ -8,7 +8,7 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS, type VoteInfo } from "../../src/abci/index.ts";
+import { DEFAULT_CONSENSUS_PARAMS, logOf, NO_VOTERS, type VoteInfo } from "../../src/abci/index.ts";
 import { createApp, type SvcApplication } from "../../src/app/index.ts";
 import { moduleAddress } from "../../src/crypto/index.ts";
 import { memoryDatabase } from "../../src/store/index.ts";
@@ -211,7 +211,7 @@ export class Replay {
     this.app.commit();
     const good = result.txResults.filter(({ code }) => code === 0).flatMap(({ events }) => events);
     const outcomes = result.txResults.map(
-      ({ code, codespace, log }): Outcome => ({ code: code === 0 ? "" : `${codespace}/${code}`, log }),
+      (each): Outcome => ({ code: each.code === 0 ? "" : `${each.codespace}/${each.code}`, log: logOf(each) }),
     );
     return { outcomes, events: [...result.events, ...good] as readonly Told[] };
   }

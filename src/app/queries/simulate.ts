@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AppQuery } from "../../abci/index.ts";
+import { type AppQuery, logOf } from "../../abci/index.ts";
 import { type BoundService, bindSome, type TxEnvironment, type TxRunner } from "../../runtime/index.ts";
 import { sdkErrors } from "../../util/index.ts";
 import {
@@ -71,7 +71,7 @@ function simulate(
     gasInfo: { gasWanted: outcome.gasWanted, gasUsed: outcome.gasUsed },
     result: {
       data: outcome.data,
-      log: outcome.log,
+      log: logOf(outcome),
       events: outcome.events.map(({ type, attributes }) => ({ type, attributes: [...attributes] })),
       msgResponses: results.map((result) => result.response),
     },

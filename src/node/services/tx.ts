@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { logOf } from "../../abci/index.ts";
 import {
   blockIdMessage,
   blockMessage,
@@ -187,6 +188,7 @@ function decodeTxMessage(tx: Uint8Array): Tx {
 /** A committed transaction in the form of the era's results. */
 async function txResponse(chain: ChainSource, found: FoundTx, namespace: Namespace): Promise<TxResponse> {
   const { hash, height, result, tx } = found;
+  const log = logOf(result);
   const time = (await chain.blocks.record(height))?.header.time ?? 0n;
   return create(TxResponseSchema, {
     height,
@@ -194,8 +196,8 @@ async function txResponse(chain: ChainSource, found: FoundTx, namespace: Namespa
     codespace: result.codespace,
     code: result.code,
     data: toHexUpper(result.data),
-    rawLog: result.log,
-    logs: result.code === 0 ? readLogs(result.log) : [],
+    rawLog: log,
+    logs: result.code === 0 ? readLogs(log) : [],
     gasWanted: result.gasWanted,
     gasUsed: result.gasUsed,
     tx: makeAny(toNamespace("/sdk.tx.v1beta1.Tx", namespace), tx),

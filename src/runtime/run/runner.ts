@@ -22,7 +22,7 @@ import {
 } from "../gas/gas.ts";
 import { StatusError } from "../requests/query-failure.ts";
 import type { Router } from "../router.ts";
-import { type MessageResult, runMessages, successLog } from "./messages.ts";
+import { type MessageResult, runMessages } from "./messages.ts";
 import { TxCache } from "./tx-cache.ts";
 
 /** Result of a transaction, in the fields of `ExecTxResult`. */
@@ -31,15 +31,20 @@ export interface TxOutcome {
   readonly codespace: string;
   /** `TxMsgData` with the responses. */
   readonly data: Uint8Array;
-  /** JSON of the logs, or the text of the error. */
-  readonly log: string;
+  /** The text of the error. `logOf` makes the log of a success from the events. */
+  readonly log: string | undefined;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
   readonly events: readonly Event[];
 }
 
+/** The outcome of a check or a failure, which have no events of messages. */
+interface PlainOutcome extends TxOutcome {
+  readonly log: string;
+}
+
 /** Outcome of the checks, with the facts that the mempool needs. */
-export interface CheckOutcome extends TxOutcome {
+export interface CheckOutcome extends PlainOutcome {
   /** Undefined when the transaction could not be read. */
   readonly claim: Claim | undefined;
 }
@@ -210,7 +215,7 @@ export class TxRunner {
     }
   }
 
-  #fail(run: Run, error: unknown): TxOutcome {
+  #fail(run: Run, error: unknown): PlainOutcome {
     if (isPanic(error)) this.#report({ item: "transaction", height: run.height, error });
     return run.fail(error);
   }
@@ -272,7 +277,7 @@ class Run {
   }
 
   /** Outcome of a successful check. */
-  pass({ gasLimit }: PreparedTx): TxOutcome {
+  pass({ gasLimit }: PreparedTx): PlainOutcome {
     return {
       code: 0,
       codespace: "",
@@ -302,33 +307,23 @@ class Run {
   }
 
   succeed(results: readonly MessageResult[]): TxOutcome {
-    const perMessage = results.map(({ events }) => events);
     const data = create(TxMsgDataSchema, { msgResponses: results.map(({ response }) => response) });
     return {
       code: 0,
       codespace: "",
       data: results.length === 0 ? NOTHING : encodeMessage(TxMsgDataSchema, data),
-      log: successLog(this.#withFee(perMessage)),
+      log: undefined,
       gasWanted: this.tx?.gasLimit ?? 0n,
       gasUsed: this.#gas.used,
-      events: [this.#anteEvents, ...perMessage].flat(),
+      events: [this.#anteEvents, ...results.map(({ events }) => events)].flat(),
     };
   }
 
   /** The events of the ante checks stay, since the fee was paid. Events of failed messages are dropped. */
-  fail(error: unknown): TxOutcome {
+  fail(error: unknown): PlainOutcome {
     const { codespace, code, log } = failureOf(error);
     const gasWanted = this.tx?.gasLimit ?? 0n;
     return { code, codespace, data: NOTHING, log, gasWanted, gasUsed: this.#gas.used, events: this.#anteEvents };
-  }
-
-  /** The fee's transfer belongs to the log of the first message when that is one of the marketplace. */
-  #withFee(perMessage: readonly (readonly Event[])[]): (readonly Event[])[] {
-    const [first, ...rest] = perMessage;
-    if (first === undefined || this.tx?.messages[0]?.route.logsFee !== true) return [...perMessage];
-    const fee = this.#anteEvents.filter(({ type }) => type === "transfer" || type === "message");
-    const [action, ...own] = first;
-    return [action === undefined ? fee : [action, ...fee, ...own], ...rest];
   }
 
   #onBranch<T>(work: (ctx: Context) => T): T {

@@ -206,7 +206,7 @@ function claimOf({ senders, number, until, price }: Parsed): Claim {
   return { signers, payer: senders[0] ?? "", fee: [], gasPrice: price, timeoutHeight: until };
 }
 
-function result(error: string | undefined): TxResult {
+function result(error: string | undefined): Omit<CheckTxResult, "claim"> {
   return {
     code: error === undefined ? 0 : 1,
     codespace: error === undefined ? "" : "kv",

@@ -8,6 +8,7 @@ import {
   consensusParamsOf,
   consensusParamsProblems,
   type FinalizeBlockResult,
+  logOf,
   type Misbehavior,
   type Snapshot,
   type TxResult,
@@ -98,8 +99,9 @@ export function txResultInit(result: TxResult) {
 }
 
 /** Fields that results of checks and of blocks have in common. */
-export function resultInit({ code, codespace, data, log, gasWanted, gasUsed, events }: TxResult) {
-  return { code, codespace, data, log, gasWanted, gasUsed, events: events.map(eventInit) };
+export function resultInit(result: TxResult) {
+  const { code, codespace, data, gasWanted, gasUsed, events } = result;
+  return { code, codespace, data, log: logOf(result), gasWanted, gasUsed, events: events.map(eventInit) };
 }
 
 export function blockResultInit(result: FinalizeBlockResult): MessageInitShape<typeof ResponseFinalizeBlockSchema> {

@@ -8,7 +8,7 @@ const text = fc.oneof(fc.constant(""), fc.string(), fc.string({ unit: "grapheme"
 const attributes = fc.array(fc.record({ key: text, value: text, index: fc.boolean() }), { maxLength: 5 });
 const gas = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-test("a result has the bytes of its message, and is read as it was written", () => {
+test("a result has the bytes of its message, and is read as it was written, a success without a log", () => {
   const results = fc.record({
     code: fc.nat(2 ** 31),
     codespace: text,
@@ -22,7 +22,9 @@ test("a result has the bytes of its message, and is read as it was written", () 
     fc.property(results, (result) => {
       const bytes = encodeTxResult(result);
       expect(bytes).toEqual(toBinary(ExecTxResultSchema, create(ExecTxResultSchema, result)));
-      expect(decodeTxResult(bytes)).toMatchObject(result);
+      const { code, log } = result;
+      expect(decodeTxResult(bytes)).toMatchObject({ ...result, log: code === 0 && log === "" ? undefined : log });
+      expect(encodeTxResult({ ...result, log: undefined })).toEqual(encodeTxResult({ ...result, log: "" }));
     }),
     { numRuns: 30 },
   );

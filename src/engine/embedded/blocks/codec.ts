@@ -94,7 +94,7 @@ export function encodeTxResult(result: TxResult, writer = new BinaryWriter()): U
   const { code, data, log, gasWanted, gasUsed, events, codespace } = result;
   if (code !== 0) writer.tag(1, WireType.Varint).uint32(code);
   if (data.length > 0) writer.tag(2, WireType.LengthDelimited).bytes(data);
-  if (log !== "") writer.tag(3, WireType.LengthDelimited).string(log);
+  if (log !== undefined && log !== "") writer.tag(3, WireType.LengthDelimited).string(log);
   if (gasWanted !== 0n) writer.tag(5, WireType.Varint).int64(gasWanted);
   if (gasUsed !== 0n) writer.tag(6, WireType.Varint).int64(gasUsed);
   for (const event of events) writeEvent(writer.tag(7, WireType.LengthDelimited).fork(), event).join();
@@ -118,8 +118,9 @@ export function decodeTxResult(bytes: Uint8Array): TxResult {
   return txResultOf(fromBinary(ExecTxResultSchema, bytes));
 }
 
+/** Results of successes are stored without a log, which follows from their events. */
 function txResultOf({ $typeName, $unknown, info, ...result }: ExecTxResult): TxResult {
-  return result;
+  return { ...result, log: result.code === 0 && result.log === "" ? undefined : result.log };
 }
 
 export type EventInit = Omit<Event, "$typeName" | "$unknown" | "attributes"> & {

@@ -72,12 +72,13 @@ function roomFor(): (bytes: number) => void {
 
 /** The approximate bytes of a transaction with its result. */
 function txBytes({ tx, result }: FoundTx): number {
-  let bytes = tx.length + result.data.length + result.log.length;
+  let events = 0;
   for (const { type, attributes } of result.events) {
-    bytes += type.length;
-    for (const { key, value } of attributes) bytes += key.length + value.length + ATTRIBUTE_BYTES;
+    events += type.length;
+    for (const { key, value } of attributes) events += key.length + value.length + ATTRIBUTE_BYTES;
   }
-  return bytes;
+  // A log that is made from the events holds the same texts.
+  return tx.length + result.data.length + events + (result.log?.length ?? events);
 }
 
 function txPlaces(at: Searchable, query: Query): number[] {

@@ -1,4 +1,10 @@
-import type { AppEvent, ConsensusParams, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
+import {
+  type AppEvent,
+  type ConsensusParams,
+  logOf,
+  type TxResult,
+  type ValidatorUpdate,
+} from "../../../abci/index.ts";
 import {
   BLOCK_PROTOCOL,
   type Block,
@@ -74,7 +80,7 @@ export function txResultJson(result: TxResult) {
   return {
     code: result.code,
     data: result.data.length === 0 ? null : toBase64(result.data),
-    log: result.log,
+    log: logOf(result),
     info: "",
     gas_wanted: result.gasWanted.toString(),
     gas_used: result.gasUsed.toString(),
