@@ -117,7 +117,7 @@ describe("postings", () => {
             key,
             list.sort((x, y) => x - y),
           ]);
-          database.write(postings.writes(BigInt(i + 1), new Map(sorted)));
+          database.write(postings.writes(BigInt(i + 1), sorted));
         }
         for (const term of ["a", "b", "c"]) {
           const found = [...postings.find(term, { from: BigInt(low), to: BigInt(high) })];
@@ -137,7 +137,7 @@ describe("postings", () => {
     const postings = new Postings(database);
     const many = new Map(Array.from({ length: 40_000 }, (_, i): [string, number[]] => [`filler ${i}`, [0]]));
     const term = termText("tx", "a.b", "c");
-    for (const height of [10n, 20n, 30n]) database.write(postings.writes(height, new Map([...many, [term, [1, 7]]])));
+    for (const height of [10n, 20n, 30n]) database.write(postings.writes(height, [...many, [term, [1, 7]]]));
     const found = [...new Postings(database).find(term, { from: 1n, to: 99n })];
     expect(found).toEqual([10n, 20n, 30n].map((height) => ({ height, indexes: [1, 7] })));
     expect([...database.table("index/epochs").iterate()]).toHaveLength(2);

@@ -5,7 +5,7 @@ import type { ExecutedBlock } from "../blocks/block-records.ts";
 import type { BlockReader } from "../blocks/block-store.ts";
 import { txHash } from "../blocks/hashes.ts";
 import type { ExecutedTx } from "../blocks/tx-rows.ts";
-import { POSTING_TABLES, Postings, PostingsReader, termText } from "./postings.ts";
+import { POSTING_TABLES, Postings, PostingsReader, type Term, termText } from "./postings.ts";
 
 /** First 16 bytes of a transaction's hash -> height, index. */
 const TX_HASHES = "index/txs";
@@ -60,7 +60,7 @@ export class TxReader {
     const terms = blockTerms({ events: record.events, txResults: txs.map(({ result }) => result) });
     const writes: Write[] = [{ table: BLOCK_HASHES, key: shortHash(record.commit.blockId.hash), value: null }];
     for (const { tx } of txs) writes.push({ table: TX_HASHES, key: shortHash(txHash(tx)), value: null });
-    append(writes, this.postings.removals(height, terms.keys()));
+    append(writes, this.postings.removals(height, terms));
     return writes;
   }
 
@@ -116,14 +116,14 @@ export class TxIndex extends TxReader {
 }
 
 /** Every indexed attribute of a block's transactions and of the block itself, with the transactions it occurs in. */
-function blockTerms({ events, txResults }: Pick<ExecutedBlock, "events" | "txResults">): Map<string, number[]> {
-  const terms = new Map<string, number[]>();
+function blockTerms({ events, txResults }: Pick<ExecutedBlock, "events" | "txResults">): Term[] {
+  const terms: Term[] = [];
   const txs = new Attributes();
   for (const [i, result] of txResults.entries()) txs.add(result.events, i);
-  for (const [key, value, indexes] of txs.all()) terms.set(termText("tx", key, value), indexes);
+  for (const [key, value, indexes] of txs.all()) terms.push([termText("tx", key, value), indexes]);
   const own = new Attributes();
   own.add(events, 0);
-  for (const [key, value] of own.all()) terms.set(termText("block", key, value), []);
+  for (const [key, value] of own.all()) terms.push([termText("block", key, value), []]);
   return terms;
 }
 
