@@ -22,11 +22,16 @@ export function fromHex(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
 }
 
-/** Standard base64 with padding. */
-export function toBase64(bytes: Uint8Array): string {
+/** One character for each byte. */
+export function toLatin1(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return btoa(text);
+  return text;
+}
+
+/** Standard base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(toLatin1(bytes));
 }
 
 /** Decodes standard base64 with padding, strictly (the browser's own decoder does without). */
