@@ -16,6 +16,12 @@ it("takes the client from X-Forwarded-For of a trusted proxy alone", () => {
   expect(clients.of(request("10.0.0.1", "2001:db8:0:1::7"))).toBe("2001:db8:0:1::/64");
 });
 
+it("takes the other end of the connection without trusted proxies", () => {
+  const clients = new Clients();
+  expect(clients.of(request("::ffff:10.0.0.1", "203.0.113.7"))).toBe("10.0.0.1");
+  expect(clients.of(request("2001:db8:0:1::7", "203.0.113.7"))).toBe("2001:db8:0:1::/64");
+});
+
 it("admits twice the requests of a second at once, of each client by itself, and all of this machine", () => {
   const clients = new Clients({ trustedProxies: [], requestsPerSecond: 2 });
   const admitted = (client: string) => Array.from({ length: 6 }, () => clients.admits(client)).filter(Boolean).length;

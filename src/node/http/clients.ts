@@ -39,18 +39,23 @@ const NO_LIMITS: ClientLimits = { trustedProxies: [], requestsPerSecond: Number.
 /** Limits the requests of each client; programs on the same machine are not limited. */
 export class Clients {
   readonly #proxies: BlockList;
+  /** Without proxies, which is the default, an address needs no look-up for each request. */
+  readonly #hasProxies: boolean;
   readonly #rate: RateLimit;
 
   constructor({ trustedProxies, requestsPerSecond }: ClientLimits = NO_LIMITS) {
     this.#proxies = parseNetworks(trustedProxies);
+    this.#hasProxies = trustedProxies.length > 0;
     this.#rate = new RateLimit(BURST_SECONDS * requestsPerSecond, requestsPerSecond);
   }
 
   /** The network that sent a request. */
   of({ socket, headers }: ClientRequest): string {
+    const address = clientAddress(socket);
+    if (!this.#hasProxies) return clientNetwork(address);
     const forwardedFor = headers["x-forwarded-for"];
     const hops = Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor;
-    return clientNetwork(forwardedClient(clientAddress(socket), hops, this.#proxies));
+    return clientNetwork(forwardedClient(address, hops, this.#proxies));
   }
 
   /** Whether connections of an address belong to several clients: a trusted proxy's, or programs on this machine. */
