@@ -3,6 +3,8 @@ import { describe, expect, it, vi } from "vitest";
 import { forgeCertificate } from "../../../test/support/chain/index.ts";
 import { LightChain, member } from "../../../test/support/light/chain.ts";
 import { simulateMarket } from "../../../test/support/market-run.ts";
+import { Rng } from "../../../test/support/rng.ts";
+import { sized } from "../../../test/support/runs.ts";
 import { SvcError } from "../../util/index.ts";
 import { Query as Auth, BaseAccountSchema, ModuleAccountSchema } from "../../wire/gen/sdk/auth/v1beta1/auth_pb.js";
 import { Query as Bank } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
@@ -19,10 +21,11 @@ import { Query as Provider } from "../../wire/gen/svc/provider/v1beta1/provider_
 import { decodeAddress, encodeAddress, publicKeyToAny, toJson, unpackAs } from "../../wire/index.ts";
 import type { AbciQueryOptions } from "../chain/node.ts";
 import { queryClient } from "../chain/query.ts";
-import { provenNode, type VerifyOptions } from "./queries.ts";
+import { isUnproven, provenNode, type VerifyOptions } from "./queries.ts";
 import type { ProofSource } from "./state.ts";
 
 const SEED = Number(process.env.SEED ?? 4711);
+const LYING_QUERIES = sized(150, 3_000);
 const { chain } = simulateMarket(SEED, 60, { retentionBlocks: 100n });
 const { app } = chain;
 stake();
@@ -258,6 +261,50 @@ describe(`proven answers after a market run of seed ${SEED}`, () => {
         await expect(ask, store).rejects.toMatchObject({ codespace: "wire", code: 2 });
       }
     }
+  });
+
+  it("are never false where the node lies in one field of one answer in a hundred", async () => {
+    const rng = new Rng(SEED);
+    let lies = 0;
+    const flipped = (bytes: Uint8Array) => {
+      const at = rng.below(bytes.length);
+      return bytes.map((byte, i) => (i === at ? byte ^ (1 << rng.below(8)) : byte));
+    };
+    const node = nodeOf();
+    const original = node.abciQueries;
+    node.abciQueries = async (queries) => {
+      const answers = await original(queries);
+      return answers.map((each, i) => {
+        if (queries[i]?.prove !== true || rng.below(100) > 0) return each;
+        lies += 1;
+        const { value, proofOps } = each;
+        const [place, op] = [rng.below(value.length === 0 ? 3 : 4), rng.below(proofOps.length)];
+        if (place === 0) return { ...each, proofOps: proofOps.filter((_, at) => at !== op) };
+        if (place === 3) return { ...each, value: flipped(value) };
+        const part = place === 1 ? "key" : "data";
+        return {
+          ...each,
+          proofOps: proofOps.map((one, at) => (at === op ? { ...one, [part]: flipped(one[part]) } : one)),
+        };
+      });
+    };
+    const { proven } = clients({ required: true }, node);
+    const ids = deployments.flatMap(({ deployment }) => deployment?.deploymentId ?? []);
+    let refused = 0;
+    for (let i = 0; i < LYING_QUERIES; i += 1) {
+      const id = ids[rng.below(ids.length)] ?? { owner: "", dseq: 0n };
+      const expected = await plain.call(Deployment.method.deployment, { id });
+      const found = await proven.call(Deployment.method.deployment, { id }).catch((error: unknown) => {
+        expect(isUnproven(error), String(error)).toBe(true);
+        refused += 1;
+        return expected;
+      });
+      expect(toJson(Deployment.method.deployment.output, found)).toEqual(
+        toJson(Deployment.method.deployment.output, expected),
+      );
+    }
+    expect(lies).toBeGreaterThan(LYING_QUERIES / 40);
+    expect(refused).toBeGreaterThan(0);
   });
 
   it("are refused under the header of another height", async () => {
