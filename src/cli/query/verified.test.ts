@@ -61,6 +61,23 @@ describe("a query with a trusted block", () => {
     }
   });
 
+  it("is proven at an older height, and at the newest one by the next block", async () => {
+    const newest = Number((await chain.query("block")).block.header.height);
+    for (const height of [newest - 1, newest]) {
+      const plain = await balance(`--height ${height} --verify off`);
+      const { code, out, err } = await balance(`--height ${height} --verify require`);
+      expect({ code, out }, err).toEqual({ code: 0, out: plain.out });
+      expect(err).toBe(`verified at height ${height}\n`);
+    }
+  });
+
+  it("of a height of the future is refused in the words of the chain, and never begun if proof is required", async () => {
+    const { code, err } = await balance("--height 999999");
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining("height in the future") });
+    const refused = await balance("--height 999999 --verify require");
+    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("block 999999 is not made yet") });
+  });
+
   it("takes one request more than without, once the newest block is in the home", async () => {
     await balance();
     proxy.requests.length = 0;

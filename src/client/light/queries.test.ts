@@ -367,6 +367,28 @@ describe("a node that has no proof of the newest height", () => {
   it("is refused then", () => expect(balance(2)).rejects.toThrow("no proofs below height 9: the node gives no proof"));
 });
 
+describe("a height that nodes no longer prove", () => {
+  const [address = ""] = addresses;
+  const later: ProofSource["light"] = {
+    ...light,
+    async latest() {
+      return { ...(await light.latest()), header: await light.at(chain.height + 200n) };
+    },
+  };
+  const ask = (options: VerifyOptions) => {
+    const query = queryClient(provenNode({ node: nodeOf(), light: later }, options));
+    return query.call(Bank.method.balance, { address, denom: "utoken" }, { height: chain.height });
+  };
+
+  it("is read without proof, and said to be; refused where proof is required", async () => {
+    const unproven: string[] = [];
+    const found = await ask({ onUnproven: (path) => unproven.push(path) });
+    expect(found).toEqual(await plain.call(Bank.method.balance, { address, denom: "utoken" }));
+    expect(unproven).toEqual(["/sdk.bank.v1beta1.Query/Balance"]);
+    await expect(ask({ required: true })).rejects.toThrow(`height ${chain.height} is too old: the node gives no proof`);
+  });
+});
+
 describe("a record that the newest block has changed", () => {
   const [address = ""] = addresses;
   /** The chain as it was one block ago, and from a number of questions on as it is. */

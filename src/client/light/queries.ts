@@ -46,10 +46,15 @@ export function provenNode(source: ProofSource & { readonly node: QueryNode }, o
     async abciQuery(path, data, query) {
       const answer = await answerOf(path);
       if (answer === undefined) return unproven(path, data, query);
-      const proven = await prove({ ...source, headers }, query?.height, (state) =>
-        told(answer, { state, data, options }),
-      );
-      return proven ?? unproven(path, data, query);
+      const work = (state: ProvenState) => told(answer, { state, data, options });
+      const height = query?.height ?? 0n;
+      const proven = height === 0n ? prove(source.node, headers, work) : proveAt({ ...source, headers }, height, work);
+      const found = await proven.catch((error: unknown) => {
+        // Old states are read without proof unless it is required, as lists are.
+        if (height === 0n || options.required === true || !isOneOf([clientErrors.noProof], error)) throw error;
+        return undefined;
+      });
+      return found ?? unproven(path, data, query);
     },
   };
 }
@@ -66,13 +71,10 @@ const MEANWHILE = 2n;
  * it: that block is awaited. A node proves its last heights only, so it is asked once more if a height was too old.
  */
 async function prove<T>(
-  { node, light, headers }: ProofSource & { readonly headers: NewestHeader },
-  height: bigint | undefined,
+  node: ProofSource["node"],
+  headers: NewestHeader,
   answer: (state: ProvenState) => Promise<T>,
 ): Promise<T> {
-  if (height !== undefined && height !== 0n) {
-    return answer(provenState(node, await light.at(height + 1n), { isNewest: false }));
-  }
   let header = await headers.fresh();
   let isNewest = true;
   for (let isAgain = false; ; ) {
@@ -90,6 +92,23 @@ async function prove<T>(
       } else throw error;
     }
   }
+}
+
+/** Heights that nodes prove, with some blocks more that were made meanwhile. */
+const PROVEN_HEIGHTS = 140n;
+
+/** Answers from the state of a height. The newest height is proven by the next block; later ones are not there. */
+async function proveAt<T>(
+  { node, light, headers }: ProofSource & { readonly headers: NewestHeader },
+  height: bigint,
+  answer: (state: ProvenState) => Promise<T>,
+): Promise<T> {
+  const newest = await headers.after(0n);
+  if (height > newest.height) throw clientErrors.noProof(`block ${height} is not made yet`);
+  if (height + PROVEN_HEIGHTS < newest.height) throw clientErrors.noProof(`height ${height} is too old`);
+  const header = height === newest.height ? await headers.after(height) : newest;
+  const next = header.height === height + 1n ? header : await light.at(height + 1n);
+  return answer(provenState(node, next, { isNewest: false }));
 }
 
 function least(a: bigint, b: bigint): bigint {
