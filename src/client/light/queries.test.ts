@@ -244,6 +244,30 @@ describe(`proven answers after a market run of seed ${SEED}`, () => {
     expect(node.requests).toEqual([8, 1]);
   });
 
+  it("share a header if they are asked together, or soon after each other where that is wanted", async () => {
+    let headers = 0;
+    const counted: ProofSource["light"] = {
+      ...light,
+      latest() {
+        headers += 1;
+        return light.latest();
+      },
+    };
+    const [address = ""] = addresses;
+    for (const [freshMs, expected] of [
+      [0, 3],
+      [60_000, 1],
+    ] as const) {
+      headers = 0;
+      const query = queryClient(provenNode({ node: nodeOf(), light: counted }, { freshMs }));
+      const ask = () => query.call(Bank.method.balance, { address, denom: "utoken" });
+      await Promise.all([ask(), ask(), ask()]);
+      await ask();
+      await ask();
+      expect(headers).toBe(expected);
+    }
+  });
+
   it("are refused if the node lies about a value, or hides a record", async () => {
     const [address = ""] = addresses;
     const [{ lease } = {}] = leases;

@@ -120,15 +120,21 @@ class NewestHeader {
   readonly #light: ProofSource["light"];
   readonly #freshMs: number;
   #last: { readonly header: LightHeader; readonly at: number } | undefined;
+  #asked: Promise<LightHeader> | undefined;
 
   constructor(light: ProofSource["light"], freshMs: number) {
     this.#light = light;
     this.#freshMs = freshMs;
   }
 
+  /** Queries made together share one. */
   async fresh(): Promise<LightHeader> {
     const { header, at } = this.#last ?? { at: Number.NEGATIVE_INFINITY };
-    return header !== undefined && performance.now() < at + this.#freshMs ? header : this.after(0n);
+    if (header !== undefined && performance.now() < at + this.#freshMs) return header;
+    this.#asked ??= this.after(0n).finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
   }
 
   /** A header above a height, which is awaited. */
