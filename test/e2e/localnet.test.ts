@@ -25,6 +25,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
   const fixture = new Fixture();
   const home = join(fixture.folder, "localnet");
   let rest = "";
+  let net = "";
   let ca = "";
   let validator = "";
   let second = "";
@@ -38,6 +39,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
     fixture.defer(() => localnet.stop());
     const ready = JSON.parse(await localnet.line(/"type":"ready"/, 120_000));
     rest = ready.rest;
+    net = ready.net_url;
     ca = ready.ca;
     [alice = "", bob = ""] = await Promise.all(["alice", "bob"].map(address));
   });
@@ -75,6 +77,19 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
     });
     return BigInt(row?.balance.amount ?? 0);
   }
+
+  it("query bank balances --verify require, from the block of the home's own node; other homes take it from the network's files", async () => {
+    const query = ["query", "bank", "balances", alice, "--denom", "utoken", "--verify", "require"];
+    const proven = await runSvc(query, { home });
+    expect(proven).toMatchObject({ code: 0, stderr: expect.stringMatching(/^verified at height \d+\n$/) });
+    const words = (await (await fetch(`${net}/trusted-block.txt`)).text()).trim();
+    expect(words).toMatch(/^\d+ [0-9A-F]{64}$/);
+    const other = fixture.tempHome("other");
+    await svcOk(["config", "trust", ...words.split(" "), "--home", other]);
+    const rpc = (await (await fetch(`${net}/rpc-nodes.txt`)).text()).trim();
+    const there = await runSvc([...query, "--node", rpc], { home: other });
+    expect(there).toMatchObject({ code: 0, stdout: proven.stdout });
+  });
 
   it("tx staking delegate, to the validator that is there", async () => {
     const { validators } = await ask("staking", "validators");
