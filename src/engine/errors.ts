@@ -12,5 +12,22 @@ export const engineErrors = defineErrors("engine", {
     "building CometBFT needs Go 1.22.11 or newer",
     "install Go from https://go.dev/dl or the package golang-go, or name it with --go",
   ],
+  away: [11, "CometBFT does not answer", "try again: the node starts it again when it ends"],
+  failed: [
+    12,
+    "CometBFT cannot go on with this home",
+    "restore the whole home from one backup, or start a new chain in another --home",
+  ],
+  otherEngine: [
+    13,
+    "the chain of this home was begun with the other engine",
+    "start it with the engine that it began with",
+  ],
+  otherGenesis: [
+    5,
+    "the genesis file is not the one that this chain started with",
+    "restore the genesis file, or start a new chain in another --home",
+  ],
+  longPath: [14, "the path of a socket is too long", "use a --home with a shorter path"],
   notBuilt: [10, "CometBFT could not be built", "read Go's messages above; the build needs the Go module proxy"],
 });

@@ -1,5 +1,6 @@
 export { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "../wire/index.ts";
+export { CometEngine, type CometEngineOptions } from "./cometbft/engine.ts";
 export {
   type EngineProgram,
   findProgram,
@@ -7,6 +8,7 @@ export {
   installProgram,
   TESTED_VERSION,
 } from "./cometbft/program.ts";
+export { type CometPaths, type CometSettings, cometPaths } from "./cometbft/settings.ts";
 export {
   type Anchor,
   anchorAt,

@@ -31,7 +31,7 @@ export interface ChainSource {
 
 export interface ChainStatus {
   /** The engine that makes the blocks; an embedded one signs with the key of its node alone. */
-  readonly engine: "embedded";
+  readonly engine: "embedded" | "cometbft";
   /** Heights: of the last block, 0 before the first; of the lowest stored one. */
   readonly height: bigint;
   readonly base: bigint;

@@ -1,6 +1,14 @@
-import type { MempoolLimits } from "../engine/index.ts";
+import type { Genesis, MempoolLimits } from "../engine/index.ts";
 import { PRUNING_STRATEGIES, type Pruning } from "../store/index.ts";
-import { type DecimalCoin, readSetting, type Setting, type SettingSource, SvcError } from "../util/index.ts";
+import {
+  type DecimalCoin,
+  equalBytes,
+  readSetting,
+  type Setting,
+  type SettingSource,
+  SvcError,
+} from "../util/index.ts";
+import { type EngineConfig, readEngine } from "./engines/settings.ts";
 import type { GrpcServerOptions } from "./grpc/server.ts";
 import type { ClientLimits, ServerOptions } from "./http/index.ts";
 import type { MetricsOptions } from "./metrics/index.ts";
@@ -14,6 +22,7 @@ export interface NodeConfig {
   readonly moniker: string | undefined;
   /** Milliseconds. */
   readonly blockInterval: number;
+  readonly engine: EngineConfig;
   readonly minGasPrices: readonly DecimalCoin[];
   readonly haltHeight: bigint;
   readonly checkInvariants: boolean;
@@ -37,6 +46,16 @@ export interface NodeConfig {
   readonly mempool: MempoolLimits;
 }
 
+/** The name that a node goes by. */
+export function monikerOf(
+  { moniker }: Pick<NodeConfig, "moniker">,
+  { validators }: Pick<Genesis, "validators">,
+  { publicKey }: { readonly publicKey: Uint8Array },
+): string {
+  const named = validators.find(({ pubKey }) => equalBytes(pubKey, publicKey))?.name;
+  return moniker ?? (named === undefined || named === "" ? "node" : named);
+}
+
 /** Texts of the settings that were given; a missing one has its default. */
 export type GivenSettings = { readonly [K in NodeSettingName]?: string | undefined };
 
@@ -56,6 +75,7 @@ export function readNodeConfig(source: SettingSource): NodeConfig {
   return {
     moniker: read(S.moniker),
     blockInterval: read(S.blockInterval),
+    engine: readEngine(read),
     minGasPrices: read(S.minimumGasPrices).filter(({ amount }) => amount > 0n),
     haltHeight: read(S.haltHeight),
     checkInvariants: read(S.checkInvariants),

@@ -42,5 +42,6 @@ export const nodeErrors = defineErrors("node", {
     "add its operator to --jail-allowed-addrs: svc query staking validators shows it",
   ],
   twoGenesisTxs: [21, "a validator has one genesis transaction", "remove one of the files from the folder"],
+  embeddedOnly: [22, "this is for the embedded engine alone", "use a home whose blocks the embedded engine makes"],
   badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

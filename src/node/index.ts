@@ -1,5 +1,6 @@
 export { type NodeConfig, nodeConfig, readNodeConfig } from "./config.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";
+export type { NodeEnd, NodeOptions } from "./engines/engines.ts";
 export { exportGenesis } from "./home/export.ts";
 export {
   addGenesisAccounts,
@@ -18,7 +19,7 @@ export { homeNodeId, homeValidatorKey } from "./home/identity.ts";
 export { type InitOptions, type InitSummary, initHome } from "./home/init.ts";
 export { resetHome } from "./home/reset.ts";
 export { type RollbackOptions, type RolledBack, rollback } from "./home/rollback.ts";
-export { Node, type NodeEnd, type NodeOptions, startNode } from "./node.ts";
+export { Node, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";
 export { RpcServer, type RpcServerOptions } from "./rpc/index.ts";
 export { NODE_SETTINGS } from "./settings.ts";

@@ -8,6 +8,7 @@ import {
   type SettingTable,
   WrongForm,
 } from "../util/index.ts";
+import { ENGINE_SETTINGS } from "./engines/settings.ts";
 import { parseHostNames, parseOrigins, parseProxies } from "./parsers.ts";
 
 const MIN_BLOCK_INTERVAL_MS = 100;
@@ -25,10 +26,11 @@ export const NODE_SETTINGS = {
   blockInterval: {
     name: "block-interval",
     value: "<duration>",
-    summary: "time between blocks, full or empty; at least 100ms",
+    summary: "time between blocks, full or empty; at least 100ms; with cometbft: its timeout_commit",
     default: "6s",
     parse: parseInterval,
   },
+  ...ENGINE_SETTINGS,
   minimumGasPrices: {
     name: "minimum-gas-prices",
     value: "<prices>",

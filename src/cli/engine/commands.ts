@@ -4,7 +4,7 @@ import type { CommandSpec } from "../command/spec.ts";
 /** `svc engine`: the program of CometBFT that runs a chain of several validators. */
 export const ENGINE: CommandSpec = {
   name: "engine",
-  summary: "Install CometBFT, for chains with several validators; svc start does not run it yet",
+  summary: "Install CometBFT, which svc start --engine cometbft runs beside the node",
   commands: async () => [
     {
       name: "install",

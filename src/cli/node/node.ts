@@ -136,9 +136,10 @@ export const start: Run = async ({ flags, io }) => {
     const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
     const report = (error: unknown) => logger.warn("no block for clients of this home is kept", { error });
     await keepOwnBlock(node.chain, homeOf(flags), report).catch(report);
-    const { height } = await node.chain.status();
-    io.out(`node ready: chain ${node.chain.genesis.chainId}, height ${height}, ${addressesOf(node)}\n`);
-    const error = await endOf(node, stopped.received);
+    const ended = endOf(node, stopped.received);
+    const isReady = await Promise.race([node.ready.then(() => true), ended.then(() => false)]);
+    if (isReady) io.out(`node ready: ${await placeOf(node)}\n`);
+    const error = await ended;
     logger.info("exiting...");
     await node.stop();
     if (error === undefined) return EXIT.done;
@@ -149,11 +150,11 @@ export const start: Run = async ({ flags, io }) => {
   }
 };
 
-/** The addresses of a node's servers. */
-function addressesOf({ addresses }: Node): string {
-  return Object.values(addresses)
-    .map(({ name, address }) => `${name} ${address}`)
-    .join(", ");
+/** The chain of a node, its height and the addresses of its servers. */
+async function placeOf({ chain, addresses }: Node): Promise<string> {
+  const { height } = await chain.status();
+  const servers = Object.values(addresses).map(({ name, address }) => `${name} ${address}`);
+  return [`chain ${chain.genesis.chainId}`, `height ${height}`, ...servers].join(", ");
 }
 
 /** Resolves when the node is asked to stop, or with the error if it ends unexpectedly. */

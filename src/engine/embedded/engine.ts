@@ -2,6 +2,7 @@ import type { Application, ConsensusParams } from "../../abci/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Clock, equalBytes, SvcError, systemClock } from "../../util/index.ts";
 import type { Engine } from "../engine.ts";
+import { engineErrors } from "../errors.ts";
 import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Validator } from "./blocks/types.ts";
@@ -198,6 +199,7 @@ function scheduleFor(clock: Clock, interval: number, run: () => void): Schedule 
 }
 
 function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: EmbeddedEngineOptions): void {
+  if (blocks.isOutside) throw engineErrors.otherEngine();
   const { lastBlockHeight, lastBlockAppHash } = app.info();
   const { last } = blocks;
   if (lastBlockHeight !== blocks.height) {
@@ -207,13 +209,13 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
     throw damaged(`the state is not that of block ${blocks.height}`);
   }
   if (last !== undefined && last.header.chainId !== genesis.chainId) {
-    throw wrongGenesis(
+    throw engineErrors.otherGenesis(
       `the data is of chain ${last.header.chainId} but the genesis file is of chain ${genesis.chainId}`,
     );
   }
   const begun = blocks.genesisHash;
   if (begun !== undefined && !equalBytes(begun, genesisHash(genesis))) {
-    throw wrongGenesis("the genesis file is not the one that this chain started with");
+    throw engineErrors.otherGenesis();
   }
   // A vote above the next block means that the data is older than the key's use.
   const known = blocks.aheadHeight > blocks.height ? blocks.aheadHeight : blocks.height;
@@ -221,10 +223,6 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
   if (signer.height > next) {
     throw damaged(`the validator has already signed height ${signer.height} but the next block here is ${next}`);
   }
-}
-
-function wrongGenesis(text: string): SvcError {
-  return new SvcError("engine", 5, text, { hint: "restore the genesis file, or start a new chain in another --home" });
 }
 
 function damaged(text: string): SvcError {

@@ -22,6 +22,8 @@ export interface ChainReaderParts {
   readonly tables: Pick<Database, "table">;
   readonly genesis: Pick<Genesis, "validators">;
   readonly memo: StatusMemo;
+  /** The engine that makes the blocks; the embedded one when it is left out. */
+  readonly engine?: ChainStatus["engine"];
 }
 
 /** The parts of a chain source that are in its tables, no matter who writes them: a commit is visible at once. */
@@ -31,7 +33,7 @@ export interface ChainReader {
   status(): ChainStatus;
 }
 
-export function chainReader({ tables, genesis, memo }: ChainReaderParts): ChainReader {
+export function chainReader({ tables, genesis, memo, engine = "embedded" }: ChainReaderParts): ChainReader {
   const blocks = new BlockReader(tables);
   const index = new TxReader(tables, blocks);
   const at = { blocks, index };
@@ -46,16 +48,19 @@ export function chainReader({ tables, genesis, memo }: ChainReaderParts): ChainR
       search: (page) => searchBlocks(at, page),
     },
     txs: { find: (hash) => index.tx(hash), search: (page) => searchTxs(at, page) },
-    status: () => memo.at(blocks.height, () => statusOf(blocks, genesis)),
+    status: () => memo.at(blocks.height, () => statusOf(blocks, { genesis, engine })),
   };
 }
 
 /** Before the first block, the voters come from the genesis file. */
-function statusOf(blocks: BlockReader, genesis: ChainReaderParts["genesis"]): ChainStatus {
+function statusOf(
+  blocks: BlockReader,
+  { genesis, engine }: Pick<Required<ChainReaderParts>, "genesis" | "engine">,
+): ChainStatus {
   const { last, base } = blocks;
   const height = last?.header.height ?? 0n;
   return {
-    engine: "embedded",
+    engine,
     height,
     base,
     latest: last,

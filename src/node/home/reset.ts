@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { signStateText } from "../../engine/index.ts";
+import { cometPaths, signStateText } from "../../engine/index.ts";
 import { openLmdb, storeFault } from "../../store/index.ts";
 import { nodeErrors } from "../errors.ts";
 import { homePaths, writeWhole } from "./home.ts";
@@ -12,11 +12,13 @@ const SECRET_MODE = 0o600;
  */
 export function resetHome(home: string): string {
   const { database, validatorKey, validatorState } = homePaths(home);
+  const engineData = cometPaths(home, homePaths(home)).data;
   if (!existsSync(validatorKey)) throw nodeErrors.noGenesis(`${home} is not the home of a node`);
   if (existsSync(database)) {
     refuseRunning(database);
     rmSync(database, { recursive: true });
   }
+  rmSync(engineData, { recursive: true, force: true });
   // The record comes last: if this is interrupted, the last vote of the old chain is still known.
   writeWhole(validatorState, signStateText(), SECRET_MODE);
   return database;

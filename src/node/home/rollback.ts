@@ -34,6 +34,7 @@ export function rollbackIn(
   { hard, signed }: RollbackOptions & { readonly signed: Pick<SignStateStore, "load"> },
 ): RolledBack {
   const blocks = new BlockStore(database);
+  if (blocks.isOutside) throw nodeErrors.embeddedOnly("CometBFT made the blocks of this home");
   const { height, isPending, writes } = engineRollback(database, hard);
   if (blocks.last === undefined) throw nodeErrors.cannotRollBack("the chain has no block yet");
   const { state } = createApp({ database, upgrade: true, pruning: PRUNING_STRATEGIES.nothing });

@@ -82,7 +82,7 @@ function threadLogger(own: LogFields): Logger {
   };
 }
 
-function readingOf({ genesis, validator, home, version, link }: ThreadData, logger: Logger): Reading {
+function readingOf({ genesis, validator, home, version, link, config }: ThreadData, logger: Logger): Reading {
   const set = standardModules();
   const log = logger.child({ module: "services" });
   const app = new AppReader({
@@ -96,7 +96,7 @@ function readingOf({ genesis, validator, home, version, link }: ThreadData, logg
     tables.refresh();
     void events.tell(whole.blocks, height);
   });
-  const chain = new ReadChain({ tables, app, genesis, validator, blockThread, events });
+  const chain = new ReadChain({ tables, app, genesis, validator, blockThread, events, engine: config.engine.kind });
   const whole = chain.within(new Budget(UNBOUND));
   return { chain, whole, app, tables };
 }

@@ -85,6 +85,7 @@ export async function exportSnapshot(home: string, height?: bigint): Promise<Sna
   const paths = homePaths(home);
   const database = openLmdb(paths.database);
   try {
+    if (new BlockReader(database).isOutside) throw nodeErrors.embeddedOnly("CometBFT made the blocks of this home");
     const app = createApp({ database, upgrade: true });
     const last = app.state.height;
     const wanted = height ?? last - 1n;

@@ -2,10 +2,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   Application,
   AppliedChunk,
+  CheckTxResult,
   ConsensusParams,
   FinalizeBlock,
   FinalizeBlockResult,
   SnapshotVerdict,
+  ValidatorUpdate,
 } from "../../../abci/index.ts";
 import { equalConsensusParams, MAX_BLOCK_BYTES } from "../../../abci/index.ts";
 import type { Write } from "../../../store/index.ts";
@@ -45,6 +47,8 @@ type Answer = NonNullable<MessageInitShape<typeof ResponseSchema>["value"]>;
 
 /** Records of blocks beside the state of the application. */
 export interface BlockRecorder {
+  /** Called with the voters of a new chain. */
+  begun(validators: readonly ValidatorUpdate[]): void;
   /** Writes that become durable with the state of a block. */
   writes(block: FinalizeBlock, result: FinalizeBlockResult): readonly Write[];
   /** Called when the block is durable. Returns the first height that the engine must keep; 0 = all. */
@@ -59,6 +63,10 @@ export interface AbciCallsParts {
   /** Parameters of the next block; undefined before the chain begins. */
   readonly params: ConsensusParams | undefined;
   readonly recorder: BlockRecorder;
+  /** Called for every check of a new transaction. */
+  readonly onChecked?: (tx: Uint8Array, result: CheckTxResult) => void;
+  /** Executes no block above this height; 0 = no end. */
+  readonly haltHeight: bigint;
 }
 
 const SNAPSHOT_RESULTS: Readonly<Record<SnapshotVerdict, SnapshotResult>> = {
@@ -84,16 +92,20 @@ const CHUNK_RESULTS: Readonly<Record<AppliedChunk["result"], ChunkResult>> = {
 export class AbciCalls {
   readonly #app: Application;
   readonly #recorder: BlockRecorder;
+  readonly #onChecked: AbciCallsParts["onChecked"];
   readonly #head: GenesisHead;
   readonly #genesisBytes: number;
+  readonly #haltHeight: bigint;
   /** Until the first block is committed. */
   #genesis: Genesis | undefined;
   #params: ConsensusParams | undefined;
   #pending: { readonly block: FinalizeBlock; readonly result: FinalizeBlockResult } | undefined;
 
-  constructor({ app, genesis, genesisBytes, params, recorder }: AbciCallsParts) {
+  constructor({ app, genesis, genesisBytes, params, recorder, onChecked, haltHeight }: AbciCallsParts) {
     this.#app = app;
     this.#recorder = recorder;
+    this.#onChecked = onChecked;
+    this.#haltHeight = haltHeight;
     this.#head = genesisHead(genesis);
     this.#genesisBytes = genesisBytes;
     this.#genesis = app.info().lastBlockHeight === 0n ? genesis : undefined;
@@ -157,13 +169,16 @@ export class AbciCalls {
     const begin = { chainId, time, initialHeight, validators, consensusParams, appState: genesis.appState };
     const result = this.#app.initChain(begin);
     this.#params = result.consensusParams ?? consensusParams;
+    this.#recorder.begun(result.validators.length > 0 ? result.validators : validators);
     return { case: "initChain", value: { validators: result.validators.map(updateInit), appHash: result.appHash } };
   }
 
   #checkTx({ tx, type }: RequestCheckTx): Answer {
     this.#requireBegun();
     const kind = type === CheckTxType.RECHECK ? "recheck" : "new";
-    return { case: "checkTx", value: resultInit(this.#app.checkTx({ tx, kind })) };
+    const result = this.#app.checkTx({ tx, kind });
+    if (kind === "new") this.#onChecked?.(tx, result);
+    return { case: "checkTx", value: resultInit(result) };
   }
 
   #prepareProposal(request: RequestPrepareProposal): Answer {
@@ -186,6 +201,8 @@ export class AbciCalls {
     const { txs, hash } = request;
     const block = { ...placeOf(request, request.decidedLastCommit), txs, hash };
     this.#requireNext(block.height);
+    if (this.#haltHeight > 0n && block.height > this.#haltHeight)
+      throw new Refusal(`block ${block.height} comes after the halt height`);
     const result = this.#app.finalizeBlock(block);
     this.#pending = { block, result };
     return { case: "finalizeBlock", value: blockResultInit(result) };

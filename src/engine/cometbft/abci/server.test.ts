@@ -42,8 +42,15 @@ beforeEach(async () => {
   [faults, lines] = [[], []];
   app = new KvApplication(memoryDatabase());
   const genesis = parseGenesis(GENESIS);
-  const recorder = { writes: () => [], committed: () => 7n };
-  const calls = new AbciCalls({ app, genesis, genesisBytes: GENESIS.length, params: undefined, recorder });
+  const recorder = { begun: () => undefined, writes: () => [], committed: () => 7n };
+  const calls = new AbciCalls({
+    app,
+    genesis,
+    genesisBytes: GENESIS.length,
+    params: undefined,
+    recorder,
+    haltHeight: 0n,
+  });
   const log = (text: string, fields: LogFields = {}) => void lines.push(`${text} ${String(fields.error ?? "")}`.trim());
   const logger = { ...silentLogger, warn: log, error: log };
   server = new AbciServer({ calls, logger, onFault: (error) => void faults.push(error) });

@@ -29,14 +29,27 @@ const PARAMS = "engine/params";
 
 /** Height (8 bytes) -> a block with its votes that came with a snapshot and is still to be executed. */
 export const AHEAD_TABLE = "engine/ahead";
+/** Height (8 bytes) -> a block of CometBFT that is executed, and whose header and votes are still to come. */
+export const EXECUTED_TABLE = "engine/executed";
 /**
- * `genesis` -> hash of the genesis file that the chain began with; `replay` -> a block that is executed again; `base` ->
- * height of the first block that is kept (8 bytes), where there were others before.
+ * `outside` -> present where CometBFT makes the blocks; `genesis` -> hash of the genesis file that the chain began with;
+ * `replay` -> a block that is executed again; `base` -> height of the first block that is kept (8 bytes), where there were
+ * others before.
  */
 const META = "engine/meta";
-export const BLOCK_TABLES: readonly string[] = [BLOCKS, ...TX_TABLES, VALIDATORS, VOTERS, PARAMS, AHEAD_TABLE, META];
+export const BLOCK_TABLES: readonly string[] = [
+  BLOCKS,
+  ...TX_TABLES,
+  VALIDATORS,
+  VOTERS,
+  PARAMS,
+  AHEAD_TABLE,
+  EXECUTED_TABLE,
+  META,
+];
 const GENESIS = toUtf8("genesis");
 const BASE = toUtf8("base");
+const OUTSIDE = toUtf8("outside");
 /** A block that was rolled back and must be executed again. */
 const REPLAY = toUtf8("replay");
 
@@ -148,6 +161,11 @@ export class BlockReader {
   /** Hash of the genesis file that the first block was made from. */
   get genesisHash(): Uint8Array | undefined {
     return this.#tables.table(META).get(GENESIS);
+  }
+
+  /** Whether CometBFT makes the blocks of this chain. */
+  get isOutside(): boolean {
+    return this.#tables.table(META).has(OUTSIDE);
   }
 
   /** The validators that sign the block of a height. */
@@ -268,6 +286,11 @@ export interface OldRow {
   readonly height: bigint;
   /** Hash of its block. */
   readonly hash?: Uint8Array;
+}
+
+/** Remembers that CometBFT makes the blocks of this chain. */
+export function outsideWrite(): Write {
+  return { table: META, key: OUTSIDE, value: Uint8Array.of(1) };
 }
 
 /** Remembers the genesis file of the chain. */

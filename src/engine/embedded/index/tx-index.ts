@@ -47,7 +47,9 @@ export class TxReader {
     return found !== undefined && equalBytes(found.hash, hash) ? found : undefined;
   }
 
+  /** Transactions of an executed block whose header is still to come are not found yet. */
   txAt(height: bigint, index: number): FoundTx | undefined {
+    if (height > this.#blocks.height) return undefined;
     const found = this.#blocks.tx(height, index);
     return found === undefined ? undefined : { ...found, hash: txHash(found.tx), height, index };
   }

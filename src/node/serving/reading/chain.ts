@@ -23,6 +23,7 @@ export interface ReadChainParts {
   readonly validator: ChainSource["validator"];
   readonly blockThread: BlockThread;
   readonly events: EventSource;
+  readonly engine: ChainStatus["engine"];
 }
 
 /** How often the pending transactions are asked for when blocks come in between. */
@@ -115,15 +116,19 @@ class ChainWithin implements ChainSource {
   get app(): ChainSource["app"] {
     const { app, blockThread } = this.#parts;
     return {
-      info: () => this.#budget.run(() => app.info(this.#tables, this.status().latest?.appHash ?? new Uint8Array())),
+      info: () => {
+        const { height, latest } = this.status();
+        const info = this.#budget.run(() => app.info(this.#tables, latest?.appHash ?? new Uint8Array()));
+        return { ...info, lastBlockHeight: height };
+      },
       checkTx: (request) => blockThread.checkTx(request),
       query: (query) => this.#query(query),
     };
   }
 
   get #reader(): ChainReader {
-    const { genesis } = this.#parts;
-    this.#made ??= chainReader({ tables: this.#tables, genesis, memo: this.#memo });
+    const { genesis, engine } = this.#parts;
+    this.#made ??= chainReader({ tables: this.#tables, genesis, memo: this.#memo, engine });
     return this.#made;
   }
 

@@ -1,6 +1,6 @@
 import type { ChainSource } from "../../../engine/index.ts";
-import { assert, equalBytes, keysOf, type Logger } from "../../../util/index.ts";
-import type { NodeConfig } from "../../config.ts";
+import { assert, keysOf, type Logger } from "../../../util/index.ts";
+import { monikerOf, type NodeConfig } from "../../config.ts";
 import { Dispatcher, type DispatcherOptions } from "../../dispatch.ts";
 import { clientBudget, urlHost } from "../../http/index.ts";
 import type { NodeInfo } from "../../node-info.ts";
@@ -86,8 +86,7 @@ export function nodeInfoOf(
   { chain, config, id, version }: Pick<ServingParts, "chain" | "config" | "id" | "version">,
   rpcAddress: () => string,
 ): () => NodeInfo {
-  const named = chain.genesis.validators.find(({ pubKey }) => equalBytes(pubKey, chain.validator.publicKey))?.name;
-  const moniker = config.moniker ?? (named === undefined || named === "" ? "node" : named);
+  const moniker = monikerOf(config, chain.genesis, chain.validator);
   const { minGasPrices, haltHeight, pruning } = config;
   const settings = { minGasPrices, haltHeight, pruning };
   return () => ({ id, moniker, rpcAddress: rpcAddress(), applicationVersion: version, ...settings });

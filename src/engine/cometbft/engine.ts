@@ -1,0 +1,224 @@
+import { dirname } from "node:path";
+import type { Application, CheckTxResult } from "../../abci/index.ts";
+import type { Database } from "../../store/index.ts";
+import { equalBytes, type Logger, makePrivateDirectory, replaceFile, SvcError, toHex } from "../../util/index.ts";
+import { BlockStore } from "../embedded/blocks/block-store.ts";
+import { txHash } from "../embedded/blocks/hashes.ts";
+import { BlockBus, type CommittedBlock } from "../embedded/events.ts";
+import { TxIndex } from "../embedded/index/tx-index.ts";
+import type { CheckedTx } from "../embedded/mempool/mempool.ts";
+import type { Retention } from "../embedded/retain.ts";
+import type { Engine } from "../engine.ts";
+import { engineErrors } from "../errors.ts";
+import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
+import { chainReader, StatusMemo } from "../reading/source.ts";
+import type { ChainSource } from "../source.ts";
+import { AbciCalls } from "./abci/calls.ts";
+import { AbciServer } from "./abci/server.ts";
+import { Records } from "./records.ts";
+import { EngineRpc } from "./rpc.ts";
+import { type CometPaths, type CometSettings, cometConfig } from "./settings.ts";
+import { Supervisor } from "./supervisor.ts";
+
+export interface CometEngineOptions {
+  readonly app: Application;
+  readonly database: Database;
+  readonly genesis: Genesis;
+  /** Bytes of the genesis file. */
+  readonly genesisBytes: number;
+  readonly validator: ChainSource["validator"];
+  /** Path of the engine's program. */
+  readonly program: string;
+  readonly paths: CometPaths;
+  readonly settings: CometSettings;
+  readonly retention: Retention;
+  /** Executes no block above this height; 0 = no end. */
+  readonly haltHeight: bigint;
+  readonly logger: Logger;
+  readonly afterCommit: (block: CommittedBlock) => void;
+  /** Called once when no more blocks can be executed: without an error at the halt height. */
+  readonly onEnd: (error: unknown) => void;
+}
+
+/** Longest path of a unix socket on all platforms. */
+const MAX_SOCKET_PATH = 103;
+
+/** CometBFT as a child of the node: it decides blocks, the application of this process executes them. */
+export class CometEngine implements Engine {
+  readonly source: ChainSource;
+  readonly #bus: BlockBus;
+  readonly #options: Omit<CometEngineOptions, "genesis">;
+  readonly #genesis: GenesisHead;
+  readonly #blocks: BlockStore;
+  readonly #records: Records;
+  readonly #server: AbciServer;
+  readonly #supervisor: Supervisor;
+  readonly #rpc: EngineRpc;
+  /** Transactions that are handed to the engine, by their hashes, with the application's verdict once it is there. */
+  readonly #handed = new Map<string, CheckTxResult | undefined>();
+  #completing: Promise<void> | undefined;
+  #hasEnded = false;
+
+  /** Throws when the home belongs to another engine or another chain. */
+  constructor({ genesis, ...options }: CometEngineOptions) {
+    const { app, database, logger, paths, retention, haltHeight, genesisBytes, program } = options;
+    this.#options = options;
+    this.#genesis = genesisHead(genesis);
+    this.#blocks = new BlockStore(database);
+    checkHome(this.#blocks, options, genesis);
+    this.#bus = new BlockBus((error) => logger.error("a subscriber failed", { error }));
+    this.#rpc = new EngineRpc(paths.rpcSocket);
+    const onFault = (error: unknown): void => this.#fault(error);
+    const index = new TxIndex(database, this.#blocks);
+    const onCommit = (): void => void this.#complete();
+    this.#records = new Records({ database, blocks: this.#blocks, index, genesis, retention, onCommit });
+    const params = isBegun(app) ? this.#blocks.consensusParams(app.info().lastBlockHeight + 1n) : undefined;
+    const onChecked = (tx: Uint8Array, result: CheckTxResult): void => this.#checked(tx, result);
+    const recorder = this.#records;
+    const calls = new AbciCalls({ app, genesis, genesisBytes, params, recorder, onChecked, haltHeight });
+    this.#server = new AbciServer({ calls, logger, onFault });
+    this.#supervisor = new Supervisor({ program, paths, logger, onFault: (sentence) => this.#misfit(sentence) });
+    this.source = this.#sourceOf(database);
+  }
+
+  /** Resolves when the application listens. */
+  async listen(): Promise<void> {
+    const { paths, settings } = this.#options;
+    makePrivateDirectory(dirname(paths.configFile));
+    makePrivateDirectory(paths.data);
+    replaceFile(paths.configFile, cometConfig(settings, paths), 0o600);
+    await this.#server.listen({ path: paths.abciSocket });
+  }
+
+  /** Starts the engine's program. A chain that is at its halt height ends at once. */
+  start(): void {
+    if (this.#atHaltHeight) {
+      this.#end(undefined);
+      return;
+    }
+    this.#supervisor.start();
+    void this.#complete();
+  }
+
+  /** Resolves when the engine answers for the first time, or is stopped before. */
+  async answers(): Promise<void> {
+    await this.#rpc.health().catch(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.#hasEnded = true;
+    await this.#supervisor.stop();
+    await this.#server.close();
+    this.#rpc.close();
+    await this.#completing;
+  }
+
+  /** Completes all executed blocks with their headers, one after the other. Never rejects. */
+  #complete(): Promise<void> {
+    this.#completing ??= this.#completeAll()
+      .catch((error: unknown) => this.#fault(error))
+      .finally(() => {
+        this.#completing = undefined;
+      });
+    return this.#completing;
+  }
+
+  async #completeAll(): Promise<void> {
+    for (;;) {
+      const executed = this.#records.pending;
+      if (executed === undefined || this.#hasEnded) return;
+      const { height } = executed.header;
+      const signed = await this.#rpc.commit(height);
+      const before = this.#records.needsVotesBefore(signed) ? await this.#rpc.commit(height - 1n) : undefined;
+      const block = this.#records.complete(executed, signed, before?.commit);
+      this.#options.afterCommit(block);
+      this.#bus.publish(block);
+      if (this.#atHaltHeight) this.#end(undefined);
+    }
+  }
+
+  get #atHaltHeight(): boolean {
+    const { haltHeight } = this.#options;
+    return haltHeight > 0n && this.#blocks.height >= haltHeight;
+  }
+
+  #misfit(sentence: string): void {
+    this.#fault(engineErrors.failed(`after block ${this.#options.app.info().lastBlockHeight}: ${sentence}`));
+  }
+
+  /** An engine that is refused the block after the halt height fails too. */
+  #fault(error: unknown): void {
+    const { app, haltHeight } = this.#options;
+    const isHalted = haltHeight > 0n && app.info().lastBlockHeight >= haltHeight;
+    this.#end(isHalted ? undefined : error);
+  }
+
+  #end(error: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#options.onEnd(error);
+  }
+
+  /** Hands a transaction to the engine. The application's own verdict has more than the engine passes on. */
+  async #add(tx: Uint8Array): Promise<CheckedTx> {
+    const hash = txHash(tx);
+    const key = toHex(hash);
+    if (this.#handed.has(key)) throw new SvcError("sdk", 19, "tx already exists in cache");
+    this.#handed.set(key, undefined);
+    try {
+      await this.#rpc.broadcast(tx);
+      const result = this.#handed.get(key);
+      if (result === undefined) throw engineErrors.away("it took a transaction that was not checked");
+      return { tx, hash, result };
+    } finally {
+      this.#handed.delete(key);
+    }
+  }
+
+  #checked(tx: Uint8Array, result: CheckTxResult): void {
+    if (this.#handed.size === 0) return;
+    const key = toHex(txHash(tx));
+    if (this.#handed.has(key)) this.#handed.set(key, result);
+  }
+
+  #sourceOf(database: Database): ChainSource {
+    const { app, validator } = this.#options;
+    const genesis = this.#genesis;
+    const { blocks, txs, status } = chainReader({
+      tables: database,
+      genesis,
+      memo: new StatusMemo(),
+      engine: "cometbft",
+    });
+    return {
+      ...{ genesis, validator, app, events: this.#bus, blocks, txs, status },
+      mempool: {
+        add: (tx) => this.#add(tx),
+        list: (limit) => this.#rpc.waiting(limit),
+        size: () => this.#rpc.waitingSize(),
+      },
+      consensus: () => {
+        const { last } = this.#blocks;
+        const height = last === undefined ? genesis.initialHeight : last.header.height + 1n;
+        return {
+          height,
+          startTime: last?.header.time ?? genesis.time,
+          validators: this.#blocks.validators(height) ?? genesis.validators,
+          last: last && { record: last, validators: this.#blocks.validators(last.header.height) ?? [] },
+        };
+      },
+    };
+  }
+}
+
+function isBegun(app: Application): boolean {
+  return app.info().lastBlockHeight > 0n;
+}
+
+function checkHome(blocks: BlockStore, { app, paths }: Omit<CometEngineOptions, "genesis">, genesis: Genesis): void {
+  for (const path of [paths.abciSocket, paths.rpcSocket])
+    if (Buffer.byteLength(path) > MAX_SOCKET_PATH) throw engineErrors.longPath(path);
+  if (isBegun(app) && !blocks.isOutside) throw engineErrors.otherEngine();
+  const begun = blocks.genesisHash;
+  if (begun !== undefined && !equalBytes(begun, genesisHash(genesis))) throw engineErrors.otherGenesis();
+}

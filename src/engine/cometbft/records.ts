@@ -1,0 +1,168 @@
+import type { FinalizeBlock, FinalizeBlockResult, ValidatorUpdate } from "../../abci/index.ts";
+import type { Database, Write } from "../../store/index.ts";
+import { append, compareBytes, equalBytes, uint64ToBytes } from "../../util/index.ts";
+import { type BlockRecord, decodeRecord, encodeRecord } from "../embedded/blocks/block-records.ts";
+import {
+  type BlockStore,
+  EXECUTED_TABLE,
+  genesisWrite,
+  outsideWrite,
+  paramsWrite,
+  recordWrite,
+} from "../embedded/blocks/block-store.ts";
+import { encodeBlock } from "../embedded/blocks/codec.ts";
+import { commitHash, headerHash, txHash } from "../embedded/blocks/hashes.ts";
+import { txWrites } from "../embedded/blocks/tx-rows.ts";
+import { type Commit, NO_BLOCK_ID, NO_COMMIT, type Validator } from "../embedded/blocks/types.ts";
+import { applyUpdates, setWrites, validatorOf } from "../embedded/blocks/validator-sets.ts";
+import type { CommittedBlock } from "../embedded/events.ts";
+import type { TxIndex } from "../embedded/index/tx-index.ts";
+import { OldBlocks, type Retention, retainHeight } from "../embedded/retain.ts";
+import { type Genesis, genesisHash } from "../genesis.ts";
+import type { BlockRecorder } from "./abci/calls.ts";
+import type { SignedHeader } from "./rpc.ts";
+
+export interface RecordsParts {
+  readonly database: Database;
+  readonly blocks: BlockStore;
+  readonly index: TxIndex;
+  readonly genesis: Genesis;
+  readonly retention: Retention;
+  /** Called after every commit of the application. */
+  readonly onCommit: () => void;
+}
+
+const EMPTY = new Uint8Array(0);
+
+/**
+ * Records of an engine's blocks in the tables of the embedded engine. Results, transactions and index are written with the
+ * state. Header and votes are known to the engine alone: they follow when it tells them, and make the block visible.
+ */
+export class Records implements BlockRecorder {
+  readonly #parts: Omit<RecordsParts, "genesis">;
+  readonly #genesis: Pick<Genesis, "chainId" | "consensusParams">;
+  readonly #genesisHash: Uint8Array;
+  readonly #oldBlocks: OldBlocks;
+  /** Voters of the chain's first block, until it is written. */
+  #first: readonly Validator[] | undefined;
+
+  constructor({ genesis, ...parts }: RecordsParts) {
+    const { chainId, consensusParams } = genesis;
+    this.#parts = parts;
+    this.#genesis = { chainId, consensusParams };
+    this.#genesisHash = genesisHash(genesis);
+    const { blocks, index, database } = parts;
+    this.#oldBlocks = new OldBlocks({ tables: database, blocks, index });
+  }
+
+  begun(validators: readonly ValidatorUpdate[]): void {
+    this.#first = inOrder(validators.map(validatorOf));
+  }
+
+  writes(block: FinalizeBlock, result: FinalizeBlockResult): Write[] {
+    const { blocks, index } = this.#parts;
+    const { height, txs } = block;
+    const record = unsigned(block, result, this.#genesis.chainId);
+    const { consensusParamUpdates: params, validatorUpdates: updates } = result;
+    const writes: Write[] = [{ table: EXECUTED_TABLE, key: uint64ToBytes(height), value: encodeRecord(record) }];
+    const executed = {
+      ...result,
+      block: { header: record.header, txs, lastCommit: NO_COMMIT },
+      commit: record.commit,
+      size: 0,
+    };
+    append(writes, txWrites(height, txs, result.txResults));
+    append(writes, index.writes(executed, txs.map(txHash)));
+    if (this.#first !== undefined) append(writes, this.#beginning(height, this.#first));
+    if (params !== undefined) writes.push(paramsWrite(height + 1n, params));
+    if (updates.length > 0) {
+      const voters = blocks.validators(height + 1n) ?? this.#first ?? [];
+      const next = inOrder(applyUpdates({ voters, signers: [] }, updates).voters);
+      append(writes, setWrites(height + 2n, { voters: next, signers: next }));
+    }
+    append(writes, this.#oldBlocks.writes(this.#kept(height), writes.length).writes);
+    return writes;
+  }
+
+  committed({ height }: FinalizeBlock): bigint {
+    this.#first = undefined;
+    this.#parts.onCommit();
+    return this.#kept(height);
+  }
+
+  /** The first executed block whose header is not known yet. */
+  get pending(): BlockRecord | undefined {
+    for (const [, value] of this.#parts.database.table(EXECUTED_TABLE).iterate()) return decodeRecord(value);
+    return undefined;
+  }
+
+  /** Whether this block carries other votes on the block before: more came after it was decided. */
+  needsVotesBefore({ header }: SignedHeader): boolean {
+    const before = this.#parts.blocks.record(header.height - 1n);
+    return before !== undefined && !equalBytes(commitHash(before.commit), header.lastCommitHash);
+  }
+
+  /** Adds header and votes to an executed block; `before` are the votes that it carries, if others were written. */
+  complete(executed: BlockRecord, signed: SignedHeader, before: Commit | undefined): CommittedBlock {
+    const { database, blocks } = this.#parts;
+    const { header, commit } = signed;
+    const { height } = header;
+    if (!equalBytes(headerHash(header), executed.commit.blockId.hash))
+      throw new Error(`the engine has another block ${height} than the one that was executed`);
+    const rows = blocks.txs(height);
+    const txs = rows.map(({ tx }) => tx);
+    const last = blocks.record(height - 1n);
+    const lastCommit = before ?? last?.commit ?? NO_COMMIT;
+    const block = { header, txs, lastCommit };
+    const record = { ...executed, header, commit, size: encodeBlock(block).length };
+    database.write([
+      ...(last === undefined || before === undefined ? [] : [recordWrite({ ...last, commit: before })]),
+      recordWrite(record),
+      { table: EXECUTED_TABLE, key: uint64ToBytes(height), value: null },
+    ]);
+    const { txCount: _, ...facts } = record;
+    const committed = { ...facts, block, txResults: rows.map(({ result }) => result), txHashes: txs.map(txHash) };
+    const base = blocks.base;
+    blocks.committed(committed, base === 0n ? height : base);
+    return committed;
+  }
+
+  #beginning(height: bigint, voters: readonly Validator[]): Write[] {
+    const sets = { voters, signers: voters };
+    const params = paramsWrite(height, this.#genesis.consensusParams);
+    return [outsideWrite(), genesisWrite(this.#genesisHash), params, ...setWrites(height, sets)];
+  }
+
+  /** The first block to keep after a block; 0 = all. Blocks that are not complete yet stay. */
+  #kept(height: bigint): bigint {
+    const { blocks, retention } = this.#parts;
+    const { evidence } = blocks.consensusParams(height + 1n) ?? this.#genesis.consensusParams;
+    const lowest = retainHeight(height, retention, evidence.maxAgeNumBlocks);
+    return lowest > blocks.height ? blocks.height : lowest;
+  }
+}
+
+/** An executed block as far as the application knows it. */
+function unsigned(block: FinalizeBlock, result: FinalizeBlockResult, chainId: string): BlockRecord {
+  const { height, time, hash, proposer, nextValidatorsHash, txs } = block;
+  const { events, validatorUpdates, consensusParamUpdates, appHash } = result;
+  const hashes = { lastCommitHash: EMPTY, dataHash: EMPTY, validatorsHash: EMPTY, consensusHash: EMPTY };
+  return {
+    header: {
+      ...{ chainId, height, time, nextValidatorsHash, proposerAddress: proposer, lastBlockId: NO_BLOCK_ID, ...hashes },
+      ...{ appHash: EMPTY, lastResultsHash: EMPTY, evidenceHash: EMPTY },
+    },
+    commit: { height, round: 0, blockId: { hash, parts: NO_BLOCK_ID.parts }, signatures: [] },
+    size: 0,
+    txCount: txs.length,
+    ...{ events, validatorUpdates, consensusParamUpdates, appHash },
+  };
+}
+
+/** The engine's order of a set: by power, then by address. */
+function inOrder(validators: readonly Validator[]): Validator[] {
+  return [...validators].sort((a, b) => {
+    if (a.power !== b.power) return a.power > b.power ? -1 : 1;
+    return compareBytes(a.address, b.address);
+  });
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { EngineRpc } from "./rpc.ts";
+
+let folder = "";
+let path = "";
+let rpc: EngineRpc;
+let server: Server | undefined;
+let requests: string[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-engine-rpc-"));
+  path = join(folder, "rpc.sock");
+  rpc = new EngineRpc(path);
+  requests = [];
+});
+
+afterEach(async () => {
+  rpc.close();
+  server?.closeAllConnections();
+  await new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
+  server = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+/** An engine that answers each request as `answer` does. */
+async function listen(answer: (response: ServerResponse, count: number) => void): Promise<void> {
+  server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (part: string) => {
+      body += part;
+    });
+    request.on("end", () => {
+      requests.push(JSON.parse(body).method);
+      answer(response, requests.length);
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(path, resolve));
+}
+
+const result = (response: ServerResponse, value: unknown) => response.end(JSON.stringify({ result: value }));
+const error = (response: ServerResponse, data: string) =>
+  response.end(JSON.stringify({ error: { code: -32603, message: "Internal error", data } }));
+
+test("a transaction waits for an engine that starts", async () => {
+  const sent = rpc.broadcast(Uint8Array.of(1));
+  await listen((response) => result(response, { code: 0 }));
+  await sent;
+  expect(requests).toEqual(["broadcast_tx_sync"]);
+});
+
+test("a transaction is handed over once: a lost answer does not say whether the engine has it", async () => {
+  await listen((response) => response.destroy());
+  await expect(rpc.broadcast(Uint8Array.of(1))).rejects.toMatchObject({ codespace: "engine", code: 11 });
+  expect(requests).toHaveLength(1);
+});
+
+test("a request of the node itself is repeated until the engine answers", async () => {
+  await listen((response, count) => (count < 3 ? response.destroy() : result(response, {})));
+  await rpc.health();
+  expect(requests).toHaveLength(3);
+});
+
+test("a node that ends waits for no engine", async () => {
+  const asked = rpc.health();
+  rpc.close();
+  await expect(asked).rejects.toMatchObject({ codespace: "engine", code: 11 });
+});
+
+test.each([
+  ["tx already exists in cache", { codespace: "sdk", code: 19, message: "tx already exists in cache" }],
+  ["mempool is full: number of txs 1 (max: 1), total txs bytes 9 (max: 10)", { codespace: "sdk", code: 20 }],
+  [
+    "Tx too large. Max size is 3, but got 4",
+    { codespace: "sdk", code: 21, message: "tx too large. Max size is 3, but got 4" },
+  ],
+  ["timed out", { codespace: "engine", code: 11 }],
+])("the engine's refusal has the number that clients know: %s", async (text, expected) => {
+  await listen((response) => error(response, text));
+  await expect(rpc.broadcast(Uint8Array.of(1))).rejects.toMatchObject(expected);
+});
+
+test("an engine that lacks a block which it decided cannot go on", async () => {
+  await listen((response) => error(response, "height 7 is not available, lowest height is 9"));
+  await expect(rpc.commit(7n)).rejects.toMatchObject({ codespace: "engine", code: 12 });
+});

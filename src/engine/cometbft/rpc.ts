@@ -1,0 +1,199 @@
+import { Agent, request } from "node:http";
+import { setTimeout } from "node:timers/promises";
+import { errorText, fromBase64, fromHex, SvcError } from "../../util/index.ts";
+import { parseRfc3339 } from "../embedded/blocks/time.ts";
+import type { BlockId, Commit, CommitSig, Header } from "../embedded/blocks/types.ts";
+import { engineErrors } from "../errors.ts";
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const TIMEOUT_MS = 20_000;
+const MAX_SOCKETS = 16;
+/** Shorter than the engine's own limit for idle connections. */
+const IDLE_MS = 5_000;
+/** Longest time that a client's request waits for an engine that starts. */
+const START_MS = 10_000;
+const RETRY_MS = 100;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A block as its engine has it. */
+export interface SignedHeader {
+  readonly header: Header;
+  readonly commit: Commit;
+}
+
+/** The JSON-RPC of an engine on its unix socket. */
+export class EngineRpc {
+  readonly #socketPath: string;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_MS });
+  #isClosed = false;
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  /** Resolves when the engine answers. */
+  async health(): Promise<void> {
+    await this.#read("health", {});
+  }
+
+  /** Header of a block, and the votes on it that the engine has. Waits until the engine answers. */
+  async commit(height: bigint): Promise<SignedHeader> {
+    const { signed_header } = await this.#read("commit", { height: height.toString() });
+    const { header, commit } = objectOf(signed_header);
+    return { header: headerOf(objectOf(header)), commit: commitOf(objectOf(commit)) };
+  }
+
+  /** Hands a transaction to the engine, which has the application check it. */
+  async broadcast(tx: Uint8Array): Promise<void> {
+    await this.#ask("broadcast_tx_sync", { tx: Buffer.from(tx).toString("base64") });
+  }
+
+  async waiting(limit: number): Promise<Uint8Array[]> {
+    const { txs } = await this.#ask("unconfirmed_txs", { limit: String(limit) });
+    return listOf(txs).map((tx) => fromBase64(textOf(tx)));
+  }
+
+  async waitingSize(): Promise<{ txs: number; bytes: number }> {
+    const { total, total_bytes } = await this.#ask("num_unconfirmed_txs", {});
+    return { txs: Number(total), bytes: Number(total_bytes) };
+  }
+
+  /** Ends all requests, also while they wait for the engine. */
+  close(): void {
+    this.#isClosed = true;
+    this.#agent.destroy();
+  }
+
+  /** A request of this node, repeated until the engine answers. */
+  async #read(method: string, params: Json): Promise<Json> {
+    const { error, result } = await this.#call(method, params, () => true);
+    if (error !== undefined) throw engineErrors.failed(errorOf(objectOf(error)));
+    return objectOf(result);
+  }
+
+  /** A request of a client, which reaches the engine once. Throws its refusal as the embedded engine would tell it. */
+  async #ask(method: string, params: Json): Promise<Json> {
+    const deadline = performance.now() + START_MS;
+    const mayRepeat = (fault: unknown): boolean => isAbsent(fault) && performance.now() < deadline;
+    const { error, result } = await this.#call(method, params, mayRepeat);
+    if (error !== undefined) throw refusalOf(errorOf(objectOf(error)));
+    return objectOf(result);
+  }
+
+  async #call(method: string, params: Json, mayRepeat: (fault: unknown) => boolean): Promise<Json> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    for (;;) {
+      try {
+        return objectOf(JSON.parse(await this.#post(body)));
+      } catch (fault) {
+        if (this.#isClosed || !mayRepeat(fault)) throw engineErrors.away(errorText(fault));
+      }
+      await setTimeout(RETRY_MS);
+    }
+  }
+
+  #post(body: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const headers = { "content-type": "application/json" };
+      const options = { socketPath: this.#socketPath, agent: this.#agent, method: "POST", path: "/", headers };
+      const call = request({ ...options, timeout: TIMEOUT_MS }, (response) => {
+        const parts: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (part: Buffer) => {
+          bytes += part.length;
+          parts.push(part);
+          if (bytes > MAX_ANSWER_BYTES) call.destroy(new Error("its answer is too long"));
+        });
+        response.on("end", () => resolve(Buffer.concat(parts).toString("utf8")));
+        response.on("error", reject);
+      });
+      call.on("timeout", () => call.destroy(new Error("it did not answer in time")));
+      call.on("error", reject);
+      call.end(body);
+    });
+  }
+}
+
+/** Whether no engine listens: the request reached none. */
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ECONNREFUSED");
+}
+
+function errorOf({ message, data }: Json): string {
+  return typeof data === "string" && data !== "" ? data : String(message);
+}
+
+/** Refusals of a mempool that clients know, with their numbers in codespace `sdk`. */
+const REFUSALS: readonly (readonly [pattern: RegExp, code: number])[] = [
+  [/^tx already exists in cache/, 19],
+  [/^mempool is full/, 20],
+  [/^tx too large/i, 21],
+];
+
+function refusalOf(text: string): SvcError {
+  const known = REFUSALS.find(([pattern]) => pattern.test(text));
+  if (known === undefined) return engineErrors.away(text);
+  return new SvcError("sdk", known[1], text.replace(/^Tx/, "tx"));
+}
+
+function headerOf(json: Json): Header {
+  const hash = (name: string): Uint8Array => fromHex(textOf(json[name]));
+  return {
+    chainId: textOf(json.chain_id),
+    height: BigInt(textOf(json.height)),
+    time: parseRfc3339(textOf(json.time)),
+    lastBlockId: blockIdOf(objectOf(json.last_block_id)),
+    lastCommitHash: hash("last_commit_hash"),
+    dataHash: hash("data_hash"),
+    validatorsHash: hash("validators_hash"),
+    nextValidatorsHash: hash("next_validators_hash"),
+    consensusHash: hash("consensus_hash"),
+    appHash: hash("app_hash"),
+    lastResultsHash: hash("last_results_hash"),
+    evidenceHash: hash("evidence_hash"),
+    proposerAddress: hash("proposer_address"),
+  };
+}
+
+function commitOf(json: Json): Commit {
+  return {
+    height: BigInt(textOf(json.height)),
+    round: Number(json.round),
+    blockId: blockIdOf(objectOf(json.block_id)),
+    signatures: listOf(json.signatures).map((each) => commitSigOf(objectOf(each))),
+  };
+}
+
+/** Go's zero time, which absent votes have. */
+const NO_TIME = "0001-01-01T00:00:00Z";
+
+function commitSigOf(json: Json): CommitSig {
+  const flag = json.block_id_flag;
+  if (flag !== 1 && flag !== 2 && flag !== 3) throw new Error(`a vote has the unknown flag ${String(flag)}`);
+  return {
+    flag,
+    validatorAddress: fromHex(textOf(json.validator_address)),
+    timestamp: parseRfc3339(textOf(json.timestamp ?? NO_TIME)),
+    signature: fromBase64(textOf(json.signature ?? "")),
+  };
+}
+
+function blockIdOf(json: Json): BlockId {
+  const parts = objectOf(json.parts);
+  return { hash: fromHex(textOf(json.hash)), parts: { total: Number(parts.total), hash: fromHex(textOf(parts.hash)) } };
+}
+
+function objectOf(value: unknown): Json {
+  if (typeof value !== "object" || value === null) throw new Error("the engine's answer has another form");
+  return Object.fromEntries(Object.entries(value));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== "string") throw new Error("the engine's answer has another form");
+  return value;
+}

@@ -1,0 +1,105 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { waitFor } from "../../../test/support/wait.ts";
+import { silentLogger } from "../../util/index.ts";
+import { cometConfig, cometPaths } from "./settings.ts";
+import { Supervisor } from "./supervisor.ts";
+
+let root = "";
+let supervisor: Supervisor | undefined;
+let faults: unknown[] = [];
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "svc-supervisor-"));
+  faults = [];
+});
+
+afterEach(async () => {
+  await supervisor?.stop();
+  rmSync(root, { recursive: true });
+});
+
+const FILES = { genesis: "/g", nodeKey: "/n", validatorKey: "/v", validatorState: "/s" };
+
+/** Starts a program of the shell in the place of the engine; it appends a line to `starts` first. */
+function supervise(script: string): Supervisor {
+  const program = join(root, "program");
+  writeFileSync(program, `#!/bin/sh\necho "$@" >> ${root}/starts\n${script}\n`);
+  chmodSync(program, 0o755);
+  const paths = { ...cometPaths(root, FILES), root };
+  supervisor = new Supervisor({ program, paths, logger: silentLogger, onFault: (error) => void faults.push(error) });
+  supervisor.start();
+  return supervisor;
+}
+
+const starts = () => readFileSync(join(root, "starts"), "utf8").trim().split("\n");
+
+test("an engine that ends is started again", async () => {
+  supervise("exit 1");
+  await waitFor(async () => starts().length >= 2, "a second start");
+  expect(starts()[0]).toBe(`start --home ${root}`);
+  expect(faults).toEqual([]);
+});
+
+test.each([
+  [
+    'E[2026-11-28|12:00:00.000] CONSENSUS FAILURE!!!   module=consensus err="wrong \\"AppHash\\" here" stack="goroutine 1"',
+    'wrong \\"AppHash\\" here',
+  ],
+  [
+    "panic: state.AppHash does not match AppHash after replay. Got",
+    "state.AppHash does not match AppHash after replay. Got",
+  ],
+  [
+    "ERROR: failed to create node: error during handshake: error on replay: app block height (9) is higher than core (7)",
+    "failed to create node: error during handshake: error on replay: app block height (9) is higher than core (7)",
+  ],
+])("an engine that cannot go on is a fault, in its own words: %s", async (line, sentence) => {
+  supervise(`cat <<'END'\n${line}\nEND\nexec sleep 60`);
+  await waitFor(async () => faults.length > 0, "the fault");
+  expect(faults).toEqual([sentence]);
+  await supervisor?.stop();
+  expect(starts()).toHaveLength(1);
+});
+
+test.each([
+  'E[2026-11-28|12:00:00.000] prevote step: consensus deems this block invalid   module=consensus err="wrong Block.Header.AppHash"',
+  "ERROR: failed to start node: listen tcp 127.0.0.1:26656: bind: address already in use",
+])("a fault of others or of the machine lets the engine start again: %s", async (line) => {
+  supervise(`cat <<'END'\n${line}\nEND`);
+  await waitFor(async () => starts().length >= 2, "a second start");
+  expect(faults).toEqual([]);
+});
+
+test("an engine is stopped with SIGTERM", async () => {
+  const running = supervise(`trap 'echo ended >> ${root}/starts; exit 0' TERM\nwhile :; do sleep 0.05; done`);
+  await waitFor(async () => starts().length === 1, "the start");
+  await running.stop();
+  expect(starts()).toContain("ended");
+  expect(running.pid).toBeUndefined();
+});
+
+test("the engine's settings come from ours, and its RPC and index are not public", () => {
+  const p2p = {
+    laddr: "tcp://0.0.0.0:1",
+    externalAddress: "",
+    persistentPeers: 'a@"b',
+    seeds: "",
+    privatePeerIds: "",
+    pex: false,
+  };
+  const mempool = { maxTxs: 1, maxBytes: 2, maxTxBytes: 3, cacheSize: 4 };
+  const settings = { blockInterval: 250, moniker: "m", p2p, signerLaddr: "", doubleSignCheckHeight: 9, mempool };
+  const text = cometConfig(settings, cometPaths("/home", FILES));
+  for (const line of [
+    'laddr = "unix:///home/cometbft/run/rpc.sock"',
+    'persistent_peers = "a@\\"b"',
+    "pex = false",
+    'timeout_commit = "250ms"',
+    "double_sign_check_height = 9",
+    'indexer = "null"',
+  ])
+    expect(text.split("\n")).toContain(line);
+});

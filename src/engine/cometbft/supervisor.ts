@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Logger } from "../../util/index.ts";
+import type { CometPaths } from "./settings.ts";
+
+/** Pauses before a new start: twice as long each time, until an engine has run for a while. */
+const RESTART_MS = { first: 1_000, most: 30_000 } as const;
+const STEADY_MS = 60_000;
+/** Time to end in order. */
+const STOP_MS = 10_000;
+const MAX_LINE = 4_000;
+/** A line of the log after which the engine decides no more blocks, though its process stays. */
+const CONSENSUS_FAILURE = "CONSENSUS FAILURE";
+/** Last lines of an engine that found its blocks and the state of the application to differ. */
+const MISFIT = /^(?:panic|ERROR): .*(?:AppHash|BlockHeight|error during handshake)/;
+
+export interface SupervisorParts {
+  readonly program: string;
+  readonly paths: CometPaths;
+  readonly logger: Logger;
+  /** Called once, for a failure that a new start does not mend. */
+  readonly onFault: (sentence: string) => void;
+}
+
+/** Keeps one engine running as a child in its own process group. */
+export class Supervisor {
+  readonly #parts: SupervisorParts;
+  #child: ChildProcess | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #restartMs: number = RESTART_MS.first;
+  #isStopped = false;
+  #hasFailed = false;
+  /** Why the engine ends, in its own words. */
+  #lastWords: string | undefined;
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts;
+  }
+
+  /** Process id of the engine; undefined while none runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  start(): void {
+    const { program, paths } = this.#parts;
+    rmSync(paths.rpcSocket, { force: true });
+    const startedAt = performance.now();
+    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+    const child = spawn(program, ["start", "--home", paths.root], { cwd: paths.root, detached: true, stdio });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream }).on("line", (line) => this.#hear(line.slice(0, MAX_LINE)));
+    let hasEnded = false;
+    const ended = (reason: string): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.#child = undefined;
+      if (performance.now() - startedAt > STEADY_MS) this.#restartMs = RESTART_MS.first;
+      this.#ended(reason);
+    };
+    child.once("error", (error) => ended(error.message));
+    child.once("close", (code, signal) => ended(signal ?? `exit code ${code}`));
+  }
+
+  /** Ends the engine, with its whole group if it does not end in order. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#restart);
+    const child = this.#child;
+    if (child === undefined) return;
+    const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    child.kill("SIGTERM");
+    const late = setTimeout(() => killGroup(child), STOP_MS);
+    await gone;
+    clearTimeout(late);
+  }
+
+  #hear(line: string): void {
+    if (this.#isStopped) return;
+    if (line.includes(CONSENSUS_FAILURE) || MISFIT.test(line)) this.#fail(sentenceOf(line));
+    else if (line.startsWith("E[")) this.#parts.logger.error(sentenceOf(line));
+    else if (/^(?:panic|ERROR): /.test(line)) this.#lastWords = sentenceOf(line);
+  }
+
+  #fail(sentence: string): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#parts.onFault(sentence);
+  }
+
+  #ended(reason: string): void {
+    if (this.#isStopped || this.#hasFailed) return;
+    const fields = { reason: this.#lastWords ?? reason, "in-ms": this.#restartMs };
+    this.#parts.logger.error("CometBFT ended and is started again", fields);
+    this.#lastWords = undefined;
+    this.#restart = setTimeout(() => this.start(), this.#restartMs);
+    this.#restartMs = Math.min(this.#restartMs * 2, RESTART_MS.most);
+  }
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** A line of the engine without level, time and stack; of a failure, the error that caused it. */
+function sentenceOf(line: string): string {
+  const cause = line.includes(CONSENSUS_FAILURE) ? / err="((?:[^"\\]|\\.)*)"/.exec(line)?.[1] : undefined;
+  const text = cause ?? line.replace(/^(?:[A-Z]\[[^\]]*\]|panic:|ERROR:)\s*/, "");
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,230 @@
+import { type ApplicationOptions, createApp } from "../../app/index.ts";
+import {
+  type ChainSource,
+  CometEngine,
+  type CommittedBlock,
+  catchUp,
+  cometPaths,
+  EmbeddedEngine,
+  embeddedSource,
+  fileSignState,
+  findProgram,
+  formatRfc3339,
+  type Genesis,
+  memorySignState,
+  type Retention,
+  Signer,
+} from "../../engine/index.ts";
+import { type Database, SnapshotDirectory, storeFault } from "../../store/index.ts";
+import { type Logger, toHexUpper } from "../../util/index.ts";
+import { encodeAddress } from "../../wire/index.ts";
+import { monikerOf, type NodeConfig } from "../config.ts";
+import { nodeErrors } from "../errors.ts";
+import { homePaths } from "../home/home.ts";
+import { simulationTurns } from "../services/simulation-turn.ts";
+import { SnapshotTaker } from "../snapshots/taker.ts";
+
+export interface NodeOptions {
+  readonly home: string;
+  readonly config: NodeConfig;
+  readonly logger: Logger;
+  /** Our own version, `v1.2.3`. */
+  readonly version: string;
+}
+
+/** Why a node has ended by itself: a fault, or the halt height. */
+export interface NodeEnd {
+  readonly error: unknown;
+}
+
+/** An engine with its application, before and while it runs. */
+export interface NodeEngine {
+  readonly app: ReturnType<typeof createApp>;
+  readonly chain: ChainSource;
+  /** The engine, where it is in this process. */
+  readonly embedded?: EmbeddedEngine;
+  readonly ended: Promise<NodeEnd>;
+  /** Resolves when the chain can be served. */
+  prepare(): Promise<void>;
+  /** Begins to make blocks. Resolves when transactions can be sent. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The chain that an engine continues. */
+export interface EngineParts {
+  readonly database: Database;
+  readonly genesis: Genesis;
+  /** Bytes of the genesis file. */
+  readonly genesisBytes: number;
+}
+
+export interface ChosenEngine {
+  /** The key of this home's validator. */
+  readonly signer: Signer;
+  readonly make: (parts: EngineParts) => NodeEngine;
+}
+
+/** The engine of the settings. Throws one sentence when it cannot run here. */
+export function chooseEngine(options: NodeOptions, validatorSeed: Uint8Array): ChosenEngine {
+  const { home, config } = options;
+  if (config.engine.kind === "embedded") {
+    const signer = new Signer(validatorSeed, fileSignState(homePaths(home).validatorState));
+    return { signer, make: (parts) => embedded({ ...options, ...parts, signer }) };
+  }
+  const { snapshotInterval } = config.stateSync;
+  if (snapshotInterval > 0n) throw nodeErrors.embeddedOnly("--state-sync.snapshot-interval is set");
+  const { path: program } = findProgram({ given: config.engine.program, home, path: process.env.PATH ?? "" });
+  // CometBFT signs, and keeps the record of the last vote.
+  const signer = new Signer(validatorSeed, memorySignState());
+  return { signer, make: (parts) => besideCometbft({ ...options, ...parts, signer, program }) };
+}
+
+type MakeParts = NodeOptions & EngineParts & { readonly signer: Signer };
+
+/** CometBFT makes the blocks, as a child of this process. */
+function besideCometbft(parts: MakeParts & { readonly program: string }): NodeEngine {
+  const { config, database, genesis, genesisBytes, home, program, signer } = parts;
+  const logger = parts.logger.child({ module: "engine" });
+  const app = createApp({ ...appOptions(parts), simulationTurn: simulationTurns() });
+  const { ended, end } = endOf(parts);
+  const { engine, blockInterval, mempool, haltHeight } = config;
+  const comet = new CometEngine({
+    ...{ app, database, genesis, genesisBytes, program, haltHeight, logger },
+    validator: { publicKey: signer.publicKey, address: signer.address },
+    paths: cometPaths(home, homePaths(home)),
+    settings: { ...engine, blockInterval, mempool, moniker: monikerOf(config, genesis, signer) },
+    retention: retentionOf(config),
+    afterCommit: (block) => logBlock(logger, block),
+    onEnd: (error) => {
+      if (error === undefined) logger.info("halt height reached", { height: haltHeight });
+      else logger.error("no more blocks are executed", { error });
+      end(error);
+    },
+  });
+  return {
+    app,
+    chain: comet.source,
+    ended,
+    prepare: () => comet.listen(),
+    start: () => {
+      comet.start();
+      if (genesis.time > BigInt(Date.now()) * 1_000_000n)
+        logger.warn(`no block before ${formatRfc3339(genesis.time)}: the genesis time is in the future`);
+      return comet.answers();
+    },
+    stop: () => comet.stop(),
+  };
+}
+
+/** This process makes the blocks. */
+function embedded(parts: MakeParts): NodeEngine {
+  const { config, database, genesis, home, signer } = parts;
+  const logger = parts.logger.child({ module: "engine" });
+  const snapshots = new SnapshotDirectory(homePaths(home).snapshots);
+  const app = createApp({
+    ...appOptions(parts),
+    // This node alone makes blocks: no other has to change its version at the same height.
+    upgrade: true,
+    snapshots,
+    simulationTurn: simulationTurns(),
+  });
+  const { ended, end } = endOf(parts);
+  const engine = new EmbeddedEngine({
+    app,
+    database,
+    genesis,
+    signer,
+    blockInterval: config.blockInterval,
+    mempool: config.mempool,
+    haltHeight: config.haltHeight,
+    retention: retentionOf(config),
+    afterCommit: (block) => {
+      logBlock(logger, block);
+      taker.committed(block.block.header.height);
+    },
+    report: (error) => logger.error("a subscriber failed", { error }),
+    onEnd: (error) => {
+      if (error === undefined) logger.info("halt height reached", { height: engine.blocks.height });
+      else logger.error("no more blocks are made", { error, height: engine.blocks.height });
+      end(error);
+    },
+  });
+  const taker = new SnapshotTaker({
+    ...config.stateSync,
+    app,
+    database,
+    directory: snapshots,
+    isBehind: () => engine.isBehind,
+    logger: parts.logger.child({ module: "snapshots" }),
+  });
+  return {
+    app,
+    chain: embeddedSource(engine),
+    embedded: engine,
+    ended,
+    prepare: () => catchUp(engine),
+    start: async () => {
+      engine.start();
+      logWait(logger, engine, config.blockInterval);
+      warnOfAbsent(logger, engine);
+    },
+    stop: async () => {
+      await engine.stop();
+      await taker.close();
+    },
+  };
+}
+
+function endOf({ home }: NodeOptions): { readonly ended: Promise<NodeEnd>; readonly end: (error: unknown) => void } {
+  let end: (end: NodeEnd) => void = () => {};
+  const ended = new Promise<NodeEnd>((resolve) => {
+    end = resolve;
+  });
+  return { ended, end: (error) => end({ error: storeFault(error, homePaths(home).database) }) };
+}
+
+/** Blocks after a snapshot are kept as long as the snapshot is. */
+function retentionOf({ minRetainBlocks, stateSync }: NodeConfig): Retention {
+  const snapshotBlocks = stateSync.snapshotInterval * BigInt(stateSync.snapshotKeepRecent);
+  return { minBlocks: minRetainBlocks, snapshotBlocks };
+}
+
+function appOptions({ config, database, logger, version }: NodeOptions & EngineParts): Omit<ApplicationOptions, "set"> {
+  const log = logger.child({ module: "app" });
+  return {
+    database,
+    version,
+    minGasPrices: config.minGasPrices,
+    checkInvariants: config.checkInvariants,
+    pruning: config.pruning,
+    report: (problem) => log.error("a contained failure", { ...problem }),
+  };
+}
+
+/** With a wrong clock or a genesis time in the future, the node seems to do nothing. */
+function logWait(logger: Logger, { nextBlockTime, blocks }: EmbeddedEngine, blockInterval: number): void {
+  if (nextBlockTime === undefined || nextBlockTime <= BigInt(Date.now() + blockInterval) * 1_000_000n) return;
+  const reason = blocks.last === undefined ? "the genesis time is in the future" : "the clock is behind the last block";
+  logger.warn(`no block before ${formatRfc3339(nextBlockTime)}: ${reason}`);
+}
+
+function warnOfAbsent(logger: Logger, { absent }: EmbeddedEngine): void {
+  if (absent.length === 0) return;
+  const text =
+    "this engine signs with the key of its home alone: the other validators are reported as absent, and jailed for downtime; " +
+    "svc export --for-zero-height --jail-allowed-addrs <operator of this home> leaves them out";
+  const validators = absent.map(({ address }) => encodeAddress(address, "valcons"));
+  logger.warn(text, { validators: validators.join(",") });
+}
+
+function logBlock(logger: Logger, { block, commit, txResults, appHash }: CommittedBlock): void {
+  const failed = txResults.filter(({ code }) => code !== 0).length;
+  logger.info("committed block", {
+    height: block.header.height,
+    txs: block.txs.length,
+    ...(failed === 0 ? {} : { failed }),
+    hash: toHexUpper(commit.blockId.hash),
+    "app-hash": toHexUpper(appHash),
+  });
+}

@@ -1,0 +1,225 @@
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApp } from "../../src/app/index.ts";
+import type { ChainClient } from "../../src/client/index.ts";
+import { homePaths } from "../../src/node/index.ts";
+import { openLmdb } from "../../src/store/index.ts";
+import { testKey } from "../../src/testing/index.ts";
+import {
+  balanceOf,
+  Fixture,
+  freePorts,
+  mustSend,
+  runSvc,
+  startNode,
+  type TestNode,
+  transfer,
+  waitFor,
+} from "../support/index.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** A node whose blocks the ecosystem's engine makes, as a child of the node. */
+
+const peer = await buildPeer("cometbft");
+
+test.skipIf(!(peer instanceof Peer) && process.env.CI !== "true")("the engine is there", () =>
+  expect(peer).toBeInstanceOf(Peer),
+);
+
+describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
+  const fixture = new Fixture();
+  const [alice, bob] = [testKey("alice"), testKey("bob")];
+  let node: TestNode;
+  let client: ChainClient;
+  let flags: readonly string[] = [];
+  let sent = 0n;
+
+  beforeAll(async () => {
+    if (!(peer instanceof Peer)) return;
+    const [p2p = 0] = await freePorts(1);
+    flags = ["--engine", "cometbft", "--cometbft", peer.binary, "--p2p.laddr", `tcp://127.0.0.1:${p2p}`];
+    const accounts = [{ address: alice.address, coins: [{ denom: "utoken", amount: 1_000_000_000n }] }];
+    node = await startNode(fixture, { accounts, flags });
+    client = node.client();
+  });
+
+  afterAll(async () => {
+    client?.close();
+    await fixture.close();
+    if (peer instanceof Peer) peer.remove();
+  });
+
+  /** Starts the node again, on its home. */
+  async function startAgain(): Promise<void> {
+    await node.start();
+    client.close();
+    client = node.client();
+  }
+
+  /** Runs `svc start` until it ends by itself. */
+  const startInVain = (...args: readonly string[]) =>
+    runSvc(["start", "--home", node.home, "--rpc.laddr", "tcp://127.0.0.1:0", "--block-interval", "200ms", ...args]);
+
+  async function send(): Promise<string> {
+    const { txhash } = await mustSend(client, alice, transfer(alice.address, bob.address, 7n));
+    sent += 7n;
+    expect(await balanceOf(client, bob.address)).toBe(sent);
+    return txhash;
+  }
+
+  const height = async () => (await client.node.status()).latestHeight;
+
+  async function ours(path: string): Promise<{ result?: unknown }> {
+    const response = await fetch(`${node.address.replace("tcp:", "http:")}/${path}`);
+    return JSON.parse(await response.text());
+  }
+
+  /** Our answers about all blocks up to a height. */
+  async function rows(last: number): Promise<unknown[]> {
+    const paths = Array.from({ length: last }, (_, i) => [`block?height=${i + 1}`, `block_results?height=${i + 1}`]);
+    return Promise.all(paths.flat().map(async (path) => (await ours(path)).result));
+  }
+
+  /** Resolves when the node has made more blocks. */
+  async function moreBlocks(): Promise<void> {
+    const before = await height();
+    await waitFor(async () => (await height()) > before + 1n, "more blocks");
+  }
+
+  /** The process that the node started. */
+  function enginePid(): number {
+    const threads = `/proc/${node.process.pid}/task`;
+    const children = readdirSync(threads).flatMap((id) => readFileSync(`${threads}/${id}/children`, "utf8").split(" "));
+    const found = children.find((id) => id !== "" && readFileSync(`/proc/${id}/cmdline`, "utf8").startsWith(binary()));
+    return Number(found);
+  }
+
+  /** Height of the stored state. */
+  function executed(): bigint {
+    const database = openLmdb(homePaths(node.home).database);
+    try {
+      return createApp({ database }).info().lastBlockHeight;
+    } finally {
+      database.close();
+    }
+  }
+
+  const binary = () => (peer instanceof Peer ? peer.binary : "");
+
+  /** An answer of the engine's own RPC, which only this machine's user can ask. */
+  function theirs(path: string): Promise<{ result?: unknown }> {
+    const socketPath = join(node.home, "cometbft", "run", "rpc.sock");
+    return new Promise((resolve, reject) => {
+      const call = request({ socketPath, path: `/${path}` }, (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (part: string) => {
+          text += part;
+        });
+        response.on("end", () => resolve(JSON.parse(text)));
+      });
+      call.on("error", reject);
+      call.end();
+    });
+  }
+
+  test("makes ten blocks, about which our RPC and the engine's say the same", async () => {
+    const hash = await send();
+    await waitFor(async () => (await height()) >= 10n, "ten blocks");
+    for (let at = 1; at <= 9; at++) {
+      for (const path of [
+        `block?height=${at}`,
+        `commit?height=${at}`,
+        `validators?height=${at}`,
+        `header?height=${at}`,
+      ])
+        expect((await ours(path)).result, path).toEqual((await theirs(path)).result);
+      const results = (await ours(`block_results?height=${at}`)).result;
+      expect(results).toEqual((await theirs(`block_results?height=${at}`)).result);
+    }
+    expect((await ours(`tx?hash=0x${hash}`)).result).toMatchObject({ hash, tx_result: { code: 0 } });
+    expect(JSON.stringify(await ours("tx_search?query=%22message.action='send'%22"))).toContain(hash);
+  });
+
+  test("continues after a kill of the engine, and every send is found again", async () => {
+    const [before, pid] = [await send(), node.process.pid];
+    const killed = enginePid();
+    process.kill(killed, "SIGKILL");
+    await moreBlocks();
+    const after = await send();
+    expect(node.process.pid).toBe(pid);
+    expect(enginePid()).not.toBe(killed);
+    for (const hash of [before, after]) expect((await ours(`tx?hash=0x${hash}`)).result).toMatchObject({ hash });
+  });
+
+  test("continues after a kill of the node, and every send is found again", async () => {
+    const before = await send();
+    const engine = enginePid();
+    await node.process.kill();
+    await waitFor(() => Promise.resolve(!existsSync(`/proc/${engine}`) || undefined), "the end of the engine");
+    await startAgain();
+    expect((await ours(`tx?hash=0x${before}`)).result).toMatchObject({ hash: before });
+    await send();
+  });
+
+  test("continues after a kill of both, with the same blocks", async () => {
+    const before = await send();
+    const last = Number(await height());
+    const blocks = await rows(last);
+    process.kill(enginePid(), "SIGKILL");
+    await node.process.kill();
+    await startAgain();
+    expect(await rows(last)).toEqual(blocks);
+    expect((await ours(`tx?hash=0x${before}`)).result).toMatchObject({ hash: before });
+    await send();
+  });
+
+  test("ends with its engine", async () => {
+    const engine = enginePid();
+    expect(await node.process.stop()).toBe(0);
+    expect(existsSync(`/proc/${engine}`)).toBe(false);
+  });
+
+  test("stops after its halt height, and ends with the block's number when the engine's data is older", async () => {
+    const data = join(node.home, "cometbft", "data");
+    cpSync(data, `${data}-before`, { recursive: true });
+    const halt = executed() + 3n;
+    expect(await startInVain(...flags, "--halt-height", String(halt))).toMatchObject({ code: 0 });
+    expect(executed()).toBe(halt);
+    renameSync(data, `${data}-after`);
+    renameSync(`${data}-before`, data);
+    const { code, stderr } = await startInVain(...flags);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(`the node stopped: after block ${halt}: .*app block height \\(${halt}\\) is higher`),
+    );
+  });
+
+  test("is not continued by the embedded engine, which would sign its heights again", async () => {
+    const { code, stderr } = await startInVain();
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("begun with the other engine") });
+  });
+
+  test.each([
+    ["rollback", [], "CometBFT made the blocks of this home"],
+    ["snapshots export", [], "CometBFT made the blocks of this home"],
+    [
+      "start",
+      ["--engine", "cometbft", "--state-sync.snapshot-interval", "10"],
+      "--state-sync.snapshot-interval is set",
+    ],
+  ])("is refused, in one sentence: %s", async (words, args, sentence) => {
+    const { code, stderr } = await runSvc([...words.split(" "), "--home", node.home, ...args]);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${sentence}: this is for the embedded engine alone`),
+    });
+  });
+
+  test("begins again after a reset", async () => {
+    expect(await runSvc(["unsafe-reset-all", "--home", node.home])).toMatchObject({ code: 0 });
+    expect(await startInVain(...flags, "--halt-height", "2")).toMatchObject({ code: 0 });
+    expect(executed()).toBe(2n);
+  });
+});
