@@ -28,7 +28,7 @@ export {
 } from "./embedded/blocks/block-records.ts";
 export { AHEAD_TABLE, aheadWrite, BlockReader, BlockStore } from "./embedded/blocks/block-store.ts";
 export { blockIdMessage, blockMessage, encodeBlock } from "./embedded/blocks/codec.ts";
-export { headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
+export { hasEvidence, headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
 export { formatRfc3339, formatSeconds, parseRfc3339 } from "./embedded/blocks/time.ts";
 export type { ExecutedTx } from "./embedded/blocks/tx-rows.ts";
 export {

@@ -27,7 +27,15 @@ export interface ChainSource {
   readonly events: EventSource;
   status(): Awaitable<ChainStatus>;
   consensus(): Awaitable<ConsensusRound>;
+  /** Asks the RPC of an engine that is a program beside the node; undefined where the engine is in the node. */
+  readonly ask?: AskEngine | undefined;
 }
+
+/** Resolves with the JSON of the result, or throws the engine's refusal. */
+export type AskEngine = (method: EngineMethod, params: EngineJson) => Awaitable<EngineJson>;
+/** Facts that the engine alone has. */
+export type EngineMethod = "net_info" | "consensus_state" | "dump_consensus_state" | "broadcast_evidence" | "block";
+export type EngineJson = Readonly<Record<string, unknown>>;
 
 export interface ChainStatus {
   /** The engine that makes the blocks; an embedded one signs with the key of its node alone. */

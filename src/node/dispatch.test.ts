@@ -25,6 +25,7 @@ const INFO = {
   id: "ab".repeat(20),
   moniker: "kv",
   rpcAddress: "tcp://127.0.0.1:1",
+  listenAddress: "tcp://127.0.0.1:1",
   applicationVersion: "v1.2.3",
   minGasPrices: parseDecCoins("0.0025utoken,1uother"),
   haltHeight: 77n,

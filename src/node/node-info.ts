@@ -6,8 +6,10 @@ export interface NodeInfo {
   /** Hex of the node key's address. */
   readonly id: string;
   readonly moniker: string;
-  /** Where JSON-RPC listens, as `tcp://host:port`; there are no peers: only the servers listen. */
+  /** Where JSON-RPC listens, as `tcp://host:port`. */
   readonly rpcAddress: string;
+  /** Where other nodes connect; the address of JSON-RPC for a node that makes its blocks alone. */
+  readonly listenAddress: string;
   /** Our own version; `version` is the version of the engine's dialect. */
   readonly applicationVersion: string;
   /** Prices per unit of gas below which it refuses transactions. */

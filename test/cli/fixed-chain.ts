@@ -72,6 +72,7 @@ export async function fixedChain(...names: readonly string[]): Promise<FixedChai
     id: nodeId(seed("node")),
     moniker: "fixed",
     rpcAddress: "tcp://127.0.0.1:26657",
+    listenAddress: "tcp://127.0.0.1:26657",
     applicationVersion: "v0.0.0",
     minGasPrices: [],
     haltHeight: 0n,

@@ -71,7 +71,7 @@ describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
 
   const height = async () => (await client.node.status()).latestHeight;
 
-  async function ours(path: string): Promise<{ result?: unknown }> {
+  async function ours(path: string): Promise<{ result?: Record<string, unknown> }> {
     const response = await fetch(`${node.address.replace("tcp:", "http:")}/${path}`);
     return JSON.parse(await response.text());
   }
@@ -138,6 +138,13 @@ describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
       const results = (await ours(`block_results?height=${at}`)).result;
       expect(results).toEqual((await theirs(`block_results?height=${at}`)).result);
     }
+    expect((await ours("net_info")).result).toEqual((await theirs("net_info")).result);
+    expect((await ours("consensus_state")).result).toMatchObject({
+      round_state: { height_vote_set: expect.anything() },
+    });
+    const { node_info, ...status } = (await ours("status")).result ?? {};
+    expect(status).toMatchObject({ engine: "cometbft", sync_info: { catching_up: false } });
+    expect(node_info).toMatchObject({ listen_addr: flags.at(-1) });
     expect((await ours(`tx?hash=0x${hash}`)).result).toMatchObject({ hash, tx_result: { code: 0 } });
     expect(JSON.stringify(await ours("tx_search?query=%22message.action='send'%22"))).toContain(hash);
   });

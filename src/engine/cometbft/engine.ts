@@ -3,7 +3,7 @@ import type { Application, CheckTxResult } from "../../abci/index.ts";
 import type { Database } from "../../store/index.ts";
 import { equalBytes, type Logger, makePrivateDirectory, replaceFile, SvcError, toHex } from "../../util/index.ts";
 import { BlockStore } from "../embedded/blocks/block-store.ts";
-import { txHash } from "../embedded/blocks/hashes.ts";
+import { hasEvidence, txHash } from "../embedded/blocks/hashes.ts";
 import { BlockBus, type CommittedBlock } from "../embedded/events.ts";
 import { TxIndex } from "../embedded/index/tx-index.ts";
 import type { CheckedTx } from "../embedded/mempool/mempool.ts";
@@ -86,6 +86,7 @@ export class CometEngine implements Engine {
     const { paths, settings } = this.#options;
     makePrivateDirectory(dirname(paths.configFile));
     makePrivateDirectory(paths.data);
+    this.#records.starting();
     replaceFile(paths.configFile, cometConfig(settings, paths), 0o600);
     await this.#server.listen({ path: paths.abciSocket });
   }
@@ -130,7 +131,8 @@ export class CometEngine implements Engine {
       const { height } = executed.header;
       const signed = await this.#rpc.commit(height);
       const before = this.#records.needsVotesBefore(signed) ? await this.#rpc.commit(height - 1n) : undefined;
-      const block = this.#records.complete(executed, signed, before?.commit);
+      const size = hasEvidence(signed.header) ? await this.#rpc.size(height) : undefined;
+      const block = this.#records.complete(executed, { ...signed, before: before?.commit, size });
       this.#options.afterCommit(block);
       this.#bus.publish(block);
       if (this.#atHaltHeight) this.#end(undefined);
@@ -192,6 +194,7 @@ export class CometEngine implements Engine {
     });
     return {
       ...{ genesis, validator, app, events: this.#bus, blocks, txs, status },
+      ask: (method, params) => this.#rpc.ask(method, params),
       mempool: {
         add: (tx) => this.#add(tx),
         list: (limit) => this.#rpc.waiting(limit),

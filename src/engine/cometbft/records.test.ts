@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
-import type { FinalizeBlock } from "../../abci/index.ts";
 import { type Database, memoryDatabase } from "../../store/index.ts";
 import { toHex } from "../../util/index.ts";
 import { BlockStore } from "../embedded/blocks/block-store.ts";
@@ -8,6 +7,7 @@ import { headerHash } from "../embedded/blocks/hashes.ts";
 import type { CommittedBlock } from "../embedded/events.ts";
 import { TxIndex } from "../embedded/index/tx-index.ts";
 import { KEEP_ALL, type Retention } from "../embedded/retain.ts";
+import type { DecidedBlock } from "./abci/calls.ts";
 import { Records } from "./records.ts";
 
 /** Blocks that an engine decided, with one transaction each, and the rows of the embedded engine. */
@@ -34,10 +34,10 @@ function recordsOf({ genesis }: Decided, retention: Retention = KEEP_ALL) {
 }
 
 /** The request of a decided block. */
-function requestOf({ block: { header, txs } }: CommittedBlock): FinalizeBlock {
+function requestOf({ block: { header, txs } }: CommittedBlock): DecidedBlock {
   const { height, time, nextValidatorsHash, proposerAddress: proposer } = header;
   const evidence = { lastCommit: { round: 0, votes: [] }, misbehavior: [] };
-  return { height, time, nextValidatorsHash, proposer, ...evidence, txs, hash: headerHash(header) };
+  return { height, time, nextValidatorsHash, proposer, ...evidence, txs, hash: headerHash(header), isProposed: false };
 }
 
 function dump(database: Database): string[] {
@@ -56,7 +56,7 @@ function execute(records: Records, database: Database, block: CommittedBlock): b
 const complete = (records: Records, { block: { header }, commit }: CommittedBlock) => {
   const executed = records.pending;
   if (executed === undefined) throw new Error("no block waits for its header");
-  return records.complete(executed, { header, commit }, undefined);
+  return records.complete(executed, { header, commit, before: undefined, size: undefined });
 };
 
 test("a block of CometBFT has the rows that one of the embedded engine has", () => {
@@ -111,7 +111,7 @@ test("the next block decides which votes on a block are stored", () => {
   expect(records.needsVotesBefore(signed)).toBe(true);
   const executed = records.pending;
   if (executed === undefined) throw new Error("no block waits for its header");
-  records.complete(executed, signed, first.commit);
+  records.complete(executed, { ...signed, before: first.commit, size: undefined });
   expect(blocks.record(1n)?.commit.signatures[0]?.timestamp).toBe(first.commit.signatures[0]?.timestamp);
 });
 
@@ -143,4 +143,19 @@ test("the engine keeps blocks whose headers are still to come", () => {
     if (block !== undefined) complete(records, block);
   }
   expect(execute(records, database, last)).toBe(5n);
+});
+
+test("a node is behind until its engine takes part in a decision, also when that falls back later", () => {
+  const chain = decided(3);
+  const { database, open } = recordsOf(chain);
+  const { records, blocks } = open();
+  records.begun(chain.genesis.validators);
+  records.starting();
+  const seen = chain.blocks.map((block, i) => {
+    database.write(records.writes({ ...requestOf(block), isProposed: i === 1 }, block));
+    return blocks.isBehind;
+  });
+  expect(seen).toEqual([true, false, false]);
+  open().records.starting();
+  expect(blocks.isBehind).toBe(true);
 });

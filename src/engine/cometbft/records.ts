@@ -4,6 +4,7 @@ import { append, compareBytes, equalBytes, uint64ToBytes } from "../../util/inde
 import { type BlockRecord, decodeRecord, encodeRecord } from "../embedded/blocks/block-records.ts";
 import {
   type BlockStore,
+  behindWrite,
   EXECUTED_TABLE,
   genesisWrite,
   outsideWrite,
@@ -19,7 +20,7 @@ import type { CommittedBlock } from "../embedded/events.ts";
 import type { TxIndex } from "../embedded/index/tx-index.ts";
 import { OldBlocks, type Retention, retainHeight } from "../embedded/retain.ts";
 import { type Genesis, genesisHash } from "../genesis.ts";
-import type { BlockRecorder } from "./abci/calls.ts";
+import type { BlockRecorder, DecidedBlock } from "./abci/calls.ts";
 import type { SignedHeader } from "./rpc.ts";
 
 export interface RecordsParts {
@@ -30,6 +31,13 @@ export interface RecordsParts {
   readonly retention: Retention;
   /** Called after every commit of the application. */
   readonly onCommit: () => void;
+}
+
+export interface Completion extends SignedHeader {
+  /** The votes that the block carries, if others were written with the block before. */
+  readonly before: Commit | undefined;
+  /** Bytes of the block, if they do not follow from its header, transactions and votes. */
+  readonly size: number | undefined;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -59,7 +67,12 @@ export class Records implements BlockRecorder {
     this.#first = inOrder(validators.map(validatorOf));
   }
 
-  writes(block: FinalizeBlock, result: FinalizeBlockResult): Write[] {
+  /** Counts the node as behind until its engine takes part in a decision. */
+  starting(): void {
+    this.#parts.database.write([behindWrite(true)]);
+  }
+
+  writes(block: DecidedBlock, result: FinalizeBlockResult): Write[] {
     const { blocks, index } = this.#parts;
     const { height, txs } = block;
     const record = unsigned(block, result, this.#genesis.chainId);
@@ -74,6 +87,7 @@ export class Records implements BlockRecorder {
     append(writes, txWrites(height, txs, result.txResults));
     append(writes, index.writes(executed, txs.map(txHash)));
     if (this.#first !== undefined) append(writes, this.#beginning(height, this.#first));
+    if (block.isProposed && blocks.isBehind) writes.push(behindWrite(false));
     if (params !== undefined) writes.push(paramsWrite(height + 1n, params));
     if (updates.length > 0) {
       const voters = blocks.validators(height + 1n) ?? this.#first ?? [];
@@ -102,10 +116,9 @@ export class Records implements BlockRecorder {
     return before !== undefined && !equalBytes(commitHash(before.commit), header.lastCommitHash);
   }
 
-  /** Adds header and votes to an executed block; `before` are the votes that it carries, if others were written. */
-  complete(executed: BlockRecord, signed: SignedHeader, before: Commit | undefined): CommittedBlock {
+  /** Adds header and votes to an executed block. */
+  complete(executed: BlockRecord, { header, commit, before, size }: Completion): CommittedBlock {
     const { database, blocks } = this.#parts;
-    const { header, commit } = signed;
     const { height } = header;
     if (!equalBytes(headerHash(header), executed.commit.blockId.hash))
       throw new Error(`the engine has another block ${height} than the one that was executed`);
@@ -114,7 +127,7 @@ export class Records implements BlockRecorder {
     const last = blocks.record(height - 1n);
     const lastCommit = before ?? last?.commit ?? NO_COMMIT;
     const block = { header, txs, lastCommit };
-    const record = { ...executed, header, commit, size: encodeBlock(block).length };
+    const record = { ...executed, header, commit, size: size ?? encodeBlock(block).length };
     database.write([
       ...(last === undefined || before === undefined ? [] : [recordWrite({ ...last, commit: before })]),
       recordWrite(record),

@@ -77,7 +77,7 @@ test.each([
     "Tx too large. Max size is 3, but got 4",
     { codespace: "sdk", code: 21, message: "tx too large. Max size is 3, but got 4" },
   ],
-  ["timed out", { codespace: "engine", code: 11 }],
+  ["timed out", { codespace: "engine", code: 15 }],
 ])("the engine's refusal has the number that clients know: %s", async (text, expected) => {
   await listen((response) => error(response, text));
   await expect(rpc.broadcast(Uint8Array.of(1))).rejects.toMatchObject(expected);

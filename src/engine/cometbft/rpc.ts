@@ -4,6 +4,7 @@ import { errorText, fromBase64, fromHex, SvcError } from "../../util/index.ts";
 import { parseRfc3339 } from "../embedded/blocks/time.ts";
 import type { BlockId, Commit, CommitSig, Header } from "../embedded/blocks/types.ts";
 import { engineErrors } from "../errors.ts";
+import type { EngineJson, EngineMethod } from "../source.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
@@ -13,8 +14,6 @@ const IDLE_MS = 5_000;
 /** Longest time that a client's request waits for an engine that starts. */
 const START_MS = 10_000;
 const RETRY_MS = 100;
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** A block as its engine has it. */
 export interface SignedHeader {
@@ -44,9 +43,21 @@ export class EngineRpc {
     return { header: headerOf(objectOf(header)), commit: commitOf(objectOf(commit)) };
   }
 
+  /** Bytes of a block. */
+  async size(height: bigint): Promise<number> {
+    const { block_metas } = await this.#read("blockchain", { minHeight: `${height}`, maxHeight: `${height}` });
+    const [meta] = listOf(block_metas);
+    return Number(textOf(objectOf(meta).block_size));
+  }
+
   /** Hands a transaction to the engine, which has the application check it. */
   async broadcast(tx: Uint8Array): Promise<void> {
     await this.#ask("broadcast_tx_sync", { tx: Buffer.from(tx).toString("base64") });
+  }
+
+  /** Passes a request on. */
+  ask(method: EngineMethod, params: EngineJson): Promise<EngineJson> {
+    return this.#ask(method, params);
   }
 
   async waiting(limit: number): Promise<Uint8Array[]> {
@@ -66,14 +77,14 @@ export class EngineRpc {
   }
 
   /** A request of this node, repeated until the engine answers. */
-  async #read(method: string, params: Json): Promise<Json> {
+  async #read(method: string, params: EngineJson): Promise<EngineJson> {
     const { error, result } = await this.#call(method, params, () => true);
     if (error !== undefined) throw engineErrors.failed(errorOf(objectOf(error)));
     return objectOf(result);
   }
 
   /** A request of a client, which reaches the engine once. Throws its refusal as the embedded engine would tell it. */
-  async #ask(method: string, params: Json): Promise<Json> {
+  async #ask(method: string, params: EngineJson): Promise<EngineJson> {
     const deadline = performance.now() + START_MS;
     const mayRepeat = (fault: unknown): boolean => isAbsent(fault) && performance.now() < deadline;
     const { error, result } = await this.#call(method, params, mayRepeat);
@@ -81,7 +92,7 @@ export class EngineRpc {
     return objectOf(result);
   }
 
-  async #call(method: string, params: Json, mayRepeat: (fault: unknown) => boolean): Promise<Json> {
+  async #call(method: string, params: EngineJson, mayRepeat: (fault: unknown) => boolean): Promise<EngineJson> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     for (;;) {
       try {
@@ -120,7 +131,7 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ECONNREFUSED");
 }
 
-function errorOf({ message, data }: Json): string {
+function errorOf({ message, data }: EngineJson): string {
   return typeof data === "string" && data !== "" ? data : String(message);
 }
 
@@ -133,11 +144,11 @@ const REFUSALS: readonly (readonly [pattern: RegExp, code: number])[] = [
 
 function refusalOf(text: string): SvcError {
   const known = REFUSALS.find(([pattern]) => pattern.test(text));
-  if (known === undefined) return engineErrors.away(text);
+  if (known === undefined) return engineErrors.refused(text);
   return new SvcError("sdk", known[1], text.replace(/^Tx/, "tx"));
 }
 
-function headerOf(json: Json): Header {
+function headerOf(json: EngineJson): Header {
   const hash = (name: string): Uint8Array => fromHex(textOf(json[name]));
   return {
     chainId: textOf(json.chain_id),
@@ -156,7 +167,7 @@ function headerOf(json: Json): Header {
   };
 }
 
-function commitOf(json: Json): Commit {
+function commitOf(json: EngineJson): Commit {
   return {
     height: BigInt(textOf(json.height)),
     round: Number(json.round),
@@ -168,7 +179,7 @@ function commitOf(json: Json): Commit {
 /** Go's zero time, which absent votes have. */
 const NO_TIME = "0001-01-01T00:00:00Z";
 
-function commitSigOf(json: Json): CommitSig {
+function commitSigOf(json: EngineJson): CommitSig {
   const flag = json.block_id_flag;
   if (flag !== 1 && flag !== 2 && flag !== 3) throw new Error(`a vote has the unknown flag ${String(flag)}`);
   return {
@@ -179,12 +190,12 @@ function commitSigOf(json: Json): CommitSig {
   };
 }
 
-function blockIdOf(json: Json): BlockId {
+function blockIdOf(json: EngineJson): BlockId {
   const parts = objectOf(json.parts);
   return { hash: fromHex(textOf(json.hash)), parts: { total: Number(parts.total), hash: fromHex(textOf(parts.hash)) } };
 }
 
-function objectOf(value: unknown): Json {
+function objectOf(value: unknown): EngineJson {
   if (typeof value !== "object" || value === null) throw new Error("the engine's answer has another form");
   return Object.fromEntries(Object.entries(value));
 }

@@ -66,6 +66,6 @@ function statusOf(
     latest: last,
     earliest: blocks.record(base),
     validators: blocks.validators(height + 1n) ?? genesis.validators,
-    catchingUp: false,
+    catchingUp: blocks.isBehind,
   };
 }

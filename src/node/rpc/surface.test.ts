@@ -37,7 +37,13 @@ beforeAll(async () => {
   Object.assign(places, { BLOCK: toHexUpper(commit.blockId.hash), BLOCK64: toBase64(commit.blockId.hash) });
   const chain = embeddedSource(engine);
   const nodeInfo = () => ({
-    ...{ id: "ab".repeat(20), moniker: "kv", rpcAddress: "tcp://127.0.0.1:26657", applicationVersion: "v1.2.3" },
+    ...{
+      id: "ab".repeat(20),
+      moniker: "kv",
+      rpcAddress: "tcp://127.0.0.1:26657",
+      listenAddress: "tcp://127.0.0.1:26657",
+      applicationVersion: "v1.2.3",
+    },
     ...{ minGasPrices: [], haltHeight: 0n, pruning: { keepRecent: 100n, interval: 10n } },
   });
   const genesis = bytesAsFile(Buffer.from(GENESIS));

@@ -27,12 +27,12 @@ const MAX_ROWS = 100n;
 /** A node's facts about itself and its blocks, for clients without JSON-RPC. */
 export const tendermintService = bindNodeService(Service, {
   getNodeInfo({ chain, nodeInfo }) {
-    const { id, moniker, rpcAddress, applicationVersion } = nodeInfo;
+    const { id, moniker, rpcAddress, listenAddress, applicationVersion } = nodeInfo;
     return {
       defaultNodeInfo: {
         protocolVersion: { p2p: BigInt(P2P_PROTOCOL), block: BigInt(BLOCK_PROTOCOL), app: 0n },
         defaultNodeId: id,
-        listenAddr: rpcAddress,
+        listenAddr: listenAddress,
         network: chain.genesis.chainId,
         version: ENGINE_VERSION,
         channels: fromHex(CHANNELS),

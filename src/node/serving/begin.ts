@@ -66,7 +66,10 @@ function servedTables(): string[] {
   return [...CHAIN_TABLES, ...readTables(standardModules())];
 }
 
-function blockThreadOf({ mempool, app, consensus }: ChainSource, pending: BlockThread["pending"]): BlockThread {
+function blockThreadOf(
+  { mempool, app, consensus, ask = noEngine }: ChainSource,
+  pending: BlockThread["pending"],
+): BlockThread {
   return {
     add: (tx) => {
       const added = mempool.add(tx);
@@ -77,8 +80,13 @@ function blockThreadOf({ mempool, app, consensus }: ChainSource, pending: BlockT
     checkTx: (request) => app.checkTx(request),
     query: (query) => app.query(query),
     consensus,
+    ask,
     pending,
   };
+}
+
+function noEngine(): never {
+  throw new Error("there is no engine beside the node");
 }
 
 /** The parts of a checked transaction that others than the mempool need. */

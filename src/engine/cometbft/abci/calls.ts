@@ -45,12 +45,18 @@ import { FRAME_ROOM } from "./limits.ts";
 
 type Answer = NonNullable<MessageInitShape<typeof ResponseSchema>["value"]>;
 
+/** A block to execute. */
+export interface DecidedBlock extends FinalizeBlock {
+  /** Whether the engine took part in the decision; a block that it fetches was decided by others. */
+  readonly isProposed: boolean;
+}
+
 /** Records of blocks beside the state of the application. */
 export interface BlockRecorder {
   /** Called with the voters of a new chain. */
   begun(validators: readonly ValidatorUpdate[]): void;
   /** Writes that become durable with the state of a block. */
-  writes(block: FinalizeBlock, result: FinalizeBlockResult): readonly Write[];
+  writes(block: DecidedBlock, result: FinalizeBlockResult): readonly Write[];
   /** Called when the block is durable. Returns the first height that the engine must keep; 0 = all. */
   committed(block: FinalizeBlock, result: FinalizeBlockResult): bigint;
 }
@@ -99,7 +105,9 @@ export class AbciCalls {
   /** Until the first block is committed. */
   #genesis: Genesis | undefined;
   #params: ConsensusParams | undefined;
-  #pending: { readonly block: FinalizeBlock; readonly result: FinalizeBlockResult } | undefined;
+  /** Height of the last proposal. */
+  #proposed = 0n;
+  #pending: { readonly block: DecidedBlock; readonly result: FinalizeBlockResult } | undefined;
 
   constructor({ app, genesis, genesisBytes, params, recorder, onChecked, haltHeight }: AbciCallsParts) {
     this.#app = app;
@@ -192,6 +200,7 @@ export class AbciCalls {
   #processProposal(request: RequestProcessProposal): Answer {
     const place = placeOf(request, request.proposedLastCommit);
     this.#requireNext(place.height);
+    this.#proposed = place.height;
     const { txs, hash } = request;
     const status = this.#app.processProposal({ ...place, txs, hash }) ? ProposalStatus.ACCEPT : ProposalStatus.REJECT;
     return { case: "processProposal", value: { status } };
@@ -199,7 +208,8 @@ export class AbciCalls {
 
   #finalizeBlock(request: RequestFinalizeBlock): Answer {
     const { txs, hash } = request;
-    const block = { ...placeOf(request, request.decidedLastCommit), txs, hash };
+    const place = placeOf(request, request.decidedLastCommit);
+    const block = { ...place, txs, hash, isProposed: this.#proposed === place.height };
     this.#requireNext(block.height);
     if (this.#haltHeight > 0n && block.height > this.#haltHeight)
       throw new Refusal(`block ${block.height} comes after the halt height`);

@@ -32,9 +32,9 @@ export const AHEAD_TABLE = "engine/ahead";
 /** Height (8 bytes) -> a block of CometBFT that is executed, and whose header and votes are still to come. */
 export const EXECUTED_TABLE = "engine/executed";
 /**
- * `outside` -> present where CometBFT makes the blocks; `genesis` -> hash of the genesis file that the chain began with;
- * `replay` -> a block that is executed again; `base` -> height of the first block that is kept (8 bytes), where there were
- * others before.
+ * `outside` -> present where CometBFT makes the blocks; `behind` -> present until CometBFT takes part in decisions;
+ * `genesis` -> hash of the genesis file that the chain began with; `replay` -> a block that is executed again; `base` ->
+ * height of the first block that is kept (8 bytes), where there were others before.
  */
 const META = "engine/meta";
 export const BLOCK_TABLES: readonly string[] = [
@@ -50,6 +50,7 @@ export const BLOCK_TABLES: readonly string[] = [
 const GENESIS = toUtf8("genesis");
 const BASE = toUtf8("base");
 const OUTSIDE = toUtf8("outside");
+const BEHIND = toUtf8("behind");
 /** A block that was rolled back and must be executed again. */
 const REPLAY = toUtf8("replay");
 
@@ -166,6 +167,11 @@ export class BlockReader {
   /** Whether CometBFT makes the blocks of this chain. */
   get isOutside(): boolean {
     return this.#tables.table(META).has(OUTSIDE);
+  }
+
+  /** Whether CometBFT fetches blocks that others decided. */
+  get isBehind(): boolean {
+    return this.#tables.table(META).has(BEHIND);
   }
 
   /** The validators that sign the block of a height. */
@@ -291,6 +297,11 @@ export interface OldRow {
 /** Remembers that CometBFT makes the blocks of this chain. */
 export function outsideWrite(): Write {
   return { table: META, key: OUTSIDE, value: Uint8Array.of(1) };
+}
+
+/** Records whether CometBFT fetches blocks that others decided. */
+export function behindWrite(isBehind: boolean): Write {
+  return { table: META, key: BEHIND, value: isBehind ? Uint8Array.of(1) : null };
 }
 
 /** Remembers the genesis file of the chain. */

@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { ConsensusParams, TxResult } from "../../../abci/index.ts";
 import { sha256 } from "../../../crypto/index.ts";
+import { equalBytes } from "../../../util/index.ts";
 import { ExecTxResultSchema } from "../../../wire/gen/comet/v1/abci_pb.js";
 import { HashedParamsSchema } from "../../../wire/gen/comet/v1/types_pb.js";
 import { type BlockId, type Header, headerHash, merkleRoot, type PartSetHeader } from "../../../wire/index.ts";
@@ -33,6 +34,11 @@ export function resultsHash(results: readonly TxResult[]): Uint8Array {
 
 function deterministicResult({ code, data, gasWanted, gasUsed }: TxResult): Uint8Array {
   return toBinary(ExecTxResultSchema, create(ExecTxResultSchema, { code, data, gasWanted, gasUsed }));
+}
+
+/** Whether a block accuses a validator. */
+export function hasEvidence({ evidenceHash: hash }: Header): boolean {
+  return !equalBytes(hash, evidenceHash());
 }
 
 /** Hash of a block's evidence; a single validator has no other to accuse. */

@@ -1,5 +1,5 @@
 import type { AppQuery, AppQueryResult } from "../../../abci/index.ts";
-import { type Awaitable, type ChainSource, parseQuery, type Query } from "../../../engine/index.ts";
+import { type Awaitable, type ChainSource, type EngineMethod, parseQuery, type Query } from "../../../engine/index.ts";
 import { errorText, SvcError } from "../../../util/index.ts";
 import type { NodeInfo } from "../../node-info.ts";
 import type { CommitWaiters } from "../../services/commit-waiters.ts";
@@ -61,6 +61,11 @@ export function defineMethod(
       return call(env, Object.fromEntries(read));
     },
   };
+}
+
+/** Defines a method about the engine: an engine beside the node answers it itself. */
+export function defineEngineMethod(name: EngineMethod, own: (env: RpcEnvironment) => unknown): RpcMethod {
+  return defineMethod({}, (env) => (env.chain.ask === undefined ? own(env) : env.chain.ask(name, {})));
 }
 
 function readParam(param: Param<unknown>, from: { name: string; value: unknown; source: ParamSource }): unknown {

@@ -1,4 +1,10 @@
-import type { BlockRecord, ChainSource, ChainStatus } from "../../../engine/index.ts";
+import {
+  type BlockRecord,
+  type ChainSource,
+  type ChainStatus,
+  type Header,
+  hasEvidence,
+} from "../../../engine/index.ts";
 import { toBase64 } from "../../../util/index.ts";
 import { pageOf, perPageOf, recordAt } from "../calls/heights.ts";
 import { defineMethod, parseQueryText, refuse } from "../calls/method.ts";
@@ -39,7 +45,10 @@ export const blockMethods = {
 
   commit: defineMethod({ height: int64 }, async ({ chain }, { height }) => {
     const { header, commit } = await recordAt(chain, height);
-    return { signed_header: { header: headerJson(header), commit: commitJson(commit) }, canonical: true };
+    const { height: last, engine } = await chain.status();
+    // The next block decides which votes of several validators count.
+    const canonical = engine === "embedded" || header.height < last;
+    return { signed_header: { header: headerJson(header), commit: commitJson(commit) }, canonical };
   }),
 
   block_results: defineMethod({ height: int64 }, async ({ chain }, { height }) => {
@@ -82,7 +91,16 @@ export const blockMethods = {
 
 async function wholeBlock(chain: ChainSource, { header, commit }: BlockRecord) {
   const block = await chain.blocks.block(header.height);
-  return { block_id: blockIdJson(commit.blockId), block: block === undefined ? null : blockJson(block) };
+  const blockId = blockIdJson(commit.blockId);
+  if (block === undefined) return { block_id: blockId, block: null };
+  return { block_id: blockId, block: { ...blockJson(block), evidence: await evidenceOf(chain, header) } };
+}
+
+/** The evidence of a block, which an engine beside the node keeps. */
+async function evidenceOf({ ask }: ChainSource, header: Header): Promise<unknown> {
+  if (ask === undefined || !hasEvidence(header)) return { evidence: [] };
+  const { block } = await ask("block", { height: header.height.toString() });
+  return typeof block === "object" && block !== null && "evidence" in block ? block.evidence : { evidence: [] };
 }
 
 function emptyBlockId() {

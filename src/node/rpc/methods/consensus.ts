@@ -1,6 +1,6 @@
 import { type Commit, formatRfc3339, type Validator } from "../../../engine/index.ts";
 import { toHexUpper } from "../../../util/index.ts";
-import { defineMethod } from "../calls/method.ts";
+import { defineEngineMethod } from "../calls/method.ts";
 import { validatorJson } from "../json/json.ts";
 
 /** The step in which a height waits for its first proposal. */
@@ -12,7 +12,7 @@ const NO_VOTE = "nil-Vote";
  * the next height.
  */
 export const consensusMethods = {
-  consensus_state: defineMethod({}, async ({ chain }) => {
+  consensus_state: defineEngineMethod("consensus_state", async ({ chain }) => {
     const { height, startTime, validators } = await chain.consensus();
     const [proposer] = validators;
     return {
@@ -28,7 +28,7 @@ export const consensusMethods = {
     };
   }),
 
-  dump_consensus_state: defineMethod({}, async ({ chain }) => {
+  dump_consensus_state: defineEngineMethod("dump_consensus_state", async ({ chain }) => {
     const { height, startTime, validators, last } = await chain.consensus();
     const lastVoters = last?.validators ?? [];
     const commit = last?.record.commit;

@@ -14,11 +14,12 @@ const MOST_SIGNATURE_BYTES = 96;
 
 export const evidenceMethods = {
   /**
-   * Reads evidence as the reference does, and refuses it: an engine that makes blocks alone has no other validator to
-   * accuse.
+   * Reads evidence as the reference does. An engine that makes blocks alone has no other validator to accuse; another
+   * one judges it.
    */
-  broadcast_evidence: defineMethod({ evidence: json }, (_, { evidence }) => {
+  broadcast_evidence: defineMethod({ evidence: json }, ({ chain }, { evidence }) => {
     if (evidence === undefined || evidence === null) throw refuse("no evidence was provided");
+    if (chain.ask !== undefined) return chain.ask("broadcast_evidence", { evidence });
     try {
       checkEvidence(evidence);
     } catch (error) {

@@ -2,7 +2,7 @@ import { type BlockRecord, type ChainSource, consensusParamsToJson, formatRfc333
 import { equalBytes, toBase64, toHexUpper } from "../../../util/index.ts";
 import { APP_NAME, BLOCK_PROTOCOL, CHANNELS, ENGINE_VERSION, P2P_PROTOCOL } from "../../node-info.ts";
 import { heightIn, pageOf, perPageOf } from "../calls/heights.ts";
-import { defineMethod, type RpcEnvironment, refuse } from "../calls/method.ts";
+import { defineEngineMethod, defineMethod, type RpcEnvironment, refuse } from "../calls/method.ts";
 import { int64 } from "../calls/params.ts";
 import { publicKeyJson, validatorJson } from "../json/json.ts";
 
@@ -33,7 +33,7 @@ export const infoMethods = {
     };
   }),
 
-  net_info: defineMethod({}, (env) => ({
+  net_info: defineEngineMethod("net_info", (env) => ({
     listening: true,
     listeners: [`Listener(@${env.nodeInfo().rpcAddress})`],
     n_peers: "0",
@@ -106,12 +106,11 @@ async function mempoolJson(chain: ChainSource) {
 }
 
 function nodeInfoJson(env: RpcEnvironment) {
-  const { id, moniker, rpcAddress } = env.nodeInfo();
+  const { id, moniker, rpcAddress, listenAddress } = env.nodeInfo();
   return {
     protocol_version: { p2p: P2P_PROTOCOL, block: BLOCK_PROTOCOL, app: "0" },
     id,
-    // There are no peers: only the RPC listens.
-    listen_addr: rpcAddress,
+    listen_addr: listenAddress,
     network: env.chain.genesis.chainId,
     version: ENGINE_VERSION,
     channels: CHANNELS,

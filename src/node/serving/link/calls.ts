@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { AppQuery, AppQueryResult, CheckTx, CheckTxResult } from "../../../abci/index.ts";
 import type { PendingState } from "../../../app/index.ts";
-import type { ConsensusRound } from "../../../engine/index.ts";
+import type { ConsensusRound, EngineJson, EngineMethod } from "../../../engine/index.ts";
 import { sdkErrors } from "../../../util/index.ts";
 import { MAX_CALL_BYTES, MAX_CALLS } from "../limits.ts";
 import {
@@ -63,6 +63,10 @@ export class BlockThreadCalls implements BlockThread {
 
   consensus(): Promise<ConsensusRound> {
     return this.#call("consensus", []);
+  }
+
+  ask(method: EngineMethod, params: EngineJson): Promise<EngineJson> {
+    return this.#call("ask", [method, params]);
   }
 
   pending(addresses: readonly Uint8Array[]): Promise<PendingState> {

@@ -23,6 +23,7 @@ const silent: BlockThread = {
   checkTx: refuse,
   query: refuse,
   consensus: refuse,
+  ask: refuse,
   pending: refuse,
 };
 

@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { AppQuery, AppQueryResult, CheckTx, CheckTxResult } from "../../../abci/index.ts";
 import type { PendingState } from "../../../app/index.ts";
-import type { Awaitable, CheckedTx, ConsensusRound } from "../../../engine/index.ts";
+import type { AskEngine, Awaitable, CheckedTx, ConsensusRound } from "../../../engine/index.ts";
 import { append, errorText, SvcError } from "../../../util/index.ts";
 import { CALLS_SLICE_MS } from "../limits.ts";
 
@@ -17,6 +17,8 @@ export interface BlockThread {
   /** Queries with a proof. */
   query(query: AppQuery): Awaitable<AppQueryResult>;
   consensus(): Awaitable<ConsensusRound>;
+  /** Asks an engine beside the node. */
+  ask: AskEngine;
   /** Changes of waiting transactions to some accounts. */
   pending(addresses: readonly Uint8Array[]): Awaitable<PendingState>;
 }

@@ -81,6 +81,11 @@ class ChainWithin implements ChainSource {
     return this.#parts.blockThread.consensus();
   }
 
+  get ask(): ChainSource["ask"] {
+    const { engine, blockThread } = this.#parts;
+    return engine === "cometbft" ? (method, params) => blockThread.ask(method, params) : undefined;
+  }
+
   get blocks(): BlockSource {
     const budget = this.#budget;
     const { blocks } = this.#reader;

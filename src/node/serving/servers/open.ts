@@ -89,5 +89,10 @@ export function nodeInfoOf(
   const moniker = monikerOf(config, chain.genesis, chain.validator);
   const { minGasPrices, haltHeight, pruning } = config;
   const settings = { minGasPrices, haltHeight, pruning };
-  return () => ({ id, moniker, rpcAddress: rpcAddress(), applicationVersion: version, ...settings });
+  const { kind, p2p } = config.engine;
+  return () => {
+    const rpc = rpcAddress();
+    const listenAddress = kind === "cometbft" ? p2p.laddr : rpc;
+    return { id, moniker, rpcAddress: rpc, listenAddress, applicationVersion: version, ...settings };
+  };
 }
