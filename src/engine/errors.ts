@@ -29,6 +29,11 @@ export const engineErrors = defineErrors("engine", {
     "restore the genesis file, or start a new chain in another --home",
   ],
   longPath: [14, "the path of a socket is too long", "use a --home with a shorter path"],
+  ownKey: [
+    16,
+    "svc start sets this key of CometBFT itself",
+    "leave it out of [cometbft]; svc start --help lists its flags",
+  ],
   refused: [15, "CometBFT refuses the request"],
   notBuilt: [10, "CometBFT could not be built", "read Go's messages above; the build needs the Go module proxy"],
 });

@@ -8,7 +8,7 @@ export {
   installProgram,
   TESTED_VERSION,
 } from "./cometbft/program.ts";
-export { type CometPaths, type CometSettings, cometPaths } from "./cometbft/settings.ts";
+export { type CometKeys, type CometPaths, type CometSettings, cometPaths } from "./cometbft/settings.ts";
 export {
   type Anchor,
   anchorAt,

@@ -21,6 +21,7 @@ describe("the settings of a node", () => {
       blockInterval: 6000,
       engine: {
         kind: "embedded",
+        others: {},
         program: undefined,
         p2p: {
           laddr: "tcp://0.0.0.0:26656",

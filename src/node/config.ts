@@ -1,4 +1,4 @@
-import type { Genesis, MempoolLimits } from "../engine/index.ts";
+import type { CometKeys, Genesis, MempoolLimits } from "../engine/index.ts";
 import { PRUNING_STRATEGIES, type Pruning } from "../store/index.ts";
 import {
   type DecimalCoin,
@@ -70,12 +70,12 @@ export function nodeConfig(given: GivenSettings): NodeConfig {
 }
 
 /** Reads and checks all settings of a node. */
-export function readNodeConfig(source: SettingSource): NodeConfig {
+export function readNodeConfig(source: SettingSource, engineKeys: CometKeys = {}): NodeConfig {
   const read = <T>(setting: Setting<T>): T => readSetting(setting, source);
   return {
     moniker: read(S.moniker),
     blockInterval: read(S.blockInterval),
-    engine: readEngine(read),
+    engine: readEngine(read, engineKeys),
     minGasPrices: read(S.minimumGasPrices).filter(({ amount }) => amount > 0n),
     haltHeight: read(S.haltHeight),
     checkInvariants: read(S.checkInvariants),

@@ -6,7 +6,7 @@ import { runCli } from "../../../test/cli/run.ts";
 import { NODE_SETTINGS, nodeConfig, readNodeConfig } from "../../node/index.ts";
 import { resolveFlags } from "../command/flags.ts";
 import { GLOBAL_FLAGS } from "../command/global-flags.ts";
-import { nodeSettings, readSettingsFiles } from "./settings-files.ts";
+import { engineKeys, nodeSettings, readSettingsFiles } from "./settings-files.ts";
 
 let home = "";
 beforeEach(() => {
@@ -71,7 +71,23 @@ describe("the settings in the home of a node", () => {
     expect(readNodeConfig(nodeSettings(flagsOf({ "halt-height": "9" }))).haltHeight).toBe(9n);
   });
 
+  test("of CometBFT are passed on unchanged", async () => {
+    await svc("init", "mine");
+    const text =
+      '[cometbft]\nlog_level = "info"\n[cometbft.p2p]\nmax_num_inbound_peers = 7\nunconditional_peer_ids = ["a"]\n';
+    writeFileSync(file("config.toml"), `moniker = "other"\n${text}`);
+    const passedOn = { log_level: "info", "p2p.max_num_inbound_peers": 7, "p2p.unconditional_peer_ids": ["a"] };
+    expect(engineKeys(home)).toEqual(passedOn);
+    expect(readNodeConfig(nodeSettings(flagsOf()), engineKeys(home))).toMatchObject({
+      moniker: "other",
+      engine: { others: passedOn },
+    });
+  });
+
   test.each([
+    ["config.toml", "[cometbft.p2p]\nx = 1.5\n", /"cometbft.p2p.x" is not a string, an integer/],
+    ["config.toml", "[cometbft.p2p]\n'a b' = 1\n", /unknown key "cometbft.p2p.a b"/],
+    ["config.toml", "[cometbft.a.b]\nc = 1\n", /"cometbft.a.b" is not a string, an integer/],
     ["config.toml", "[rpc]\nladr = 1\n", /unknown key "rpc.ladr"/],
     ["app.toml", "minimum_gas_prices = 1\n", /did you mean "minimum-gas-prices"/],
     ["app.toml", "[rpc]\nladdr = 1\n", /unknown key/],

@@ -45,7 +45,7 @@ import { printAs, printResult } from "../terminal/output.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { logOptions } from "./log-options.ts";
 import { keepOwnBlock } from "./own-block.ts";
-import { nodeSettings, writeSettingsFiles } from "./settings-files.ts";
+import { engineKeys, nodeSettings, writeSettingsFiles } from "./settings-files.ts";
 import { VERSION } from "./version.ts";
 
 /** The number by which the ecosystem's tools mean the last height. */
@@ -128,7 +128,7 @@ export const unsafeResetAll: Run = async ({ flags, io }) => {
 
 /** `start`: runs a node until it is stopped. */
 export const start: Run = async ({ flags, io }) => {
-  const config = readNodeConfig(nodeSettings(flags));
+  const config = readNodeConfig(nodeSettings(flags), engineKeys(homeOf(flags)));
   const logger = createLogger(logOptions(flags));
   // Its servers answer before all of it has begun: who asks it to end by then means this node, which ends in order.
   const stopped = stopRequested();

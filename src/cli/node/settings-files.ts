@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { homePaths, NODE_SETTINGS } from "../../node/index.ts";
+import { type CometKeys, homePaths, NODE_SETTINGS } from "../../node/index.ts";
 import { didYouMean, ENV_PREFIX, replaceFile, type SettingRow, type SettingSource } from "../../util/index.ts";
 import { flagSettings } from "../command/flag-settings.ts";
 import type { Flags } from "../command/flags.ts";
@@ -14,6 +14,8 @@ import { readTextFile } from "../terminal/files.ts";
 const FILES = ["config.toml", "app.toml"] as const;
 type SettingsFile = (typeof FILES)[number];
 
+/** The table of `config.toml` with keys of CometBFT that have no setting of ours. */
+const PASSED_ON = "cometbft";
 const FILE_MODE = 0o600;
 const MAX_BYTES = 1024 * 1024;
 const OF_ENGINE =
@@ -56,12 +58,33 @@ export function readSettingsFiles(home: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const file of FILES) {
     const path = pathOf(home, file);
-    if (!existsSync(path)) continue;
-    const toml = parseToml(readTextFile(path, { what: "configuration file", maxBytes: MAX_BYTES }), path);
-    for (const [name, value] of entriesOf(toml))
+    for (const [name, value] of entriesOf(ownTables(file, readToml(path))))
       found.set(settingOf({ file, name, path }).name, textOf(path, name, value));
   }
   return found;
+}
+
+/** Keys of the table `[cometbft]` and of tables in it, which CometBFT gets unchanged. */
+export function engineKeys(home: string): CometKeys {
+  const path = pathOf(home, "config.toml");
+  const table = readToml(path)[PASSED_ON];
+  const entries = entriesOf(isTable(table) ? table : {}).map(([name, value]) => {
+    const place = `${PASSED_ON}.${name}`;
+    if (!/^\w+(?:\.\w+)?$/.test(name)) throw commandError(`${path}: unknown key ${JSON.stringify(place)}`);
+    return [name, tomlValue(path, place, value)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The table of a file; empty where there is none. */
+function readToml(path: string): Readonly<Record<string, unknown>> {
+  if (!existsSync(path)) return {};
+  return parseToml(readTextFile(path, { what: "configuration file", maxBytes: MAX_BYTES }), path);
+}
+
+function ownTables(file: SettingsFile, toml: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (file !== "config.toml" || !isTable(toml[PASSED_ON])) return toml;
+  return Object.fromEntries(Object.entries(toml).filter(([name]) => name !== PASSED_ON));
 }
 
 /** The entries of the tables, named `table.key`. */
@@ -86,14 +109,17 @@ function settingOf({ file, name, path }: { file: SettingsFile; name: string; pat
 }
 
 function textOf(path: string, name: string, value: unknown): string {
-  if (typeof value === "string") return value;
-  if (typeof value === "boolean" || Number.isSafeInteger(value)) return String(value);
-  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(",");
+  const known = tomlValue(path, name, value);
+  return typeof known === "object" ? known.join(",") : String(known);
+}
+
+function tomlValue(path: string, name: string, value: unknown): string | number | boolean | readonly string[] {
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  if (Array.isArray(value) && value.every((each): each is string => typeof each === "string")) return value;
   throw commandError(
     `${path}: the value of ${JSON.stringify(name)} is not a string, an integer, a boolean or a list of strings`,
-    {
-      hint: "correct or remove the line",
-    },
+    { hint: "correct or remove the line" },
   );
 }
 

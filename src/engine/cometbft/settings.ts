@@ -1,4 +1,9 @@
 import { join } from "node:path";
+import { engineErrors } from "../errors.ts";
+
+type Value = string | number | boolean | readonly string[];
+/** Keys of CometBFT's `config.toml`, named `table.key`, or `key` above all tables. */
+export type CometKeys = Readonly<Record<string, Value>>;
 
 /** Settings of CometBFT that its operators know. */
 export interface CometSettings {
@@ -17,6 +22,8 @@ export interface CometSettings {
   readonly signerLaddr: string;
   /** Blocks that are searched for own votes at start; 0 = none. */
   readonly doubleSignCheckHeight: number;
+  /** Keys that are passed on unchanged. */
+  readonly others: CometKeys;
   readonly mempool: {
     readonly maxTxs: number;
     readonly maxBytes: number;
@@ -58,56 +65,48 @@ export function cometPaths(
 /** Bytes of a request besides its transaction. */
 const RPC_ROOM = 64 * 1024;
 
-/** The text of the engine's `config.toml`; what is not here has the engine's default. */
+/** Keys of the node's own choice, which others may replace. */
+const DEFAULTS: CometKeys = { log_level: "error" };
+
+/** The text of the engine's `config.toml`; keys that are not here have the engine's default. Throws on a key of the node. */
 export function cometConfig(settings: CometSettings, paths: CometPaths): string {
-  const { p2p, mempool } = settings;
-  const tables: readonly (readonly [name: string, values: Readonly<Record<string, string | number | boolean>>])[] = [
-    [
-      "",
-      {
-        proxy_app: `unix://${paths.abciSocket}`,
-        moniker: settings.moniker,
-        log_level: "error",
-        genesis_file: paths.genesis,
-        priv_validator_key_file: paths.validatorKey,
-        priv_validator_state_file: paths.validatorState,
-        priv_validator_laddr: settings.signerLaddr,
-        node_key_file: paths.nodeKey,
-      },
-    ],
-    ["rpc", { laddr: `unix://${paths.rpcSocket}`, max_body_bytes: 2 * mempool.maxTxBytes + RPC_ROOM }],
-    [
-      "p2p",
-      {
-        laddr: p2p.laddr,
-        external_address: p2p.externalAddress,
-        persistent_peers: p2p.persistentPeers,
-        seeds: p2p.seeds,
-        private_peer_ids: p2p.privatePeerIds,
-        pex: p2p.pex,
-      },
-    ],
-    [
-      "mempool",
-      {
-        size: mempool.maxTxs,
-        max_txs_bytes: mempool.maxBytes,
-        max_tx_bytes: mempool.maxTxBytes,
-        cache_size: mempool.cacheSize,
-      },
-    ],
-    [
-      "consensus",
-      {
-        timeout_commit: `${settings.blockInterval}ms`,
-        double_sign_check_height: settings.doubleSignCheckHeight,
-      },
-    ],
-    ["tx_index", { indexer: "null" }],
-  ];
-  const text = tables.map(([name, values]) => {
-    const lines = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
-    return `${name === "" ? "" : `[${name}]\n`}${lines.join("\n")}\n`;
-  });
+  const own = ownKeys(settings, paths);
+  const taken = Object.keys(settings.others).find((name) => name in own);
+  if (taken !== undefined) throw engineErrors.ownKey(taken);
+  const tables = new Map<string, string[]>([["", []]]);
+  for (const [name, value] of Object.entries({ ...DEFAULTS, ...settings.others, ...own })) {
+    const dot = name.indexOf(".");
+    const [table, key] = dot < 0 ? ["", name] : [name.slice(0, dot), name.slice(dot + 1)];
+    tables.set(table, [...(tables.get(table) ?? []), `${key} = ${JSON.stringify(value)}\n`]);
+  }
+  const text = [...tables].map(([table, lines]) => `${table === "" ? "" : `[${table}]\n`}${lines.join("")}`);
   return `# svc start writes this file again at each start.\n${text.join("\n")}`;
+}
+
+/** Keys that follow from the settings and the home of the node. */
+function ownKeys({ p2p, mempool, ...settings }: CometSettings, paths: CometPaths): CometKeys {
+  return {
+    proxy_app: `unix://${paths.abciSocket}`,
+    moniker: settings.moniker,
+    genesis_file: paths.genesis,
+    priv_validator_key_file: paths.validatorKey,
+    priv_validator_state_file: paths.validatorState,
+    priv_validator_laddr: settings.signerLaddr,
+    node_key_file: paths.nodeKey,
+    "rpc.laddr": `unix://${paths.rpcSocket}`,
+    "rpc.max_body_bytes": 2 * mempool.maxTxBytes + RPC_ROOM,
+    "p2p.laddr": p2p.laddr,
+    "p2p.external_address": p2p.externalAddress,
+    "p2p.persistent_peers": p2p.persistentPeers,
+    "p2p.seeds": p2p.seeds,
+    "p2p.private_peer_ids": p2p.privatePeerIds,
+    "p2p.pex": p2p.pex,
+    "mempool.size": mempool.maxTxs,
+    "mempool.max_txs_bytes": mempool.maxBytes,
+    "mempool.max_tx_bytes": mempool.maxTxBytes,
+    "mempool.cache_size": mempool.cacheSize,
+    "consensus.timeout_commit": `${settings.blockInterval}ms`,
+    "consensus.double_sign_check_height": settings.doubleSignCheckHeight,
+    "tx_index.indexer": "null",
+  };
 }

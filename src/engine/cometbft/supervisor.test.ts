@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { waitFor } from "../../../test/support/wait.ts";
 import { silentLogger } from "../../util/index.ts";
-import { cometConfig, cometPaths } from "./settings.ts";
+import { cometPaths } from "./settings.ts";
 import { Supervisor } from "./supervisor.ts";
 
 let root = "";
@@ -79,27 +79,4 @@ test("an engine is stopped with SIGTERM", async () => {
   await running.stop();
   expect(starts()).toContain("ended");
   expect(running.pid).toBeUndefined();
-});
-
-test("the engine's settings come from ours, and its RPC and index are not public", () => {
-  const p2p = {
-    laddr: "tcp://0.0.0.0:1",
-    externalAddress: "",
-    persistentPeers: 'a@"b',
-    seeds: "",
-    privatePeerIds: "",
-    pex: false,
-  };
-  const mempool = { maxTxs: 1, maxBytes: 2, maxTxBytes: 3, cacheSize: 4 };
-  const settings = { blockInterval: 250, moniker: "m", p2p, signerLaddr: "", doubleSignCheckHeight: 9, mempool };
-  const text = cometConfig(settings, cometPaths("/home", FILES));
-  for (const line of [
-    'laddr = "unix:///home/cometbft/run/rpc.sock"',
-    'persistent_peers = "a@\\"b"',
-    "pex = false",
-    'timeout_commit = "250ms"',
-    "double_sign_check_height = 9",
-    'indexer = "null"',
-  ])
-    expect(text.split("\n")).toContain(line);
 });

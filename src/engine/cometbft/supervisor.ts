@@ -81,6 +81,7 @@ export class Supervisor {
     if (this.#isStopped) return;
     if (line.includes(CONSENSUS_FAILURE) || MISFIT.test(line)) this.#fail(sentenceOf(line));
     else if (line.startsWith("E[")) this.#parts.logger.error(sentenceOf(line));
+    else if (/^[ID]\[/.test(line)) this.#parts.logger.debug(sentenceOf(line));
     else if (/^(?:panic|ERROR): /.test(line)) this.#lastWords = sentenceOf(line);
   }
 

@@ -1,4 +1,4 @@
-import type { CometSettings } from "../../engine/index.ts";
+import type { CometKeys, CometSettings } from "../../engine/index.ts";
 import { asCount, asOneOf, asSwitch, asText, optional, type ReadSetting, type SettingTable } from "../../util/index.ts";
 
 /** Settings of the engine. */
@@ -72,14 +72,15 @@ export const ENGINE_SETTINGS = {
 const S = ENGINE_SETTINGS;
 
 /** The engine of a node; all but its kind is for CometBFT alone. */
-export interface EngineConfig extends Pick<CometSettings, "p2p" | "signerLaddr" | "doubleSignCheckHeight"> {
+export interface EngineConfig extends Pick<CometSettings, "p2p" | "signerLaddr" | "doubleSignCheckHeight" | "others"> {
   readonly kind: "embedded" | "cometbft";
   /** Path of the program; undefined = search. */
   readonly program: string | undefined;
 }
 
-export function readEngine(read: ReadSetting): EngineConfig {
+export function readEngine(read: ReadSetting, others: CometKeys): EngineConfig {
   return {
+    others,
     kind: read(S.engine),
     program: read(S.cometbft),
     p2p: {

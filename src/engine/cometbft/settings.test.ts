@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { type CometKeys, cometConfig, cometPaths } from "./settings.ts";
+
+const FILES = { genesis: "/g", nodeKey: "/n", validatorKey: "/v", validatorState: "/s" };
+
+/** The lines of the engine's `config.toml`, each with the table above it. */
+function linesWith(others: CometKeys): string[] {
+  const p2p = {
+    laddr: "tcp://0.0.0.0:1",
+    externalAddress: "",
+    persistentPeers: 'a@"b',
+    seeds: "",
+    privatePeerIds: "",
+    pex: false,
+  };
+  const mempool = { maxTxs: 1, maxBytes: 2, maxTxBytes: 3, cacheSize: 4 };
+  const own = { blockInterval: 250, moniker: "m", signerLaddr: "", doubleSignCheckHeight: 9 };
+  let table = "";
+  const text = cometConfig({ ...own, p2p, mempool, others }, cometPaths("/home", FILES));
+  return text.split("\n").map((line) => {
+    table = /^\[(.*)\]$/.exec(line)?.[1] ?? table;
+    return `${table} ${line}`;
+  });
+}
+
+test("the engine's settings come from ours, and its RPC and index are not public", () => {
+  const lines = linesWith({});
+  for (const line of [
+    'rpc laddr = "unix:///home/cometbft/run/rpc.sock"',
+    'p2p persistent_peers = "a@\\"b"',
+    "p2p pex = false",
+    'consensus timeout_commit = "250ms"',
+    "consensus double_sign_check_height = 9",
+    'tx_index indexer = "null"',
+    ' log_level = "error"',
+  ])
+    expect(lines).toContain(line);
+});
+
+test("keys that svc has no setting for are passed on, above the tables and in them", () => {
+  const lines = linesWith({
+    log_level: "info",
+    "p2p.max_num_inbound_peers": 7,
+    "consensus.timeout_propose": "5s",
+    "blocksync.version": "v0",
+    "rpc.cors_allowed_origins": ["a", "b"],
+  });
+  for (const line of [
+    ' log_level = "info"',
+    "p2p max_num_inbound_peers = 7",
+    'consensus timeout_propose = "5s"',
+    'blocksync version = "v0"',
+    'rpc cors_allowed_origins = ["a","b"]',
+  ])
+    expect(lines).toContain(line);
+  expect(lines).not.toContain(' log_level = "error"');
+});
+
+test.each(["proxy_app", "rpc.laddr", "tx_index.indexer", "p2p.laddr"])("the key %s is the node's own", (name) => {
+  expect(() => linesWith({ [name]: "x" })).toThrow(`${name}: svc start sets this key of CometBFT itself`);
+});
