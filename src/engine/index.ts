@@ -1,5 +1,6 @@
 export { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../abci/index.ts";
 export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "../wire/index.ts";
+export type { EnginePlace } from "./cometbft/abci/server.ts";
 export { CometEngine, type CometEngineOptions } from "./cometbft/engine.ts";
 export {
   type EngineProgram,

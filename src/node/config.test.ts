@@ -23,6 +23,9 @@ describe("the settings of a node", () => {
         kind: "embedded",
         others: {},
         program: undefined,
+        isChild: true,
+        abci: undefined,
+        rpc: undefined,
         p2p: {
           laddr: "tcp://0.0.0.0:26656",
           externalAddress: "",

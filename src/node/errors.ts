@@ -43,5 +43,10 @@ export const nodeErrors = defineErrors("node", {
   ],
   twoGenesisTxs: [21, "a validator has one genesis transaction", "remove one of the files from the folder"],
   embeddedOnly: [22, "this is for the embedded engine alone", "use a home whose blocks the embedded engine makes"],
+  ownProgram: [
+    23,
+    "--proxy_app and --cometbft-rpc are for a CometBFT that you run yourself",
+    "add --with-cometbft=false, or leave them out",
+  ],
   badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

@@ -229,4 +229,22 @@ describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
     expect(await startInVain(...flags, "--halt-height", "2")).toMatchObject({ code: 0 });
     expect(executed()).toBe(2n);
   });
+
+  test("executes the blocks of a CometBFT that another starts, over TCP of this machine", async () => {
+    if (!(peer instanceof Peer)) return;
+    const [abci, rpc] = (await freePorts(2)).map((port) => `tcp://127.0.0.1:${port}`);
+    const places = ["--proxy_app", String(abci), "--cometbft-rpc", String(rpc)];
+    const ended = startInVain("--engine", "cometbft", "--with-cometbft=false", ...places, "--halt-height", "4");
+    const root = join(node.home, "cometbft");
+    const engine = peer.start(["start", "--home", root, "--proxy_app", String(abci), "--rpc.laddr", String(rpc)]);
+    try {
+      expect(await ended).toMatchObject({ code: 0 });
+      expect(executed()).toBe(4n);
+      await waitFor(() => engine.ended(), "the end of CometBFT without its application");
+    } finally {
+      engine.process.kill("SIGKILL");
+    }
+    const { code, stderr } = await startInVain("--engine", "cometbft", ...places);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("add --with-cometbft=false") });
+  });
 });

@@ -19,7 +19,7 @@ const PASSED_ON = "cometbft";
 const FILE_MODE = 0o600;
 const MAX_BYTES = 1024 * 1024;
 const OF_ENGINE =
-  /^(?:moniker$|block-interval$|priv_validator_laddr$|double-sign-check-height$|p2p\.|rpc\.|mempool\.|instrumentation\.)/;
+  /^(?:moniker$|block-interval$|priv_validator_laddr$|proxy_app$|double-sign-check-height$|p2p\.|rpc\.|mempool\.|instrumentation\.)/;
 const ROWS: readonly SettingRow[] = Object.values(NODE_SETTINGS);
 
 /** The place of a setting in its file. */

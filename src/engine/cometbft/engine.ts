@@ -14,7 +14,7 @@ import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../gen
 import { chainReader, StatusMemo } from "../reading/source.ts";
 import type { ChainSource } from "../source.ts";
 import { AbciCalls } from "./abci/calls.ts";
-import { AbciServer } from "./abci/server.ts";
+import { AbciServer, type EnginePlace } from "./abci/server.ts";
 import { Records } from "./records.ts";
 import { EngineRpc } from "./rpc.ts";
 import { type CometPaths, type CometSettings, cometConfig } from "./settings.ts";
@@ -27,8 +27,10 @@ export interface CometEngineOptions {
   /** Bytes of the genesis file. */
   readonly genesisBytes: number;
   readonly validator: ChainSource["validator"];
-  /** Path of the engine's program. */
-  readonly program: string;
+  /** Path of the engine's program; undefined where another starts it. */
+  readonly program: string | undefined;
+  /** Where the engine reaches the application, and where its RPC is. */
+  readonly places: { readonly abci: EnginePlace; readonly rpc: EnginePlace };
   readonly paths: CometPaths;
   readonly settings: CometSettings;
   readonly retention: Retention;
@@ -43,7 +45,7 @@ export interface CometEngineOptions {
 /** Longest path of a unix socket on all platforms. */
 const MAX_SOCKET_PATH = 103;
 
-/** CometBFT as a child of the node: it decides blocks, the application of this process executes them. */
+/** CometBFT beside the node, as its child or not: it decides blocks, the application of this process executes them. */
 export class CometEngine implements Engine {
   readonly source: ChainSource;
   readonly #bus: BlockBus;
@@ -52,7 +54,7 @@ export class CometEngine implements Engine {
   readonly #blocks: BlockStore;
   readonly #records: Records;
   readonly #server: AbciServer;
-  readonly #supervisor: Supervisor;
+  readonly #supervisor: Supervisor | undefined;
   readonly #rpc: EngineRpc;
   /** Transactions that are handed to the engine, by their hashes, with the application's verdict once it is there. */
   readonly #handed = new Map<string, CheckTxResult | undefined>();
@@ -61,13 +63,13 @@ export class CometEngine implements Engine {
 
   /** Throws when the home belongs to another engine or another chain. */
   constructor({ genesis, ...options }: CometEngineOptions) {
-    const { app, database, logger, paths, retention, haltHeight, genesisBytes, program } = options;
+    const { app, database, logger, paths, places, retention, haltHeight, genesisBytes, program } = options;
     this.#options = options;
     this.#genesis = genesisHead(genesis);
     this.#blocks = new BlockStore(database);
     checkHome(this.#blocks, options, genesis);
     this.#bus = new BlockBus((error) => logger.error("a subscriber failed", { error }));
-    this.#rpc = new EngineRpc(paths.rpcSocket);
+    this.#rpc = new EngineRpc(places.rpc);
     const onFault = (error: unknown): void => this.#fault(error);
     const index = new TxIndex(database, this.#blocks);
     const onCommit = (): void => void this.#complete();
@@ -77,18 +79,22 @@ export class CometEngine implements Engine {
     const recorder = this.#records;
     const calls = new AbciCalls({ app, genesis, genesisBytes, params, recorder, onChecked, haltHeight });
     this.#server = new AbciServer({ calls, logger, onFault });
-    this.#supervisor = new Supervisor({ program, paths, logger, onFault: (sentence) => this.#misfit(sentence) });
+    const onMisfit = (sentence: string): void => this.#misfit(sentence);
+    this.#supervisor =
+      program === undefined ? undefined : new Supervisor({ program, paths, logger, onFault: onMisfit });
     this.source = this.#sourceOf(database);
   }
 
   /** Resolves when the application listens. */
   async listen(): Promise<void> {
-    const { paths, settings } = this.#options;
-    makePrivateDirectory(dirname(paths.configFile));
-    makePrivateDirectory(paths.data);
+    const { paths, places, program, settings } = this.#options;
     this.#records.starting();
-    replaceFile(paths.configFile, cometConfig(settings, paths), 0o600);
-    await this.#server.listen({ path: paths.abciSocket });
+    if (program !== undefined) {
+      makePrivateDirectory(dirname(paths.configFile));
+      makePrivateDirectory(paths.data);
+      replaceFile(paths.configFile, cometConfig(settings, paths), 0o600);
+    }
+    await this.#server.listen(places.abci);
   }
 
   /** Starts the engine's program. A chain that is at its halt height ends at once. */
@@ -97,7 +103,7 @@ export class CometEngine implements Engine {
       this.#end(undefined);
       return;
     }
-    this.#supervisor.start();
+    this.#supervisor?.start();
     void this.#complete();
   }
 
@@ -108,7 +114,7 @@ export class CometEngine implements Engine {
 
   async stop(): Promise<void> {
     this.#hasEnded = true;
-    await this.#supervisor.stop();
+    await this.#supervisor?.stop();
     await this.#server.close();
     this.#rpc.close();
     await this.#completing;
@@ -218,9 +224,9 @@ function isBegun(app: Application): boolean {
   return app.info().lastBlockHeight > 0n;
 }
 
-function checkHome(blocks: BlockStore, { app, paths }: Omit<CometEngineOptions, "genesis">, genesis: Genesis): void {
-  for (const path of [paths.abciSocket, paths.rpcSocket])
-    if (Buffer.byteLength(path) > MAX_SOCKET_PATH) throw engineErrors.longPath(path);
+function checkHome(blocks: BlockStore, { app, places }: Omit<CometEngineOptions, "genesis">, genesis: Genesis): void {
+  for (const place of [places.abci, places.rpc])
+    if ("path" in place && Buffer.byteLength(place.path) > MAX_SOCKET_PATH) throw engineErrors.longPath(place.path);
   if (isBegun(app) && !blocks.isOutside) throw engineErrors.otherEngine();
   const begun = blocks.genesisHash;
   if (begun !== undefined && !equalBytes(begun, genesisHash(genesis))) throw engineErrors.otherGenesis();

@@ -14,7 +14,7 @@ let requests: string[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-engine-rpc-"));
   path = join(folder, "rpc.sock");
-  rpc = new EngineRpc(path);
+  rpc = new EngineRpc({ path });
   requests = [];
 });
 

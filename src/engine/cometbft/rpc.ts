@@ -5,6 +5,7 @@ import { parseRfc3339 } from "../embedded/blocks/time.ts";
 import type { BlockId, Commit, CommitSig, Header } from "../embedded/blocks/types.ts";
 import { engineErrors } from "../errors.ts";
 import type { EngineJson, EngineMethod } from "../source.ts";
+import type { EnginePlace } from "./abci/server.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
@@ -21,14 +22,14 @@ export interface SignedHeader {
   readonly commit: Commit;
 }
 
-/** The JSON-RPC of an engine on its unix socket. */
+/** The JSON-RPC of an engine. */
 export class EngineRpc {
-  readonly #socketPath: string;
+  readonly #place: EnginePlace;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_MS });
   #isClosed = false;
 
-  constructor(socketPath: string) {
-    this.#socketPath = socketPath;
+  constructor(place: EnginePlace) {
+    this.#place = place;
   }
 
   /** Resolves when the engine answers. */
@@ -107,7 +108,9 @@ export class EngineRpc {
   #post(body: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const headers = { "content-type": "application/json" };
-      const options = { socketPath: this.#socketPath, agent: this.#agent, method: "POST", path: "/", headers };
+      const { path: socketPath, ...port } = { path: undefined, ...this.#place };
+      const place = socketPath === undefined ? port : { socketPath };
+      const options = { ...place, agent: this.#agent, method: "POST", path: "/", headers };
       const call = request({ ...options, timeout: TIMEOUT_MS }, (response) => {
         const parts: Buffer[] = [];
         let bytes = 0;

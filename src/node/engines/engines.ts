@@ -74,7 +74,9 @@ export function chooseEngine(options: NodeOptions, validatorSeed: Uint8Array): C
   }
   const { snapshotInterval } = config.stateSync;
   if (snapshotInterval > 0n) throw nodeErrors.embeddedOnly("--state-sync.snapshot-interval is set");
-  const { path: program } = findProgram({ given: config.engine.program, home, path: process.env.PATH ?? "" });
+  const { isChild, program: given, abci, rpc } = config.engine;
+  if (isChild && (abci ?? rpc) !== undefined) throw nodeErrors.ownProgram();
+  const program = isChild ? findProgram({ given, home, path: process.env.PATH ?? "" }).path : undefined;
   // CometBFT signs, and keeps the record of the last vote.
   const signer = new Signer(validatorSeed, memorySignState());
   return { signer, make: (parts) => besideCometbft({ ...options, ...parts, signer, program }) };
@@ -82,17 +84,19 @@ export function chooseEngine(options: NodeOptions, validatorSeed: Uint8Array): C
 
 type MakeParts = NodeOptions & EngineParts & { readonly signer: Signer };
 
-/** CometBFT makes the blocks, as a child of this process. */
-function besideCometbft(parts: MakeParts & { readonly program: string }): NodeEngine {
+/** CometBFT makes the blocks, as a child of this process or not. */
+function besideCometbft(parts: MakeParts & { readonly program: string | undefined }): NodeEngine {
   const { config, database, genesis, genesisBytes, home, program, signer } = parts;
   const logger = parts.logger.child({ module: "engine" });
   const app = createApp({ ...appOptions(parts), simulationTurn: simulationTurns() });
   const { ended, end } = endOf(parts);
   const { engine, blockInterval, mempool, haltHeight } = config;
+  const paths = cometPaths(home, homePaths(home));
   const comet = new CometEngine({
     ...{ app, database, genesis, genesisBytes, program, haltHeight, logger },
     validator: { publicKey: signer.publicKey, address: signer.address },
-    paths: cometPaths(home, homePaths(home)),
+    paths,
+    places: { abci: engine.abci ?? { path: paths.abciSocket }, rpc: engine.rpc ?? { path: paths.rpcSocket } },
     settings: { ...engine, blockInterval, mempool, moniker: monikerOf(config, genesis, signer) },
     retention: retentionOf(config),
     afterCommit: (block) => logBlock(logger, block),

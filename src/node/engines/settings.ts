@@ -1,5 +1,14 @@
-import type { CometKeys, CometSettings } from "../../engine/index.ts";
-import { asCount, asOneOf, asSwitch, asText, optional, type ReadSetting, type SettingTable } from "../../util/index.ts";
+import type { CometKeys, CometSettings, EnginePlace } from "../../engine/index.ts";
+import {
+  asCount,
+  asOneOf,
+  asSwitch,
+  asText,
+  optional,
+  type ReadSetting,
+  type SettingTable,
+  WrongForm,
+} from "../../util/index.ts";
 
 /** Settings of the engine. */
 export const ENGINE_SETTINGS = {
@@ -15,6 +24,25 @@ export const ENGINE_SETTINGS = {
     value: "<path>",
     summary: "program of CometBFT (default: that of PATH, or the one of svc engine install)",
     parse: optional(asText),
+  },
+  withCometbft: {
+    name: "with-cometbft",
+    value: "<true|false>",
+    summary: "with cometbft: run its program; false serves ABCI alone, for one that you run yourself",
+    default: "true",
+    parse: asSwitch,
+  },
+  proxyApp: {
+    name: "proxy_app",
+    value: "<address>",
+    summary: "without its program: where CometBFT connects (default: unix:// and cometbft/run/abci.sock of the home)",
+    parse: optional(parsePlace),
+  },
+  cometbftRpc: {
+    name: "cometbft-rpc",
+    value: "<address>",
+    summary: "without its program: CometBFT's rpc.laddr (default: unix:// and cometbft/run/rpc.sock of the home)",
+    parse: optional(parsePlace),
   },
   p2pLaddr: {
     name: "p2p.laddr",
@@ -76,6 +104,10 @@ export interface EngineConfig extends Pick<CometSettings, "p2p" | "signerLaddr" 
   readonly kind: "embedded" | "cometbft";
   /** Path of the program; undefined = search. */
   readonly program: string | undefined;
+  /** Whether the node runs the program; otherwise another does, with these addresses; undefined = sockets of the home. */
+  readonly isChild: boolean;
+  readonly abci: EnginePlace | undefined;
+  readonly rpc: EnginePlace | undefined;
 }
 
 export function readEngine(read: ReadSetting, others: CometKeys): EngineConfig {
@@ -83,6 +115,9 @@ export function readEngine(read: ReadSetting, others: CometKeys): EngineConfig {
     others,
     kind: read(S.engine),
     program: read(S.cometbft),
+    isChild: read(S.withCometbft),
+    abci: read(S.proxyApp),
+    rpc: read(S.cometbftRpc),
     p2p: {
       laddr: read(S.p2pLaddr),
       externalAddress: read(S.p2pExternalAddress),
@@ -94,4 +129,15 @@ export function readEngine(read: ReadSetting, others: CometKeys): EngineConfig {
     signerLaddr: read(S.privValidatorLaddr),
     doubleSignCheckHeight: read(S.doubleSignCheckHeight),
   };
+}
+
+/** A socket of this machine: its users decide which blocks the application executes. */
+function parsePlace(text: string): EnginePlace {
+  const [, path] = /^unix:\/\/(\/.+)$/.exec(text) ?? [];
+  if (path !== undefined) return { path };
+  const [, host = "", digits] = /^tcp:\/\/(localhost|127(?:\.\d{1,3}){3}):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port < 1 || port > 65_535)
+    throw new WrongForm("an address of this machine, unix:///path or tcp://127.0.0.1:26658");
+  return { host: host === "localhost" ? "127.0.0.1" : host, port };
 }

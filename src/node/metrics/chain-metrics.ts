@@ -11,6 +11,7 @@ interface Reading {
 
 interface State extends ChainStatus {
   readonly waiting: { readonly txs: number; readonly bytes: number };
+  readonly peers: number;
 }
 
 const READINGS: readonly Reading[] = [
@@ -24,7 +25,7 @@ const READINGS: readonly Reading[] = [
   { name: "blocksync_syncing", help: "Whether the node catches up", value: ({ catchingUp }) => Number(catchingUp) },
   { name: "mempool_size", help: "Transactions that wait for a block", value: ({ waiting }) => waiting.txs },
   { name: "mempool_size_bytes", help: "Bytes of the waiting transactions", value: ({ waiting }) => waiting.bytes },
-  { name: "p2p_peers", help: "Number of peers", value: () => 0 },
+  { name: "p2p_peers", help: "Number of peers", value: ({ peers }) => peers },
 ];
 
 /** Flag of a validator without a signature in a commit. */
@@ -65,7 +66,8 @@ function addReadings(chain: ChainSource, registry: Registry): () => Promise<void
   const own = gaugeOf(registry, power, ["validator_address"]);
   const { address } = chain.validator;
   return async () => {
-    const state = { ...(await chain.status()), waiting: await chain.mempool.size() };
+    const [waiting, net] = await Promise.all([chain.mempool.size(), chain.ask?.("net_info", {})]);
+    const state = { ...(await chain.status()), waiting, peers: Number(net?.n_peers ?? 0) };
     for (const { value, gauge } of gauges) gauge.set(value(state));
     const voter = state.validators.find((each) => equalBytes(each.address, address));
     own.set({ validator_address: toHexUpper(address) }, Number(voter?.power ?? 0n));

@@ -3,11 +3,14 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KvNetwork } from "../../../test/support/block-engine/network.ts";
 import { waitFor } from "../../../test/support/wait.ts";
+import { embeddedSource } from "../../engine/index.ts";
 import { silentLogger, toHexUpper } from "../../util/index.ts";
 import { nodeConfig } from "../config.ts";
 import { initHome } from "../home/init.ts";
 import { type Node, startNode } from "../node.ts";
+import { chainMetrics } from "./chain-metrics.ts";
 
 let root = "";
 let node: Node;
@@ -72,4 +75,11 @@ describe("the metrics of a node", () => {
     expect(await statusFor("localhost", "POST")).toBe(405);
     expect(await statusFor("localhost", "GET", "/")).toBe(404);
   });
+});
+
+it("has the peers of an engine beside the node", async () => {
+  const engine = new KvNetwork().engine();
+  const metrics = chainMetrics({ ...embeddedSource(engine), ask: () => ({ n_peers: "3" }) });
+  expect(await metrics.text()).toContain('cometbft_p2p_peers{chain_id="kv-1"} 3\n');
+  metrics.stop();
 });

@@ -17,8 +17,8 @@ export interface AbciServerParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Where an engine reaches the application: a path of a unix socket, or a port of this machine. */
-export type AbciAddress = { readonly path: string } | { readonly host: string; readonly port: number };
+/** A path of a unix socket, or a port of this machine. */
+export type EnginePlace = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** The socket of the application for one engine, whose calls are answered in their order. */
 export class AbciServer {
@@ -33,7 +33,7 @@ export class AbciServer {
   }
 
   /** Listens; returns the port, or 0 for a unix socket, which only this user can open. */
-  async listen(address: AbciAddress): Promise<number> {
+  async listen(address: EnginePlace): Promise<number> {
     if ("path" in address) {
       makePrivateDirectory(dirname(address.path));
       rmSync(address.path, { force: true });
