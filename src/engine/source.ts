@@ -34,7 +34,13 @@ export interface ChainSource {
 /** Resolves with the JSON of the result, or throws the engine's refusal. */
 export type AskEngine = (method: EngineMethod, params: EngineJson) => Awaitable<EngineJson>;
 /** Facts that the engine alone has. */
-export type EngineMethod = "net_info" | "consensus_state" | "dump_consensus_state" | "broadcast_evidence" | "block";
+export type EngineMethod =
+  | "net_info"
+  | "consensus_state"
+  | "dump_consensus_state"
+  | "broadcast_evidence"
+  | "validators"
+  | "block";
 export type EngineJson = Readonly<Record<string, unknown>>;
 
 export interface ChainStatus {

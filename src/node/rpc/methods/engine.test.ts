@@ -60,3 +60,9 @@ test("a block has the evidence that an engine beside the node keeps", async () =
   });
   expect(asked).toEqual([["block", { height: "1" }]]);
 });
+
+test("an engine beside the node answers for the validators, whose turns to propose it knows", async () => {
+  const { asked, call } = besideEngine();
+  expect(await call("validators", { height: "7", per_page: "3" })).toEqual({ from: "validators" });
+  expect(asked).toEqual([["validators", { height: "7", per_page: "3" }]]);
+});

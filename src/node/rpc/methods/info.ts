@@ -66,6 +66,7 @@ export const infoMethods = {
   validators: defineMethod(
     { height: int64, page: int64, per_page: int64 },
     async ({ chain }, { height, page, per_page }) => {
+      if (chain.ask !== undefined) return chain.ask("validators", wordsOf({ height, page, per_page }));
       const status = await chain.status();
       const wanted = heightIn(status, height, status.height + 1n);
       const all = (await chain.blocks.validators(wanted)) ?? status.validators;
@@ -98,6 +99,12 @@ export const infoMethods = {
 
   num_unconfirmed_txs: defineMethod({}, async ({ chain }) => ({ ...(await mempoolJson(chain)), txs: null })),
 };
+
+/** Numbers of a call in the form of the engine's RPC. */
+function wordsOf(params: Readonly<Record<string, bigint | undefined>>): Readonly<Record<string, string>> {
+  const given = Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]));
+  return Object.fromEntries(given);
+}
 
 async function mempoolJson(chain: ChainSource) {
   const { txs, bytes } = await chain.mempool.size();
