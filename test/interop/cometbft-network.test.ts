@@ -1,0 +1,123 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addGenesisAccounts, homeNodeId, homePaths, initHome } from "../../src/node/index.ts";
+import { testKey } from "../../src/testing/index.ts";
+import { balanceOf, Fixture, freePorts, mustSend, TestNode, transfer, waitFor } from "../support/index.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** Four validators that make one chain, each a node with CometBFT as its child. */
+
+const CHAIN = "svc-four-1";
+const COUNT = 4;
+/** Consensus in a round that two of four validators voted in, which decides nothing. */
+const HALF = /"prevotes_bit_array":"BA\{4:[x_]{4}\} \d+\/\d+ = 0\.50"/;
+const peer = await buildPeer("cometbft");
+
+describe.skipIf(!(peer instanceof Peer))("four validators under CometBFT", () => {
+  const fixture = new Fixture();
+  const [alice, bob] = [testKey("alice"), testKey("bob")];
+  const nodes: TestNode[] = [];
+
+  beforeAll(async () => {
+    if (!(peer instanceof Peer)) return;
+    const homes = Array.from({ length: COUNT }, (_, i) => fixture.tempHome(`validator-${i}`));
+    for (const home of homes) initHome({ home, moniker: "v", chainId: CHAIN });
+    const [home = ""] = homes;
+    addGenesisAccounts(home, [{ address: alice.address, coins: [{ denom: "utoken", amount: 1_000_000n }] }]);
+    shareGenesis(homes);
+    const ports = await freePorts(2 * COUNT);
+    const peers = homes.map((home, i) => `${homeNodeId(home)}@127.0.0.1:${ports[i]}`).join(",");
+    for (const [i, home] of homes.entries()) {
+      // All nodes have the address of this machine.
+      appendFileSync(
+        `${homePaths(home).config}/config.toml`,
+        "[cometbft.p2p]\naddr_book_strict = false\nallow_duplicate_ip = true\n",
+      );
+      const port = ports[COUNT + i] ?? 0;
+      const engine = ["--engine", "cometbft", "--cometbft", peer.binary, "--p2p.laddr", `tcp://127.0.0.1:${ports[i]}`];
+      const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, "--block-interval", "200ms"];
+      const fees = ["--grpc.enable=false", "--minimum-gas-prices", "0utoken"];
+      const peersOfAll = ["--p2p.persistent_peers", peers];
+      nodes.push(
+        new TestNode(fixture, { home, chainId: CHAIN, port, args: [...args, ...engine, ...peersOfAll, ...fees] }),
+      );
+    }
+    await Promise.all(nodes.map((node) => node.start()));
+  });
+
+  afterAll(async () => {
+    await fixture.close();
+    if (peer instanceof Peer) peer.remove();
+  });
+
+  /** One genesis file for all homes, with the validator of each. */
+  function shareGenesis(homes: readonly string[]): void {
+    const files = homes.map((home) => JSON.parse(readFileSync(homePaths(home).genesis, "utf8")));
+    const validators = files.flatMap((file) => file.validators);
+    const [first] = files;
+    for (const home of homes) writeFileSync(homePaths(home).genesis, JSON.stringify({ ...first, validators }));
+  }
+
+  async function heightOf(node: TestNode): Promise<bigint> {
+    const client = node.client();
+    try {
+      return (await client.node.status()).latestHeight;
+    } finally {
+      client.close();
+    }
+  }
+
+  /** Resolves when a node has made more blocks. */
+  async function moreBlocks(node: TestNode, count = 2n): Promise<bigint> {
+    const wanted = (await heightOf(node)) + count;
+    return waitFor(async () => ((await heightOf(node)) >= wanted ? wanted : undefined), "more blocks");
+  }
+
+  async function answer(node: TestNode, path: string): Promise<unknown> {
+    const response = await fetch(`${node.address.replace("tcp:", "http:")}/${path}`);
+    return JSON.parse(await response.text()).result;
+  }
+
+  /** All nodes say the same of all blocks up to a height. */
+  async function expectEqual(height: bigint): Promise<void> {
+    for (const node of nodes) await waitFor(async () => (await heightOf(node)) > height, "the height on each node");
+    for (let at = 1n; at <= height; at += 1n)
+      for (const method of ["block", "block_results"]) {
+        const path = `${method}?height=${at}`;
+        const [first, ...others] = await Promise.all(nodes.map((node) => answer(node, path)));
+        for (const other of others) expect(other, path).toEqual(first);
+      }
+  }
+
+  /** Sends to one node, and asks another. */
+  async function send(from: TestNode, to: TestNode, whole: bigint): Promise<void> {
+    const [sender, reader] = [from.client(), to.client()];
+    try {
+      await mustSend(sender, alice, transfer(alice.address, bob.address, 7n));
+      await waitFor(async () => (await balanceOf(reader, bob.address)) === whole, "the balance on another node");
+    } finally {
+      sender.close();
+      reader.close();
+    }
+  }
+
+  test("lose one and go on, stop without two, and have the same blocks when all are back", async () => {
+    const [first, second, third, fourth] = nodes;
+    if (first === undefined || second === undefined || third === undefined || fourth === undefined) return;
+    await send(first, second, 7n);
+    await fourth.process.kill();
+    await moreBlocks(first);
+    await send(second, first, 14n);
+    await third.process.kill();
+    const stopped = await waitFor(
+      async () => (HALF.test(JSON.stringify(await answer(first, "consensus_state"))) ? heightOf(first) : undefined),
+      "votes of the two that are left",
+    );
+    await fourth.start();
+    await moreBlocks(first);
+    expect(await heightOf(fourth)).toBeGreaterThan(stopped);
+    await third.start();
+    await send(third, fourth, 21n);
+    await expectEqual(await moreBlocks(first));
+  });
+});
