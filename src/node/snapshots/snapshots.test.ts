@@ -272,7 +272,7 @@ describe("what a snapshot says of itself", () => {
     expect(blocks.record(10n)).toMatchObject({ events: [], consensusParamUpdates: undefined });
     expect(blocks.record(10n)?.size).toBeGreaterThan(100);
     expect(blocks.txs(10n).map(({ result }) => result)).toMatchObject([
-      { code: 0, log: "", codespace: "", events: [] },
+      { code: 0, log: undefined, codespace: "", events: [] },
     ]);
     await there.close();
   });
