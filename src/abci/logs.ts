@@ -19,9 +19,14 @@ interface LogAttribute {
   readonly value: string;
 }
 
-/** The log of a transaction, made from its events if the result does not bring it. */
+/**
+ * The log of a transaction, made from its events if the result does not bring it; empty without events of messages, as
+ * in the results of a snapshot.
+ */
 export function logOf({ log, events }: Pick<TxResult, "log" | "events">): string {
-  return log ?? successLog(byMessage(events));
+  if (log !== undefined) return log;
+  const messages = byMessage(events);
+  return messages.length === 0 ? "" : successLog(messages);
 }
 
 /**
