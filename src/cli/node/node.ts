@@ -135,9 +135,9 @@ export const start: Run = async ({ flags, io }) => {
   try {
     const node = await startNode({ home: homeOf(flags), config, logger, version: VERSION });
     const report = (error: unknown) => logger.warn("no block for clients of this home is kept", { error });
-    await keepOwnBlock(node.chain, homeOf(flags), report).catch(report);
     const ended = endOf(node, stopped.received);
     const isReady = await Promise.race([node.ready.then(() => true), ended.then(() => false)]);
+    if (isReady) await keepOwnBlock(node.chain, homeOf(flags), report).catch(report);
     if (isReady) io.out(`node ready: ${await placeOf(node)}\n`);
     const error = await ended;
     logger.info("exiting...");
