@@ -108,7 +108,7 @@ describe("transactions", () => {
       height: "1",
       index: 0,
       tx: base64("a=1"),
-      tx_result: { code: 0, data: base64("1"), log: "[]", info: "", gas_wanted: "10", gas_used: "5", codespace: "" },
+      tx_result: { code: 0, data: base64("1"), log: "", info: "", gas_wanted: "10", gas_used: "5", codespace: "" },
       proof: {
         root_hash: expect.stringMatching(/^[0-9A-F]{64}$/),
         data: base64("a=1"),
