@@ -22,16 +22,11 @@ export function fromHex(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
 }
 
-/** One character for each byte. */
-export function toLatin1(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return text;
-}
-
 /** Standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
-  return btoa(toLatin1(bytes));
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return btoa(text);
 }
 
 /** Decodes standard base64 with padding, strictly (the browser's own decoder does without). */

@@ -3,23 +3,9 @@
 const utf8 = new TextEncoder();
 const utf8Strict = new TextDecoder("utf-8", { fatal: true });
 
-type Slice = (this: Uint8Array, start: number, end: number) => string;
-
-/**
- * Buffer's own readers, which take any array of bytes. A Buffer over a small array costs several times as much, because
- * V8 has to move its bytes out of the heap first.
- */
-const { hexSlice, base64Slice, latin1Slice }: Readonly<Record<"hexSlice" | "base64Slice" | "latin1Slice", Slice>> =
-  Buffer.prototype;
-
 /** Lower-case hexadecimal. */
 export function toHex(bytes: Uint8Array): string {
-  return hexSlice.call(bytes, 0, bytes.length);
-}
-
-/** One character for each byte. */
-export function toLatin1(bytes: Uint8Array): string {
-  return latin1Slice.call(bytes, 0, bytes.length);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
 /** Upper-case hex, the form of transaction and block hashes. */
@@ -35,7 +21,7 @@ export function fromHex(text: string): Uint8Array {
 
 /** Standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
-  return base64Slice.call(bytes, 0, bytes.length);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
 /** Decodes standard base64 with padding, strictly (Node's own decoder skips what it does not know). */

@@ -1,7 +1,7 @@
 import { moduleAddress } from "../../crypto/index.ts";
 import type { ModuleAccountSpec } from "../../runtime/index.ts";
 import { toHex } from "../../util/index.ts";
-import { decodeAddress, encodeAddress, authErrors as errors } from "../../wire/index.ts";
+import { authErrors as errors } from "../../wire/index.ts";
 
 /** A module's account with its address. */
 export interface ModuleAccount extends ModuleAccountSpec {
@@ -19,8 +19,7 @@ export class ModuleAccounts {
   register(specs: readonly ModuleAccountSpec[]): void {
     for (const spec of specs) {
       if (this.#byName.has(spec.name)) throw new Error(`module account ${spec.name} is declared twice`);
-      // The text of an array that was read from a text is known at once.
-      const address = decodeAddress(encodeAddress(moduleAddress(spec.name)));
+      const address = moduleAddress(spec.name);
       this.#byName.set(spec.name, { ...spec, address });
       this.#addresses.add(toHex(address));
     }

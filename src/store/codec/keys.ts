@@ -160,16 +160,10 @@ export function tupleKey<T extends readonly unknown[]>(...codecs: Codecs<T>): Ke
 export function tupleKey(
   ...parts: readonly KeyCodec<unknown, unknown>[]
 ): KeyCodec<readonly unknown[], readonly unknown[]> {
-  const sizeOf = (key: readonly unknown[]): number => {
-    let size = 0;
-    for (let i = 0; i < key.length; i++) size += parts[i]?.size(key[i]) ?? 0;
-    return size;
-  };
-  const writeTo = (key: readonly unknown[], out: Uint8Array, offset: number): number => {
-    let at = offset;
-    for (let i = 0; i < key.length; i++) at = parts[i]?.write(key[i], out, at) ?? at;
-    return at;
-  };
+  const sizeOf = (key: readonly unknown[]): number =>
+    key.reduce<number>((size, part, i) => size + (parts[i]?.size(part) ?? 0), 0);
+  const writeTo = (key: readonly unknown[], out: Uint8Array, offset: number): number =>
+    key.reduce<number>((at, part, i) => parts[i]?.write(part, out, at) ?? at, offset);
   return {
     size: sizeOf,
     write: writeTo,

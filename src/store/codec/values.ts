@@ -1,5 +1,5 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { bytesToUint64, toLatin1, uint64ToBytes } from "../../util/index.ts";
+import { bytesToUint64, uint64ToBytes } from "../../util/index.ts";
 import { decodeMessage, encodeMessage } from "../../wire/index.ts";
 
 /**
@@ -29,7 +29,7 @@ export function protoValue<D extends DescMessage>(schema: D): ValueCodec<Message
 /** An integer of any size as decimal text. */
 export const bigintValue: ValueCodec<bigint> = {
   encode: (value) => Buffer.from(value.toString(), "latin1"),
-  decode: (bytes) => BigInt(toLatin1(bytes)),
+  decode: (bytes) => BigInt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")),
 };
 
 /** An unsigned 64-bit number in eight bytes, big endian. */

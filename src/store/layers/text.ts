@@ -1,12 +1,13 @@
-import { toLatin1 } from "../../util/index.ts";
 import { type Entry, type KVReader, type KVStore, MAX_KEY_BYTES, MAX_ROW_KEY_BYTES, type Range } from "../kv.ts";
 
 /**
  * Keys in the store folder are latin-1 strings, one character a byte: a `Map` can look them up, and their order is the
  * order of the bytes. Layers pass these texts on, so that a key is converted once and not per layer.
  */
+const latin1Slice: (this: Uint8Array, start: number, end: number) => string = Buffer.prototype.latin1Slice;
+
 export function keyText(key: Uint8Array): string {
-  return toLatin1(key);
+  return latin1Slice.call(key, 0, key.length);
 }
 
 export function textKey(text: string): Uint8Array {
