@@ -4,11 +4,13 @@ import { bankModule } from "../modules/bank/index.ts";
 import { consensusModule } from "../modules/consensus/index.ts";
 import { feegrantModule } from "../modules/feegrant/index.ts";
 import { parameterSet } from "../modules/gov/index.ts";
+import { upgradeModule } from "../modules/upgrade/index.ts";
 import { type Module, messageService, Router } from "../runtime/index.ts";
 import { type ApplicationOptions, SvcApplication } from "./application.ts";
 import { marketplaceModules, stakeModules } from "./marketplace.ts";
 import type { BaseKeepers, ModuleSet } from "./module-set.ts";
 import * as independent from "./modules.ts";
+import { versionsOf } from "./upgrades/module-versions.ts";
 
 /**
  * Puts a set of modules together: accounts, transfers, block limits and fee allowances first, then the modules of
@@ -19,6 +21,7 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
   const auth = authModule((ctx) => consensus.keeper.params(ctx).block.maxGas);
   const bank = bankModule(auth.keeper);
   const feegrant = feegrantModule(auth.keeper, bank.keeper);
+  const upgrade = upgradeModule(() => versionsOf(modules));
   const messages = messageService(() => router);
   const parameters = (name: string) => parameterSet(modules, name);
   const modules: readonly Module[] = [
@@ -26,6 +29,7 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
     bank.module,
     consensus.module,
     feegrant.module,
+    upgrade.module,
     ...more({ auth: auth.keeper, bank: bank.keeper, consensus: consensus.keeper, messages, parameters }),
   ];
   const router = new Router(modules);
@@ -33,6 +37,7 @@ export function moduleSet(more: (base: BaseKeepers) => readonly Module[]): Modul
   return {
     modules,
     consensus: consensus.keeper,
+    upgrade: upgrade.keeper,
     ante: { accounts: auth.keeper, bank: bank.keeper, feeGrants: feegrant.keeper, feeCollector: FEE_COLLECTOR },
     accountsOf: {
       [auth.module.name]: (key) => auth.keeper.accountOf(key),

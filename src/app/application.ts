@@ -49,6 +49,7 @@ import {
   type Pruning,
   type StateBranch,
   StateStore,
+  stateTable,
   type Write,
 } from "../store/index.ts";
 import { assert, type DecimalCoin, toHex } from "../util/index.ts";
@@ -56,24 +57,23 @@ import type { JsonObject } from "../wire/index.ts";
 import { exportModules, exportRestart, importGenesis } from "./genesis.ts";
 import { beginBlock, endBlock } from "./items.ts";
 import { CONSENSUS, readLastBlock, recordLastBlock, unhashedBlockWrite, unhashedRemovals } from "./lastblock.ts";
-import type { ModuleSet } from "./module-set.ts";
-import {
-  checkModuleSet,
-  type Migration,
-  migrate,
-  readModuleSet,
-  recordModuleSet,
-  unhashedSetWrite,
-  versionsOf,
-} from "./module-versions.ts";
+import { type ModuleSet, storeNames } from "./module-set.ts";
 import { fillBlock, orderByFee, sizeInBlock } from "./proposal.ts";
 import { pastStates } from "./queries/past.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
 import { type SimulationTurn, simulation } from "./queries/simulate.ts";
-import { upgrades } from "./queries/upgrade.ts";
 import { type SnapshotSource, Snapshots } from "./snapshots/connection.ts";
 import { touchedAccounts } from "./touched.ts";
+import {
+  checkModuleSet,
+  type Migration,
+  readModuleSet,
+  recordedVersions,
+  recordModuleSet,
+  unhashedSetWrite,
+} from "./upgrades/module-versions.ts";
+import { UPGRADES, type UpgradeHandlers, Upgrades } from "./upgrades/upgrades.ts";
 
 export interface ApplicationOptions {
   readonly database: Database;
@@ -93,6 +93,10 @@ export interface ApplicationOptions {
   readonly pruning?: Pruning;
   /** Accepts a state of older versions of the modules; the next block migrates it. */
   readonly upgrade?: boolean;
+  /** Planned upgrades that this program executes; the product's unless given. */
+  readonly upgrades?: UpgradeHandlers;
+  /** Heights at which a planned upgrade is dropped. */
+  readonly skippedUpgrades?: readonly bigint[];
   /** Executes blocks of earlier versions, whose app hash does not cover the record of the block. */
   readonly unhashedRecords?: boolean;
   /** Snapshots for other nodes; none are offered when it is left out. */
@@ -121,6 +125,7 @@ export class SvcApplication implements Application {
   readonly #snapshots: Snapshots;
   readonly #router: Router;
   readonly #runner: TxRunner;
+  readonly #upgrades: Upgrades;
   readonly #options: ApplicationOptions;
   /** Values read by invariants: most are the same after every block. */
   readonly #decoded = new DecodedValues();
@@ -150,6 +155,7 @@ export class SvcApplication implements Application {
     this.#options = options;
     this.modules = set.modules;
     this.#endBlockers = set.endBlockers ?? set.modules;
+    this.#upgrades = upgradesOf(options);
     const loaded = loadState(options);
     this.#state = loaded.state;
     this.#params = loaded.params;
@@ -167,7 +173,6 @@ export class SvcApplication implements Application {
         maxBlockGas,
         turn: options.simulationTurn ?? ((run) => run(() => {})),
       }),
-      upgrades(set.modules),
     ]);
     this.#last = loaded.last;
     this.#due = loaded.due;
@@ -175,7 +180,7 @@ export class SvcApplication implements Application {
     this.#committed = loaded.last !== undefined;
     this.#snapshots = new Snapshots({
       database,
-      stores: set.modules.map(({ name }) => name),
+      stores: storeNames(set.modules),
       source: options.snapshots,
       isEmpty: () => this.#state.isEmpty && this.#genesis === undefined,
       check: () => checkState(options),
@@ -245,9 +250,11 @@ export class SvcApplication implements Application {
 
   /**
    * The transactions that fit into a block, by their fees. An engine that holds claims knows that all can be paid; of
-   * other engines' transactions, the ones that fail the checks of a block are left out.
+   * other engines' transactions, the ones that fail the checks of a block are left out. Throws like `checkNextBlock`, so
+   * that nothing is signed.
    */
   prepareProposal(request: PrepareProposal): readonly Uint8Array[] {
+    this.checkNextBlock();
     const candidates = request.txs.flatMap((tx) => {
       const bid = this.#runner.bidOf(tx);
       return bid === undefined ? [] : [{ tx, ...bid }];
@@ -291,7 +298,7 @@ export class SvcApplication implements Application {
     const { appHash } = genesis?.prepared ?? this.#state;
     const described = { ...block, appHash, nextValidatorsHash };
     const ctx = new Context({ block: described, evidence, mode: "block", stores, events, report: this.#report });
-    if (this.#due.length > 0) migrate(ctx, this.#due);
+    this.#upgrades.begin(ctx, this.#due);
     beginBlock(ctx, this.modules);
     const env = { block, stores };
     const gas = new BlockGas(this.#maxGas);
@@ -311,6 +318,15 @@ export class SvcApplication implements Application {
       consensusParamUpdates: isChanged ? params : undefined,
       appHash: prepared.appHash,
     };
+  }
+
+  /**
+   * Throws if this program must not execute the next block: `UpgradeNeeded` where it lacks the upgrade that is due, an
+   * error of `modules` where it is older than the chain or has a planned upgrade too early.
+   */
+  checkNextBlock(): void {
+    const { block, stores } = this.#checkEnvironment();
+    this.#upgrades.check(new Context({ block, mode: "query", stores }));
   }
 
   commit(alongside: readonly Write[] = []): TouchedAccounts {
@@ -345,7 +361,7 @@ export class SvcApplication implements Application {
       {
         router: this.#router,
         state: this.#state,
-        storeNames: this.modules.map(({ name }) => name),
+        storeNames: storeNames(this.modules),
         version: this.#version,
         block: this.#committed ? this.#last : undefined,
         past: pastStates(this.#options.database),
@@ -422,12 +438,12 @@ export class SvcApplication implements Application {
 
   #record(store: KVStore, block: BlockInfo): void {
     recordLastBlock(store, block);
-    recordModuleSet(store, versionsOf(this.modules));
+    recordModuleSet(store, recordedVersions(this.modules));
   }
 
   #unhashedWrites(block: BlockInfo): Write[] {
     if (this.#options.unhashedRecords === true)
-      return [unhashedBlockWrite(block), unhashedSetWrite(versionsOf(this.modules))];
+      return [unhashedBlockWrite(block), unhashedSetWrite(recordedVersions(this.modules))];
     return this.#hasUnhashed ? unhashedRemovals(this.#options.database) : [];
   }
 
@@ -515,11 +531,7 @@ interface LoadedState {
 
 function loadState(options: ApplicationOptions): LoadedState {
   const { database, set, pruning = LAST_HUNDRED } = options;
-  const state = StateStore.open(
-    database,
-    set.modules.map(({ name }) => name),
-    { pruning },
-  );
+  const state = StateStore.open(database, storeNames(set.modules), { pruning });
   return {
     state,
     params: set.consensus.read(state.store(CONSENSUS)),
@@ -530,7 +542,18 @@ function loadState(options: ApplicationOptions): LoadedState {
 }
 
 /** The migrations that the state of a database needs. Throws if the state is not for this set of modules. */
-function checkState({ database, set, upgrade }: ApplicationOptions): readonly Migration[] {
-  if (readLastBlock(database) === undefined) return [];
-  return checkModuleSet(readModuleSet(database), set.modules, upgrade === true);
+function checkState(options: ApplicationOptions): readonly Migration[] {
+  const { database, set, upgrade = false } = options;
+  const last = readLastBlock(database);
+  if (last === undefined) return [];
+  const isDue = upgradesOf(options).isDue(database.table(stateTable(CONSENSUS)), last.height + 1n);
+  return checkModuleSet(readModuleSet(database), set.modules, upgrade || isDue);
+}
+
+function upgradesOf({
+  set,
+  upgrades: handlers = UPGRADES,
+  skippedUpgrades: skipped = [],
+}: ApplicationOptions): Upgrades {
+  return new Upgrades({ keeper: set.upgrade, modules: set.modules, handlers, skipped: new Set(skipped) });
 }

@@ -2,6 +2,7 @@ import type { AuthKeeper } from "../modules/auth/index.ts";
 import type { Accounts, Bank } from "../modules/bank/index.ts";
 import type { ConsensusKeeper } from "../modules/consensus/index.ts";
 import type { ParameterSet } from "../modules/gov/index.ts";
+import type { UpgradeKeeper } from "../modules/upgrade/index.ts";
 import type { VestingAccounts, VestingBank } from "../modules/vesting/index.ts";
 import type { AnteOptions, MessageService, Module } from "../runtime/index.ts";
 import type { AccountOf } from "./touched.ts";
@@ -12,9 +13,15 @@ export interface ModuleSet {
   /** The order of end-block; that of `modules` unless given. */
   readonly endBlockers?: readonly Module[];
   readonly consensus: ConsensusKeeper;
+  readonly upgrade: UpgradeKeeper;
   readonly ante: Omit<AnteOptions, "minGasPrices" | "maxBlockGas">;
   /** By the name of the store: the accounts whose checks by `ante` depend on a key of it. */
   readonly accountsOf: Readonly<Record<string, AccountOf>>;
+}
+
+/** Names of the stores of modules. */
+export function storeNames(modules: readonly Module[]): string[] {
+  return modules.flatMap(({ name, store }) => (store === undefined ? [name] : []));
 }
 
 /** Accounts, coins and message routing for all other modules. */

@@ -12,7 +12,7 @@ const named = (list: readonly Module[], has: (module: Module) => boolean) => lis
 
 test("modules are imported and exported in the order that is written down", () => {
   const order = [
-    ...["auth", "bank", "consensus", "feegrant"],
+    ...["auth", "bank", "consensus", "feegrant", "upgrade"],
     ...["mint", "distribution", "slashing", "evidence", "gov", "staking"],
     "authz",
     ...["provider", "audit", "escrow", "deployment", "market"],

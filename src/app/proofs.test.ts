@@ -8,11 +8,12 @@ import { NATIVE_DENOM, toHex } from "../util/index.ts";
 import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { CommitmentProofSchema, HashOp } from "../wire/gen/sdk/ics23/v1/proofs_pb.js";
 import { decodeMessage, rootOfProof, TENDERMINT_SPEC, verifyStoreProof } from "../wire/index.ts";
+import { storeNames } from "./module-set.ts";
 
 const SEED = Number(process.env.SEED ?? 4711);
 const { chain } = simulateMarket(SEED, 100, { retentionBlocks: 100n });
 const { app } = chain;
-const stores = app.modules.map(({ name }) => name);
+const stores = storeNames(app.modules);
 
 function ask(store: string, key: Uint8Array, height = 0n): AppQueryResult {
   return app.query({ path: `/store/${store}/key`, data: key, height, prove: true });

@@ -148,6 +148,11 @@ export type BlockPhase = "beginBlock" | "endBlock";
 /** The interface of a module, made by its `index.ts`. */
 export interface Module {
   readonly name: string;
+  /**
+   * Store of another module that holds this one's state; unless given, it has a store with its name. Such a state is of
+   * the version of the other module.
+   */
+  readonly store?: string;
   /** Version of the form of the module's state; 1 unless given. A change of the form needs the next one and a migration. */
   readonly version?: number;
   /** Migrations by version n, from the state of n to n + 1. */

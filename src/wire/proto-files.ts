@@ -65,7 +65,9 @@ import { file_sdk_staking_v1beta1_tx } from "./gen/sdk/staking/v1beta1/tx_pb.js"
 import { file_sdk_tx_signing_v1beta1_signing } from "./gen/sdk/tx/signing/v1beta1/signing_pb.js";
 import { file_sdk_tx_v1beta1_service } from "./gen/sdk/tx/v1beta1/service_pb.js";
 import { file_sdk_tx_v1beta1_tx } from "./gen/sdk/tx/v1beta1/tx_pb.js";
+import { file_sdk_upgrade_v1beta1_genesis } from "./gen/sdk/upgrade/v1beta1/genesis_pb.js";
 import { file_sdk_upgrade_v1beta1_query } from "./gen/sdk/upgrade/v1beta1/query_pb.js";
+import { file_sdk_upgrade_v1beta1_tx } from "./gen/sdk/upgrade/v1beta1/tx_pb.js";
 import { file_sdk_vesting_v1beta1_tx } from "./gen/sdk/vesting/v1beta1/tx_pb.js";
 import { file_sdk_vesting_v1beta1_vesting } from "./gen/sdk/vesting/v1beta1/vesting_pb.js";
 import { file_svc_audit_v1beta1_audit } from "./gen/svc/audit/v1beta1/audit_pb.js";
@@ -153,7 +155,9 @@ export const PROTO_FILES: readonly ProtoFile[] = [
   { package: "sdk.tx.signing.v1beta1", file: () => file_sdk_tx_signing_v1beta1_signing },
   { package: "sdk.tx.v1beta1", file: () => file_sdk_tx_v1beta1_service },
   { package: "sdk.tx.v1beta1", file: () => file_sdk_tx_v1beta1_tx },
+  { package: "sdk.upgrade.v1beta1", file: () => file_sdk_upgrade_v1beta1_genesis },
   { package: "sdk.upgrade.v1beta1", file: () => file_sdk_upgrade_v1beta1_query },
+  { package: "sdk.upgrade.v1beta1", file: () => file_sdk_upgrade_v1beta1_tx },
   { package: "sdk.vesting.v1beta1", file: () => file_sdk_vesting_v1beta1_tx },
   { package: "sdk.vesting.v1beta1", file: () => file_sdk_vesting_v1beta1_vesting },
   { package: "svc.audit.v1beta1", file: () => file_svc_audit_v1beta1_audit },

@@ -5,7 +5,7 @@ import { fromUtf8, toUtf8 } from "../../src/util/index.ts";
 import { runSvc, waitFor } from "../support/index.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 
-/** Where the state has the modules that made it (`src/app/module-versions.ts`). */
+/** Where the state has the modules that made it (`src/app/upgrades/module-versions.ts`). */
 const [TABLE, KEY] = ["state/consensus", Uint8Array.of(2)];
 
 let node: AttackedNode;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { standardModules } from "../../src/app/index.ts";
+import { standardModules, storeNames } from "../../src/app/index.ts";
 import { provenValue } from "../../src/client/index.ts";
 import { addressKey, encodeKey, stringKey, tupleKey } from "../../src/store/index.ts";
 import { fromHex, fromUtf8, NATIVE_DENOM } from "../../src/util/index.ts";
@@ -11,7 +11,7 @@ import { besiege } from "./lib/siege.ts";
 import { ask, callText } from "./lib/sockets.ts";
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const STORES = standardModules().modules.map(({ name }) => name);
+const STORES = storeNames(standardModules().modules);
 const PARAMS = Uint8Array.of(0);
 /** First byte of the balances of module bank. */
 const BALANCES = 1;

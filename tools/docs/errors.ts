@@ -1,5 +1,5 @@
 import { genesisErrors } from "../../src/app/genesis.ts";
-import { moduleSetErrors } from "../../src/app/module-versions.ts";
+import { moduleSetErrors } from "../../src/app/upgrades/module-versions.ts";
 import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
 import { jwtErrors } from "../../src/crypto/token/jwt.ts";

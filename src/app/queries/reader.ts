@@ -9,11 +9,10 @@ import {
   stateTable,
 } from "../../store/index.ts";
 import { readLastBlock, UNHASHED_TABLE } from "../lastblock.ts";
-import type { ModuleSet } from "../module-set.ts";
+import { type ModuleSet, storeNames } from "../module-set.ts";
 import { pastStates } from "./past.ts";
 import { answerQuery } from "./query.ts";
 import { isSimulation, simulatedSigners, simulation } from "./simulate.ts";
-import { upgrades } from "./upgrade.ts";
 
 type Tables = Pick<Database, "table">;
 
@@ -60,7 +59,7 @@ export class AppReader {
     const { set, report } = options;
     const maxBlockGas = () => this.#maxBlockGas();
     this.#options = options;
-    this.#storeNames = set.modules.map(({ name }) => name);
+    this.#storeNames = storeNames(set.modules);
     this.#runner = new TxRunner({
       router: new Router(set.modules),
       ante: { ...set.ante, minGasPrices: [], maxBlockGas },
@@ -73,7 +72,7 @@ export class AppReader {
       maxBlockGas,
       turn: (run) => run(() => this.#simulated?.work.checkTime()),
     });
-    this.#router = new Router(set.modules, [simulate, upgrades(set.modules)]);
+    this.#router = new Router(set.modules, [simulate]);
   }
 
   /** Paths of the rpcs that `query` answers. */
@@ -138,7 +137,7 @@ export class AppReader {
 
 /** The tables that an `AppReader` of these modules reads. */
 export function readTables({ modules }: ModuleSet): string[] {
-  return [UNHASHED_TABLE, ...HISTORY_TABLES, ...modules.map(({ name }) => stateTable(name))];
+  return [UNHASHED_TABLE, ...HISTORY_TABLES, ...storeNames(modules).map(stateTable)];
 }
 
 function stateIn(tables: Tables): MultiReader {

@@ -23,7 +23,7 @@ import {
 import { assert, errorText, isOneOf } from "../../util/index.ts";
 import { CONSENSUS, readLastBlock, UNHASHED_TABLE } from "../lastblock.ts";
 import type { ModuleSet } from "../module-set.ts";
-import { checkModuleSet, isOfFormat1, readModuleSet } from "../module-versions.ts";
+import { checkModuleSet, isOfFormat1, readModuleSet } from "../upgrades/module-versions.ts";
 
 /** The snapshots that an application offers to other nodes. */
 export type SnapshotSource = Pick<SnapshotDirectory, "list" | "chunk">;

@@ -7,12 +7,13 @@ import { MAX_CHUNK_BYTES, memoryDatabase, type SnapshotHead, takeSnapshot } from
 import { endItem, entryItem, heightItem, snapshotHead, tableItem } from "../../store/snapshots/form.ts";
 import { concatBytes, toHex, toUtf8 } from "../../util/index.ts";
 import { createApp } from "../app.ts";
+import { storeNames } from "../module-set.ts";
 import { snapshotTables } from "./connection.ts";
 
 const SEED = Number(process.env.SEED ?? 1123);
 const run = simulateMarket(SEED, 60, { retentionBlocks: 100n });
 const { chain } = run;
-const stores = chain.app.modules.map(({ name }) => name);
+const stores = storeNames(chain.app.modules);
 
 /** Takes a snapshot of the last height while `meanwhile` runs at every pause. */
 async function taken(meanwhile: () => void = () => {}) {

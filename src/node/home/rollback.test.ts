@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Application } from "../../abci/index.ts";
-import { createApp } from "../../app/index.ts";
+import { createApp, storeNames } from "../../app/index.ts";
 import {
   aheadWrite,
   EmbeddedEngine,
@@ -36,7 +36,7 @@ afterAll(() => rmSync(home, { recursive: true }));
 
 /** Everything except how full the epochs are, on which nothing depends. */
 function dump(database: Database): string[] {
-  const stores = createApp({ database }).modules.map(({ name }) => name);
+  const stores = storeNames(createApp({ database }).modules);
   const tables = [
     ...stores.flatMap((name) => [`state/${name}`, `paths/${name}`]),
     ...[

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 import { create } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, it } from "vitest";
-import { type ApplicationOptions, createApp, snapshotTables } from "../../app/index.ts";
+import { type ApplicationOptions, createApp, snapshotTables, storeNames } from "../../app/index.ts";
 import { sha256 } from "../../crypto/index.ts";
 import {
   type Anchor,
@@ -327,10 +327,7 @@ describe("a snapshot of format 1, of an earlier version", () => {
     const chunks: Uint8Array[] = [];
     const head = await takeSnapshot({
       ...{ database: chain.database, height: 5n, pause: async () => {} },
-      tables: snapshotTables(
-        chain.app.modules.map(({ name }) => name),
-        1,
-      ),
+      tables: snapshotTables(storeNames(chain.app.modules), 1),
       save: async (_, chunk) => void chunks.push(deflateSync(change(asWritten(inflateSync(chunk))))),
     });
     const staging = chain.directory.stage("taking");

@@ -8,6 +8,7 @@ import {
   type SvcApplication,
   snapshotTables,
   standardModules,
+  storeNames,
   UNHASHED_TABLES,
 } from "../../app/index.ts";
 import { sha256 } from "../../crypto/index.ts";
@@ -226,7 +227,7 @@ interface RestoreInto extends Files, Pick<VerifiedAnchor, "anchor" | "next"> {
 
 function restoreInto(database: Database, { directory, record, anchor, genesis, next }: RestoreInto): void {
   const set = standardModules();
-  const stores = set.modules.map(({ name }) => name);
+  const stores = storeNames(set.modules);
   const tables = snapshotTables(stores, record.format);
   const { appHash } = next;
   const others = [AHEAD_TABLE, ...UNHASHED_TABLES];

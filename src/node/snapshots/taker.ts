@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type SvcApplication, snapshotTables } from "../../app/index.ts";
+import { type SvcApplication, snapshotTables, storeNames } from "../../app/index.ts";
 import { anchorAt, BlockReader, encodeAnchor, encodeSigned } from "../../engine/index.ts";
 import {
   type Database,
@@ -113,7 +113,7 @@ export async function snapshotOf(origin: SnapshotOrigin, height: bigint, waits: 
   const release = app.state.hold(height);
   const staging = directory.stage("taking");
   try {
-    const tables = snapshotTables(app.modules.map(({ name }) => name));
+    const tables = snapshotTables(storeNames(app.modules));
     const save = (index: number, chunk: Uint8Array) => staging.saveChunk(index, chunk);
     const head = await takeSnapshot({ database, height, tables, save, pause: waits.pause });
     await waits.blockBehind();

@@ -18,6 +18,7 @@ import { govErrors } from "./stake/gov.ts";
 import { mintErrors } from "./stake/mint.ts";
 import { slashingErrors } from "./stake/slashing.ts";
 import { stakingErrors } from "./stake/staking.ts";
+import { upgradeErrors } from "./stake/upgrade.ts";
 import { vestingErrors } from "./stake/vesting.ts";
 
 /** The errors of each module, by its codespace. */
@@ -40,6 +41,7 @@ export const MODULE_ERRORS: readonly (readonly [string, Readonly<Record<string, 
   ["mint", mintErrors],
   ["slashing", slashingErrors],
   ["staking", stakingErrors],
+  ["upgrade", upgradeErrors],
   ["vesting", vestingErrors],
 ];
 
@@ -61,4 +63,5 @@ export { govErrors } from "./stake/gov.ts";
 export { mintErrors } from "./stake/mint.ts";
 export { slashingErrors } from "./stake/slashing.ts";
 export { stakingErrors } from "./stake/staking.ts";
+export { upgradeErrors } from "./stake/upgrade.ts";
 export { vestingErrors } from "./stake/vesting.ts";

@@ -50,4 +50,6 @@ export const NOT_MEASURED: Readonly<Record<string, string>> = {
   "sdk.slashing.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.distribution.v1beta1.MsgUpdateParams": parametersChange,
   "sdk.distribution.v1beta1.MsgCommunityPoolSpend": parametersChange,
+  "sdk.upgrade.v1beta1.MsgSoftwareUpgrade": parametersChange,
+  "sdk.upgrade.v1beta1.MsgCancelUpgrade": parametersChange,
 };

@@ -15,6 +15,8 @@ const STDERR = 2;
 /** Messages that these runs do not bring to success, and why. */
 const ELSEWHERE = {
   "sdk.evidence.v1beta1.MsgSubmitEvidence": "no module takes evidence in a message",
+  "sdk.upgrade.v1beta1.MsgSoftwareUpgrade": "the run would end at the height of the upgrade",
+  "sdk.upgrade.v1beta1.MsgCancelUpgrade": "only a proposal carries it, and no upgrade is planned",
 };
 
 export interface WholeRuns {

@@ -1,7 +1,7 @@
-import type { Context, Module } from "../runtime/index.ts";
-import { type Database, type KVStore, stateTable, type Write } from "../store/index.ts";
-import { defineErrors, equalBytes, fromUtf8, toUtf8 } from "../util/index.ts";
-import { CONSENSUS, MODULES_KEY, UNHASHED_TABLE } from "./lastblock.ts";
+import type { Context, Module } from "../../runtime/index.ts";
+import { type Database, type KVStore, stateTable, type Write } from "../../store/index.ts";
+import { defineErrors, equalBytes, fromUtf8, toUtf8 } from "../../util/index.ts";
+import { CONSENSUS, MODULES_KEY, UNHASHED_TABLE } from "../lastblock.ts";
 
 export const moduleSetErrors = defineErrors("modules", {
   otherSet: [
@@ -10,6 +10,17 @@ export const moduleSetErrors = defineErrors("modules", {
     "start the version of svc that wrote it, or move data/ away and start a new chain",
   ],
   noMigration: [2, "the state cannot be migrated to this version"],
+  tooEarly: [
+    3,
+    "BINARY UPDATED BEFORE TRIGGER",
+    "start the version of svc that made the last block until the chain stops at that height",
+  ],
+  olderProgram: [4, "this program is older than the chain", "start a version of svc that has the upgrade"],
+  upgradeFailed: [
+    5,
+    "the upgrade was not executed",
+    "start a version of svc in which this is fixed, or the version before the upgrade with --unsafe-skip-upgrades <height>",
+  ],
 });
 
 /** Versions of the modules' state, by the name of the module. */
@@ -31,6 +42,11 @@ const BEFORE_RECORDS: ModuleVersions = Object.fromEntries(
 
 export function versionsOf(modules: readonly Module[]): ModuleVersions {
   return Object.fromEntries(modules.map(({ name, version = 1 }) => [name, version]));
+}
+
+/** The versions that a state records: of the modules with a store. */
+export function recordedVersions(modules: readonly Module[]): ModuleVersions {
+  return versionsOf(modules.filter(({ store }) => store === undefined));
 }
 
 /** The modules of the versions that wrote snapshots of format 1. */
@@ -71,7 +87,7 @@ function encodeSet(versions: ModuleVersions): Uint8Array {
  * versions need their migrations, which come only when an upgrade is wanted. Throws with both sets named.
  */
 export function checkModuleSet(stored: ModuleVersions, modules: readonly Module[], upgrade: boolean): Migration[] {
-  const wanted = versionsOf(modules);
+  const wanted = recordedVersions(modules);
   const [before, now] = [setText(stored), setText(wanted)];
   if (before === now) return [];
   const sameNames = setText(stored, false) === setText(wanted, false);
