@@ -25,6 +25,8 @@ export interface NodeConfig {
   readonly engine: EngineConfig;
   readonly minGasPrices: readonly DecimalCoin[];
   readonly haltHeight: bigint;
+  /** Heights at which a planned upgrade is dropped. */
+  readonly skippedUpgrades: readonly bigint[];
   readonly checkInvariants: boolean;
   readonly pruning: Pruning;
   /** Least number of blocks kept; 0 = all. */
@@ -78,6 +80,7 @@ export function readNodeConfig(source: SettingSource, engineKeys: CometKeys = {}
     engine: readEngine(read, engineKeys),
     minGasPrices: read(S.minimumGasPrices).filter(({ amount }) => amount > 0n),
     haltHeight: read(S.haltHeight),
+    skippedUpgrades: read(S.unsafeSkipUpgrades),
     checkInvariants: read(S.checkInvariants),
     pruning: readPruning(read),
     minRetainBlocks: read(S.minRetainBlocks),

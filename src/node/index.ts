@@ -1,3 +1,4 @@
+export { UpgradeNeeded } from "../app/index.ts";
 export type { CometKeys } from "../engine/index.ts";
 export { type NodeConfig, nodeConfig, readNodeConfig } from "./config.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";

@@ -274,6 +274,32 @@ describe("a node", () => {
     expect(await (await start({ "halt-height": "2" })).ended).toEqual({ error: undefined });
   });
 
+  it("stops before the block of an upgrade that it lacks, says so in a file, and does not start again", async () => {
+    init();
+    const { genesis, upgradeInfo } = homePaths(home);
+    const file = JSON.parse(readFileSync(genesis, "utf8"));
+    file.app_state.upgrade = { plan: { name: "v2", height: "3", info: '{"binaries":{}}' } };
+    writeFileSync(genesis, JSON.stringify(file));
+    const needed = { message: 'UPGRADE "v2" NEEDED at height: 3: {"binaries":{}}' };
+    const node = await start();
+    expect((await node.ended).error).toMatchObject(needed);
+    expect(JSON.parse(readFileSync(upgradeInfo, "utf8"))).toEqual({ name: "v2", height: 3, info: '{"binaries":{}}' });
+    expect(statSync(upgradeInfo).mode & 0o777).toBe(0o600);
+    await node.stop();
+    // Nothing of the block was signed.
+    expect(JSON.parse(readFileSync(homePaths(home).validatorState, "utf8"))).toMatchObject({ height: "2" });
+    for (let again = 0; again < 2; again++) {
+      rmSync(upgradeInfo);
+      await expect(start()).rejects.toMatchObject(needed);
+      expect(existsSync(upgradeInfo)).toBe(true);
+    }
+    const skipping = await start({ "unsafe-skip-upgrades": "3" });
+    await vi.waitUntil(() => skipping.engine.blocks.height > 3n, 30_000);
+    await skipping.stop();
+    resetHome(home);
+    expect(existsSync(upgradeInfo)).toBe(false);
+  });
+
   it("reads its genesis file by position, and says when it is gone", () => {
     init();
     const whole = Buffer.from(readGenesisText(home));

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { type ChainSource, type EmbeddedEngine, parseGenesis } from "../engine/index.ts";
-import { openLmdb, storeFault } from "../store/index.ts";
+import { openLmdb } from "../store/index.ts";
 import { assert, makePrivateDirectory } from "../util/index.ts";
-import { chooseEngine, type NodeEnd, type NodeEngine, type NodeOptions } from "./engines/engines.ts";
+import { chooseEngine, endError, type NodeEnd, type NodeEngine, type NodeOptions } from "./engines/engines.ts";
 import { nodeErrors } from "./errors.ts";
 import { readGenesisBytes } from "./home/genesis.ts";
 import { homePaths } from "./home/home.ts";
@@ -89,6 +89,6 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     await serving?.close();
     await engine?.stop();
     database.close();
-    throw storeFault(error, paths.database);
+    throw endError(home, error);
   }
 }

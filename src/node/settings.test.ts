@@ -27,6 +27,7 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
   "double-sign-check-height": ["7", "engine.doubleSignCheckHeight"],
   "minimum-gas-prices": ["7utoken", "minGasPrices."],
   "halt-height": ["7", "haltHeight"],
+  "unsafe-skip-upgrades": ["7", "skippedUpgrades."],
   pruning: ["everything", "pruning.keepRecent"],
   "pruning-keep-recent": ["77", "pruning.keepRecent"],
   "pruning-interval": ["77", "pruning.interval"],

@@ -1,5 +1,6 @@
 import { MIN_KEEP_RECENT, MIN_PRUNING_INTERVAL } from "../store/index.ts";
 import {
+  asList,
   asSwitch,
   asText,
   optional,
@@ -44,6 +45,12 @@ export const NODE_SETTINGS = {
     summary: "stop after this block; 0 for never",
     default: "0",
     parse: parseCount,
+  },
+  unsafeSkipUpgrades: {
+    name: "unsafe-skip-upgrades",
+    value: "<heights>",
+    summary: "heights at which a planned upgrade is dropped, separated by commas; every node must skip the same",
+    parse: asList("heights such as 1200", (word) => (isCount(word) ? BigInt(word) : undefined)),
   },
   pruning: {
     name: "pruning",
@@ -303,8 +310,12 @@ function parseListenAddress(text: string): { host: string; port: number } {
   return { host: v6 ?? (host === "" ? "0.0.0.0" : host), port };
 }
 
+function isCount(text: string): boolean {
+  return /^\d{1,18}$/.test(text);
+}
+
 function parseCount(text: string): bigint {
-  if (!/^\d{1,18}$/.test(text)) throw new WrongForm("a whole number");
+  if (!isCount(text)) throw new WrongForm("a whole number");
   return BigInt(text);
 }
 

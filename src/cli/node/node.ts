@@ -17,6 +17,7 @@ import {
   rollback,
   startNode,
   tryGenesis,
+  UpgradeNeeded,
   validateGenesis,
 } from "../../node/index.ts";
 import type { Restart } from "../../runtime/index.ts";
@@ -142,8 +143,13 @@ export const start: Run = async ({ flags, io }) => {
     const error = await ended;
     logger.info("exiting...");
     await node.stop();
+    if (error instanceof UpgradeNeeded) throw error;
     if (error === undefined) return EXIT.done;
     io.err(`Error: the node stopped: ${errorText(error)}\n`);
+    return EXIT.failed;
+  } catch (error) {
+    if (!(error instanceof UpgradeNeeded)) throw error;
+    io.err(`${error.message}\n`);
     return EXIT.failed;
   } finally {
     stopped.forget();

@@ -1,4 +1,4 @@
-import { type ApplicationOptions, createApp } from "../../app/index.ts";
+import { type ApplicationOptions, createApp, type SvcApplication, UpgradeNeeded } from "../../app/index.ts";
 import {
   type ChainSource,
   CometEngine,
@@ -20,7 +20,7 @@ import { type Logger, toHexUpper } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { monikerOf, type NodeConfig } from "../config.ts";
 import { nodeErrors } from "../errors.ts";
-import { homePaths } from "../home/home.ts";
+import { homePaths, writeUpgradeInfo } from "../home/home.ts";
 import { simulationTurns } from "../services/simulation-turn.ts";
 import { SnapshotTaker } from "../snapshots/taker.ts";
 
@@ -32,14 +32,14 @@ export interface NodeOptions {
   readonly version: string;
 }
 
-/** Why a node has ended by itself: a fault, or the halt height. */
+/** Why a node has ended by itself: a fault, the halt height, or an upgrade that it lacks (`UpgradeNeeded`). */
 export interface NodeEnd {
   readonly error: unknown;
 }
 
 /** An engine with its application, before and while it runs. */
 export interface NodeEngine {
-  readonly app: ReturnType<typeof createApp>;
+  readonly app: SvcApplication;
   readonly chain: ChainSource;
   /** The engine, where it is in this process. */
   readonly embedded?: EmbeddedEngine;
@@ -99,7 +99,12 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
     places: { abci: engine.abci ?? { path: paths.abciSocket }, rpc: engine.rpc ?? { path: paths.rpcSocket } },
     settings: { ...engine, blockInterval, mempool, moniker: monikerOf(config, genesis, signer) },
     retention: retentionOf(config),
-    afterCommit: (block) => logBlock(logger, block),
+    afterCommit: (block) => {
+      logBlock(logger, block);
+      // Where too few other validators are left, no further block comes that could show it.
+      const error = nextBlockError(app);
+      if (error !== undefined) end(error);
+    },
     onEnd: (error) => {
       if (error === undefined) logger.info("halt height reached", { height: haltHeight });
       else logger.error("no more blocks are executed", { error });
@@ -110,7 +115,10 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
     app,
     chain: comet.source,
     ended,
-    prepare: () => comet.listen(),
+    prepare: () => {
+      if (app.info().lastBlockHeight > 0n) app.checkNextBlock();
+      return comet.listen();
+    },
     start: () => {
       comet.start();
       if (genesis.time > BigInt(Date.now()) * 1_000_000n)
@@ -167,7 +175,10 @@ function embedded(parts: MakeParts): NodeEngine {
     chain: embeddedSource(engine),
     embedded: engine,
     ended,
-    prepare: () => catchUp(engine),
+    prepare: () => {
+      app.checkNextBlock();
+      return catchUp(engine);
+    },
     start: async () => {
       engine.start();
       logWait(logger, engine, config.blockInterval);
@@ -185,7 +196,28 @@ function endOf({ home }: NodeOptions): { readonly ended: Promise<NodeEnd>; reado
   const ended = new Promise<NodeEnd>((resolve) => {
     end = resolve;
   });
-  return { ended, end: (error) => end({ error: storeFault(error, homePaths(home).database) }) };
+  return { ended, end: (error) => end({ error: endError(home, error) }) };
+}
+
+/** The error with which a node ends. The file for launchers of programs is there before the node is gone. */
+export function endError(home: string, error: unknown): unknown {
+  if (!(error instanceof UpgradeNeeded)) return storeFault(error, homePaths(home).database);
+  try {
+    writeUpgradeInfo(home, error.plan);
+    return error;
+  } catch (fault) {
+    return fault;
+  }
+}
+
+/** Why the program must not execute the next block. */
+function nextBlockError(app: SvcApplication): unknown {
+  try {
+    app.checkNextBlock();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** Blocks after a snapshot are kept as long as the snapshot is. */
@@ -202,6 +234,7 @@ function appOptions({ config, database, logger, version }: NodeOptions & EngineP
     minGasPrices: config.minGasPrices,
     checkInvariants: config.checkInvariants,
     pruning: config.pruning,
+    skippedUpgrades: config.skippedUpgrades,
     report: (problem) => log.error("a contained failure", { ...problem }),
   };
 }

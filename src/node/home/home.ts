@@ -15,6 +15,8 @@ export interface HomePaths {
   readonly database: string;
   /** Directory of snapshots of the state. */
   readonly snapshots: string;
+  /** Names the upgrade for which the node stopped, for the launcher of programs. */
+  readonly upgradeInfo: string;
 }
 
 export function homePaths(home: string): HomePaths {
@@ -29,7 +31,14 @@ export function homePaths(home: string): HomePaths {
     validatorState: join(data, "priv_validator_state.json"),
     database: join(data, "chain"),
     snapshots: join(data, "snapshots"),
+    upgradeInfo: join(data, "upgrade-info.json"),
   };
+}
+
+/** Writes the file that tells launchers of programs, such as Cosmovisor, which upgrade is needed. */
+export function writeUpgradeInfo(home: string, plan: { name: string; height: bigint; info: string }): void {
+  const { name, height, info } = plan;
+  writeWhole(homePaths(home).upgradeInfo, `${JSON.stringify({ name, height: Number(height), info })}\n`, 0o600);
 }
 
 /** Writes a file as a whole, with the directories above it. */

@@ -11,7 +11,7 @@ const SECRET_MODE = 0o600;
  * Returns the removed directory. Throws while a node runs there.
  */
 export function resetHome(home: string): string {
-  const { database, validatorKey, validatorState } = homePaths(home);
+  const { database, validatorKey, validatorState, upgradeInfo } = homePaths(home);
   const engineData = cometPaths(home, homePaths(home)).data;
   if (!existsSync(validatorKey)) throw nodeErrors.noGenesis(`${home} is not the home of a node`);
   if (existsSync(database)) {
@@ -19,6 +19,7 @@ export function resetHome(home: string): string {
     rmSync(database, { recursive: true });
   }
   rmSync(engineData, { recursive: true, force: true });
+  rmSync(upgradeInfo, { force: true });
   // The record comes last: if this is interrupted, the last vote of the old chain is still known.
   writeWhole(validatorState, signStateText(), SECRET_MODE);
   return database;
