@@ -78,7 +78,7 @@ import { UPGRADES, type UpgradeHandlers, Upgrades } from "./upgrades/upgrades.ts
 export interface ApplicationOptions {
   readonly database: Database;
   readonly set: ModuleSet;
-  /** Minimum gas prices for relaying; a transaction must pay one of them. None = free. */
+  /** Minimum gas prices for relaying; a transaction must pay one price. None = free. */
   readonly minGasPrices?: readonly DecimalCoin[];
   /** Bounds the time that simulations take from blocks; no bound when left out. */
   readonly simulationTurn?: SimulationTurn;
@@ -464,10 +464,12 @@ export class SvcApplication implements Application {
     return { block: { ...last, height: last.height + 1n }, stores: this.#view, waiting };
   }
 
-  /** The block of a proposal on a branch that is thrown away. */
+  /** The block of a proposal, with its upgrade, on a branch that is thrown away. */
   #rehearsal({ height, time, proposer }: BlockPlace): TxEnvironment {
     const { chainId } = this.#requireLast();
-    return { block: { chainId, height, time, proposer }, stores: this.#view.branch() };
+    const [block, stores] = [{ chainId, height, time, proposer }, this.#view.branch()];
+    this.#upgrades.begin(new Context({ block, mode: "block", stores }), this.#due);
+    return { block, stores };
   }
 
   #readContext(): Context {

@@ -81,7 +81,7 @@ async function refused(main?: string): Promise<string> {
   return stderr;
 }
 
-const needed = () => `UPGRADE "v2" NEEDED at height: ${height}: the next program\n`;
+const needed = () => `Error: UPGRADE "v2" NEEDED at height: ${height}: the next program\n`;
 
 async function stopped(): Promise<void> {
   await waitFor(() => !node.process.running, "the end of the node", { timeoutMs: 120_000 });

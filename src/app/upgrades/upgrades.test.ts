@@ -67,6 +67,7 @@ function block(app: SvcApplication) {
 }
 
 const propose = (app: SvcApplication) => app.prepareProposal({ ...place(app), txs: [], maxBytes: 1000 });
+const accepts = (app: SvcApplication) => app.processProposal({ ...place(app), txs: [], hash: new Uint8Array(32) });
 const form = (app: SvcApplication) => fromUtf8(app.state.store("one").get(KEY) ?? new Uint8Array());
 const typesOf = ({ events }: { events: readonly { type: string }[] }) => events.map(({ type }) => type);
 
@@ -90,7 +91,7 @@ describe("the program before an upgrade", () => {
     for (let starts = 0; starts < 3; starts++) {
       const app = open(database, OLD);
       const before = app.info();
-      for (const work of [() => app.checkNextBlock(), () => propose(app), () => block(app)]) {
+      for (const work of [() => app.checkNextBlock(), () => propose(app), () => accepts(app), () => block(app)]) {
         const error = refusal(work);
         expect(error).toBeInstanceOf(UpgradeNeeded);
         expect(error).toMatchObject({ message: 'UPGRADE "v2" NEEDED at height: 5: see the page' });
@@ -142,7 +143,8 @@ describe("the program after an upgrade", () => {
     const add = (ctx: Context) => write(`${fromUtf8(ctx.store("one").get(KEY) ?? KEY)} and more`)(ctx);
     const program: Program = { ...NEW, upgrade, upgrades: { v1: () => {}, v2: add } };
     const app = open(database, program);
-    expect(propose(app)).toEqual([]);
+    expect([propose(app), accepts(app)]).toEqual([[], true]);
+    // A proposal is rehearsed on a copy.
     expect(form(app)).toBe("one");
     expect(typesOf(block(app))).toContain("upgrade_applied");
     expect([form(app), appliedAt(app, "v2")]).toEqual(["two and more", HEIGHT]);

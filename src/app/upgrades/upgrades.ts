@@ -12,7 +12,7 @@ export type UpgradeHandler = (ctx: Context) => void;
 export type UpgradeHandlers = Readonly<Record<string, UpgradeHandler>>;
 
 /**
- * Upgrades that this program executes. The one that a chain applied last must stay here in later programs: without it, a
+ * Upgrades that this program executes. The last upgrade of a chain must stay here in later programs: without it, a
  * program is older than the chain.
  */
 export const UPGRADES: UpgradeHandlers = {};

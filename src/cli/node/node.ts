@@ -143,13 +143,8 @@ export const start: Run = async ({ flags, io }) => {
     const error = await ended;
     logger.info("exiting...");
     await node.stop();
-    if (error instanceof UpgradeNeeded) throw error;
     if (error === undefined) return EXIT.done;
-    io.err(`Error: the node stopped: ${errorText(error)}\n`);
-    return EXIT.failed;
-  } catch (error) {
-    if (!(error instanceof UpgradeNeeded)) throw error;
-    io.err(`${error.message}\n`);
+    io.err(`Error: ${error instanceof UpgradeNeeded ? "" : "the node stopped: "}${errorText(error)}\n`);
     return EXIT.failed;
   } finally {
     stopped.forget();
