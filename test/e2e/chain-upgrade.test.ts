@@ -1,21 +1,10 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addGenesisValidator, homePaths } from "../../src/node/index.ts";
 import { runCli } from "../cli/run.ts";
-import { spawnSync } from "../support/bounded.ts";
-import { Fixture, freePorts, ROOT, runSvc, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
+import { Fixture, freePorts, runSvc, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
+import { BLOCKS_PER_YEAR, buildNextProgram } from "../support/next-program.ts";
 
 /** A chain that governance moves from this program to one that is built here, with an upgrade and a migration more. */
 
@@ -24,11 +13,9 @@ type Json = ReturnType<typeof JSON.parse>;
 const FUNDS = 1_000_000_000_000n;
 /** Blocks from the proposal to the upgrade: a vote has to end before. */
 const BLOCKS = 60;
-const BLOCKS_PER_YEAR = "777";
 
 const fixture = new Fixture();
-const copy = mkdtempSync(join(tmpdir(), "svc-next-program-"));
-const next = join(copy, "dist", "svc.cjs");
+let next = "";
 let env: Record<string, string> = {};
 let node: TestNode;
 let height = 0;
@@ -44,33 +31,6 @@ async function json(...words: string[]): Promise<Json> {
 async function send(...words: string[]): Promise<void> {
   const sent = await json("tx", "gov", ...words, "--from", "alice", "--gas", "400000", "-b", "block", "-y");
   expect(sent, JSON.stringify(sent)).toMatchObject({ code: 0 });
-}
-
-/** Builds a program from a copy of the sources, as the next version has them. */
-function buildNext(): void {
-  for (const name of ["src", "tools", "proto", "package.json", "package-lock.json"])
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
-  linkPackages();
-  replace("src/app/upgrades/upgrades.ts", "UpgradeHandlers = {}", "UpgradeHandlers = { v2: () => {} }");
-  const migration = `(ctx) => keeper.params.set(ctx.store("mint"), { ...keeper.getParams(ctx), blocksPerYear: ${BLOCKS_PER_YEAR}n })`;
-  replace("src/modules/mint/index.ts", 'name: "mint",', `name: "mint", version: 2, migrations: { 1: ${migration} },`);
-  const { status, stderr } = spawnSync(process.execPath, ["tools/build.mjs"], { cwd: copy, encoding: "utf8" });
-  expect(status, stderr).toBe(0);
-}
-
-/** The build names files of one package by their place in the tree, where a link would lead out of it. */
-function linkPackages(): void {
-  const [own, scope] = ["node_modules", join("node_modules", "@bufbuild")];
-  mkdirSync(join(copy, scope), { recursive: true });
-  for (const name of readdirSync(join(ROOT, own)).filter((each) => each !== "@bufbuild"))
-    symlinkSync(join(ROOT, own, name), join(copy, own, name));
-  cpSync(join(ROOT, scope, "protobuf"), join(copy, scope, "protobuf"), { recursive: true });
-}
-
-function replace(path: string, before: string, after: string): void {
-  const text = readFileSync(join(copy, path), "utf8");
-  expect(text.split(before)).toHaveLength(2);
-  writeFileSync(join(copy, path), text.replace(before, after));
 }
 
 /** Starts a program on the home, which refuses; its words. */
@@ -89,7 +49,7 @@ async function stopped(): Promise<void> {
 }
 
 beforeAll(async () => {
-  buildNext();
+  next = buildNextProgram(fixture.tempHome("program"));
   env = { SVC_HOME: fixture.tempHome("keys"), SVC_KEYRING_BACKEND: "test", SVC_CHAIN_ID: "svc-test-1" };
   expect((await svc("keys", "add", "alice")).code).toBe(0);
   const alice = (await svc("keys", "show", "alice", "-a")).out.trim();
@@ -104,10 +64,7 @@ beforeAll(async () => {
   });
   env = { ...env, SVC_NODE: node.address };
 }, 180_000);
-afterAll(async () => {
-  await fixture.close();
-  rmSync(copy, { recursive: true, force: true });
-});
+afterAll(() => fixture.close());
 
 describe("an upgrade of a chain", { timeout: 180_000 }, () => {
   it("is planned by a proposal", async () => {

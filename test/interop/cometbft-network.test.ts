@@ -1,8 +1,7 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addGenesisAccounts, homeNodeId, homePaths, initHome } from "../../src/node/index.ts";
 import { testKey } from "../../src/testing/index.ts";
-import { balanceOf, Fixture, freePorts, mustSend, TestNode, transfer, waitFor } from "../support/index.ts";
+import { balanceOf, Fixture, mustSend, type TestNode, transfer, waitFor } from "../support/index.ts";
+import { startValidators } from "../support/validators.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
 /** Four validators that make one chain, each a node with CometBFT as its child. */
@@ -20,43 +19,14 @@ describe.skipIf(!(peer instanceof Peer))("four validators under CometBFT", () =>
 
   beforeAll(async () => {
     if (!(peer instanceof Peer)) return;
-    const homes = Array.from({ length: COUNT }, (_, i) => fixture.tempHome(`validator-${i}`));
-    for (const home of homes) initHome({ home, moniker: "v", chainId: CHAIN });
-    const [home = ""] = homes;
-    addGenesisAccounts(home, [{ address: alice.address, coins: [{ denom: "utoken", amount: 1_000_000n }] }]);
-    shareGenesis(homes);
-    const ports = await freePorts(2 * COUNT);
-    const peers = homes.map((home, i) => `${homeNodeId(home)}@127.0.0.1:${ports[i]}`).join(",");
-    for (const [i, home] of homes.entries()) {
-      // All nodes have the address of this machine.
-      appendFileSync(
-        `${homePaths(home).config}/config.toml`,
-        "[cometbft.p2p]\naddr_book_strict = false\nallow_duplicate_ip = true\n",
-      );
-      const port = ports[COUNT + i] ?? 0;
-      const engine = ["--engine", "cometbft", "--cometbft", peer.binary, "--p2p.laddr", `tcp://127.0.0.1:${ports[i]}`];
-      const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, "--block-interval", "200ms"];
-      const fees = ["--grpc.enable=false", "--minimum-gas-prices", "0utoken"];
-      const peersOfAll = ["--p2p.persistent_peers", peers];
-      nodes.push(
-        new TestNode(fixture, { home, chainId: CHAIN, port, args: [...args, ...engine, ...peersOfAll, ...fees] }),
-      );
-    }
-    await Promise.all(nodes.map((node) => node.start()));
+    const { binary: program } = peer;
+    nodes.push(...(await startValidators(fixture, { count: COUNT, chainId: CHAIN, program, account: alice })));
   });
 
   afterAll(async () => {
     await fixture.close();
     if (peer instanceof Peer) peer.remove();
   });
-
-  /** One genesis file for all homes, with the validator of each. */
-  function shareGenesis(homes: readonly string[]): void {
-    const files = homes.map((home) => JSON.parse(readFileSync(homePaths(home).genesis, "utf8")));
-    const validators = files.flatMap((file) => file.validators);
-    const [first] = files;
-    for (const home of homes) writeFileSync(homePaths(home).genesis, JSON.stringify({ ...first, validators }));
-  }
 
   async function heightOf(node: TestNode): Promise<bigint> {
     const client = node.client();

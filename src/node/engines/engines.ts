@@ -82,6 +82,9 @@ export function chooseEngine(options: NodeOptions, validatorSeed: Uint8Array): C
   return { signer, make: (parts) => besideCometbft({ ...options, ...parts, signer, program }) };
 }
 
+/** Time in which other validators receive the last block before an upgrade, with its votes, from this one. */
+const LAST_BLOCK_MS = 5_000;
+
 type MakeParts = NodeOptions & EngineParts & { readonly signer: Signer };
 
 /** CometBFT makes the blocks, as a child of this process or not. */
@@ -92,6 +95,7 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
   const { ended, end } = endOf(parts);
   const { engine, blockInterval, mempool, haltHeight } = config;
   const paths = cometPaths(home, homePaths(home));
+  let ending: NodeJS.Timeout | undefined;
   const comet = new CometEngine({
     ...{ app, database, genesis, genesisBytes, program, haltHeight, logger },
     validator: { publicKey: signer.publicKey, address: signer.address },
@@ -101,9 +105,9 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
     retention: retentionOf(config),
     afterCommit: (block) => {
       logBlock(logger, block);
-      // Where too few other validators are left, no further block comes that could show it.
+      // Where too few other validators are left, no further proposal comes that would end this node.
       const error = nextBlockError(app);
-      if (error !== undefined) end(error);
+      if (error !== undefined) ending = setTimeout(() => end(error), LAST_BLOCK_MS);
     },
     onEnd: (error) => {
       if (error === undefined) logger.info("halt height reached", { height: haltHeight });
@@ -125,7 +129,10 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
         logger.warn(`no block before ${formatRfc3339(genesis.time)}: the genesis time is in the future`);
       return comet.answers();
     },
-    stop: () => comet.stop(),
+    stop: () => {
+      clearTimeout(ending);
+      return comet.stop();
+    },
   };
 }
 
