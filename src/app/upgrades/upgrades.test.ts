@@ -66,7 +66,8 @@ function block(app: SvcApplication) {
   return result;
 }
 
-const propose = (app: SvcApplication) => app.prepareProposal({ ...place(app), txs: [], maxBytes: 1000 });
+const propose = (app: SvcApplication, txs: readonly Uint8Array[] = []) =>
+  app.prepareProposal({ ...place(app), txs, maxBytes: 1_000_000 });
 const accepts = (app: SvcApplication) => app.processProposal({ ...place(app), txs: [], hash: new Uint8Array(32) });
 const form = (app: SvcApplication) => fromUtf8(app.state.store("one").get(KEY) ?? new Uint8Array());
 const typesOf = ({ events }: { events: readonly { type: string }[] }) => events.map(({ type }) => type);
@@ -99,6 +100,12 @@ describe("the program before an upgrade", () => {
       expect(app.info()).toEqual(before);
       expect(before.lastBlockHeight).toBe(HEIGHT - 1n);
     }
+  });
+
+  test("stops whatever waits in the mempool", () => {
+    const txs = Array.from({ length: 5000 }, (_, i) => toUtf8(`waiting ${i}`));
+    expect(refusal(() => propose(open(chainAt(HEIGHT - 1n), OLD), txs))).toBeInstanceOf(UpgradeNeeded);
+    expect(propose(open(chainAt(HEIGHT - 2n), OLD), txs)).toEqual([]);
   });
 
   test("does not take a name of every object for an upgrade that it has", () => {
