@@ -270,7 +270,7 @@ describe("pruning", () => {
       const txs = ids.map((id, i) =>
         chain.sign([create_(id), create(MsgCloseDeploymentSchema, { id })], { from: keys[i] ?? world.alice }),
       );
-      for (const { code, log } of chain.block(txs)) expect([code, log]).toEqual([0, expect.any(String)]);
+      for (const { code, log } of chain.block(txs)) expect(code, log).toBe(0);
       sizes.push(Object.values(keyCounts(chain)).reduce((sum, each) => sum + each));
     }
     expect(sizes.at(-1)).toBe(sizes[5]);
