@@ -1,7 +1,16 @@
-import { type Context, defineModule, type Module } from "../../runtime/index.ts";
-import { equalBytes, toHexUpper } from "../../util/index.ts";
-import { evidenceGenesis } from "./genesis.ts";
-import { type EvidenceDeps, EvidenceKeeper, hashOf, store } from "./keeper.ts";
+import { create } from "@bufbuild/protobuf";
+import {
+  type Context,
+  defineGenesis,
+  defineModule,
+  entryProblems,
+  type GenesisPart,
+  type Module,
+} from "../../runtime/index.ts";
+import { equalBytes, toHex, toHexUpper } from "../../util/index.ts";
+import { EquivocationSchema, GenesisStateSchema } from "../../wire/gen/sdk/evidence/v1beta1/evidence_pb.js";
+import { packAny } from "../../wire/index.ts";
+import { type EvidenceDeps, EvidenceKeeper, hashOf, readEvidence, store } from "./keeper.ts";
 import { evidenceMsgs } from "./msgs.ts";
 import { evidenceQueries } from "./queries.ts";
 
@@ -22,6 +31,21 @@ export function evidenceModule(deps: EvidenceDeps): { readonly module: Module } 
     invariants: { hashes: (ctx) => hashesAreRight(keeper, ctx) },
   });
   return { module };
+}
+
+function evidenceGenesis(keeper: EvidenceKeeper): GenesisPart {
+  return defineGenesis({
+    schema: GenesisStateSchema,
+    defaults: () => create(GenesisStateSchema),
+    validate: ({ evidence }) => entryProblems("evidence", evidence, (any) => toHex(hashOf(readEvidence(any)))),
+    init: (ctx, { evidence }) => {
+      for (const any of evidence) keeper.put(ctx, readEvidence(any));
+    },
+    export: (ctx) => {
+      const all = [...keeper.records.values(store(ctx))];
+      return create(GenesisStateSchema, { evidence: all.map((each) => packAny(EquivocationSchema, each)) });
+    },
+  });
 }
 
 /** Every piece of evidence is stored under its own hash. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { certificateFolders } from "../../../provider/index.ts";
-import { readSetting } from "../../../util/index.ts";
+import { EXIT, readSetting } from "../../../util/index.ts";
 import { encodeAddress, isAddress } from "../../../wire/index.ts";
 import { flagSettings } from "../../command/flag-settings.ts";
 import type { Flags } from "../../command/flags.ts";
@@ -10,6 +10,7 @@ import { type CliContext, createContext } from "../../context/context.ts";
 import { findKey } from "../../keys/keys.ts";
 import { signingKeyName } from "../../keys/signer.ts";
 import { addressArgument } from "../../query/ask.ts";
+import { printResult } from "../../terminal/output.ts";
 import { withSession } from "../client/session.ts";
 import { stateOfFolder } from "../operate/running.ts";
 import { BIDS, FEES } from "../run/bid-settings.ts";
@@ -19,7 +20,7 @@ import type { ListenAddress } from "../run/parsers.ts";
 import { CLUSTER, LEASES } from "../run/settings.ts";
 import { balanceCheck, certificateCheck, hostCertificatesCheck } from "./account.ts";
 import { type ChainFacts, chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
-import { type Check, examine } from "./finding.ts";
+import { type Check, examine, type Finding } from "./finding.ts";
 import { answersCheck, dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
 import {
   containerChecks,
@@ -32,7 +33,6 @@ import {
   runningCheck,
   settingsCheck,
 } from "./host.ts";
-import { printFindings } from "./print.ts";
 
 /** `svc provider check`. */
 export async function providerCheck(input: CommandInput): Promise<number> {
@@ -164,4 +164,24 @@ export async function providerVerify(input: CommandInput): Promise<number> {
     ];
     return printFindings(await examine(checks), context);
   });
+}
+
+const MARKS = { ok: "ok     ", failed: "FAILED ", unknown: "unknown" } as const;
+
+/** Prints the findings. The exit code is 0 only if all are ok, and none is unknown. */
+function printFindings(findings: readonly Finding[], { output, io }: Pick<CliContext, "output" | "io">): number {
+  const isWell = findings.every(({ state }) => state === "ok");
+  if (output === "json") printResult({ ok: isWell, checks: findings.map((each) => ({ ...each })) }, output, io);
+  else io.out(textOf(findings));
+  return isWell ? EXIT.done : EXIT.failed;
+}
+
+function textOf(findings: readonly Finding[]): string {
+  const width = findings.reduce((most, { check }) => Math.max(most, check.length), 0);
+  return findings
+    .map(({ check, state, detail, fix }) => {
+      const remedy = fix === undefined ? "" : `${" ".repeat(MARKS.ok.length + width + 4)}fix: ${fix}\n`;
+      return `${MARKS[state]}  ${check.padEnd(width)}  ${detail}\n${remedy}`;
+    })
+    .join("");
 }
