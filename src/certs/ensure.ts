@@ -1,4 +1,4 @@
-import { type ChainClient, marketReader } from "../client/index.ts";
+import { type ChainClient, type ChainQuery, marketReader } from "../client/index.ts";
 import { parseCertificatePem } from "../crypto/index.ts";
 import { fromUtf8, toUtf8 } from "../util/index.ts";
 import { MsgCreateCertificateSchema } from "../wire/gen/svc/cert/v1beta1/cert_pb.js";
@@ -23,7 +23,8 @@ export function publishMessage(
 }
 
 export interface EnsureOptions {
-  readonly chain: ChainClient;
+  /** Where the own certificate is looked up. */
+  readonly chain: { readonly query: ChainQuery };
   readonly home: string;
   readonly signer: CertificateSigner;
   /** Receives one sentence about the action and its reason. */

@@ -13,7 +13,7 @@ export const clientErrors = defineErrors("client", {
   gas: [9, "invalid gas setting"],
   signing: [10, "cannot sign"],
   noQuery: [11, "unknown query", "is it the right --node? for a network with its own names give its --profile"],
-  noProof: [13, "the node gives no proof", "name another node with --node, or leave out --verify"],
+  noProof: [13, "the node gives no proof", "name another node with --node; --verify off asks without proof"],
   busy: [12, "the node is busy", "try again in a while, or name another node with --node"],
 });
 

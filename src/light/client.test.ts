@@ -116,6 +116,11 @@ describe("a light client", () => {
     const latest = await client(behind, { store }).latest();
     expect(latest.header.height).toBe(BigInt(LENGTH));
     await expect(client(behind, { store, period: 2n * SECOND }).latest()).rejects.toThrow("too old");
+    const other = changed(CHAIN.blocks.slice(0, 20), 20, (block) => ({
+      ...block,
+      header: { ...block.header, chainId: "light-2" },
+    }));
+    await expect(client(other, { store }).latest()).rejects.toThrow('is of "light-2", and not of "light-1"');
   });
 
   it("goes on from the store of an earlier run, which keeps the newest blocks", async () => {

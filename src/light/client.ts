@@ -1,5 +1,5 @@
 import { equalBytes, Mutex } from "../util/index.ts";
-import { hashOf, type LightBlock, type LightHeader } from "./block.ts";
+import { checkHeader, hashOf, type LightBlock, type LightHeader } from "./block.ts";
 import { lightErrors } from "./errors.ts";
 import { MAX_FETCHED_HEADERS, TRUST_PERIOD } from "./limits.ts";
 import { loadBlock, missing, requireBlock, type Source } from "./source.ts";
@@ -51,6 +51,7 @@ export class LightClient {
       const block = await loadBlock(this.#options.primary, undefined, trusted);
       if (block === undefined) throw missing(this.#options.primary, trusted.header.height);
       if (block.header.height < trusted.header.height) {
+        checkHeader(trusted.header.chainId, block.header);
         // An older state would be true, but no longer: a node could choose which one to show.
         checkFresh(trusted.header, this.#now());
         return trusted;

@@ -33,6 +33,7 @@ export async function runUpdate(
   const deployment = await pickDeployment(parts, request.dseq ?? (await madeFrom(session)));
   checkGroups(session, deployment);
   const leases = await needLeases(session, deployment);
+  await session.market.confirmLeases(leases);
   await putHash(session, deployment);
   const running = await bringUp(session, deployment, leases).catch((error: unknown) => {
     throw isOneOf([deployErrors.interrupted], error) ? halfway(session, deployment) : error;

@@ -184,7 +184,7 @@ describe("a chain made by hand", { timeout: 120_000 }, () => {
     await waitForHeight(2);
     const { validators } = JSON.parse((await type("query staking validators -o json")).out);
     expect(validators).toMatchObject([{ operator_address: operator, status: "BOND_STATUS_BONDED", jailed: false }]);
-    expect(JSON.parse((await type("query mint params -o json")).out)).toMatchObject({
+    expect(JSON.parse((await type(`query mint params -o json --home ${again}`)).out)).toMatchObject({
       inflation_max: "0.300000000000000000",
     });
     await send(`staking delegate ${operator} 1000000utoken`, "svc-made-2");

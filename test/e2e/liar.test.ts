@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { accountInfo } from "../../src/client/index.ts";
 import type { DeployResult } from "../../src/tenant/result.ts";
 import { describeWithEngine, TestLocalnet } from "../support/containers.ts";
 import { fetchPage, mustSend, runSvc, svcOk, transfer, webFile } from "../support/index.ts";
@@ -12,6 +13,7 @@ describeWithEngine("svc deploy --verify require through a node that lies", () =>
   /** Flags of the tenant's commands. */
   let tenant: readonly string[];
   let home: string;
+  let address: string;
   let file: string;
 
   beforeAll(async () => {
@@ -30,7 +32,7 @@ describeWithEngine("svc deploy --verify require through a node that lies", () =>
     home = fixture.tempHome("tenant");
     const keyring = ["--home", home, "--keyring-backend", "test"];
     await svcOk(["keys", "add", "tenant", ...keyring]);
-    const address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
+    address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
     await mustSend(localnet.tenant.client, faucet, transfer(faucet.address, address, 1_000_000_000n));
     tenant = [...keyring, "--node", liar.url, "--chain-id", node.chainId];
     await svcOk([...trust, "--home", home]);
@@ -71,6 +73,19 @@ describeWithEngine("svc deploy --verify require through a node that lies", () =>
     expect(code, stderr).toBe(1);
     expect(stderr).toMatch(reason);
     expect(stderr).not.toContain("accepted by");
+  });
+
+  it("pays for no certificate where it hides the tenant's", async () => {
+    const { client } = localnet.tenant;
+    const before = await accountInfo(client.query, address);
+    liar.lie = (method, { path }, result) => {
+      if (method === "abci_query" && path === "/svc.cert.v1beta1.Query/Certificates") result.response.value = "";
+      return result;
+    };
+    const { code, stderr } = await deploy();
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain("created and published");
+    expect((await accountInfo(client.query, address)).sequence - before.sequence).toBe(2n);
   });
 
   it("names the liar where a witness has a verified block", async () => {

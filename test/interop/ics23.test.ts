@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { storeNames } from "../../src/app/index.ts";
 import { memoryDatabase, StateStore } from "../../src/store/index.ts";
 import { toUtf8 } from "../../src/util/index.ts";
 import type { ProofOp } from "../../src/wire/index.ts";
@@ -44,7 +45,7 @@ describe.skipIf(!(built instanceof Peer))(`the reference library for proofs, see
   const { chain } = simulateMarket(SEED, 60);
   const { app } = chain;
   const { lastBlockAppHash: appHash } = app.info();
-  const claims = app.modules.flatMap(({ name: store }): Claim[] => [
+  const claims = storeNames(app.modules).flatMap((store): Claim[] => [
     ...entriesOf(app, store).map(([key, value]) => ({ store, key, value })),
     ...missingKeys(app, store, { count: 150, seed: SEED }).map((key) => ({ store, key, value: undefined })),
   ]);

@@ -392,7 +392,8 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
       const client = new ChainClient(url.replace("http:", "tcp:"), { namespace: "cosmos" });
       const { implementationMessageNames } = await client.query.call(rpc, { interfaceName: `cosmos.${name}` });
       client.close();
-      return implementationMessageNames.filter((each) => each.startsWith("/cosmos."));
+      // The reference's program in these tests has no module for upgrades.
+      return implementationMessageNames.filter((each) => /^\/cosmos\.(?!upgrade\.)/.test(each));
     });
     const [mine = [], other = []] = await Promise.all(names);
     expect(mine.toSorted()).toEqual(other.toSorted());

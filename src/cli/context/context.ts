@@ -95,7 +95,11 @@ export async function admitUnproven(flags: Flags, io: Io, what: string): Promise
 /** The way to answers with proofs, for queries on our own chains where a trusted block is set. */
 async function provenBy(flags: Flags, io: Io): Promise<Pick<ChainOptions, "queryNode">> {
   const makeLight = await trustOf(flags);
-  if (makeLight === undefined) return {};
+  if (makeLight === undefined) {
+    if (flags.text("verify") !== "off" && hasTrust(flags))
+      io.err("not verified: the home's trusted block is of another chain\n");
+    return {};
+  }
   const { tellingNode } = await import("./verified.ts");
   const required = flags.text("verify") === "require";
   return { queryNode: (node) => tellingNode(node, makeLight(node), { io, required }) };

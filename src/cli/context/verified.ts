@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   type ChainClient,
   type NodeApi,
@@ -12,6 +13,7 @@ import { hashOf, type LightBlock, LightClient, memoryStore, type TrustedStore } 
 import { fromHex } from "../../util/index.ts";
 import { ownBlockPath } from "../command/home.ts";
 import type { TrustSettings } from "../command/profile.ts";
+import { commandError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
 import { readBlock, verifiedBlockPath, writeBlock } from "./trusted-block.ts";
 
@@ -33,7 +35,7 @@ type MakeLight = (node: NodeApi) => LightClient;
  * without such a block, or if the node's is of another chain than `chainId`.
  */
 export function lightClients({ trust, home, chainId }: TrustOptions): MakeLight | undefined {
-  const own = trust.hash === "" ? readBlock(ownBlockPath(home)) : undefined;
+  const own = trust.hash === "" ? ownBlock(home) : undefined;
   if (trust.hash === "" && (own === undefined || (chainId ?? own.header.chainId) !== own.header.chainId)) {
     return undefined;
   }
@@ -48,6 +50,16 @@ export function lightClients({ trust, home, chainId }: TrustOptions): MakeLight 
       ...(chainId === undefined ? {} : { chainId }),
       ...(trust.period === "" ? {} : { period: nanosOf(trust.period) }),
     });
+}
+
+/** A file that is there and cannot be read must not end all verification unnoticed. */
+function ownBlock(home: string): LightBlock | undefined {
+  const path = ownBlockPath(home);
+  const block = readBlock(path);
+  if (block !== undefined || !existsSync(path)) return block;
+  throw commandError(`${path} cannot be read, so that nothing can be verified`, {
+    hint: "restart the node, which writes it anew, or name a block: svc config trust <height> <hash>; --verify off asks without proof",
+  });
 }
 
 /** A node that has to prove its answers; each height and each query without proof is told once. */

@@ -234,13 +234,19 @@ describe("a home whose node has written a block down", () => {
       code: 1,
       err: expect.stringContaining("the node belongs to another chain than the trusted block"),
     });
-    expect(await balance("--chain-id other-1")).toMatchObject({ code: 0, err: "" });
+    expect(await balance("--chain-id other-1")).toMatchObject({
+      code: 0,
+      err: "not verified: the home's trusted block is of another chain\n",
+    });
+    expect(await balance("--chain-id other-1 --verify off")).toMatchObject({ code: 0, err: "" });
     expect(await balance("--chain-id other-1 --verify require")).toMatchObject({ code: 2 });
   });
 
-  it("is asked without proof if the block cannot be read", async () => {
+  it("asks nothing if the block is there and cannot be read", async () => {
     writeFileSync(ownBlockPath(chain.home), "{");
-    expect(await balance()).toMatchObject({ code: 0, err: "" });
+    const { code, err } = await balance();
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining("trusted-block.json cannot be read") });
+    expect(await balance("--verify off")).toMatchObject({ code: 0, err: "" });
   });
 });
 

@@ -15,6 +15,8 @@ const IDLE_MS = 5_000;
 /** Longest time that a client's request waits for an engine that starts. */
 const START_MS = 10_000;
 const RETRY_MS = 100;
+/** Limits of one answer about waiting transactions; bytes are about so many. */
+const MAX_WAITING = { txs: 100, bytes: 4 * 1024 * 1024 } as const;
 
 /** A block as its engine has it. */
 export interface SignedHeader {
@@ -22,10 +24,19 @@ export interface SignedHeader {
   readonly commit: Commit;
 }
 
+interface Call {
+  readonly method: string;
+  readonly params: EngineJson;
+  readonly agent: Agent;
+}
+
 /** The JSON-RPC of an engine. */
 export class EngineRpc {
   readonly #place: EnginePlace;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_MS });
+  /** For requests of the node, which no client holds up. */
+  readonly #ownAgent = new Agent({ keepAlive: true, timeout: IDLE_MS });
+  #waiting: Promise<readonly Uint8Array[]> | undefined;
   #isClosed = false;
 
   constructor(place: EnginePlace) {
@@ -61,7 +72,18 @@ export class EngineRpc {
     return this.#ask(method, params);
   }
 
-  async waiting(limit: number): Promise<Uint8Array[]> {
+  /** The first waiting transactions, fewer than the limit where they are long. Callers at the same time share one answer. */
+  async waiting(limit: number): Promise<readonly Uint8Array[]> {
+    this.#waiting ??= this.#firstWaiting().finally(() => {
+      this.#waiting = undefined;
+    });
+    return (await this.#waiting).slice(0, limit);
+  }
+
+  async #firstWaiting(): Promise<readonly Uint8Array[]> {
+    const size = await this.waitingSize();
+    const fitting = Math.floor((MAX_WAITING.bytes * size.txs) / Math.max(1, size.bytes));
+    const limit = Math.min(MAX_WAITING.txs, Math.max(1, fitting));
     const { txs } = await this.#ask("unconfirmed_txs", { limit: String(limit) });
     return listOf(txs).map((tx) => fromBase64(textOf(tx)));
   }
@@ -75,11 +97,12 @@ export class EngineRpc {
   close(): void {
     this.#isClosed = true;
     this.#agent.destroy();
+    this.#ownAgent.destroy();
   }
 
   /** A request of this node, repeated until the engine answers. */
   async #read(method: string, params: EngineJson): Promise<EngineJson> {
-    const { error, result } = await this.#call(method, params, () => true);
+    const { error, result } = await this.#call({ method, params, agent: this.#ownAgent }, () => true);
     if (error !== undefined) throw engineErrors.failed(errorOf(objectOf(error)));
     return objectOf(result);
   }
@@ -88,16 +111,16 @@ export class EngineRpc {
   async #ask(method: string, params: EngineJson): Promise<EngineJson> {
     const deadline = performance.now() + START_MS;
     const mayRepeat = (fault: unknown): boolean => isAbsent(fault) && performance.now() < deadline;
-    const { error, result } = await this.#call(method, params, mayRepeat);
+    const { error, result } = await this.#call({ method, params, agent: this.#agent }, mayRepeat);
     if (error !== undefined) throw refusalOf(errorOf(objectOf(error)));
     return objectOf(result);
   }
 
-  async #call(method: string, params: EngineJson, mayRepeat: (fault: unknown) => boolean): Promise<EngineJson> {
+  async #call({ method, params, agent }: Call, mayRepeat: (fault: unknown) => boolean): Promise<EngineJson> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     for (;;) {
       try {
-        return objectOf(JSON.parse(await this.#post(body)));
+        return objectOf(JSON.parse(await this.#post(body, agent)));
       } catch (fault) {
         if (this.#isClosed || !mayRepeat(fault)) throw engineErrors.away(errorText(fault));
       }
@@ -105,12 +128,12 @@ export class EngineRpc {
     }
   }
 
-  #post(body: string): Promise<string> {
+  #post(body: string, agent: Agent): Promise<string> {
     return new Promise((resolve, reject) => {
       const headers = { "content-type": "application/json" };
       const { path: socketPath, ...port } = { path: undefined, ...this.#place };
       const place = socketPath === undefined ? port : { socketPath };
-      const options = { ...place, agent: this.#agent, method: "POST", path: "/", headers };
+      const options = { ...place, agent, method: "POST", path: "/", headers };
       const call = request({ ...options, timeout: TIMEOUT_MS }, (response) => {
         const parts: Buffer[] = [];
         let bytes = 0;

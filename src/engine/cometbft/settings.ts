@@ -71,7 +71,8 @@ const DEFAULTS: CometKeys = { log_level: "error" };
 /** The text of the engine's `config.toml`; keys that are not here have the engine's default. Throws on a key of the node. */
 export function cometConfig(settings: CometSettings, paths: CometPaths): string {
   const own = ownKeys(settings, paths);
-  const taken = Object.keys(settings.others).find((name) => name in own);
+  // The engine reads names in any case.
+  const taken = Object.keys(settings.others).find((name) => name.toLowerCase() in own);
   if (taken !== undefined) throw engineErrors.ownKey(taken);
   const tables = new Map<string, string[]>([["", []]]);
   for (const [name, value] of Object.entries({ ...DEFAULTS, ...settings.others, ...own })) {
@@ -87,7 +88,9 @@ export function cometConfig(settings: CometSettings, paths: CometPaths): string 
 function ownKeys({ p2p, mempool, ...settings }: CometSettings, paths: CometPaths): CometKeys {
   return {
     proxy_app: `unix://${paths.abciSocket}`,
-    moniker: settings.moniker,
+    // The engine takes printable ASCII alone.
+    moniker: settings.moniker.replace(/[^ -~]/g, "?").trim() || "node",
+    log_format: "plain",
     genesis_file: paths.genesis,
     priv_validator_key_file: paths.validatorKey,
     priv_validator_state_file: paths.validatorState,

@@ -53,6 +53,10 @@ test.each([
     "state.AppHash does not match AppHash after replay. Got",
   ],
   [
+    "ERROR: failed to create node: state (5) and store (0) height mismatch, stores were left in an inconsistent state",
+    "failed to create node: state (5) and store (0) height mismatch, stores were left in an inconsistent state",
+  ],
+  [
     "ERROR: failed to create node: error during handshake: error on replay: app block height (9) is higher than core (7)",
     "failed to create node: error during handshake: error on replay: app block height (9) is higher than core (7)",
   ],
@@ -67,10 +71,24 @@ test.each([
 test.each([
   'E[2026-11-28|12:00:00.000] prevote step: consensus deems this block invalid   module=consensus err="wrong Block.Header.AppHash"',
   "ERROR: failed to start node: listen tcp 127.0.0.1:26656: bind: address already in use",
+  'E[2026-11-28|12:00:00.000] Stopping peer for error   module=p2p err="invalid IP address CONSENSUS FAILURE!!! here"',
+  "I[2026-11-28|12:00:00.000] Peer is on the network CONSENSUS FAILURE!!! here   module=p2p",
+  "ERROR: failed to create node: error during handshake: error calling Info: write unix: broken pipe",
 ])("a fault of others or of the machine lets the engine start again: %s", async (line) => {
   supervise(`cat <<'END'\n${line}\nEND`);
   await waitFor(async () => starts().length >= 2, "a second start");
   expect(faults).toEqual([]);
+});
+
+test("no variable of the environment replaces a setting of the engine", async () => {
+  process.env.CMT_RPC_LADDR = "tcp://0.0.0.0:1";
+  try {
+    supervise(`env >> ${root}/starts\nexec sleep 60`);
+    await waitFor(async () => starts().some((line) => line.startsWith("PATH=")), "the environment");
+    expect(starts().filter((line) => line.startsWith("CMT_"))).toEqual([]);
+  } finally {
+    delete process.env.CMT_RPC_LADDR;
+  }
 });
 
 test("an engine is stopped with SIGTERM", async () => {

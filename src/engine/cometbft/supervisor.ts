@@ -10,10 +10,16 @@ const STEADY_MS = 60_000;
 /** Time to end in order. */
 const STOP_MS = 10_000;
 const MAX_LINE = 4_000;
-/** A line of the log after which the engine decides no more blocks, though its process stays. */
-const CONSENSUS_FAILURE = "CONSENSUS FAILURE";
-/** Last lines of an engine that found its blocks and the state of the application to differ. */
-const MISFIT = /^(?:panic|ERROR): .*(?:AppHash|BlockHeight|error during handshake)/;
+/**
+ * The message after which the engine decides no more blocks, though its process stays. Fields behind a message may hold words
+ * of other nodes.
+ */
+const CONSENSUS_FAILURE = /^E\[[^\]]*\] CONSENSUS FAILURE!!! /;
+/** Last lines of an engine that found its blocks and the state of the application to differ, not of one that lost its connection. */
+const MISFIT =
+  /^(?:panic|ERROR): (?!.*(?:broken pipe|connection re|EOF)).*(?:AppHash|BlockHeight|height mismatch|error during handshake)/;
+/** Variables that would replace settings of the engine. */
+const FOREIGN_SETTING = /^(?:CMT|TM)/i;
 
 export interface SupervisorParts {
   readonly program: string;
@@ -48,7 +54,8 @@ export class Supervisor {
     rmSync(paths.rpcSocket, { force: true });
     const startedAt = performance.now();
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-    const child = spawn(program, ["start", "--home", paths.root], { cwd: paths.root, detached: true, stdio });
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN_SETTING.test(name)));
+    const child = spawn(program, ["start", "--home", paths.root], { cwd: paths.root, detached: true, stdio, env });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream }).on("line", (line) => this.#hear(line.slice(0, MAX_LINE)));
@@ -79,10 +86,11 @@ export class Supervisor {
 
   #hear(line: string): void {
     if (this.#isStopped) return;
-    if (line.includes(CONSENSUS_FAILURE) || MISFIT.test(line)) this.#fail(sentenceOf(line));
+    if (CONSENSUS_FAILURE.test(line) || MISFIT.test(line)) this.#fail(sentenceOf(line));
     else if (line.startsWith("E[")) this.#parts.logger.error(sentenceOf(line));
     else if (/^[ID]\[/.test(line)) this.#parts.logger.debug(sentenceOf(line));
     else if (/^(?:panic|ERROR): /.test(line)) this.#lastWords = sentenceOf(line);
+    else if (!/^(?:[A-Z]\[|\s*$)/.test(line)) this.#lastWords ??= sentenceOf(line);
   }
 
   #fail(sentence: string): void {
@@ -111,7 +119,7 @@ function killGroup({ pid }: ChildProcess): void {
 
 /** A line of the engine without level, time and stack; of a failure, the error that caused it. */
 function sentenceOf(line: string): string {
-  const cause = line.includes(CONSENSUS_FAILURE) ? / err="((?:[^"\\]|\\.)*)"/.exec(line)?.[1] : undefined;
+  const cause = CONSENSUS_FAILURE.test(line) ? / err="((?:[^"\\]|\\.)*)"/.exec(line)?.[1] : undefined;
   const text = cause ?? line.replace(/^(?:[A-Z]\[[^\]]*\]|panic:|ERROR:)\s*/, "");
   return text.replace(/\s+/g, " ").trim();
 }

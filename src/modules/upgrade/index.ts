@@ -47,7 +47,7 @@ function upgradeGenesis(keeper: UpgradeKeeper): GenesisPart {
       });
       return [...(problem === undefined ? [] : [`plan: ${problem}`]), ...listed];
     },
-    init: (ctx, state) => keeper.import(ctx, state),
+    init: (ctx, state) => keeper.init(ctx, state),
     export: (ctx) => keeper.export(ctx),
     restart: { move: (state, last) => moved(state, last) },
   });

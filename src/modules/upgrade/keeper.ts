@@ -87,7 +87,7 @@ export class UpgradeKeeper {
     );
   }
 
-  import(ctx: Context, { plan, applied }: GenesisState): void {
+  init(ctx: Context, { plan, applied }: GenesisState): void {
     if (plan !== undefined) this.#set(ctx, plan);
     for (const each of applied) this.#applied.set(store(ctx), each.name, each);
   }

@@ -1,4 +1,10 @@
-import type { BidRecord, DeploymentRecord, LeaseRecord, PaidLease } from "../../client/index.ts";
+import {
+  type BidRecord,
+  type DeploymentRecord,
+  isUnproven,
+  type LeaseRecord,
+  type PaidLease,
+} from "../../client/index.ts";
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
 import { errorText, formatDecShort, shellWord } from "../../util/index.ts";
 import { totalPrice } from "../order/order.ts";
@@ -163,6 +169,7 @@ async function look({ market, openGateway }: PsParts, lease: LeaseRecord): Promi
     if (state === undefined) return { lacksManifest: true, problems: [`${address} has no manifest`] };
     return { state, problems: troubles(address, state) };
   } catch (error) {
+    if (isUnproven(error)) throw error;
     return { problems: [`${address} does not answer: ${errorText(error)}`] };
   }
 }

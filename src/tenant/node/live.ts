@@ -27,7 +27,7 @@ export async function liveParts(options: LiveOptions): Promise<DeployParts> {
     journal: new FileJournal(home),
     probe: networkProbe,
     clock: steadyClock,
-    publishCertificate: () => ensureClientCertificate(options),
+    publishCertificate: () => ensureClientCertificate({ ...options, chain: { query: proven } }),
   };
 }
 

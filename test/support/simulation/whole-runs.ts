@@ -1,7 +1,7 @@
 import { writeFileSync, writeSync } from "node:fs";
 import { cpuUsage } from "node:process";
 import { describe, expect, it } from "vitest";
-import { standardModules } from "../../../src/app/index.ts";
+import { standardModules, storeNames } from "../../../src/app/index.ts";
 import type { TestChain } from "../../../src/testing/index.ts";
 import { toHex } from "../../../src/util/index.ts";
 import { simulateWhole, type WholeProgress, wholeOperations } from "./whole.ts";
@@ -82,7 +82,7 @@ function teller(): (progress: WholeProgress) => void {
 
 function records({ app }: TestChain): number {
   let count = 0;
-  for (const { name } of app.modules) for (const _ of app.state.store(name).iterate({})) count += 1;
+  for (const name of storeNames(app.modules)) for (const _ of app.state.store(name).iterate({})) count += 1;
   return count;
 }
 
