@@ -35,6 +35,7 @@ export interface ChainSource {
 export type AskEngine = (method: EngineMethod, params: EngineJson) => Awaitable<EngineJson>;
 /** Facts that the engine alone has. */
 export type EngineMethod =
+  | "health"
   | "net_info"
   | "consensus_state"
   | "dump_consensus_state"

@@ -39,7 +39,7 @@ function besideEngine() {
   return { asked, call };
 }
 
-test.each(["net_info", "consensus_state", "dump_consensus_state"])(
+test.each(["health", "net_info", "consensus_state", "dump_consensus_state"])(
   "an engine beside the node answers %s",
   async (name) => {
     expect(await besideEngine().call(name)).toEqual({ from: name });

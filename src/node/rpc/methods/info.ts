@@ -10,7 +10,7 @@ import { publicKeyJson, validatorJson } from "../json/json.ts";
 export const GENESIS_CHUNK_BYTES = 16 * 1024 * 1024;
 
 export const infoMethods = {
-  health: defineMethod({}, () => ({})),
+  health: defineEngineMethod("health", () => ({})),
 
   status: defineMethod({}, async (env) => {
     const { validator } = env.chain;
