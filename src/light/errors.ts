@@ -9,7 +9,7 @@ export const lightErrors = defineErrors("light", {
   expired: [
     3,
     "the trusted block is too old",
-    "get a new height and hash from people you trust: svc config trust <height> <hash>",
+    "if this machine's clock is right, get a new height and hash from people you trust: svc config trust <height> <hash>",
   ],
   wrongRoot: [
     4,
@@ -31,6 +31,11 @@ export const lightErrors = defineErrors("light", {
     9,
     "the node belongs to another chain than the trusted block",
     "is it the right --node? for another network choose its --profile, --chain-id or --home; --verify off asks without proof",
+  ],
+  ahead: [
+    10,
+    "the block is later than this machine's clock",
+    "set the clock; if it is right, the node lies or is damaged: name another one with --node",
   ],
   tooMany: [7, "verification takes too many blocks", "trust a newer block: svc config trust <height> <hash>"],
 });

@@ -98,7 +98,7 @@ function checkLater(trusted: LightHeader, header: LightHeader, { now, drift = CL
   const refuse = (reason: string) => lightErrors.badBlock(`block ${header.height} ${reason}`);
   if (header.height <= trusted.height) throw refuse(`is not after the trusted block ${trusted.height}`);
   if (header.time <= trusted.time) throw refuse(`is not later than the trusted block ${trusted.height}`);
-  if (header.time >= now + drift) throw refuse("has a time in the future: is this machine's clock right?");
+  if (header.time >= now + drift) throw lightErrors.ahead(`block ${header.height} has a time in the future`);
 }
 
 function checkAnnounced(trusted: LightHeader, header: LightHeader): void {

@@ -41,6 +41,7 @@ const VERDICTS = new Map([
   [2, "not enough trust"],
   [3, "expired"],
   [9, "refused"],
+  [10, "refused"],
 ]);
 
 function ours({ trusted, block, options }: Question): string {
