@@ -374,19 +374,31 @@ describe("queries that cannot be proven", () => {
 
 describe("a node that has no proof of the newest height", () => {
   const [address = ""] = addresses;
-  const balance = (times: number) => {
+  const balance = (times: number, log = "no proofs below height 9") => {
     const node = nodeOf();
     const original = node.abciQueries;
     let left = times;
     node.abciQueries = async (...args) => {
       const answers = await original(...args);
       left -= 1;
-      return left < 0 ? answers : answers.map((each) => ({ ...each, proofOps: [], log: "no proofs below height 9" }));
+      return left < 0 ? answers : answers.map((each) => ({ ...each, proofOps: [], log }));
     };
     return clients({}, node).proven.call(Bank.method.balance, { address, denom: "utoken" });
   };
 
   it("is asked once more, at a newer one", () => expect(balance(1)).resolves.toBeDefined());
+
+  it("is waited for while it is some blocks behind, and no longer", async () => {
+    vi.useFakeTimers();
+    try {
+      const found = expect(balance(6, "cannot query with height in the future")).resolves.toBeDefined();
+      const refused = expect(balance(99, "cannot query with height in the future")).rejects.toThrow("in the future");
+      await vi.advanceTimersByTimeAsync(20_000);
+      await Promise.all([found, refused]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   it("is refused then", () => expect(balance(2)).rejects.toThrow("no proofs below height 9: the node gives no proof"));
 });

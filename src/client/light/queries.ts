@@ -63,6 +63,8 @@ export function provenNode(source: ProofSource & { readonly node: QueryNode }, o
 const PROOF_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
+/** Longest wait for a node that is behind. */
+const BEHIND_MS = 8_000;
 /** Blocks that may be made between the questions for the newest header and for a value. */
 const MEANWHILE = 2n;
 
@@ -77,6 +79,7 @@ async function prove<T>(
 ): Promise<T> {
   let header = await headers.fresh();
   let isNewest = true;
+  const deadline = performance.now() + BEHIND_MS;
   for (let isAgain = false; ; ) {
     try {
       return await answer(provenState(node, header, { isNewest }));
@@ -86,12 +89,25 @@ async function prove<T>(
         const changed = least(error.height, now.height + MEANWHILE);
         header = now.height > changed ? now : await headers.after(changed);
         isNewest = false;
-      } else if (!isAgain && isOneOf([clientErrors.noProof], error)) {
+      } else if (!isOneOf([clientErrors.noProof], error)) {
+        throw error;
+      } else if (!isAgain) {
         header = await headers.after(0n);
         isAgain = true;
+      } else if (isBehind(error) && performance.now() < deadline) {
+        await pause(MAX_PAUSE_MS);
       } else throw error;
     }
   }
+}
+
+/** Whether a node lacks the block of the state: one of several behind an address may be a few blocks behind. */
+function isBehind(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("height in the future");
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Heights that nodes prove, with some blocks more that were made meanwhile. */
@@ -140,14 +156,14 @@ class NewestHeader {
   /** A header above a height, which is awaited. */
   async after(height: bigint): Promise<LightHeader> {
     const deadline = performance.now() + PROOF_MS;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       const { header } = await this.#light.latest();
       this.#last = { header, at: performance.now() };
       if (header.height > height) return header;
       if (performance.now() > deadline) {
         throw clientErrors.noProof(`block ${height} changed the record, and the block that proves it is not made`);
       }
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await pause(pauseMs);
     }
   }
 }
