@@ -96,7 +96,7 @@ export async function admitUnproven(flags: Flags, io: Io, what: string): Promise
 async function provenBy(flags: Flags, io: Io): Promise<Pick<ChainOptions, "queryNode">> {
   const makeLight = await trustOf(flags);
   if (makeLight === undefined) {
-    if (flags.text("verify") !== "off" && hasTrust(flags))
+    if (flags.text("verify") === "on" && hasTrust(flags))
       io.err("not verified: the home's trusted block is of another chain\n");
     return {};
   }

@@ -225,6 +225,12 @@ describe("a home whose node has written a block down", () => {
     expect((await balance("--verify off")).err).toBe("");
   });
 
+  it("says nothing about proofs in commands that send", async () => {
+    const { alice, bob } = chain.addresses;
+    const { code, err } = await svc(`tx bank send ${alice} ${bob} 1utoken --generate-only --gas auto`);
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.not.stringContaining("verified") });
+  });
+
   it("is told of a node of another chain, and asks it without proof if that chain is named", async () => {
     proxy.lie = inHeader((header) => {
       header.chain_id = "other-1";
