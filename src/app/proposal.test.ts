@@ -1,31 +1,8 @@
-import { create } from "@bufbuild/protobuf";
 import { beforeEach, describe, expect, test } from "vitest";
+import { pays, process } from "../../test/support/chain/proposals.ts";
 import { seedFrom } from "../../test/support/rng.ts";
-import { NO_VOTERS } from "../abci/index.ts";
-import { signTx, type TestChain, testChain, testKey } from "../testing/index.ts";
-import { NATIVE_DENOM } from "../util/index.ts";
-import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { type TestChain, testChain } from "../testing/index.ts";
 import { type Candidate, orderByFee } from "./proposal.ts";
-
-const fee = (amount: bigint) => [{ denom: NATIVE_DENOM, amount }];
-
-function send(chain: TestChain, from: string) {
-  const [fromAddress, toAddress] = [chain.key(from).address, testKey("nobody").address];
-  return create(MsgSendSchema, { fromAddress, toAddress, amount: [{ denom: NATIVE_DENOM, amount: "1" }] });
-}
-
-/** A transfer of an account; `ahead` counts its earlier ones that wait. */
-function pays(chain: TestChain, from: string, amount: bigint, ahead = 0n): Uint8Array {
-  const key = chain.key(from);
-  const { accountNumber, sequence } = chain.account(key.address);
-  const signer = { key, accountNumber, sequence: sequence + ahead };
-  return signTx(chain.chainId, [send(chain, from)], [signer], { fee: fee(amount), gas: 200_000n });
-}
-
-function process(chain: TestChain, txs: readonly Uint8Array[]): boolean {
-  const place = { height: chain.height + 1n, time: chain.time + 1n, proposer: new Uint8Array(20) };
-  return chain.app.processProposal({ ...NO_VOTERS, ...place, txs, hash: new Uint8Array(32) });
-}
 
 let chain: TestChain;
 

@@ -1,9 +1,6 @@
-import { create } from "@bufbuild/protobuf";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { NO_VOTERS } from "../../src/abci/index.ts";
-import { signTx, type TestChain, testChain, testKey } from "../../src/testing/index.ts";
-import { NATIVE_DENOM } from "../../src/util/index.ts";
-import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { type TestChain, testChain } from "../../src/testing/index.ts";
+import { pays, process } from "../support/chain/proposals.ts";
 
 // Counters in place of shared modules: this file needs a process of its own.
 const counts = vi.hoisted(() => ({ decoded: 0, verified: 0 }));
@@ -25,26 +22,6 @@ vi.mock("../../src/wire/index.ts", async (original) => {
   };
   return { ...real, verifySignature };
 });
-
-const fee = (amount: bigint) => [{ denom: NATIVE_DENOM, amount }];
-
-function send(chain: TestChain, from: string) {
-  const [fromAddress, toAddress] = [chain.key(from).address, testKey("nobody").address];
-  return create(MsgSendSchema, { fromAddress, toAddress, amount: [{ denom: NATIVE_DENOM, amount: "1" }] });
-}
-
-/** A transfer of an account; `ahead` counts its earlier ones that wait. */
-function pays(chain: TestChain, from: string, amount: bigint, ahead = 0n): Uint8Array {
-  const key = chain.key(from);
-  const { accountNumber, sequence } = chain.account(key.address);
-  const signer = { key, accountNumber, sequence: sequence + ahead };
-  return signTx(chain.chainId, [send(chain, from)], [signer], { fee: fee(amount), gas: 200_000n });
-}
-
-function process(chain: TestChain, txs: readonly Uint8Array[]): boolean {
-  const place = { height: chain.height + 1n, time: chain.time + 1n, proposer: new Uint8Array(20) };
-  return chain.app.processProposal({ ...NO_VOTERS, ...place, txs, hash: new Uint8Array(32) });
-}
 
 let chain: TestChain;
 

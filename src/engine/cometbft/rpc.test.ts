@@ -87,3 +87,28 @@ test("an engine that lacks a block which it decided cannot go on", async () => {
   await listen((response) => error(response, "height 7 is not available, lowest height is 9"));
   await expect(rpc.commit(7n)).rejects.toMatchObject({ codespace: "engine", code: 12 });
 });
+
+test("waiting transactions are asked for once at a time, and fewer where they are long", async () => {
+  const limits: string[] = [];
+  server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (part: string) => {
+      body += part;
+    });
+    request.on("end", () => {
+      const { method, params } = JSON.parse(body);
+      requests.push(method);
+      if (method === "unconfirmed_txs") limits.push(params.limit);
+      // 130 transactions of 439 KB.
+      result(
+        response,
+        method === "unconfirmed_txs" ? { txs: ["AQ==", "Ag=="] } : { total: "130", total_bytes: "57070000" },
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(path, resolve));
+  const answers = await Promise.all([rpc.waiting(1), rpc.waiting(100)]);
+  expect(answers.map((each) => each.length)).toEqual([1, 2]);
+  expect(requests).toEqual(["num_unconfirmed_txs", "unconfirmed_txs"]);
+  expect(limits).toEqual(["9"]);
+});

@@ -4,7 +4,7 @@ import { type CometKeys, cometConfig, cometPaths } from "./settings.ts";
 const FILES = { genesis: "/g", nodeKey: "/n", validatorKey: "/v", validatorState: "/s" };
 
 /** The lines of the engine's `config.toml`, each with the table above it. */
-function linesWith(others: CometKeys): string[] {
+function linesWith(others: CometKeys, moniker = "m"): string[] {
   const p2p = {
     laddr: "tcp://0.0.0.0:1",
     externalAddress: "",
@@ -14,7 +14,7 @@ function linesWith(others: CometKeys): string[] {
     pex: false,
   };
   const mempool = { maxTxs: 1, maxBytes: 2, maxTxBytes: 3, cacheSize: 4 };
-  const own = { blockInterval: 250, moniker: "m", signerLaddr: "", doubleSignCheckHeight: 9 };
+  const own = { blockInterval: 250, moniker, signerLaddr: "", doubleSignCheckHeight: 9 };
   let table = "";
   const text = cometConfig({ ...own, p2p, mempool, others }, cometPaths("/home", FILES));
   return text.split("\n").map((line) => {
@@ -35,6 +35,18 @@ test("the engine's settings come from ours, and its RPC and index are not public
     ' log_level = "error"',
   ])
     expect(lines).toContain(line);
+});
+
+test.each([
+  ["Zürich-1", "Z?rich-1"],
+  ["\n ", "?"],
+  ["", "node"],
+])("the moniker %j has a form that the engine takes", (moniker, expected) => {
+  expect(linesWith({}, moniker)).toContain(` moniker = ${JSON.stringify(expected)}`);
+});
+
+test.each(["rpc.laddr", "RPC.Laddr", "log_format"])("the node's own key %s is refused in any spelling", (name) => {
+  expect(() => linesWith({ [name]: "x" })).toThrow(name);
 });
 
 test("keys that svc has no setting for are passed on, above the tables and in them", () => {
