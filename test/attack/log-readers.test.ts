@@ -7,7 +7,7 @@ import { type Seen, seenMeanwhile } from "../e2e/escape/neighbour.ts";
 import { closed } from "../support/closed.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { pause, waitFor, webFile } from "../support/index.ts";
-import { MemoryWatch, memoryBack, residentMiB } from "./lib/memory.ts";
+import { MemoryWatch, residentMiB } from "./lib/memory.ts";
 
 /** `npm run lab logs` has fifty of ten megabytes. */
 const REPLICAS = Number(process.env.SVC_TEST_LOG_REPLICAS ?? 2);
@@ -17,8 +17,10 @@ const KEPT = 0.4;
 const READERS = 16;
 /** A request of a tenant may take this much of the daemon's memory. */
 const MOST_MIB = 64;
-/** V8 keeps its room for new objects while blocks come as quickly as here; with all of it that is less than two requests. */
-const KEPT_MIB = MOST_MIB + 32;
+/** The bound of every attack. */
+const MANY_MIB = 512;
+/** The attack is repeated so often: what a reader kept would add up. */
+const TIMES = 3;
 const UNREAD_MS = 1_000;
 const LINE = "a line of a log that is about as long as lines of logs are, with a number of words in it";
 
@@ -41,13 +43,14 @@ describeWithEngine(`readers of the logs of ${REPLICAS} replicas`, { timeout: 120
     const before = residentMiB(provider.process.pid);
     const one = await attacked(url, () => readAll(lease, 1));
     expect(one.peakMiB - before, "memory for one reader").toBeLessThan(MOST_MIB);
-    const all = await attacked(url, () => readAll(lease, READERS));
-    expect(all.peakMiB - before, `memory for ${READERS} readers`).toBeLessThan(READERS * MOST_MIB);
-    await memoryBack(provider.process.pid, before + KEPT_MIB);
-    const after = residentMiB(provider.process.pid);
-    for (const { wrong } of [usual, one, all]) expect(wrong).toEqual([]);
-    const figures = `${before} MiB before, ${one.peakMiB} with one reader, ${all.peakMiB} with ${READERS}, ${after} after`;
-    const p95 = [usual, one, all].map((seen) => seen.p95.toFixed(1)).join(", ");
+    const rounds: (Seen & { readonly peakMiB: number })[] = [];
+    while (rounds.length < TIMES) rounds.push(await attacked(url, () => readAll(lease, READERS)));
+    const peaks = rounds.map(({ peakMiB }) => peakMiB);
+    expect(Math.max(...peaks) - before, `memory for ${READERS} readers`).toBeLessThan(MANY_MIB);
+    expect(peaks.at(-1), `memory of the last of ${peaks}`).toBeLessThan((peaks[0] ?? 0) + MOST_MIB);
+    for (const { wrong } of [usual, one, ...rounds]) expect(wrong).toEqual([]);
+    const figures = `${before} MiB before, ${one.peakMiB} with one reader, ${peaks.join(", ")} with ${READERS}`;
+    const p95 = [usual, one, ...rounds].map((seen) => seen.p95.toFixed(1)).join(", ");
     process.stderr.write(`${REPLICAS} replicas of ${LOG_BYTES} bytes: ${figures}; neighbour p95 ${p95} ms\n`);
   });
 

@@ -60,9 +60,3 @@ export function encodingRefusal(request: IncomingMessage): string | undefined {
   if (encoding === undefined || encoding === "identity") return undefined;
   return `content encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`;
 }
-
-/** Headers of the answer to a body that is too large; the rest of the body is not read. */
-export function cutOff(request: IncomingMessage, response: ServerResponse): { Connection: string } {
-  response.once("finish", () => request.destroy());
-  return { Connection: "close" };
-}

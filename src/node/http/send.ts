@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { endAfterBody } from "../../util/servers/index.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 
 export function sendText(
@@ -15,6 +16,13 @@ export function sendText(
 export function sendEmpty(response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
   response.writeHead(status, { ...headers, "Content-Length": 0 });
   response.end();
+}
+
+/** Refuses a body that is too large; the rest of it is dropped, and the connection closed. */
+export function sendTooLarge(response: ServerResponse, text: string, type = "text/plain; charset=utf-8"): void {
+  const headers = { "Content-Type": type, "X-Content-Type-Options": "nosniff", Connection: "close" };
+  response.writeHead(413, { ...headers, "Content-Length": Buffer.byteLength(text) });
+  endAfterBody(response, text);
 }
 
 /** The bounds of answers that clients have not read. */

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { sendDespiteAnswer } from "../../../test/support/late-body.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { silentLogger } from "../../util/index.ts";
 import { encodeAddress, isObject, type JsonObject, type JsonValue } from "../../wire/index.ts";
@@ -268,6 +269,13 @@ describe("transactions", () => {
   it("are not decoded where their amino JSON is too deep", async () => {
     const deep = await post("/cosmos/tx/v1beta1/encode/amino", { amino_json: "[".repeat(1_000) });
     expect(deep).toMatchObject({ status: 400, json: { message: expect.stringContaining("values in one another") } });
+  });
+
+  it("are refused with a whole answer while a body that is too large is still being sent", async () => {
+    const { hostname, port } = new URL(urlOf("/"));
+    const head = `POST /cosmos/tx/v1beta1/txs HTTP/1.1\r\nHost: ${hostname}\r\n`;
+    const answer = await sendDespiteAnswer(connect(Number(port), hostname), head, " ".repeat(2_000_000));
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*\r\n\r\n\{.*the request body is larger than 2000 bytes.*\}$/s);
   });
 
   it("are not taken where the body is too large or packed", async () => {

@@ -13,7 +13,6 @@ import {
   clientBudget,
   closeServer,
   corsHeaders,
-  cutOff,
   encodingRefusal,
   type GuardOptions,
   isLoopback,
@@ -27,6 +26,7 @@ import {
   type ServerOptions,
   sendEmpty,
   sendHeld,
+  sendTooLarge,
 } from "../http/index.ts";
 import { HEIGHT_HEADERS, heightHeaders } from "../services/height.ts";
 import { type RestAnswer, refusalAnswer } from "./answer.ts";
@@ -102,10 +102,12 @@ export class RestServer {
     if (verb === "OPTIONS") return sendEmpty(response, 204, PREFLIGHT);
     const page = READ_VERBS.has(verb) ? this.#pages.get(url.split("?")[0] ?? "") : undefined;
     if (page !== undefined) return this.#sendPage(response, page());
-    return this.#send(response, await this.#answerCall(request, response));
+    const answer = await this.#answerCall(request, response);
+    if (answer !== undefined) this.#send(response, answer);
   }
 
-  async #answerCall(request: IncomingMessage, response: ServerResponse): Promise<RestAnswer> {
+  /** The answer; undefined when the body was too large, which is answered already. */
+  async #answerCall(request: IncomingMessage, response: ServerResponse): Promise<RestAnswer | undefined> {
     const { headers, method = "GET", url = "/" } = request;
     const verb = method === "HEAD" ? "GET" : method;
     const target = this.#dispatcher.find(VERBS.has(verb) ? verb : "", url, headers);
@@ -120,16 +122,20 @@ export class RestServer {
     }
   }
 
-  /** The body, or the answer that refuses it. */
-  async #body({ method }: Route, request: IncomingMessage, response: ServerResponse): Promise<string | RestAnswer> {
+  /** The body, or the answer that refuses it; undefined when it was too large, which is answered already. */
+  async #body(
+    { method }: Route,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<string | RestAnswer | undefined> {
     const packed = encodingRefusal(request);
     if (packed !== undefined) return refusalAnswer({ word: "InvalidArgument", text: packed }, 415);
     const maxBodyBytes = Math.min(this.#options.maxBodyBytes, maxRequestBytes(method.input));
     const body = await readBody(request, response, { ...this.#limits, maxBodyBytes });
     if (body !== undefined) return body;
-    for (const [name, value] of Object.entries(cutOff(request, response))) response.setHeader(name, value);
     const text = `the request body is larger than ${maxBodyBytes} bytes`;
-    return refusalAnswer({ word: "ResourceExhausted", text }, 413);
+    sendTooLarge(response, refusalAnswer({ word: "ResourceExhausted", text }).text, JSON_TYPE);
+    return undefined;
   }
 
   #refuseMany(response: ServerResponse): void {

@@ -3,7 +3,6 @@ import {
   type BodyLimits,
   type Clients,
   corsHeaders,
-  cutOff,
   encodingRefusal,
   type GuardOptions,
   isLoopback,
@@ -15,6 +14,7 @@ import {
   sendEmpty,
   sendHeld,
   sendText,
+  sendTooLarge,
 } from "../http/index.ts";
 import { ERROR_STATUS } from "./calls/errors.ts";
 import { answerPost, callMethod, type DispatchOptions, errorAnswer, resultText } from "./calls/jsonrpc.ts";
@@ -86,8 +86,7 @@ export class HttpRpc {
     if (packed !== undefined) return sendText(response, 415, `415 ${packed}\n`);
     const body = await readBody(request, response, this.#options);
     if (body === undefined) {
-      const text = `413 the request body is larger than ${maxBodyBytes} bytes\n`;
-      return sendText(response, 413, text, cutOff(request, response));
+      return sendTooLarge(response, `413 the request body is larger than ${maxBodyBytes} bytes\n`);
     }
     const admits = () => this.#options.clients.admits(client);
     const { status, text } = await answerPost(body, { env: this.#env, options: this.#options, admits });

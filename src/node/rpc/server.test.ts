@@ -6,6 +6,7 @@ import { later } from "../../../test/support/block-engine/later.ts";
 import { KvNetwork, kvTx } from "../../../test/support/block-engine/network.ts";
 import { bytesAsFile } from "../../../test/support/bytes-as-file.ts";
 import { closed } from "../../../test/support/closed.ts";
+import { sendDespiteAnswer } from "../../../test/support/late-body.ts";
 import { pause } from "../../../test/support/wait.ts";
 import type { AppQuery } from "../../abci/index.ts";
 import type { ChainSource, EmbeddedEngine } from "../../engine/index.ts";
@@ -453,6 +454,13 @@ describe("the protocol", () => {
     expect(text).toBe('{"jsonrpc":"2.0","id":7,"result":{}}');
     expect(headers.get("content-type")).toBe("application/json");
     expect(headers.get("x-server-time")).toMatch(/^\d+$/);
+  });
+
+  it("refuses a large body with a whole answer while it is still being sent", async () => {
+    const { hostname, port } = new URL(url);
+    const head = `POST / HTTP/1.1\r\nHost: ${hostname}\r\n`;
+    const answer = await sendDespiteAnswer(connect(Number(port), hostname), head, "x".repeat(4_000_000));
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*\r\n\r\n413 the request body is larger than 1000000 bytes\n$/s);
   });
 
   it("refuses unknown paths, methods, encodings and large bodies", async () => {

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { manifestErrors } from "../../sdl/index.ts";
 import { defineErrors, type ErrorFactory, SvcError } from "../../util/index.ts";
 import { clusterErrors } from "../cluster/index.ts";
@@ -127,4 +128,28 @@ export function toFailure(error: unknown): Failure {
   if (row[0] === clusterErrors.unreachable) return CLUSTER_AWAY;
   const hint = error.hint === undefined ? {} : { hint: error.hint };
   return { status: row[1], body: { code: row[2], message: error.message, ...hint } };
+}
+
+const FASTIFY_FAILURES: Readonly<Record<string, () => Error>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => gatewayErrors.tooLarge(),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => gatewayErrors.badRequest("the body does not have the announced length"),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => gatewayErrors.badRequest("the media type is not supported"),
+  FST_ERR_BAD_URL: () => gatewayErrors.notFound(),
+};
+
+/** The gateway's failure for a request that its HTTP server refused; undefined for other errors. */
+export function fastifyFailure(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  const make = FASTIFY_FAILURES[error.code];
+  return make === undefined ? undefined : toFailure(make());
+}
+
+/** Answers bytes that are not an HTTP request. */
+export function refuseMalformed(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const slow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+  const { status, body } = toFailure(slow ? gatewayErrors.timeout() : gatewayErrors.badRequest("not an HTTP request"));
+  const text = JSON.stringify(body);
+  const head = `HTTP/1.1 ${status} ${slow ? "Request Timeout" : "Bad Request"}\r\nconnection: close\r\n`;
+  socket.end(`${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
 }

@@ -1,5 +1,6 @@
 import { connect } from "node:tls";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { sendDespiteAnswer } from "../../../test/support/late-body.ts";
 import { onChain, sampleDeployment } from "../../../test/support/provider/deployment.ts";
 import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
 import { PROVIDER } from "../../../test/support/provider/leases.ts";
@@ -249,6 +250,14 @@ describe("bad requests", () => {
     expect(await send(" ".repeat((1 << 20) + 1))).toEqual([413, "too_large"]);
     expect(await send("[]", { "content-encoding": "gzip" })).toEqual([400, "bad_request"]);
     expect(gateway.world.service.find(id)).toEqual(before);
+  });
+
+  it("are refused with a whole answer while their body is still being sent", async () => {
+    const gateway = await open();
+    const socket = connect({ port: gateway.port, host: "127.0.0.1", rejectUnauthorized: false });
+    const head = "PUT /deployment/1/manifest HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+    const answer = await sendDespiteAnswer(socket, head, " ".repeat(2 << 20));
+    expect(answer).toMatch(/^HTTP\/1\.1 401 .*\r\n\r\n\{.*"unauthorized".*\}$/s);
   });
 
   it("with other paths than ours find nothing", async () => {

@@ -4,7 +4,14 @@ import { createServer, type Server } from "node:https";
 import type { BlockList, Server as NetServer } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { errorText, type Logger } from "../../util/index.ts";
-import { endFailedHandshakes, listenAt, parseNetworks, RequestLines, Shares } from "../../util/servers/index.ts";
+import {
+  endAfterBody,
+  endFailedHandshakes,
+  listenAt,
+  parseNetworks,
+  RequestLines,
+  Shares,
+} from "../../util/servers/index.ts";
 import type { ChainView } from "../chain.ts";
 import { gatherClientParts } from "../ingress/index.ts";
 import type { Meter } from "../metrics/index.ts";
@@ -12,7 +19,7 @@ import { Authorizer } from "./access/authorizer.ts";
 import { Memo } from "./access/memo.ts";
 import { GatewayClients } from "./clients.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
-import { type Failure, gatewayErrors, toFailure } from "./errors.ts";
+import { fastifyFailure, gatewayErrors, refuseMalformed, toFailure } from "./errors.ts";
 import type { StatusServer } from "./grpc/index.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
@@ -259,9 +266,11 @@ export class Gateway {
       this.#options.log.warn("gateway request failed", { route, err: errorText(error) + cause });
     }
     if (failure.status === 401) reply.header("www-authenticate", "Bearer");
+    const text = JSON.stringify(failure.body);
+    reply.code(failure.status).type("application/json");
     // A body that was not read would be read as the next request.
-    if (failure.status === 413 || request.headers["content-length"] !== undefined) reply.header("connection", "close");
-    return reply.code(failure.status).type("application/json").send(JSON.stringify(failure.body));
+    const isUnread = failure.status === 413 || request.headers["content-length"] !== undefined;
+    return isUnread ? sendLast(reply, text) : reply.send(text);
   }
 
   /** Only route and outcome: no address with its query, no header. */
@@ -345,10 +354,20 @@ function bodyOf({ body }: FastifyRequest): Uint8Array {
   return body instanceof Uint8Array ? body : new Uint8Array();
 }
 
+/** Sends an answer as JSON; 200 without a body when there is none. */
 async function sendJson(reply: FastifyReply, answer: unknown): Promise<FastifyReply> {
   const value = await answer;
   if (value === undefined) return reply.code(200).send();
   return reply.type("application/json").send(typeof value === "string" ? value : printJson(value));
+}
+
+/** Answers a request whose body has not been read, as the last one of its connection. */
+function sendLast(reply: FastifyReply, text: string): FastifyReply {
+  const { raw } = reply.headers({ connection: "close", "content-length": Buffer.byteLength(text) }).hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
+  raw.statusCode = reply.statusCode;
+  endAfterBody(raw, text);
+  return reply;
 }
 
 function printJson(value: unknown): string {
@@ -360,27 +379,4 @@ function plainNumbers(_: string, value: unknown): unknown {
   if (typeof value !== "bigint") return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value.toString();
-}
-
-const FASTIFY_FAILURES: Readonly<Record<string, () => Error>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => gatewayErrors.tooLarge(),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => gatewayErrors.badRequest("the body does not have the announced length"),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => gatewayErrors.badRequest("the media type is not supported"),
-  FST_ERR_BAD_URL: () => gatewayErrors.notFound(),
-};
-
-function fastifyFailure(error: unknown): Failure | undefined {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
-  const make = FASTIFY_FAILURES[error.code];
-  return make === undefined ? undefined : toFailure(make());
-}
-
-/** Answers bytes that are not an HTTP request. */
-function refuseMalformed(error: Error & { readonly code?: string }, socket: import("node:net").Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const slow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-  const { status, body } = toFailure(slow ? gatewayErrors.timeout() : gatewayErrors.badRequest("not an HTTP request"));
-  const text = JSON.stringify(body);
-  const head = `HTTP/1.1 ${status} ${slow ? "Request Timeout" : "Bad Request"}\r\nconnection: close\r\n`;
-  socket.end(`${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
 }

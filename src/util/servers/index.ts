@@ -1,6 +1,7 @@
 /** Parts that all servers share. */
 export * from "./limits.ts";
 export * from "./lines.ts";
+export * from "./linger.ts";
 export * from "./listen.ts";
 export * from "./malformed.ts";
 export * from "./proxies.ts";

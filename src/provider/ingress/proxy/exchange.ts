@@ -1,10 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { endAfterBody } from "../../../util/servers/index.ts";
 import { pairsOf, withoutHeader } from "./headers.ts";
-
-/** Time for reading the rest of a refused request's body; milliseconds. */
-const LINGER_MS = 500;
 
 /** Head of a request, of any version of HTTP. */
 export interface RequestHead {
@@ -129,23 +127,8 @@ class Http1Answer implements ClientAnswer {
   page(status: number, headers: Readonly<Record<string, string>>, body: string): void {
     // An unread body may follow: the connection cannot be used again.
     this.body.writeHead(status, { ...headers, connection: "close" });
-    if (!this.#hasRequestBody || this.body.req.complete) this.body.end(body);
-    else this.#linger(body);
-  }
-
-  /**
-   * Reads and drops the rest of the request's body for a while: a client that is still sending when its connection ends
-   * would lose the answer (RFC 9112 section 9.6).
-   */
-  #linger(body: string): void {
-    const request = this.body.req;
-    const end = () => {
-      clearTimeout(timer);
-      this.body.end();
-    };
-    const timer = setTimeout(end, LINGER_MS);
-    this.body.write(body);
-    request.once("end", end).once("close", end).resume();
+    if (this.#hasRequestBody) endAfterBody(this.body, body);
+    else this.body.end(body);
   }
 
   cut(): void {
