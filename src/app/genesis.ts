@@ -1,6 +1,13 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { ValidatorUpdate } from "../abci/index.ts";
-import { brokenInvariants, type Context, type LongListWalk, type Module, type Restart } from "../runtime/index.ts";
+import {
+  brokenInvariants,
+  type Context,
+  type GenesisPart,
+  type LongListWalk,
+  type Module,
+  type Restart,
+} from "../runtime/index.ts";
 import { append, defineErrors, errorText, SvcError } from "../util/index.ts";
 import { fromJson, isArray, isObject, JsonList, type JsonObject, type JsonValue, toJson } from "../wire/index.ts";
 
@@ -62,13 +69,34 @@ function readChecked(
   }
 }
 
-/** A module without an entry gets its defaults. */
+/** A module without an entry gets its defaults, and so does a parameter that the file of an earlier version did not have. */
 function readState({ name, genesis }: Module, appState: AppState): ModuleState {
   // The value comes from JSON, and fromJson checks every value that it reads.
   const json = appState[name] as JsonValue | undefined;
   if (json === undefined) return { message: genesis.defaults(), items: [] };
   const { rest, items } = withoutList(json, genesis.long?.field);
-  return { message: fromJson(genesis.schema, rest), items };
+  return { message: fromJson(genesis.schema, withParams(genesis, rest)), items };
+}
+
+function withParams({ schema, defaults }: GenesisPart, state: JsonValue): JsonValue {
+  const message = schema.fields.find(({ name }) => name === "params")?.message;
+  const whole = toJson(schema, defaults(), { exact: true });
+  if (message === undefined || !isObject(whole) || !isObject(state) || !isObject(state.params)) return state;
+  return { ...state, params: completed(message, state.params, whole.params ?? null) };
+}
+
+/** The value with the fields of another one that it lacks; a list is whole where it is given. */
+function completed(schema: DescMessage, given: JsonObject, from: JsonValue): JsonObject {
+  if (!isObject(from)) return given;
+  const whole = { ...given };
+  for (const { name, jsonName, message } of schema.fields) {
+    const value = from[name];
+    const own = given[name];
+    if (value === undefined || (jsonName !== name && given[jsonName] !== undefined)) continue;
+    if (own === undefined) whole[name] = value;
+    else if (message !== undefined && isObject(own)) whole[name] = completed(message, own, value);
+  }
+  return whole;
 }
 
 interface SplitState {

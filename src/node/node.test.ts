@@ -13,6 +13,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import earlier from "../../test/vectors/genesis-0.1.0.json" with { type: "json" };
 import { createLogger, type Logger, SvcError, silentLogger } from "../util/index.ts";
 import { encodeAddress } from "../wire/index.ts";
 import type { GivenSettings } from "./config.ts";
@@ -363,6 +364,34 @@ describe("export", () => {
     // One more block moves the inflation by a step.
     const lasting = ({ mint: { params }, ...rest }: { mint: { params: unknown } }) => ({ ...rest, params });
     expect(lasting(JSON.parse(exportGenesis(home)).app_state)).toEqual(lasting(exported.app_state));
+  });
+
+  it("of version 0.1.0 is where its chain goes on: leases, money and parameters, new ones with their defaults", async () => {
+    init();
+    const own = JSON.parse(readFileSync(homePaths(home).genesis, "utf8"));
+    const given = { ...earlier, validators: own.validators };
+    writeFileSync(homePaths(home).genesis, JSON.stringify(given));
+    const node = await startOnce();
+    expect(node.engine.blocks.height).toBe(58n);
+    await node.stop();
+    const { app_state: state, ...rest } = JSON.parse(exportGenesis(home));
+    expect(rest).toMatchObject({
+      chain_id: "svc-local-1",
+      initial_height: "59",
+      consensus_params: earlier.consensus_params,
+    });
+    const { market, bank, provider, deployment } = earlier.app_state;
+    expect(state.market.leases).toEqual(market.leases);
+    expect(state.market.params).toEqual(market.params);
+    expect(state.bank.supply.at(0).denom).toBe(bank.supply.at(0)?.denom);
+    expect(state.provider.providers).toEqual(provider.providers);
+    const { provider: defaults, deployment: limits } = own.app_state;
+    expect(state.provider.params).toEqual({ ...defaults.params, ...provider.params });
+    expect(state.deployment.params).toEqual({
+      ...limits.params,
+      ...deployment.params,
+      limits: { ...limits.params.limits, ...deployment.params.limits },
+    });
   });
 
   it("gives a genesis file from which a new chain begins at height 1", async () => {

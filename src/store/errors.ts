@@ -30,7 +30,7 @@ export const storeErrors = defineErrors("store", {
   otherFormat: [
     8,
     "the state has the form of another version of svc",
-    "start the version of svc that wrote it, or move data/ away and start a new chain",
+    "start the version of svc that wrote it, or continue from what its svc export prints (docs/guides/node.md)",
   ],
   notKept: [9, "this height is not kept", "restore a backup; --pruning says how many heights a node keeps"],
   restoreBroken: [

@@ -1,11 +1,13 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { describeWithEngine, TestLocalnet } from "../support/containers.ts";
-import { fetchPage, webFile } from "../support/index.ts";
+import { fetchPage, svcOk, webFile } from "../support/index.ts";
 
 /** Paths of the programs of earlier versions, with commas between: `npm run lab upgrade` builds them. */
 const paths = (text = ""): string[] => text.split(",").filter((path) => path !== "");
 const EARLIER = paths(process.env.SVC_TEST_EARLIER);
-/** Versions whose node has data in another format: the chain goes on with it. */
+/** Versions whose node has data in another format: the chain continues from its exported state. */
 const EARLIER_CHAIN = paths(process.env.SVC_TEST_EARLIER_CHAIN);
 const LEASES = Number(process.env.SVC_TEST_LEASES ?? 30);
 
@@ -31,10 +33,9 @@ describeWithEngine("an upgrade of a node and a provider with running leases", ()
       expect(started.size).toBe(LEASES);
 
       await provider.process.stop();
-      if (!EARLIER_CHAIN.includes(main)) {
-        await node.process.stop();
-        await node.start({});
-      }
+      await node.process.stop();
+      if (EARLIER_CHAIN.includes(main)) await beginFromExport(node.home, main);
+      await node.start({});
       await provider.start();
       const seen = async () => Promise.all(pages.map(async ([url]) => [url, await fetchPage(url)]));
       expect(await seen()).toEqual(pages);
@@ -47,3 +48,10 @@ describeWithEngine("an upgrade of a node and a provider with running leases", ()
     },
   );
 });
+
+/** Puts the state that this program exports in place of its data. */
+async function beginFromExport(home: string, main: string): Promise<void> {
+  const genesis = await svcOk(["export", "--home", home], { main });
+  rmSync(join(home, "data", "chain"), { recursive: true });
+  writeFileSync(join(home, "config", "genesis.json"), genesis);
+}

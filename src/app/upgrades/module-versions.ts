@@ -7,7 +7,7 @@ export const moduleSetErrors = defineErrors("modules", {
   otherSet: [
     1,
     "the state was written by a version of svc with other modules",
-    "start the version of svc that wrote it, or move data/ away and start a new chain",
+    "start the version of svc that wrote it, or continue from what its svc export prints (docs/guides/node.md)",
   ],
   noMigration: [2, "the state cannot be migrated to this version"],
   tooEarly: [
