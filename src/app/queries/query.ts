@@ -103,13 +103,13 @@ function stateAt({ block, past, state }: QuerySources, asked: bigint): PastState
     throw sdkErrors.invalidHeight("cannot query with height in the future; please provide a valid height");
   const found = past.at(asked);
   if (found !== undefined) return found;
-  throw notKept(asked, block.height, `this node keeps heights from ${past.lowest() ?? block.height} onwards`);
+  throw notKept(asked, block.height, `the lowest height here is ${past.lowest() ?? block.height}`);
 }
 
 /** The words by which clients of the ecosystem recognise that a height was pruned. */
-function notKept(asked: bigint, latest: bigint, hint: string): Error {
-  const text = `failed to load state at height ${asked}; version does not exist (latest height: ${latest})`;
-  return sdkErrors.invalidRequest(text, { hint });
+function notKept(asked: bigint, latest: bigint, lowest: string): Error {
+  const text = `failed to load state at height ${asked}; version does not exist (latest height: ${latest}); ${lowest}`;
+  return sdkErrors.invalidRequest(text);
 }
 
 /** `/store/<name>/key`: the bytes stored under the key in the data, with their proof where one is asked for. */
@@ -130,7 +130,11 @@ function readRaw(sources: QuerySources, query: AppQuery): Pick<AppQueryResult, "
   if (state.prove === undefined) throw sdkErrors.notSupported("proofs of stored values");
   const { lowestProven = sources.block?.height ?? height } = state;
   if (height < lowestProven)
-    throw notKept(height, sources.block?.height ?? height, `this node can prove heights from ${lowestProven} onwards`);
+    throw notKept(
+      height,
+      sources.block?.height ?? height,
+      `the lowest height that can be proven here is ${lowestProven}`,
+    );
   const { value, ops } = state.prove(name, data, height);
   return { value: value ?? NOTHING, proofOps: ops, height };
 }
