@@ -1,3 +1,6 @@
+import type { Write } from "../store/index.ts";
+import type { ConsensusParams } from "./consensus.ts";
+
 /** The state of a height in pieces, from which a new node can start without the blocks before. */
 export interface Snapshot {
   readonly height: bigint;
@@ -19,6 +22,8 @@ export interface OfferSnapshot {
   readonly snapshot: Snapshot;
   /** App hash of the snapshot's height, as a light client verified it. */
   readonly appHash: Uint8Array;
+  /** Whether a state that the engine continued with no block is replaced: its earlier state sync was interrupted. */
+  readonly replaces?: boolean;
 }
 
 export interface SnapshotChunk {
@@ -42,6 +47,13 @@ export interface AppliedChunk {
   readonly rejectSenders: readonly string[];
 }
 
+/** The state that the last chunk of a snapshot completes. */
+export interface RestoredState {
+  readonly height: bigint;
+  /** Parameters of the next block. */
+  readonly params: ConsensusParams;
+}
+
 /**
  * Snapshots of an application. One without snapshots lists none, returns no chunks, and aborts when it is offered one.
  */
@@ -50,5 +62,9 @@ export interface SnapshotConnection {
   offerSnapshot(request: OfferSnapshot): SnapshotVerdict;
   /** Empty when there is no such chunk. */
   loadSnapshotChunk(request: SnapshotChunk): Uint8Array;
-  applySnapshotChunk(request: ApplySnapshotChunk): AppliedChunk;
+  /** The state becomes durable with the last chunk, in one atomic write with the engine's own writes for it. */
+  applySnapshotChunk(
+    request: ApplySnapshotChunk,
+    alongside?: (restored: RestoredState) => readonly Write[],
+  ): AppliedChunk;
 }

@@ -17,6 +17,7 @@ import type {
   OfferSnapshot,
   PrepareProposal,
   ProcessProposal,
+  RestoredState,
   Snapshot,
   SnapshotChunk,
   SnapshotVerdict,
@@ -184,7 +185,8 @@ export class SvcApplication implements Application {
       source: options.snapshots,
       isEmpty: () => this.#state.isEmpty && this.#genesis === undefined,
       check: () => checkState(options),
-      restored: () => this.#adopt(loadState(options)),
+      params: () => set.consensus.read(database.table(stateTable(CONSENSUS))),
+      changed: () => this.#adopt(loadState(options)),
     });
     this.#view = new CacheMultiStore(this.#state);
   }
@@ -383,8 +385,11 @@ export class SvcApplication implements Application {
     return this.#snapshots.loadSnapshotChunk(request);
   }
 
-  applySnapshotChunk(request: ApplySnapshotChunk): AppliedChunk {
-    return this.#snapshots.applySnapshotChunk(request);
+  applySnapshotChunk(
+    request: ApplySnapshotChunk,
+    alongside?: (restored: RestoredState) => readonly Write[],
+  ): AppliedChunk {
+    return this.#snapshots.applySnapshotChunk(request, alongside);
   }
 
   /** The `app_state` of the last committed height. */

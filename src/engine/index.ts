@@ -9,7 +9,13 @@ export {
   installProgram,
   TESTED_VERSION,
 } from "./cometbft/program.ts";
-export { type CometKeys, type CometPaths, type CometSettings, cometPaths } from "./cometbft/settings.ts";
+export {
+  type CometKeys,
+  type CometPaths,
+  type CometSettings,
+  cometPaths,
+  type StateSyncSettings,
+} from "./cometbft/settings.ts";
 export {
   type Anchor,
   anchorAt,

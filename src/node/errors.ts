@@ -48,5 +48,11 @@ export const nodeErrors = defineErrors("node", {
     "--proxy_app and --cometbft-rpc are for a CometBFT that you run yourself",
     "add --with-cometbft=false, or leave them out",
   ],
+  noTrust: [
+    24,
+    "a block that you trust is missing",
+    "add --state-sync.trust-height and --state-sync.trust-hash: svc query block on a node that you trust shows both",
+  ],
+  notHere: [25, "state sync fetches snapshots with CometBFT", "add --engine cometbft"],
   badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

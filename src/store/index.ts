@@ -69,7 +69,7 @@ export {
   type Staging,
 } from "./snapshots/directory.ts";
 export { MAX_CHUNK_BYTES, OLDER_FORMAT, SNAPSHOT_FORMAT, type SnapshotHead } from "./snapshots/form.ts";
-export { clearRestore, type RestoreParts, StateRestore } from "./snapshots/restore.ts";
+export { clearRestore, forgetState, type RestoreParts, StateRestore } from "./snapshots/restore.ts";
 export { type SnapshotTables, takeSnapshot } from "./snapshots/take.ts";
 export {
   type Alongside,

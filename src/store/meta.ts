@@ -24,6 +24,10 @@ export function metaWrite({ height, appHash, roots }: Meta): Write {
   return { table: META_TABLE, key: META_KEY, value: toUtf8(text) };
 }
 
+export function metaRemoval(): Write {
+  return { table: META_TABLE, key: META_KEY, value: null };
+}
+
 /** Throws `store/8` when the tables have another form, `store/5` when the record cannot be read. */
 export function readMeta(database: Database): Meta | undefined {
   const bytes = database.table(META_TABLE).get(META_KEY);

@@ -30,6 +30,7 @@ const LONGEST = [
   "test/e2e/engine-driver.test.ts",
   "test/e2e/engine-stall.test.ts",
   "test/interop/simd-differential.test.ts",
+  "test/interop/cometbft-state-sync.test.ts",
   "test/interop/cometbft-network.test.ts",
   "test/interop/cometbft.test.ts",
   "test/e2e/host-names.test.ts",

@@ -67,6 +67,11 @@ export class TestNode {
     this.#parts = parts;
   }
 
+  /** Words of its command line. */
+  get args(): readonly string[] {
+    return this.#parts.args;
+  }
+
   get process(): SvcProcess {
     if (this.#process === undefined) throw new Error("the node was not started");
     return this.#process;

@@ -3,6 +3,7 @@ import type {
   ApplySnapshotChunk,
   ConsensusParams,
   OfferSnapshot,
+  RestoredState,
   Snapshot,
   SnapshotChunk,
   SnapshotConnection,
@@ -11,6 +12,7 @@ import type {
 import type { BlockInfo } from "../../runtime/index.ts";
 import {
   type Database,
+  forgetState,
   OLDER_FORMAT,
   SNAPSHOT_FORMAT,
   type SnapshotDirectory,
@@ -19,6 +21,7 @@ import {
   StateRestore,
   stateTable,
   storeErrors,
+  type Write,
 } from "../../store/index.ts";
 import { assert, errorText, isOneOf } from "../../util/index.ts";
 import { CONSENSUS, readLastBlock, UNHASHED_TABLE } from "../lastblock.ts";
@@ -38,8 +41,10 @@ export interface SnapshotParts {
   isEmpty(): boolean;
   /** Throws if this program cannot continue with the restored state. */
   check(): void;
-  /** The state is restored. */
-  restored(): void;
+  /** Parameters of the next block in the restored state. */
+  params(): ConsensusParams | undefined;
+  /** The state is another one: restored, or removed. */
+  changed(): void;
 }
 
 /** The tables of a snapshot: the stores, and in the older format a table that no hash covers. */
@@ -76,13 +81,17 @@ export class Snapshots implements SnapshotConnection {
   }
 
   /** A snapshot that is offered after another replaces it. */
-  offerSnapshot({ snapshot, appHash }: OfferSnapshot): SnapshotVerdict {
-    const { database, stores, isEmpty } = this.#parts;
-    if (!isEmpty()) return "abort";
+  offerSnapshot({ snapshot, appHash, replaces = false }: OfferSnapshot): SnapshotVerdict {
+    const { database, stores, isEmpty, changed } = this.#parts;
+    if (!isEmpty() && !replaces) return "abort";
     this.#abandon();
     if (snapshot.format !== SNAPSHOT_FORMAT) return "rejectFormat";
+    const tables = snapshotTables(stores);
+    if (!isEmpty()) {
+      forgetState(database, tables, UNHASHED_TABLES);
+      changed();
+    }
     try {
-      const tables = snapshotTables(stores);
       this.#restore = new StateRestore({ database, tables, snapshot, appHash, others: UNHASHED_TABLES });
       return "accept";
     } catch (error) {
@@ -92,14 +101,17 @@ export class Snapshots implements SnapshotConnection {
   }
 
   /** Chunks come in their order. A chunk with another hash is requested again, but not from its sender. */
-  applySnapshotChunk({ index, chunk, sender }: ApplySnapshotChunk): AppliedChunk {
+  applySnapshotChunk(
+    { index, chunk, sender }: ApplySnapshotChunk,
+    alongside: (restored: RestoredState) => readonly Write[] = () => [],
+  ): AppliedChunk {
     const restore = this.#restore;
     if (restore === undefined || index !== restore.next) return ABORTED;
     if (!restore.isNext(chunk))
       return { result: "retry", refetchChunks: [index], rejectSenders: sender === "" ? [] : [sender] };
     try {
       restore.apply(chunk);
-      if (restore.isComplete) this.#finish(restore);
+      if (restore.isComplete) this.#finish(restore, alongside);
       return ACCEPTED;
     } catch (error) {
       this.#abandon();
@@ -108,13 +120,16 @@ export class Snapshots implements SnapshotConnection {
     }
   }
 
-  #finish(restore: StateRestore): void {
-    const { database, check } = this.#parts;
+  #finish(restore: StateRestore, alongside: (restored: RestoredState) => readonly Write[]): void {
+    const { database, check, changed } = this.#parts;
+    const { height } = restore;
     restore.verify();
-    checkRestored(database, restore.height, check);
-    restore.finish();
+    checkRestored(database, height, check);
+    const params = this.#parts.params();
+    if (params === undefined) throw storeErrors.badSnapshot("it has no parameters of consensus");
+    restore.finish(alongside({ height, params }));
     this.#restore = undefined;
-    this.#parts.restored();
+    changed();
   }
 
   #abandon(): void {

@@ -1,9 +1,11 @@
+import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Application, CheckTxResult } from "../../abci/index.ts";
 import type { Database } from "../../store/index.ts";
 import { equalBytes, type Logger, makePrivateDirectory, replaceFile, SvcError, toHex } from "../../util/index.ts";
 import { BlockStore } from "../embedded/blocks/block-store.ts";
 import { hasEvidence, txHash } from "../embedded/blocks/hashes.ts";
+import type { Commit } from "../embedded/blocks/types.ts";
 import { BlockBus, type CommittedBlock } from "../embedded/events.ts";
 import { TxIndex } from "../embedded/index/tx-index.ts";
 import type { CheckedTx } from "../embedded/mempool/mempool.ts";
@@ -89,7 +91,9 @@ export class CometEngine implements Engine {
   async listen(): Promise<void> {
     const { paths, places, program, settings } = this.#options;
     this.#records.starting();
+    rmSync(paths.sync, { recursive: true, force: true });
     if (program !== undefined) {
+      if (settings.stateSync.rpcServers.length > 0) makePrivateDirectory(paths.sync);
       makePrivateDirectory(dirname(paths.configFile));
       makePrivateDirectory(paths.data);
       replaceFile(paths.configFile, cometConfig(settings, paths), 0o600);
@@ -136,13 +140,25 @@ export class CometEngine implements Engine {
       if (executed === undefined || this.#hasEnded) return;
       const { height } = executed.header;
       const signed = await this.#rpc.commit(height);
-      const before = this.#records.needsVotesBefore(signed) ? await this.#rpc.commit(height - 1n) : undefined;
+      const before = this.#records.needsVotesBefore(signed) ? await this.#votesBefore(height) : undefined;
+      const voters = this.#records.needsVoters(signed) ? await this.#rpc.validators(height) : undefined;
       const size = hasEvidence(signed.header) ? await this.#rpc.size(height) : undefined;
-      const block = this.#records.complete(executed, { ...signed, before: before?.commit, size });
+      const block = this.#records.complete(executed, { ...signed, before, voters, size });
       this.#options.afterCommit(block);
       this.#bus.publish(block);
       if (this.#atHaltHeight) this.#end(undefined);
     }
+  }
+
+  /** The engine does not have the block of a snapshot's height, but the votes on it in the block behind. */
+  async #votesBefore(height: bigint): Promise<Commit> {
+    if (this.#blocks.height !== height - 1n) return this.#rpc.lastCommit(height);
+    return (await this.#rpc.commit(height - 1n)).commit;
+  }
+
+  /** Whether the engine fetches blocks that others decided. */
+  get isBehind(): boolean {
+    return this.#blocks.isBehind;
   }
 
   get #atHaltHeight(): boolean {

@@ -56,7 +56,7 @@ function execute(records: Records, database: Database, block: CommittedBlock): b
 const complete = (records: Records, { block: { header }, commit }: CommittedBlock) => {
   const executed = records.pending;
   if (executed === undefined) throw new Error("no block waits for its header");
-  return records.complete(executed, { header, commit, before: undefined, size: undefined });
+  return records.complete(executed, { header, commit, before: undefined, voters: undefined, size: undefined });
 };
 
 test("a block of CometBFT has the rows that one of the embedded engine has", () => {
@@ -111,8 +111,37 @@ test("the next block decides which votes on a block are stored", () => {
   expect(records.needsVotesBefore(signed)).toBe(true);
   const executed = records.pending;
   if (executed === undefined) throw new Error("no block waits for its header");
-  records.complete(executed, { ...signed, before: first.commit, size: undefined });
+  records.complete(executed, { ...signed, before: first.commit, voters: undefined, size: undefined });
   expect(blocks.record(1n)?.commit.signatures[0]?.timestamp).toBe(first.commit.signatures[0]?.timestamp);
+});
+
+test("behind a snapshot, the engine tells the votes and voters that earlier blocks would have; lower heights are gone", () => {
+  const chain = decided(4);
+  const { database, open } = recordsOf(chain);
+  const { consensusParams: params } = chain.genesis;
+  database.write([...open().records.restored({ height: 2n, params })]);
+  expect(open().records.isEmpty).toBe(true);
+  for (const block of chain.blocks.slice(2)) {
+    // Opened again before each block.
+    const { records } = open();
+    execute(records, database, block);
+    expect(records.isEmpty).toBe(false);
+    const signed = { header: block.block.header, commit: block.commit };
+    const isFirst = block.block.header.height === 3n;
+    expect([records.needsVotesBefore(signed), records.needsVoters(signed)]).toEqual([isFirst, isFirst]);
+    const [before, voters] = isFirst ? [chain.blocks[1]?.commit, new BlockStore(chain.database).validators(3n)] : [];
+    const executed = records.pending;
+    if (executed === undefined) throw new Error("no block waits for its header");
+    records.complete(executed, { ...signed, before, voters, size: undefined });
+  }
+  const [ours, theirs] = [open().blocks, new BlockStore(chain.database)];
+  for (const height of [3n, 4n]) {
+    expect(ours.block(height)).toEqual(theirs.block(height));
+    expect(ours.record(height)).toEqual(theirs.record(height));
+    expect(ours.validators(height)).toEqual(theirs.validators(height));
+    expect(ours.consensusParams(height)).toEqual(theirs.consensusParams(height));
+  }
+  expect([ours.base, ours.record(2n), ours.block(2n), ours.isOutside]).toEqual([3n, undefined, undefined, true]);
 });
 
 test("a header of another block is refused", () => {

@@ -1,9 +1,10 @@
-import type { FinalizeBlock, FinalizeBlockResult, ValidatorUpdate } from "../../abci/index.ts";
+import type { FinalizeBlock, FinalizeBlockResult, RestoredState, ValidatorUpdate } from "../../abci/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { append, compareBytes, equalBytes, uint64ToBytes } from "../../util/index.ts";
 import { type BlockRecord, decodeRecord, encodeRecord } from "../embedded/blocks/block-records.ts";
 import {
   type BlockStore,
+  baseWrite,
   behindWrite,
   EXECUTED_TABLE,
   genesisWrite,
@@ -12,9 +13,9 @@ import {
   recordWrite,
 } from "../embedded/blocks/block-store.ts";
 import { encodeBlock } from "../embedded/blocks/codec.ts";
-import { commitHash, headerHash, txHash } from "../embedded/blocks/hashes.ts";
+import { commitHash, headerHash, txHash, validatorsHash } from "../embedded/blocks/hashes.ts";
 import { txWrites } from "../embedded/blocks/tx-rows.ts";
-import { type Commit, NO_BLOCK_ID, NO_COMMIT, type Validator } from "../embedded/blocks/types.ts";
+import { type Commit, type Header, NO_BLOCK_ID, NO_COMMIT, type Validator } from "../embedded/blocks/types.ts";
 import { applyUpdates, setWrites, validatorOf } from "../embedded/blocks/validator-sets.ts";
 import type { CommittedBlock } from "../embedded/events.ts";
 import type { TxIndex } from "../embedded/index/tx-index.ts";
@@ -36,6 +37,8 @@ export interface RecordsParts {
 export interface Completion extends SignedHeader {
   /** The votes that the block carries, if others were written with the block before. */
   readonly before: Commit | undefined;
+  /** Voters on the block, if they do not follow from earlier ones. */
+  readonly voters: readonly Validator[] | undefined;
   /** Bytes of the block, if they do not follow from its header, transactions and votes. */
   readonly size: number | undefined;
 }
@@ -61,6 +64,14 @@ export class Records implements BlockRecorder {
     this.#genesisHash = genesisHash(genesis);
     const { blocks, index, database } = parts;
     this.#oldBlocks = new OldBlocks({ tables: database, blocks, index });
+  }
+
+  get isEmpty(): boolean {
+    return this.#parts.blocks.height === 0n && this.pending === undefined;
+  }
+
+  restored({ height, params }: RestoredState): Write[] {
+    return [outsideWrite(), genesisWrite(this.#genesisHash), paramsWrite(height + 1n, params)];
   }
 
   begun(validators: readonly ValidatorUpdate[]): void {
@@ -89,8 +100,9 @@ export class Records implements BlockRecorder {
     if (this.#first !== undefined) append(writes, this.#beginning(height, this.#first));
     if (block.isProposed && blocks.isBehind) writes.push(behindWrite(false));
     if (params !== undefined) writes.push(paramsWrite(height + 1n, params));
-    if (updates.length > 0) {
-      const voters = blocks.validators(height + 1n) ?? this.#first ?? [];
+    const voters = blocks.validators(height + 1n) ?? this.#first;
+    // Behind a snapshot, the engine tells them when it completes the block.
+    if (updates.length > 0 && voters !== undefined) {
       const next = inOrder(applyUpdates({ voters, signers: [] }, updates).voters);
       append(writes, setWrites(height + 2n, { voters: next, signers: next }));
     }
@@ -110,14 +122,25 @@ export class Records implements BlockRecorder {
     return undefined;
   }
 
-  /** Whether this block carries other votes on the block before: more came after it was decided. */
+  /**
+   * Whether this block carries other votes on the block before: more came after that was decided, or it is not here
+   * because a snapshot came instead of it.
+   */
   needsVotesBefore({ header }: SignedHeader): boolean {
-    const before = this.#parts.blocks.record(header.height - 1n);
-    return before !== undefined && !equalBytes(commitHash(before.commit), header.lastCommitHash);
+    const { commit } = this.#parts.blocks.record(header.height - 1n) ?? { commit: NO_COMMIT };
+    return !equalBytes(commitHash(commit), header.lastCommitHash);
+  }
+
+  /** Whether the voters on this block are not the ones that follow from earlier blocks. */
+  needsVoters({ header: { height, validatorsHash: hash } }: SignedHeader): boolean {
+    const { blocks } = this.#parts;
+    const before = blocks.record(height - 1n)?.header.validatorsHash;
+    if (before !== undefined && equalBytes(before, hash)) return false;
+    return !equalBytes(validatorsHash(blocks.validators(height) ?? []), hash);
   }
 
   /** Adds header and votes to an executed block. */
-  complete(executed: BlockRecord, { header, commit, before, size }: Completion): CommittedBlock {
+  complete(executed: BlockRecord, { header, commit, before, voters, size }: Completion): CommittedBlock {
     const { database, blocks } = this.#parts;
     const { height } = header;
     if (!equalBytes(headerHash(header), executed.commit.blockId.hash))
@@ -129,7 +152,8 @@ export class Records implements BlockRecorder {
     const block = { header, txs, lastCommit };
     const record = { ...executed, header, commit, size: size ?? encodeBlock(block).length };
     database.write([
-      ...(last === undefined || before === undefined ? [] : [recordWrite({ ...last, commit: before })]),
+      ...(before === undefined ? [] : votesWrites(header, before, last)),
+      ...(voters === undefined ? [] : setWrites(height, { voters, signers: voters })),
       recordWrite(record),
       { table: EXECUTED_TABLE, key: uint64ToBytes(height), value: null },
     ]);
@@ -153,6 +177,14 @@ export class Records implements BlockRecorder {
     const lowest = retainHeight(height, retention, evidence.maxAgeNumBlocks);
     return lowest > blocks.height ? blocks.height : lowest;
   }
+}
+
+/** The votes that a block carries, beside the block before; of a block that is not here, nothing but the votes. */
+function votesWrites(header: Header, commit: Commit, last: BlockRecord | undefined): Write[] {
+  if (last !== undefined) return [recordWrite({ ...last, commit })];
+  const { height, appHash } = header;
+  const nothing = { size: 0, txCount: 0, events: [], validatorUpdates: [], consensusParamUpdates: undefined, appHash };
+  return [recordWrite({ header: { ...header, height: height - 1n }, commit, ...nothing }), baseWrite(height)];
 }
 
 /** An executed block as far as the application knows it. */

@@ -52,6 +52,20 @@ test("a transaction waits for an engine that starts", async () => {
   expect(requests).toEqual(["broadcast_tx_sync"]);
 });
 
+test("a set of voters is read page by page", async () => {
+  const row = (i: number) => ({ pub_key: { value: Buffer.alloc(32, i).toString("base64") }, voting_power: `${i}` });
+  await listen((response, count) => {
+    const validators = Array.from({ length: count === 1 ? 100 : 50 }, (_, i) => row(count + i));
+    result(response, { validators, total: "150" });
+  });
+  expect((await rpc.validators(7n)).map(({ power }) => power).slice(98)).toEqual([
+    99n,
+    100n,
+    ...Array.from({ length: 50 }, (_, i) => BigInt(i + 2)),
+  ]);
+  expect(requests).toEqual(["validators", "validators"]);
+});
+
 test("a transaction is handed over once: a lost answer does not say whether the engine has it", async () => {
   await listen((response) => response.destroy());
   await expect(rpc.broadcast(Uint8Array.of(1))).rejects.toMatchObject({ codespace: "engine", code: 11 });

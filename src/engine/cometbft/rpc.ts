@@ -1,8 +1,9 @@
 import { Agent, request } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import { errorText, fromBase64, fromHex, SvcError } from "../../util/index.ts";
+import { consensusAddress } from "../../crypto/index.ts";
+import { append, errorText, fromBase64, fromHex, SvcError } from "../../util/index.ts";
 import { parseRfc3339 } from "../embedded/blocks/time.ts";
-import type { BlockId, Commit, CommitSig, Header } from "../embedded/blocks/types.ts";
+import type { BlockId, Commit, CommitSig, Header, Validator } from "../embedded/blocks/types.ts";
 import { engineErrors } from "../errors.ts";
 import type { EngineJson, EngineMethod } from "../source.ts";
 import type { EnginePlace } from "./abci/server.ts";
@@ -53,6 +54,24 @@ export class EngineRpc {
     const { signed_header } = await this.#read("commit", { height: height.toString() });
     const { header, commit } = objectOf(signed_header);
     return { header: headerOf(objectOf(header)), commit: commitOf(objectOf(commit)) };
+  }
+
+  /** The votes on the block before that a block carries. */
+  async lastCommit(height: bigint): Promise<Commit> {
+    const { block } = await this.#read("block", { height: height.toString() });
+    return commitOf(objectOf(objectOf(block).last_commit));
+  }
+
+  /** Voters on a block, in the engine's order. */
+  async validators(height: bigint): Promise<Validator[]> {
+    const found: Validator[] = [];
+    for (let page = 1; ; page++) {
+      const asked = { height: height.toString(), page: String(page), per_page: "100" };
+      const { validators, total } = await this.#read("validators", asked);
+      const rows = listOf(validators).map((each) => validatorOf(objectOf(each)));
+      append(found, rows);
+      if (rows.length === 0 || found.length >= Number(total)) return found;
+    }
   }
 
   /** Bytes of a block. */
@@ -200,6 +219,11 @@ function commitOf(json: EngineJson): Commit {
     blockId: blockIdOf(objectOf(json.block_id)),
     signatures: listOf(json.signatures).map((each) => commitSigOf(objectOf(each))),
   };
+}
+
+function validatorOf(json: EngineJson): Validator {
+  const pubKey = fromBase64(textOf(objectOf(json.pub_key).value));
+  return { address: consensusAddress(pubKey), pubKey, power: BigInt(textOf(json.voting_power)) };
 }
 
 /** Go's zero time, which absent votes have. */

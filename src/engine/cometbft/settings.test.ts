@@ -14,7 +14,8 @@ function linesWith(others: CometKeys, moniker = "m"): string[] {
     pex: false,
   };
   const mempool = { maxTxs: 1, maxBytes: 2, maxTxBytes: 3, cacheSize: 4 };
-  const own = { blockInterval: 250, moniker, signerLaddr: "", doubleSignCheckHeight: 9 };
+  const stateSync = { rpcServers: ["http://a", "http://b"], trustHeight: 7, trustHash: "AB", trustPeriodMs: 5_000 };
+  const own = { stateSync, blockInterval: 250, moniker, signerLaddr: "", doubleSignCheckHeight: 9 };
   let table = "";
   const text = cometConfig({ ...own, p2p, mempool, others }, cometPaths("/home", FILES));
   return text.split("\n").map((line) => {
@@ -32,6 +33,12 @@ test("the engine's settings come from ours, and its RPC and index are not public
     'consensus timeout_commit = "250ms"',
     "consensus double_sign_check_height = 9",
     'tx_index indexer = "null"',
+    "statesync enable = true",
+    'statesync rpc_servers = "http://a,http://b"',
+    "statesync trust_height = 7",
+    'statesync trust_hash = "AB"',
+    'statesync trust_period = "5000ms"',
+    'statesync temp_dir = "/home/cometbft/sync"',
     ' log_level = "error"',
   ])
     expect(lines).toContain(line);

@@ -22,6 +22,7 @@ export interface CometSettings {
   readonly signerLaddr: string;
   /** Blocks that are searched for own votes at start; 0 = none. */
   readonly doubleSignCheckHeight: number;
+  readonly stateSync: StateSyncSettings;
   /** Keys that are passed on unchanged. */
   readonly others: CometKeys;
   readonly mempool: {
@@ -32,12 +33,25 @@ export interface CometSettings {
   };
 }
 
+/** How a home without blocks gets its state: from a snapshot whose hash follows from a trusted block. */
+export interface StateSyncSettings {
+  /** Addresses of JSON-RPC, at least two; none = there is no state sync. */
+  readonly rpcServers: readonly string[];
+  readonly trustHeight: number;
+  /** Hash of the header in hexadecimal. */
+  readonly trustHash: string;
+  /** Milliseconds for which the block is trusted. */
+  readonly trustPeriodMs: number;
+}
+
 /** Files of a home that the engine uses. */
 export interface CometPaths {
   /** Directory of the engine. */
   readonly root: string;
   /** Directory of its blocks and its write-ahead log. */
   readonly data: string;
+  /** Directory of chunks of a snapshot while they are fetched. */
+  readonly sync: string;
   readonly abciSocket: string;
   readonly rpcSocket: string;
   readonly configFile: string;
@@ -56,6 +70,7 @@ export function cometPaths(
     ...files,
     root,
     data: join(root, "data"),
+    sync: join(root, "sync"),
     abciSocket: join(root, "run", "abci.sock"),
     rpcSocket: join(root, "run", "rpc.sock"),
     configFile: join(root, "config", "config.toml"),
@@ -111,5 +126,17 @@ function ownKeys({ p2p, mempool, ...settings }: CometSettings, paths: CometPaths
     "consensus.timeout_commit": `${settings.blockInterval}ms`,
     "consensus.double_sign_check_height": settings.doubleSignCheckHeight,
     "tx_index.indexer": "null",
+    ...stateSyncKeys(settings.stateSync, paths),
+  };
+}
+
+function stateSyncKeys(settings: StateSyncSettings, paths: CometPaths): CometKeys {
+  return {
+    "statesync.enable": settings.rpcServers.length > 0,
+    "statesync.rpc_servers": settings.rpcServers.join(","),
+    "statesync.trust_height": settings.trustHeight,
+    "statesync.trust_hash": settings.trustHash,
+    "statesync.trust_period": `${settings.trustPeriodMs}ms`,
+    "statesync.temp_dir": paths.sync,
   };
 }

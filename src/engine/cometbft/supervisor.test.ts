@@ -60,6 +60,10 @@ test.each([
     "ERROR: failed to create node: error during handshake: error on replay: app block height (9) is higher than core (7)",
     "failed to create node: error during handshake: error on replay: app block height (9) is higher than core (7)",
   ],
+  [
+    'E[2026-11-28|12:00:00.000] State sync failed                            module=statesync err="state sync aborted"',
+    "state sync aborted",
+  ],
 ])("an engine that cannot go on is a fault, in its own words: %s", async (line, sentence) => {
   supervise(`cat <<'END'\n${line}\nEND\nexec sleep 60`);
   await waitFor(async () => faults.length > 0, "the fault");
@@ -73,6 +77,7 @@ test.each([
   "ERROR: failed to start node: listen tcp 127.0.0.1:26656: bind: address already in use",
   'E[2026-11-28|12:00:00.000] Stopping peer for error   module=p2p err="invalid IP address CONSENSUS FAILURE!!! here"',
   "I[2026-11-28|12:00:00.000] Peer is on the network CONSENSUS FAILURE!!! here   module=p2p",
+  'E[2026-11-28|12:00:00.000] Stopping peer for error   module=p2p err="State sync failed here"',
   "ERROR: failed to create node: error during handshake: error calling Info: write unix: broken pipe",
 ])("a fault of others or of the machine lets the engine start again: %s", async (line) => {
   supervise(`cat <<'END'\n${line}\nEND`);

@@ -18,6 +18,9 @@ const CONSENSUS_FAILURE = /^E\[[^\]]*\] CONSENSUS FAILURE!!! /;
 /** Last lines of an engine that found its blocks and the state of the application to differ, not of one that lost its connection. */
 const MISFIT =
   /^(?:panic|ERROR): (?!.*(?:broken pipe|connection re|EOF)).*(?:AppHash|BlockHeight|height mismatch|error during handshake)/;
+/** The messages after which an engine without a state waits for nothing. */
+const STATE_SYNC_FAILURE =
+  /^E\[[^\]]*\] (?:State sync failed|Failed to bootstrap node with new state|Failed to store last seen commit|Failed to switch to block sync) /;
 /** Variables that would replace settings of the engine. */
 const FOREIGN_SETTING = /^(?:CMT|TM)/i;
 
@@ -86,7 +89,7 @@ export class Supervisor {
 
   #hear(line: string): void {
     if (this.#isStopped) return;
-    if (CONSENSUS_FAILURE.test(line) || MISFIT.test(line)) this.#fail(sentenceOf(line));
+    if (isFailure(line) || MISFIT.test(line)) this.#fail(sentenceOf(line));
     else if (line.startsWith("E[")) this.#parts.logger.error(sentenceOf(line));
     else if (/^[ID]\[/.test(line)) this.#parts.logger.debug(sentenceOf(line));
     else if (/^(?:panic|ERROR): /.test(line)) this.#lastWords = sentenceOf(line);
@@ -117,9 +120,13 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
+function isFailure(line: string): boolean {
+  return CONSENSUS_FAILURE.test(line) || STATE_SYNC_FAILURE.test(line);
+}
+
 /** A line of the engine without level, time and stack; of a failure, the error that caused it. */
 function sentenceOf(line: string): string {
-  const cause = CONSENSUS_FAILURE.test(line) ? / err="((?:[^"\\]|\\.)*)"/.exec(line)?.[1] : undefined;
+  const cause = isFailure(line) ? / err="((?:[^"\\]|\\.)*)"/.exec(line)?.[1] : undefined;
   const text = cause ?? line.replace(/^(?:[A-Z]\[[^\]]*\]|panic:|ERROR:)\s*/, "");
   return text.replace(/\s+/g, " ").trim();
 }

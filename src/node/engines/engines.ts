@@ -1,4 +1,13 @@
-import { type ApplicationOptions, createApp, type SvcApplication, UpgradeNeeded } from "../../app/index.ts";
+import {
+  type ApplicationOptions,
+  createApp,
+  type SvcApplication,
+  snapshotTables,
+  standardModules,
+  storeNames,
+  UNHASHED_TABLES,
+  UpgradeNeeded,
+} from "../../app/index.ts";
 import {
   type ChainSource,
   CometEngine,
@@ -15,14 +24,14 @@ import {
   type Retention,
   Signer,
 } from "../../engine/index.ts";
-import { type Database, SnapshotDirectory, storeFault } from "../../store/index.ts";
+import { clearRestore, type Database, SnapshotDirectory, storeFault } from "../../store/index.ts";
 import { type Logger, toHexUpper } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { monikerOf, type NodeConfig } from "../config.ts";
 import { nodeErrors } from "../errors.ts";
 import { homePaths, writeUpgradeInfo } from "../home/home.ts";
 import { simulationTurns } from "../services/simulation-turn.ts";
-import { SnapshotTaker } from "../snapshots/taker.ts";
+import { SnapshotTaker, type TakerParts } from "../snapshots/taker.ts";
 
 export interface NodeOptions {
   readonly home: string;
@@ -68,18 +77,24 @@ export interface ChosenEngine {
 /** The engine of the settings. Throws one sentence when it cannot run here. */
 export function chooseEngine(options: NodeOptions, validatorSeed: Uint8Array): ChosenEngine {
   const { home, config } = options;
+  checkStateSync(config.engine);
   if (config.engine.kind === "embedded") {
     const signer = new Signer(validatorSeed, fileSignState(homePaths(home).validatorState));
     return { signer, make: (parts) => embedded({ ...options, ...parts, signer }) };
   }
-  const { snapshotInterval } = config.stateSync;
-  if (snapshotInterval > 0n) throw nodeErrors.embeddedOnly("--state-sync.snapshot-interval is set");
   const { isChild, program: given, abci, rpc } = config.engine;
   if (isChild && (abci ?? rpc) !== undefined) throw nodeErrors.ownProgram();
   const program = isChild ? findProgram({ given, home, path: process.env.PATH ?? "" }).path : undefined;
   // CometBFT signs, and keeps the record of the last vote.
   const signer = new Signer(validatorSeed, memorySignState());
   return { signer, make: (parts) => besideCometbft({ ...options, ...parts, signer, program }) };
+}
+
+function checkStateSync({ kind, stateSync }: NodeConfig["engine"]): void {
+  const { rpcServers, trustHeight, trustHash } = stateSync;
+  if (rpcServers.length === 0) return;
+  if (kind === "embedded") throw nodeErrors.notHere();
+  if (trustHeight === 0 || trustHash === "") throw nodeErrors.noTrust();
 }
 
 /** Time in which other validators receive the last block before an upgrade, with its votes, from this one. */
@@ -91,7 +106,9 @@ type MakeParts = NodeOptions & EngineParts & { readonly signer: Signer };
 function besideCometbft(parts: MakeParts & { readonly program: string | undefined }): NodeEngine {
   const { config, database, genesis, genesisBytes, home, program, signer } = parts;
   const logger = parts.logger.child({ module: "engine" });
-  const app = createApp({ ...appOptions(parts), simulationTurn: simulationTurns() });
+  clearRestore(database, snapshotTables(storeNames(standardModules().modules)), UNHASHED_TABLES);
+  const snapshots = new SnapshotDirectory(homePaths(home).snapshots);
+  const app = createApp({ ...appOptions(parts), snapshots, simulationTurn: simulationTurns() });
   const { ended, end } = endOf(parts);
   const { engine, blockInterval, mempool, haltHeight } = config;
   const paths = cometPaths(home, homePaths(home));
@@ -105,6 +122,7 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
     retention: retentionOf(config),
     afterCommit: (block) => {
       logBlock(logger, block);
+      taker.committed(block.block.header.height);
       // Where too few other validators are left, no further proposal comes that would end this node.
       const error = nextBlockError(app);
       if (error !== undefined) ending = setTimeout(() => end(error), LAST_BLOCK_MS);
@@ -115,6 +133,8 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
       end(error);
     },
   });
+  const isBehind = () => comet.isBehind;
+  const taker = takerOf(parts, { app, directory: snapshots, isBehind });
   return {
     app,
     chain: comet.source,
@@ -129,9 +149,10 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
         logger.warn(`no block before ${formatRfc3339(genesis.time)}: the genesis time is in the future`);
       return comet.answers();
     },
-    stop: () => {
+    stop: async () => {
       clearTimeout(ending);
-      return comet.stop();
+      await comet.stop();
+      await taker.close();
     },
   };
 }
@@ -169,14 +190,8 @@ function embedded(parts: MakeParts): NodeEngine {
       end(error);
     },
   });
-  const taker = new SnapshotTaker({
-    ...config.stateSync,
-    app,
-    database,
-    directory: snapshots,
-    isBehind: () => engine.isBehind,
-    logger: parts.logger.child({ module: "snapshots" }),
-  });
+  const isBehind = () => engine.isBehind;
+  const taker = takerOf(parts, { app, directory: snapshots, isBehind });
   return {
     app,
     chain: embeddedSource(engine),
@@ -196,6 +211,13 @@ function embedded(parts: MakeParts): NodeEngine {
       await taker.close();
     },
   };
+}
+
+function takerOf(
+  { config, database, logger }: NodeOptions & EngineParts,
+  parts: Pick<TakerParts, "app" | "directory" | "isBehind">,
+): SnapshotTaker {
+  return new SnapshotTaker({ ...config.stateSync, ...parts, database, logger: logger.child({ module: "snapshots" }) });
 }
 
 function endOf({ home }: NodeOptions): { readonly ended: Promise<NodeEnd>; readonly end: (error: unknown) => void } {

@@ -1,6 +1,8 @@
-import type { CometKeys, CometSettings, EnginePlace } from "../../engine/index.ts";
+import type { CometKeys, CometSettings, EnginePlace, StateSyncSettings } from "../../engine/index.ts";
 import {
   asCount,
+  asDuration,
+  asList,
   asOneOf,
   asSwitch,
   asText,
@@ -95,12 +97,40 @@ export const ENGINE_SETTINGS = {
     default: "0",
     parse: asCount,
   },
+  stateSyncServers: {
+    name: "state-sync.rpc-servers",
+    value: "<addresses>",
+    summary: "with cometbft: nodes by whose blocks a new home fetches a snapshot, two or more, separated by commas",
+    parse: parseServers,
+  },
+  stateSyncHeight: {
+    name: "state-sync.trust-height",
+    value: "<n>",
+    summary: "for --state-sync.rpc-servers: height of a block that you trust",
+    default: "0",
+    parse: asCount,
+  },
+  stateSyncHash: {
+    name: "state-sync.trust-hash",
+    value: "<hash>",
+    summary: "for --state-sync.rpc-servers: hash of that block",
+    parse: parseHash,
+  },
+  stateSyncPeriod: {
+    name: "state-sync.trust-period",
+    value: "<duration>",
+    summary: "for --state-sync.rpc-servers: how long a block is trusted, shorter than the unbonding time",
+    default: "14d",
+    parse: asDuration,
+  },
 } as const satisfies SettingTable;
 
 const S = ENGINE_SETTINGS;
 
 /** The engine of a node; all but its kind is for CometBFT alone. */
 export interface EngineConfig extends Pick<CometSettings, "p2p" | "signerLaddr" | "doubleSignCheckHeight" | "others"> {
+  /** Where a home without blocks gets its state. */
+  readonly stateSync: StateSyncSettings;
   readonly kind: "embedded" | "cometbft";
   /** Path of the program; undefined = search. */
   readonly program: string | undefined;
@@ -128,7 +158,30 @@ export function readEngine(read: ReadSetting, others: CometKeys): EngineConfig {
     },
     signerLaddr: read(S.privValidatorLaddr),
     doubleSignCheckHeight: read(S.doubleSignCheckHeight),
+    stateSync: {
+      rpcServers: read(S.stateSyncServers),
+      trustHeight: read(S.stateSyncHeight),
+      trustHash: read(S.stateSyncHash),
+      trustPeriodMs: read(S.stateSyncPeriod),
+    },
   };
+}
+
+const SERVER = /^(?:(?:https?|tcp):\/\/)?[\w.[\]:-]+(?:\/\S*)?$/;
+const readServers = asList("addresses such as https://rpc.example.com or 10.0.0.7:26657", (word) =>
+  SERVER.test(word) ? word : undefined,
+);
+
+/** The nodes behind the first one confirm its blocks. */
+function parseServers(text: string): readonly string[] {
+  const servers = readServers(text);
+  if (servers.length === 1) throw new WrongForm("two addresses or more: the second node confirms the first");
+  return servers;
+}
+
+function parseHash(text: string): string {
+  if (!/^(?:[0-9a-fA-F]{64})?$/.test(text)) throw new WrongForm("a hash of 64 hexadecimal digits");
+  return text.toUpperCase();
 }
 
 /** A socket of this machine: its users decide which blocks the application executes. */

@@ -86,7 +86,6 @@ export async function exportSnapshot(home: string, height?: bigint): Promise<Sna
   const paths = homePaths(home);
   const database = openLmdb(paths.database);
   try {
-    if (new BlockReader(database).isOutside) throw nodeErrors.embeddedOnly("CometBFT made the blocks of this home");
     const app = createApp({ database, upgrade: true });
     const last = app.state.height;
     const wanted = height ?? last - 1n;
@@ -189,6 +188,7 @@ export async function restoreSnapshot(home: string, options: RestoreOptions): Pr
   if (record.format !== SNAPSHOT_FORMAT && record.format !== OLDER_FORMAT)
     throw storeErrors.badSnapshot(`its format is ${record.format}, not ${OLDER_FORMAT} or ${SNAPSHOT_FORMAT}`);
   const files = { directory, record };
+  if (record.blocks.length === 0) throw nodeErrors.embeddedOnly("CometBFT made the blocks of its chain");
   const anchor = decodeAnchor(blockBytes(files, 0));
   const trust = { genesis, publicKey: signer.publicKey, header: options.trusted };
   const verified = verifyAnchor(anchor, following(files), trust);

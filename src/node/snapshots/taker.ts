@@ -117,7 +117,9 @@ export async function snapshotOf(origin: SnapshotOrigin, height: bigint, waits: 
     const save = (index: number, chunk: Uint8Array) => staging.saveChunk(index, chunk);
     const head = await takeSnapshot({ database, height, tables, save, pause: waits.pause });
     await waits.blockBehind();
-    await saveBlocks(staging, new BlockReader(database), height);
+    const blocks = new BlockReader(database);
+    // CometBFT fetches blocks from other nodes.
+    if (!blocks.isOutside) await saveBlocks(staging, blocks, height);
     return await staging.publish(head);
   } catch (error) {
     staging.discard();

@@ -45,6 +45,10 @@ export function baseWrite(base: bigint): Write {
   return { table: EPOCHS_TABLE, key: BASE, value: uint64ToBytes(base) };
 }
 
+export function baseRemoval(): Write {
+  return { table: EPOCHS_TABLE, key: BASE, value: null };
+}
+
 export function epochWrite({ number, first, bytes }: Epoch): Write {
   return { table: EPOCHS_TABLE, key: epochKey(number), value: Buffer.concat([first, bytes].map(uint64ToBytes)) };
 }

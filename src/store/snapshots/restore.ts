@@ -1,9 +1,9 @@
 import { inflateSync } from "node:zlib";
-import { equalBytes, errorText } from "../../util/index.ts";
+import { assert, equalBytes, errorText } from "../../util/index.ts";
 import { type Database, PATH_TABLES, pathTable, STATE_TABLES, stateTable, type Write } from "../database/database.ts";
 import { storeErrors } from "../errors.ts";
-import { baseWrite } from "../history/epochs.ts";
-import { isRestoring, metaWrite, readMeta, restoringWrite } from "../meta.ts";
+import { baseRemoval, baseWrite, readRange } from "../history/epochs.ts";
+import { isRestoring, metaRemoval, metaWrite, readMeta, restoringWrite } from "../meta.ts";
 import { appHashOf, sha256 } from "../tree/hash.ts";
 import { SparseMerkleTree } from "../tree/smt.ts";
 import {
@@ -160,6 +160,14 @@ export class StateRestore {
     if (entries !== this.#entries) throw new BadSnapshot("entries are missing");
     this.#isEnded = true;
   }
+}
+
+/** Removes a restored state that no block followed. An interruption leaves rows that the next restore removes. */
+export function forgetState(database: Database, tables: SnapshotTables, others: readonly string[] = []): void {
+  const { base, epochs } = readRange(database) ?? {};
+  assert(base === readMeta(database)?.height && epochs?.length === 0, "no block follows a state that is forgotten");
+  database.write([metaRemoval(), baseRemoval(), restoringWrite(true)]);
+  clearRestore(database, tables, others);
 }
 
 /** Removes what an interrupted restore left, in several transactions; does nothing if there was none. */

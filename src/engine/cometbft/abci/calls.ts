@@ -6,11 +6,12 @@ import type {
   ConsensusParams,
   FinalizeBlock,
   FinalizeBlockResult,
+  RestoredState,
   SnapshotVerdict,
   ValidatorUpdate,
 } from "../../../abci/index.ts";
 import { equalConsensusParams, MAX_BLOCK_BYTES } from "../../../abci/index.ts";
-import type { Write } from "../../../store/index.ts";
+import { MAX_CHUNK_BYTES, type Write } from "../../../store/index.ts";
 import { equalBytes } from "../../../util/index.ts";
 import {
   CheckTxType,
@@ -53,6 +54,10 @@ export interface DecidedBlock extends FinalizeBlock {
 
 /** Records of blocks beside the state of the application. */
 export interface BlockRecorder {
+  /** Whether no block is recorded: the state, if there is one, is that of a snapshot. */
+  readonly isEmpty: boolean;
+  /** Writes that become durable with the state of a snapshot. */
+  restored(state: RestoredState): readonly Write[];
   /** Called with the voters of a new chain. */
   begun(validators: readonly ValidatorUpdate[]): void;
   /** Writes that become durable with the state of a block. */
@@ -102,7 +107,7 @@ export class AbciCalls {
   readonly #head: GenesisHead;
   readonly #genesisBytes: number;
   readonly #haltHeight: bigint;
-  /** Until the first block is committed. */
+  /** Until the first block is committed, or the state of a snapshot. */
   #genesis: Genesis | undefined;
   #params: ConsensusParams | undefined;
   /** Height of the last proposal. */
@@ -120,11 +125,11 @@ export class AbciCalls {
     this.#params = params;
   }
 
-  /** Most bytes of a request: a block, or before the first block the genesis file. */
+  /** Most bytes of a request: a block, a chunk of a snapshot, or before the first block the genesis file. */
   get frameLimit(): number {
     const { maxBytes } = (this.#params ?? this.#head.consensusParams).block;
     const block = Number(maxBytes === -1n ? MAX_BLOCK_BYTES : maxBytes);
-    return Math.max(block, this.#genesis === undefined ? 0 : this.#genesisBytes) + FRAME_ROOM;
+    return Math.max(block, MAX_CHUNK_BYTES, this.#genesis === undefined ? 0 : this.#genesisBytes) + FRAME_ROOM;
   }
 
   answer({ value }: Request): Answer {
@@ -245,11 +250,17 @@ export class AbciCalls {
 
   #offerSnapshot({ snapshot, appHash }: RequestOfferSnapshot): SnapshotResult {
     if (snapshot === undefined) throw new Refusal("the offer has no snapshot");
-    return SNAPSHOT_RESULTS[this.#app.offerSnapshot({ snapshot, appHash })];
+    const replaces = this.#app.info().lastBlockHeight > 0n && this.#recorder.isEmpty;
+    return SNAPSHOT_RESULTS[this.#app.offerSnapshot({ snapshot, appHash, replaces })];
   }
 
   #applyChunk(request: RequestApplySnapshotChunk) {
-    const { result, refetchChunks, rejectSenders } = this.#app.applySnapshotChunk(request);
+    const applied = this.#app.applySnapshotChunk(request, (restored) => {
+      this.#params = restored.params;
+      this.#genesis = undefined;
+      return this.#recorder.restored(restored);
+    });
+    const { result, refetchChunks, rejectSenders } = applied;
     return {
       result: CHUNK_RESULTS[result],
       refetchChunks: [...refetchChunks],

@@ -42,7 +42,7 @@ beforeEach(async () => {
   [faults, lines] = [[], []];
   app = new KvApplication(memoryDatabase());
   const genesis = parseGenesis(GENESIS);
-  const recorder = { begun: () => undefined, writes: () => [], committed: () => 7n };
+  const recorder = { isEmpty: true, restored: () => [], begun: () => undefined, writes: () => [], committed: () => 7n };
   const calls = new AbciCalls({
     app,
     genesis,

@@ -1,0 +1,140 @@
+import { appendFileSync, copyFileSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { homeNodeId, homePaths, initHome } from "../../src/node/index.ts";
+import { testKey } from "../../src/testing/index.ts";
+import { balanceOf, Fixture, freePorts, mustSend, runSvc, TestNode, transfer, waitFor } from "../support/index.ts";
+import { startValidators } from "../support/validators.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** A node that joins a network by a snapshot of the state, without the blocks before. */
+
+const CHAIN = "svc-sync-1";
+const INTERVAL = 10;
+const peer = await buildPeer("cometbft");
+
+describe.skipIf(!(peer instanceof Peer))("a node that joins by state sync", () => {
+  const fixture = new Fixture();
+  const [alice, bob] = [testKey("alice"), testKey("bob")];
+  const others = Array.from({ length: 300 }, (_, i) => testKey(`account ${i}`));
+  let [validator, joiner]: [TestNode?, TestNode?] = [];
+
+  beforeAll(async () => {
+    if (!(peer instanceof Peer)) return;
+    const accounts = others.map(({ address }, i) => ({ address, coins: [{ denom: "utoken", amount: BigInt(i + 1) }] }));
+    // A snapshot that is removed while others fetch it would cost them minutes.
+    const flags = ["--state-sync.snapshot-interval", String(INTERVAL), "--state-sync.snapshot-keep-recent", "0"];
+    const request = { count: 1, chainId: CHAIN, program: peer.binary, account: alice, accounts, flags };
+    [validator] = await startValidators(fixture, request);
+  });
+
+  afterAll(async () => {
+    await fixture.close();
+    if (peer instanceof Peer) peer.remove();
+  });
+
+  function network(): { validator: TestNode; joiner: TestNode } {
+    if (validator === undefined || joiner === undefined) throw new Error("both nodes run");
+    return { validator, joiner };
+  }
+
+  async function answer(node: TestNode, path: string) {
+    const response = await fetch(`${node.address.replace("tcp:", "http:")}/${path}`);
+    return JSON.parse(await response.text());
+  }
+
+  const heightOf = async (node: TestNode) =>
+    Number((await answer(node, "status")).result.sync_info.latest_block_height);
+
+  /** A home with the genesis file of the validator, which is its peer. */
+  async function newHome(from: TestNode): Promise<{ home: string; args: string[]; port: number }> {
+    const home = fixture.tempHome();
+    initHome({ home, moniker: "joiner", chainId: CHAIN });
+    copyFileSync(homePaths(from.home).genesis, homePaths(home).genesis);
+    appendFileSync(
+      `${homePaths(home).config}/config.toml`,
+      '[cometbft.p2p]\naddr_book_strict = false\nallow_duplicate_ip = true\n[cometbft.statesync]\ndiscovery_time = "5s"\n',
+    );
+    const [p2p = 0, port = 0] = await freePorts(2);
+    const laddr = (await answer(from, "status")).result.node_info.listen_addr.replace("tcp://", "");
+    const places = ["--rpc.laddr", `tcp://127.0.0.1:${port}`, "--p2p.laddr", `tcp://127.0.0.1:${p2p}`];
+    const peers = ["--p2p.persistent_peers", `${homeNodeId(from.home)}@${laddr}`, "--grpc.enable=false"];
+    const engine = ["--engine", "cometbft", "--cometbft", peer instanceof Peer ? peer.binary : ""];
+    return { home, port, args: ["start", "--home", home, ...places, ...engine, ...peers] };
+  }
+
+  async function trustFlags(from: TestNode, hash?: string): Promise<string[]> {
+    const { result } = await answer(from, "commit?height=1");
+    const servers = ["--state-sync.rpc-servers", `${from.address},${from.address}`];
+    const trusted = hash ?? result.signed_header.commit.block_id.hash;
+    return [...servers, "--state-sync.trust-height", "1", "--state-sync.trust-hash", trusted];
+  }
+
+  /** Starts a node until it ends by itself. */
+  const startInVain = (args: readonly string[]) => runSvc([...args, "--rpc.laddr", "tcp://127.0.0.1:0"]);
+
+  test("has the balances and the blocks of the network from the snapshot on, and says so of others", async () => {
+    if (validator === undefined) return;
+    const node = validator;
+    const client = node.client();
+    await mustSend(client, alice, transfer(alice.address, bob.address, 7n));
+    client.close();
+    const sent = await heightOf(node);
+    const snapshots = homePaths(node.home).snapshots;
+    const taken = () => (existsSync(snapshots) ? readdirSync(snapshots) : []).map((name) => Number.parseInt(name, 10));
+    await waitFor(async () => taken().some((height) => height > sent) || undefined, "a snapshot");
+    await waitFor(async () => (await heightOf(node)) > Math.max(...taken()) + 2 || undefined, "blocks behind it");
+    const { home, args, port } = await newHome(node);
+    joiner = new TestNode(fixture, { home, chainId: CHAIN, port, args: [...args, ...(await trustFlags(node))] });
+    await joiner.start();
+    const ours = joiner.client();
+    expect(await balanceOf(ours, bob.address)).toBe(7n);
+    expect(await balanceOf(ours, others[299]?.address ?? "")).toBe(300n);
+    ours.close();
+    const { earliest_block_height } = (await answer(joiner, "status")).result.sync_info;
+    const base = Number(earliest_block_height);
+    expect(base).toBeGreaterThan(sent);
+    await waitFor(async () => (await heightOf(network().joiner)) > base + 3 || undefined, "more blocks");
+    for (const at of [base, base + 1, base + 2])
+      for (const method of ["block", "block_results", "commit", "validators", "consensus_params", "header"]) {
+        const path = `${method}?height=${at}`;
+        expect((await answer(joiner, path)).result, path).toEqual((await answer(node, path)).result);
+      }
+    expect((await answer(joiner, `block?height=${base - 1}`)).error.data).toBe(
+      `height ${base - 1} is not available, lowest height is ${base}`,
+    );
+    const query = ["query", "bank", "balances", bob.address, "--node", joiner.address, "--height", String(base - 2)];
+    const { code, stderr } = await runSvc(query);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`the lowest height here is ${base - 1}`),
+    });
+  });
+
+  test("continues after a kill, and needs another home when the blocks of its engine are gone", async () => {
+    const { joiner } = network();
+    await joiner.process.kill();
+    const last = Number(await joiner.start());
+    await waitFor(async () => (await heightOf(joiner)) > last + 1 || undefined, "more blocks");
+    await joiner.process.stop();
+    rmSync(join(joiner.home, "cometbft", "data"), { recursive: true });
+    const { code, stderr } = await startInVain(joiner.args);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/state sync aborted|blockchain height 0: CometBFT cannot/),
+    });
+  });
+
+  test("takes no snapshot where the trusted block has another hash, and says so", async () => {
+    const { validator } = network();
+    const { home, args, port } = await newHome(validator);
+    const stranger = new TestNode(fixture, {
+      ...{ home, chainId: CHAIN, port },
+      args: [...args, ...(await trustFlags(validator, "AB".repeat(32)))],
+    });
+    const started = stranger.start().catch(() => undefined);
+    await waitFor(async () => stranger.process.output.includes("expected header's hash") || undefined, "the reason");
+    await stranger.process.stop();
+    await started;
+  });
+});
