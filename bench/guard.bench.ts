@@ -1,27 +1,37 @@
 /**
- * Processor time of a node for bank sends, one and fifty in a transaction, beside 0.1.0 in the same run. It fails if the ratio is
- * more than 5 % above the recorded one; with `record` it records the ratios instead.
+ * Processor time of a node for bank sends, one and fifty in a transaction, beside 0.1.0 in the same run. It fails if a ratio is more
+ * than 5 % above the recorded one; with `record` it records the ratios instead.
  *
- *   npm run bench -- guard [record] [rounds] [transfers]
+ *   npm run bench -- guard [record] [rounds]
  *
- * The machine may have other work: rounds alternate between the builds, and the least of each counts. A node is measured twice:
- * cold, just after its start, and warm, when V8 has optimized its code. `BENCH_BEFORE` names other builds to show beside.
+ * The machine may have other work, so fresh nodes of the builds take short loads in turn. Each round gives one ratio, of the median
+ * loads, and the median round counts. The first load of a node is cold; the loads after it are warm, because V8 has optimized its
+ * code. `BENCH_BEFORE` names other builds to compare with.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ROOT } from "../test/support/index.ts";
-import { cpuOfNode, ownNode, PHASES, type StartLoaded, type Transfers } from "./lib/own-node.ts";
+import { Fixture, ROOT } from "../test/support/index.ts";
+import { ownNode, PHASES, type StartLoaded, startLaps, type Transfers } from "./lib/own-node.ts";
 import { Report } from "./lib/report.ts";
 import { loader } from "./lib/sends.ts";
+import { median, rounded } from "./lib/stats.ts";
 
 /** The release with which the path of a transaction is compared. */
 const RELEASE = "1752d118";
-const MESSAGES = [1, 50] as const;
+/** Loads, in transfers: the shortest whose processor time the system counts to a hundredth. */
+const LOADS: readonly Transfers[] = [
+  { messages: 1, transfers: 4_000 },
+  { messages: 50, transfers: 20_000 },
+];
+/** Loads of a node in a round, the cold one included. */
+const LAPS = 7;
 /** How far above the recorded ratio a run may be. */
 const TOLERANCE = 1.05;
 
+type Builds = readonly (readonly [name: string, start: StartLoaded])[];
+/** Medians of each build, load and phase, one a round. */
 type Figures = Map<string, number[]>;
 
 if (process.send === undefined) await measure();
@@ -29,25 +39,27 @@ else await loader(JSON.parse(process.argv[2] ?? "{}"));
 
 async function measure(): Promise<void> {
   const words = process.argv.slice(2);
-  const [rounds = 3, transfers = 6_000] = words.filter((word) => word !== "record").map(Number);
+  const [rounds = 3] = words.filter((word) => word !== "record").map(Number);
   const others = (process.env.BENCH_BEFORE ?? "").split(",").filter((path) => path !== "");
-  const builds: [string, StartLoaded][] = [
+  const builds: Builds = [
     ["svc", ownNode()],
     ["0.1.0", ownNode(earlierBuild())],
-    ...others.map((main, i): [string, StartLoaded] => [`other build ${i + 1}`, ownNode(main)]),
+    ...others.map((main, i) => [`other build ${i + 1}`, ownNode(main)] as const),
   ];
   const figures: Figures = new Map();
-  for (const messages of MESSAGES)
-    for (let round = 0; round < rounds; round++)
-      for (const [name, start] of builds) await measureNode(figures, name, { start, messages, transfers });
+  for (let round = 0; round < rounds; round++) for (const each of LOADS) await measureRound(figures, builds, each);
   const report = new Report(
     "guard",
-    `processor time of a node a bank send, ${transfers} after its start and as many again, one and fifty in a transaction; ` +
-      "builds in turn, the least of all rounds; the ratio is to 0.1.0.",
+    `processor time of a node a bank send in ${rounds} rounds of ${LAPS} loads: ` +
+      LOADS.map(({ messages, transfers }) => `${transfers} sends with ${messages} in a transaction`).join(", ") +
+      "; fresh nodes of the builds in turn; the median load of each round, and its ratio.",
   );
   for (const [name, samples] of figures) report.add({ name, unit: "ms", samples });
-  const ratios = ratiosOf(figures);
-  for (const [name, ratio] of ratios) report.add({ name, unit: "x", samples: [ratio] });
+  const ratios = builds.slice(1).flatMap(([other]) => ratiosTo(other, figures));
+  for (const { name, samples } of ratios) {
+    report.add({ name, unit: "x", samples });
+    console.log(`  by round: ${samples.map(rounded).join(", ")}`);
+  }
   if (words.includes("record")) report.save();
   else compare(ratios);
 }
@@ -60,41 +72,55 @@ function earlierBuild(): string {
   }).trim();
 }
 
-async function measureNode(
-  figures: Figures,
-  name: string,
-  { start, ...each }: Transfers & { readonly start: StartLoaded },
-): Promise<void> {
-  const taken = await cpuOfNode(start, each, fileURLToPath(import.meta.url));
-  for (const [i, phase] of PHASES.entries()) {
-    const key = nameOf(name, phase, each.messages);
-    figures.set(key, [...(figures.get(key) ?? []), taken[i] ?? Number.NaN]);
+/** A fresh node of each build; they take their loads in turn. */
+async function measureRound(figures: Figures, builds: Builds, each: Transfers): Promise<void> {
+  const fixture = new Fixture();
+  try {
+    const script = fileURLToPath(import.meta.url);
+    const nodes = [];
+    for (const [name, start] of builds) nodes.push({ name, lap: await startLaps(fixture, start, { each, script }) });
+    const taken: Figures = new Map();
+    for (let count = 0; count < LAPS; count++) {
+      const phase = count === 0 ? "cold" : "warm";
+      for (const { name, lap } of nodes) note(taken, nameOf(name, phase, each), await lap());
+    }
+    for (const [name, samples] of taken) note(figures, name, median(samples));
+  } finally {
+    await fixture.close();
   }
 }
 
-function nameOf(build: string, phase: string, messages: number): string {
+function note(figures: Figures, name: string, sample: number): void {
+  figures.set(name, [...(figures.get(name) ?? []), sample]);
+}
+
+function nameOf(build: string, phase: (typeof PHASES)[number], { messages }: Transfers): string {
   return `${build}: CPU of the node a send, ${messages} in a transaction, ${phase}`;
 }
 
-/** The least processor time of this build over that of 0.1.0. */
-function ratiosOf(figures: Figures): Map<string, number> {
-  const least = (build: string, phase: string, messages: number) =>
-    Math.min(...(figures.get(nameOf(build, phase, messages)) ?? []));
-  const rows = MESSAGES.flatMap((messages) => PHASES.map((phase) => [messages, phase] as const));
-  return new Map(
-    rows.map(([messages, phase]) => {
-      const ratio = least("svc", phase, messages) / least("0.1.0", phase, messages);
-      return [`svc over 0.1.0, ${messages} in a transaction, ${phase}`, ratio];
-    }),
-  );
+interface Ratio {
+  readonly name: string;
+  readonly samples: readonly number[];
 }
 
-function compare(ratios: ReadonlyMap<string, number>): void {
+/** Processor time of this build over that of another, round by round. */
+function ratiosTo(other: string, figures: Figures): Ratio[] {
+  const rows = LOADS.flatMap((each) => PHASES.map((phase) => [each, phase] as const));
+  return rows.map(([each, phase]) => {
+    const theirs = figures.get(nameOf(other, phase, each)) ?? [];
+    const ours = figures.get(nameOf("svc", phase, each)) ?? [];
+    const samples = ours.map((sample, i) => sample / (theirs[i] ?? Number.NaN));
+    return { name: `svc over ${other}, ${each.messages} in a transaction, ${phase}`, samples };
+  });
+}
+
+function compare(ratios: readonly Ratio[]): void {
   const path = join(ROOT, "bench", "results", "guard.json");
   if (!existsSync(path)) throw new Error("nothing is recorded yet: npm run bench -- guard record");
   const { figures }: { figures: { name: string; median: number }[] } = JSON.parse(readFileSync(path, "utf8"));
-  for (const [name, ratio] of ratios) {
+  for (const { name, samples } of ratios) {
     const recorded = figures.find((figure) => figure.name === name)?.median;
+    const ratio = median(samples);
     if (recorded === undefined || ratio <= recorded * TOLERANCE) continue;
     console.log(`FAILED ${name}: ${ratio.toFixed(3)} is more than 5 % above the recorded ${recorded}`);
     process.exitCode = 1;

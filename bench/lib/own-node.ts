@@ -43,16 +43,30 @@ export function loadOf({ messages, transfers }: Transfers, phase: number): Omit<
   return { ...OWN, txs, messages, connections: CONNECTIONS, accounts, sequence: phase * Math.ceil(txs / accounts) };
 }
 
+/** Sends the next load to a node; returns milliseconds of its processor time for a transfer. */
+export type Lap = () => Promise<number>;
+
+/** Starts a node that takes one load after another; `script` calls `loader`. */
+export async function startLaps(
+  fixture: Fixture,
+  start: StartLoaded,
+  { each, script }: { readonly each: Transfers; readonly script: string },
+): Promise<Lap> {
+  const { pid, port } = await start(fixture, ACCOUNTS);
+  let phase = 0;
+  return async () => {
+    const { nodeCpuMs } = await measureSends(script, pid, { ...loadOf(each, phase++), port });
+    return nodeCpuMs / each.transfers;
+  };
+}
+
 /** Milliseconds of processor time of a fresh node for a transfer, in each phase; `script` calls `loader`. */
 export async function cpuOfNode(start: StartLoaded, each: Transfers, script: string): Promise<number[]> {
   const fixture = new Fixture();
   try {
-    const { pid, port } = await start(fixture, ACCOUNTS);
+    const lap = await startLaps(fixture, start, { each, script });
     const taken: number[] = [];
-    for (const phase of PHASES.keys()) {
-      const { nodeCpuMs } = await measureSends(script, pid, { ...loadOf(each, phase), port });
-      taken.push(nodeCpuMs / each.transfers);
-    }
+    for (const _ of PHASES) taken.push(await lap());
     return taken;
   } finally {
     await fixture.close();
