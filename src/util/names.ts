@@ -27,6 +27,15 @@ export const PORTS = {
   net: 8000,
 } as const;
 
+/** Difference between the ports of nodes, and of providers, that share a machine. */
+export const PORT_STEP = 10;
+
+/** The default ports, all shifted. */
+export function shiftedPorts(by: number): Record<keyof typeof PORTS, number> {
+  const shifted = Object.entries(PORTS).map(([name, port]) => [name, port + by]);
+  return Object.fromEntries(shifted);
+}
+
 /** Exit codes; `missing`: a program is not installed that the command runs. */
 export const EXIT = { done: 0, failed: 1, usage: 2, missing: 3, interrupted: 130 } as const;
 

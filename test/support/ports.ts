@@ -7,6 +7,8 @@ import { join } from "node:path";
 const FIRST = 12_000;
 const LAST = 26_000;
 const TRIES = 1000;
+/** Default ports of nodes stay below the range from which Linux assigns. */
+const MOST_OFFSET = 5_000;
 
 /** `SVC_TEST_PORTS` names the folder where test processes with different folders for temporary files have to agree. */
 const claims = process.env.SVC_TEST_PORTS ?? join(tmpdir(), "svc-test-ports");
@@ -30,6 +32,16 @@ export async function freePort(): Promise<number> {
     if (claim(port) && (await canListen(port))) return port;
   }
   throw new Error(`no free port between ${FIRST} and ${LAST}: remove ${claims} if no tests run`);
+}
+
+/** A number to add to all of the given ports, after which they are free ones of this process. Localnets add hundreds. */
+export async function freeOffset(ports: readonly number[]): Promise<number> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const offset = Math.floor(Math.random() * MOST_OFFSET);
+    const shifted = ports.map((port) => port + offset);
+    if (shifted.every(claim) && (await Promise.all(shifted.map(canListen))).every(Boolean)) return offset;
+  }
+  throw new Error(`no free ports above ${ports[0]}: remove ${claims} if no tests run`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { PORTS } from "../../util/index.ts";
+import { type PORTS, shiftedPorts } from "../../util/index.ts";
 import { isFree } from "../../util/servers/index.ts";
 import { commandError, usageError } from "../errors.ts";
 
@@ -20,10 +20,9 @@ export function localnetPorts(offset: number): LocalnetPorts {
   if (offset % STEP !== 0 || offset > MAX_OFFSET) {
     throw usageError(`--port-offset takes a multiple of ${STEP} up to ${MAX_OFFSET}, not ${offset}`);
   }
-  const shifted = Object.fromEntries(Object.entries(PORTS).map(([name, port]) => [name, port + offset]));
   const nodePortFirst = NODE_PORT_FIRST + (offset / STEP) * NODE_PORTS;
   return {
-    ...(shifted as Record<keyof typeof PORTS, number>),
+    ...shiftedPorts(offset),
     nodePortFirst,
     nodePortLast: nodePortFirst + NODE_PORTS - 1,
   };

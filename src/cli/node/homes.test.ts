@@ -131,11 +131,15 @@ describe("testnet", () => {
   const testnet = (...words: string[]) => svc("testnet", "-o", join(home, "net"), "--chain-id", "net-1", ...words);
 
   test("writes the home of a chain with one validator", async () => {
+    const each = join(home, "net", "node0", "svc");
     expect(await testnet("--starting-ip-address", "10.0.0.8")).toMatchObject({
       code: 0,
-      err: "Successfully initialized 1 node directory\n",
+      err: [
+        "Successfully initialized 1 node directory",
+        "Copy each home to its machine, and start the node there:",
+        `10.0.0.8         svc start --home ${each}\n`,
+      ].join("\n"),
     });
-    const each = join(home, "net", "node0", "svc");
     const genesis = JSON.parse(readFileSync(join(each, "config", "genesis.json"), "utf8"));
     expect(genesis).toMatchObject({ chain_id: "net-1", validators: [] });
     const memos = genesis.app_state.genutil.gen_txs.map((tx: { body: { memo: string } }) => tx.body.memo);
@@ -149,9 +153,51 @@ describe("testnet", () => {
     expect(again.err).toContain("genesis.json file already exists");
   });
 
+  test("writes homes for several machines, which name each other", async () => {
+    expect(await testnet("--v", "3", "--starting-ip-address", "10.0.0.254", "--node-dir-prefix", "x")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("10.0.0 has no address for node 2 after 10.0.0.254"),
+    });
+    const { code, err } = await testnet("--v", "3", "--starting-ip-address", "10.0.0.8");
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining("initialized 3 node directories") });
+    const homes = [0, 1, 2].map((i) => join(home, "net", `node${i}`, "svc"));
+    for (const [i, each] of homes.entries())
+      expect(err).toMatch(new RegExp(`^10.0.0.${8 + i} +svc start --engine cometbft --home ${each}$`, "m"));
+    const files = homes.map((each) => readFileSync(join(each, "config", "genesis.json"), "utf8"));
+    expect(new Set(files).size).toBe(1);
+    const { genutil, bank } = JSON.parse(files[0] ?? "").app_state;
+    expect([genutil.gen_txs.length, bank.balances.length]).toEqual([3, 3]);
+    const ids = await Promise.all(
+      homes.map(async (each) => (await runCli(["tendermint", "show-node-id", "--home", each])).out.trim()),
+    );
+    const settings = readSettingsFiles(homes[1] ?? "");
+    expect(settings.get("p2p.persistent_peers")).toBe(`${ids[0]}@10.0.0.8:26656,${ids[2]}@10.0.0.10:26656`);
+    expect(settings.get("p2p.laddr")).toBe("tcp://0.0.0.0:26656");
+    expect(engineKeys(homes[1] ?? "")).toEqual({ "p2p.addr_book_strict": false });
+  });
+
+  test("writes homes for one machine, whose ports differ", async () => {
+    const { code, err } = await testnet("--v", "2", "--single-machine", "--port-offset", "50");
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining("Start each node:\nsvc start") });
+    const [first, second] = [0, 1].map((i) => readSettingsFiles(join(home, "net", `node${i}`, "svc")));
+    expect(second?.get("p2p.persistent_peers")).toMatch(/^[0-9a-f]{40}@127\.0\.0\.1:26706$/);
+    const listeners = [...(first ?? [])].filter(([, value]) => /^tcp:\/\/.*:\d+$/.test(value));
+    expect(listeners.map(([name]) => name).sort()).toEqual([
+      ...["api.address", "grpc.address", "instrumentation.prometheus-listen-addr", "p2p.laddr", "rpc.laddr"],
+    ]);
+    for (const [name, place] of listeners) {
+      const port = Number(/^tcp:\/\/127\.0\.0\.1:(\d+)$/.exec(place)?.[1]);
+      expect(second?.get(name)).toBe(`tcp://127.0.0.1:${port + 10}`);
+    }
+    const keys = { "p2p.addr_book_strict": false, "p2p.allow_duplicate_ip": true };
+    expect(engineKeys(join(home, "net", "node1", "svc"))).toEqual(keys);
+  });
+
   test.each([
     [["--v", "0"], /0 is not above zero/],
-    [["--v", "4"], /a chain of this version has one validator, not 4: nodes do not connect to each other/],
+    [["--v", "101"], /101 is more than 100/],
+    [["--port-offset", "100"], /--port-offset needs --single-machine/],
+    [["--port-offset", "40000", "--single-host"], /--port-offset: 40000 is above 30000/],
     [["--starting-ip-address", "10.0.0"], /10\.0\.0 is not an IPv4 address/],
     [["--node-dir-prefix", "../x"], /takes letters, digits/],
   ])("%j is refused, and nothing is written", async (words, text) => {

@@ -16,6 +16,12 @@ type SettingsFile = (typeof FILES)[number];
 
 /** The table of `config.toml` with keys of CometBFT that have no setting of ours. */
 const PASSED_ON = "cometbft";
+/** Keys of CometBFT's table `p2p`. */
+type PeerKeys = Readonly<Record<string, boolean>>;
+/** For nodes with private addresses: CometBFT keeps them like public ones. */
+export const PRIVATE_NETWORK: PeerKeys = { addr_book_strict: false };
+/** For nodes that share an address. */
+export const ONE_MACHINE: PeerKeys = { ...PRIVATE_NETWORK, allow_duplicate_ip: true };
 const FILE_MODE = 0o600;
 const MAX_BYTES = 1024 * 1024;
 const OF_ENGINE =
@@ -127,10 +133,25 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Writes the files of settings that a home lacks: every setting with its purpose and default. */
-export function writeSettingsFiles(home: string, given: Readonly<Record<string, string>> = {}): void {
-  for (const file of FILES) writeMissing(pathOf(home, file), settingsText(file, given));
+/**
+ * Writes the files of settings that a home lacks: every setting with its purpose, and its default unless a value is given.
+ * The keys are for CometBFT.
+ */
+export function writeSettingsFiles(
+  home: string,
+  given: Readonly<Record<string, string>> = {},
+  keys: PeerKeys = {},
+): void {
+  for (const file of FILES) {
+    const passedOn = file === "config.toml" ? keysText(keys) : "";
+    writeMissing(pathOf(home, file), `${settingsText(file, given)}${passedOn}`);
+  }
   writeMissing(configPath(home), clientText());
+}
+
+function keysText(keys: PeerKeys): string {
+  const lines = Object.entries(keys).map(([name, value]) => `${name} = ${value}\n`);
+  return lines.length === 0 ? "" : `\n# CometBFT gets these keys unchanged.\n[${PASSED_ON}.p2p]\n\n${lines.join("")}`;
 }
 
 function writeMissing(path: string, text: string): void {

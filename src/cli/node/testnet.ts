@@ -1,3 +1,4 @@
+import { copyFileSync } from "node:fs";
 import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
@@ -5,11 +6,21 @@ import {
   addGenesisAccounts,
   collectGenesisTxs,
   homeNodeId,
+  homePaths,
   initHome,
   readGenesisText,
   validateGenesis,
 } from "../../node/index.ts";
-import { DEFAULT_HD_PATH, EXIT, makePrivateDirectory, NATIVE_DENOM, replaceFile } from "../../util/index.ts";
+import {
+  DEFAULT_HD_PATH,
+  EXIT,
+  makePrivateDirectory,
+  NATIVE_DENOM,
+  PORT_STEP,
+  replaceFile,
+  shellWord,
+  shiftedPorts,
+} from "../../util/index.ts";
 import { encodeAddress, printJson } from "../../wire/index.ts";
 import { userPath } from "../command/home.ts";
 import type { CommandInput, Run } from "../command/spec.ts";
@@ -17,60 +28,112 @@ import { keyringOptions } from "../context/context.ts";
 import { cliKeyring } from "../context/keyring.ts";
 import { usageError } from "../errors.ts";
 import { homeKey, makeGenesisTx } from "./gentx.ts";
-import { writeSettingsFiles } from "./settings-files.ts";
+import { ONE_MACHINE, PRIVATE_NETWORK, writeSettingsFiles } from "./settings-files.ts";
 
-/** The engine signs with one key: several homes would each make a chain of their own, with one chain id. */
-const MAX_VALIDATORS = 1;
-const P2P_PORT = 26_656;
+const MAX_VALIDATORS = 100;
+const MAX_PORT_OFFSET = 30_000;
 /** Balance of each operator, and the bonded part. */
 const COINS = 1_000_000_000_000n;
 const BONDED = 100_000_000_000n;
 
-/** The validator of the new chain. */
+/** A validator of the new chain. */
 interface Member {
   readonly name: string;
   readonly home: string;
   readonly ip: string;
+  readonly ports: ReturnType<typeof shiftedPorts>;
 }
 
-/** `testnet`: the home of a new chain, with the key of its operator and its genesis transaction. */
+/** `testnet`: the homes of a new chain, each with the key of its operator; all have one genesis file. */
 export const testnet: Run = async (input) => {
   const { flags, io } = input;
-  const member = memberOf(input);
-  const { name, home } = member;
+  const members = membersOf(input);
+  const [first] = members;
+  if (first === undefined) return EXIT.usage;
   const time = BigInt(Date.now()) * 1_000_000n;
-  initHome({ home, moniker: name, chainId: flags.optional("chain-id"), time });
-  writeSettingsFiles(home, { moniker: name });
-  addGenesisAccounts(home, [{ address: await addKey(input, member), coins: [{ denom: NATIVE_DENOM, amount: COINS }] }]);
+  let chainId = flags.optional("chain-id");
+  for (const { name: moniker, home } of members) chainId = initHome({ home, moniker, chainId, time }).chain_id;
+  writeSettings(members, flags.bool("single-machine"));
+  const accounts = [];
+  for (const member of members)
+    accounts.push({ address: await addKey(input, member), coins: [{ denom: NATIVE_DENOM, amount: COINS }] });
+  addGenesisAccounts(first.home, accounts);
   const directory = join(outputOf(input), "gentxs");
   makePrivateDirectory(directory);
-  await writeGentx(input, member, directory);
-  collectGenesisTxs(home, directory);
-  validateGenesis(readGenesisText(home));
-  io.err("Successfully initialized 1 node directory\n");
+  for (const member of members) await writeGentx(input, { member, first, directory });
+  collectGenesisTxs(first.home, directory);
+  validateGenesis(readGenesisText(first.home));
+  for (const { home } of members.slice(1)) copyFileSync(homePaths(first.home).genesis, homePaths(home).genesis);
+  io.err(`Successfully initialized ${members.length} node ${members.length === 1 ? "directory" : "directories"}\n`);
+  io.err(startText(members, flags.bool("single-machine")));
   return EXIT.done;
 };
 
-function memberOf(input: CommandInput): Member {
+function membersOf(input: CommandInput): Member[] {
   const { flags } = input;
   const count = flags.count("v");
   if (count < 1) throw usageError(`${flags.label("v")}: ${count} is not above zero`);
-  if (count > MAX_VALIDATORS)
-    throw usageError(
-      `${flags.label("v")}: a chain of this version has one validator, not ${count}: nodes do not connect to each other`,
-      "leave it out, or give 1",
-    );
+  if (count > MAX_VALIDATORS) throw usageError(`${flags.label("v")}: ${count} is more than ${MAX_VALIDATORS}`);
   const prefix = flags.text("node-dir-prefix");
   if (!/^[A-Za-z0-9_-]{1,50}$/.test(prefix))
     throw usageError(`${flags.label("node-dir-prefix")} takes letters, digits, - and _`);
-  const ip = flags.text("starting-ip-address");
-  if (!isIPv4(ip)) throw usageError(`${flags.label("starting-ip-address")}: ${ip} is not an IPv4 address`);
-  const name = `${prefix}0`;
-  return { name, home: join(outputOf(input), name, "svc"), ip };
+  const placeOf = places(input);
+  return Array.from({ length: count }, (_, i) => {
+    const name = `${prefix}${i}`;
+    return { name, home: join(outputOf(input), name, "svc"), ...placeOf(i) };
+  });
+}
+
+/** Address and ports of each node: on machines of their own with addresses that follow each other, or on this one. */
+function places({ flags }: CommandInput): (i: number) => Pick<Member, "ip" | "ports"> {
+  const [start, offset] = [flags.text("starting-ip-address"), flags.count("port-offset")];
+  if (!isIPv4(start)) throw usageError(`${flags.label("starting-ip-address")}: ${start} is not an IPv4 address`);
+  if (offset > MAX_PORT_OFFSET)
+    throw usageError(`${flags.label("port-offset")}: ${offset} is above ${MAX_PORT_OFFSET}`);
+  if (flags.bool("single-machine")) return (i) => ({ ip: "127.0.0.1", ports: shiftedPorts(offset + i * PORT_STEP) });
+  if (offset > 0) throw usageError(`${flags.label("port-offset")} needs --single-machine`, "give both, or neither");
+  const [network, last] = [start.slice(0, start.lastIndexOf(".")), Number(start.split(".").at(-1))];
+  return (i) => {
+    const ip = `${network}.${last + i}`;
+    if (!isIPv4(ip))
+      throw usageError(`${flags.label("starting-ip-address")}: ${network} has no address for node ${i} after ${start}`);
+    return { ip, ports: shiftedPorts(0) };
+  };
 }
 
 function outputOf({ flags }: CommandInput): string {
   return resolve(userPath(flags.text("output-dir")));
+}
+
+const peerOf = ({ home, ip, ports }: Member): string => `${homeNodeId(home)}@${ip}:${ports.p2p}`;
+
+/** Each node stays connected to all others. On one machine all listen on loopback, each at its own ports. */
+function writeSettings(members: readonly Member[], isSingleMachine: boolean): void {
+  for (const { name, home, ports } of members) {
+    const others = members.filter((member) => member.home !== home);
+    const given = { moniker: name, "p2p.persistent_peers": others.map(peerOf).join(",") };
+    const at = (port: keyof typeof ports): string => `tcp://127.0.0.1:${ports[port]}`;
+    const listeners = {
+      "p2p.laddr": at("p2p"),
+      "rpc.laddr": at("rpc"),
+      "api.address": at("rest"),
+      "grpc.address": at("grpc"),
+      "instrumentation.prometheus-listen-addr": at("nodeMetrics"),
+    };
+    if (isSingleMachine) writeSettingsFiles(home, { ...given, ...listeners }, ONE_MACHINE);
+    else writeSettingsFiles(home, given, others.length === 0 ? {} : PRIVATE_NETWORK);
+  }
+}
+
+/** The commands that start the nodes. */
+function startText(members: readonly Member[], isSingleMachine: boolean): string {
+  const engine = members.length === 1 ? "" : " --engine cometbft";
+  const lines = members.map(({ home, ip }) => {
+    const command = `svc start${engine} --home ${shellWord(home)}\n`;
+    return isSingleMachine ? command : `${ip.padEnd(15)}  ${command}`;
+  });
+  const what = isSingleMachine ? "Start each node" : "Copy each home to its machine, and start the node there";
+  return `${what}:\n${lines.join("")}`;
 }
 
 function keyringOf({ flags, io }: CommandInput, home: string) {
@@ -86,7 +149,15 @@ async function addKey(input: CommandInput, { name, home }: Pick<Member, "name" |
   return encodeAddress(address);
 }
 
-async function writeGentx(input: CommandInput, { name, home, ip }: Member, directory: string): Promise<void> {
+interface GentxRequest {
+  readonly member: Member;
+  /** Its home has the accounts of all. */
+  readonly first: Member;
+  readonly directory: string;
+}
+
+async function writeGentx(input: CommandInput, { member, first, directory }: GentxRequest): Promise<void> {
+  const { name, home } = member;
   const keyring = keyringOf(input, home);
   const key = await keyring.find(name);
   if (key === undefined) throw new Error(`the keyring of ${home} has the key ${name}`);
@@ -102,11 +173,11 @@ async function writeGentx(input: CommandInput, { name, home, ip }: Member, direc
   };
   const { profile } = input.flags;
   const text = await makeGenesisTx({
-    home,
+    home: first.home,
     profile,
     source: { profile, label: (field) => field, text: (field) => defaults[field] ?? "" },
     signer: { address, publicKey: key.publicKey, sign: (bytes) => keyring.sign(name, bytes) },
-    memo: `${homeNodeId(home)}@${ip}:${P2P_PORT}`,
+    memo: peerOf(member),
   });
   replaceFile(join(directory, `${name}.json`), `${text}\n`, 0o644);
 }

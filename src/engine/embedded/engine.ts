@@ -242,6 +242,6 @@ function checkNobodyAbsent(absent: readonly Validator[]): void {
   if (absent.length === 0) return;
   const keys = absent.length === 1 ? "a validator with another key" : `${absent.length} validators with other keys`;
   throw new SvcError("engine", 7, `the genesis file has ${keys}: this engine signs with the key of its home alone`, {
-    hint: "leave the other validators out: run svc collect-gentxs with this home's own transaction alone, or svc export --for-zero-height --jail-allowed-addrs <operator of this home>",
+    hint: "start it with --engine cometbft, or leave the other validators out: run svc collect-gentxs with this home's own transaction alone, or svc export --for-zero-height --jail-allowed-addrs <operator of this home>",
   });
 }

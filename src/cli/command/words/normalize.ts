@@ -66,6 +66,8 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--reverse",
   "--rie",
   "--signature-only",
+  "--single-host",
+  "--single-machine",
   "--skip-signature-verification",
   "--split",
   "--stdin",
