@@ -32,6 +32,7 @@ const LONGEST = [
   "test/interop/simd-differential.test.ts",
   "test/interop/cometbft-state-sync.test.ts",
   "test/interop/cometbft-network.test.ts",
+  "test/interop/cometbft-localnet.test.ts",
   "test/interop/cometbft.test.ts",
   "test/e2e/host-names.test.ts",
   "test/e2e/engine-docker.test.ts",

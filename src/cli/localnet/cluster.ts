@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { ClusterKind } from "../../provider/index.ts";
 import { errorText, notedSettings, settingReader } from "../../util/index.ts";
 import type { Flags } from "../command/flags.ts";
-import { clusterNodePorts, type LocalnetPorts } from "./ports.ts";
+import { clusterNodePorts, type LocalnetPorts, localnetPorts, type Member } from "./ports.ts";
 import {
   type ContainerEngine,
   engineAt,
@@ -22,8 +22,8 @@ export interface LocalCluster {
   find(): Promise<void>;
   /** Makes the cluster ready for a provider. */
   start(): Promise<void>;
-  /** Flags by which the provider uses it. */
-  flags(ports: LocalnetPorts, portOffset: number): string[];
+  /** Flags by which a provider uses it. */
+  flags(portOffset: number, provider: Member): string[];
   /** Resolves when a service that ended has been started again. */
   settled(): Promise<void>;
   /** Ends a service that was started here. */
@@ -74,10 +74,10 @@ export class GivenCluster implements LocalCluster {
     await installation?.install();
   }
 
-  flags(_: LocalnetPorts, portOffset: number): string[] {
+  flags(portOffset: number, provider: Member): string[] {
     const { kind, places } = this.#place;
     const words = Object.entries(places).flatMap(([name, text]) => [`--${name}`, text]);
-    const ports = ["--cluster-node-port-range", clusterNodePorts(portOffset)];
+    const ports = ["--cluster-node-port-range", clusterNodePorts(portOffset, provider)];
     return ["--cluster", kind.name, ...words, ...ports, ...kind.localnetFlags];
   }
 
@@ -123,8 +123,8 @@ export class LocalEngine implements LocalCluster {
     return { engine, kind };
   }
 
-  flags(ports: LocalnetPorts): string[] {
-    return engineFlags(this.#needEngine().address, ports);
+  flags(portOffset: number, provider: Member): string[] {
+    return engineFlags(this.#needEngine().address, localnetPorts(portOffset, provider));
   }
 
   settled(): Promise<void> {

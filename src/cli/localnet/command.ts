@@ -1,14 +1,18 @@
+import { join } from "node:path";
 import { NODE_SETTINGS } from "../../node/index.ts";
 import { CLUSTER_KINDS } from "../../provider/index.ts";
 import { DEFAULT_TERMS, loadSdlFile } from "../../sdl/index.ts";
 import { readSetting, settingReader } from "../../util/index.ts";
 import { flagSettings } from "../command/flag-settings.ts";
-import { userPath } from "../command/home.ts";
+import type { Flags } from "../command/flags.ts";
+import { userHome, userPath } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
+import { usageError } from "../errors.ts";
 import { chosenKind } from "../provider/run/cluster.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { givenPlace } from "./cluster.ts";
 import { Localnet } from "./localnet.ts";
+import { MAX_MEMBERS } from "./ports.ts";
 
 /** `svc localnet`. */
 export async function localnet({ flags, io }: CommandInput): Promise<number> {
@@ -21,10 +25,14 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   kind.configure(settingReader(flagSettings(flags)));
   const stop = new AbortController();
   const home = flags.optional("home");
+  const validators = flags.optional("validators") === undefined ? undefined : member(flags, "validators");
   const options = {
     portOffset: flags.count("port-offset"),
     blockIntervalMs,
     keep: flags.bool("keep"),
+    validators,
+    providers: member(flags, "providers"),
+    cometbft: { given: flags.optional("cometbft"), home: join(userHome(), ".svc") },
     engineSocket: flags.text("cluster-engine"),
     json: flags.text("output") === "json",
     signal: stop.signal,
@@ -40,4 +48,11 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   } finally {
     wish.forget();
   }
+}
+
+function member(flags: Flags, name: string): number {
+  const count = flags.count(name);
+  if (count < 1 || count > MAX_MEMBERS)
+    throw usageError(`${flags.label(name)} takes 1 to ${MAX_MEMBERS}, not ${count}`);
+  return count;
 }

@@ -6,9 +6,8 @@ import { userPath } from "../command/home.ts";
 import { inArgument } from "../command/in-flag.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { commandError } from "../errors.ts";
-import { defaultLocalnetHome, localnetKeyring, readState } from "./home.ts";
+import { defaultLocalnetHome, keySigner, localnetKeyring, readState } from "./home.ts";
 import { localnetPorts } from "./ports.ts";
-import { keySigner } from "./signer.ts";
 
 const DEFAULT_AMOUNT = `100000000${NATIVE_DENOM}`;
 

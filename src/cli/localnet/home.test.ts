@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { runCli } from "../../../test/cli/run.ts";
 import { createApp } from "../../app/index.ts";
-import { readGenesisText, validateGenesis } from "../../node/index.ts";
+import { homeValidatorKey, readGenesisText, validateGenesis } from "../../node/index.ts";
 import { memoryDatabase } from "../../store/index.ts";
 import { toBase64 } from "../../util/index.ts";
 import {
@@ -14,8 +14,10 @@ import {
   isWholeHome,
   lockLocalnet,
   makeHome,
+  memberHome,
   readState,
   removeHome,
+  validatorsOf,
   writeClientSettings,
   writeState,
 } from "./home.ts";
@@ -43,6 +45,22 @@ test("a home is complete once it was fully made, and only a complete one is remo
   writeFileSync(join(dir, "mine.txt"), "");
   expect(() => removeHome(dir)).toThrow(`${dir} exists and was not made by svc localnet`);
   rmSync(dir, { recursive: true });
+});
+
+test("the homes of several validators have one genesis file, in which all have the same power", async () => {
+  const home = join(mkdtempSync(join(tmpdir(), "svc-localnet-")), "net");
+  await makeHome(home, 1000, 3);
+  expect(validatorsOf(home)).toBe(3);
+  const texts = [0, 1, 2].map((i) => readGenesisText(memberHome(home, "node", i)));
+  expect(new Set(texts).size).toBe(1);
+  const genesis = validateGenesis(texts[0] ?? "");
+  const { validators } = createApp({ database: memoryDatabase() }).initChain(genesis);
+  const sorted = (keys: readonly { readonly pubKey: Uint8Array }[]) => keys.map((key) => toBase64(key.pubKey)).sort();
+  expect(sorted(validators)).toEqual(sorted(genesis.validators));
+  expect(new Set(validators.map(({ power }) => power)).size).toBe(1);
+  const own = [0, 1, 2].map((i) => homeValidatorKey(memberHome(home, "node", i)));
+  expect(sorted(own.map((pubKey) => ({ pubKey })))).toEqual(sorted(genesis.validators));
+  rmSync(dirname(home), { recursive: true });
 });
 
 test("a home whose marker cannot be read is not removed", () => {
@@ -101,9 +119,10 @@ test("a home that was kept once stays kept", async () => {
   const home = mkdtempSync(join(tmpdir(), "svc-localnet-"));
   expect(isKeptHome(home)).toBe(false);
   for (const kept of [false, true]) {
-    writeState(home, { chainId: "c", rpc: "r", netUrl: "n", kept });
+    writeState(home, { chainId: "c", rpc: "r", netUrl: "n", kept, validators: 4 });
     expect(isKeptHome(home)).toBe(kept);
     expect(readState(home, 0).kept).toBe(kept);
+    expect(validatorsOf(home)).toBe(4);
   }
   rmSync(home, { recursive: true });
 });
@@ -127,6 +146,7 @@ test("the summary's faucet command reaches this localnet", () => {
     ca: "/srv/net/authority/ca.crt",
     homeFlags: " --home /srv/net",
     deployments: [],
+    validators: [],
   });
   expect(lines.join("\n")).toContain("svc faucet <address> 100000000utoken --home /srv/net ");
   expect(lines.join("\n")).toContain("curl --cacert /srv/net/authority/ca.crt https://");

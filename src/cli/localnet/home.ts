@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TxSigner } from "../../client/index.ts";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
 import { type Keyring, openKeyring, passphraseFile } from "../../keyring/index.ts";
-import { addGenesisAccounts, addGenesisValidator, defaultAppState, initHome } from "../../node/index.ts";
+import { addGenesisAccounts, addGenesisValidator, defaultAppState, homePaths, initHome } from "../../node/index.ts";
 import {
   assert,
   DEFAULT_HD_PATH,
@@ -18,10 +19,11 @@ import { setConfig } from "../config/edit.ts";
 import { type HomeLock, lockHome } from "../config/home-lock.ts";
 import { findConfigKey } from "../config/keys.ts";
 import { commandError } from "../errors.ts";
+import { ONE_MACHINE, writeSettingsFiles } from "../node/settings-files.ts";
 
 export const LOCALNET_CHAIN_ID = "svc-local-1";
 
-/** Delegation of the account `validator` to the one validator: a tenth of a percent of the supply. */
+/** Delegation of an operator to its validator: a tenth of a percent of the supply. */
 const BONDED = 1_000_000_000_000n;
 
 /** The accounts of a localnet with their initial balances, in the smallest unit. */
@@ -45,6 +47,18 @@ export interface LocalnetState {
   readonly netUrl: string;
   /** Whether the home is kept when the localnet stops. */
   readonly kept: boolean;
+  /** Number of validators of the chain. */
+  readonly validators: number;
+}
+
+/** Names of the nodes, the providers and the keys of validators: the first is `node`, the second `node-2`. */
+export function memberName(kind: "node" | "provider" | "validator", index: number): string {
+  return index === 0 ? kind : `${kind}-${index + 1}`;
+}
+
+/** The first node and the first provider have the home, each further one a folder in it. */
+export function memberHome(home: string, kind: "node" | "provider", index: number): string {
+  return index === 0 ? home : join(home, memberName(kind, index));
 }
 
 /** `~/.svc/localnet`, or with an offset a folder beside it. */
@@ -66,9 +80,9 @@ export function homeFlags(home: string, offset: number): string {
 export function readState(home: string, offset: number): LocalnetState {
   try {
     const state = JSON.parse(readFileText(join(home, MARKER), { maxBytes: MAX_MARKER })) as Partial<LocalnetState>;
-    const { chainId, rpc, netUrl, kept = false } = state;
+    const { chainId, rpc, netUrl, kept = false, validators = 1 } = state;
     if (chainId === undefined || rpc === undefined || netUrl === undefined) throw new Error("never came up");
-    return { chainId, rpc, netUrl, kept };
+    return { chainId, rpc, netUrl, kept, validators };
   } catch {
     throw commandError(`no localnet in ${home}`, {
       hint: `start one with: svc localnet${homeFlags(home, offset)}, or name the home of a running one with --home`,
@@ -78,13 +92,20 @@ export function readState(home: string, offset: number): LocalnetState {
 
 /** Whether a completely made home exists. */
 export function isWholeHome(home: string): boolean {
-  return "chainId" in readMarker(home);
+  return validatorsOf(home) !== undefined;
 }
 
 /** Whether a home exists that outlives the localnets that run in it. */
 export function isKeptHome(home: string): boolean {
   const marker = readMarker(home);
   return "kept" in marker && marker.kept === true;
+}
+
+/** Number of validators of the chain of a home; undefined if the home is not completely made. */
+export function validatorsOf(home: string): number | undefined {
+  const marker = readMarker(home);
+  if (!("chainId" in marker)) return undefined;
+  return "validators" in marker && typeof marker.validators === "number" ? marker.validators : 1;
 }
 
 function readMarker(home: string): object {
@@ -123,28 +144,45 @@ export function localnetKeyring(home: string): Keyring {
   return openKeyring({ backend: "test", dir: home, passphrase: passphraseFile(""), notify: () => {} });
 }
 
+/** A signer for a key of a keyring. */
+export async function keySigner(keyring: Keyring, name: string): Promise<TxSigner> {
+  const key = await keyring.get(name);
+  return {
+    address: encodeAddress(key.address),
+    publicKey: key.publicKey,
+    sign: (bytes) => keyring.sign(key.name, bytes),
+  };
+}
+
+/** Makes a key, unless the keyring has it. Returns its address. */
+export async function makeKey(keyring: Keyring, name: string): Promise<string> {
+  const found = await keyring.find(name);
+  if (found !== undefined) return encodeAddress(found.address);
+  const seed = await mnemonicToSeed(await generateMnemonic());
+  return encodeAddress((await keyring.addLocal(name, await derivePrivateKey(seed, DEFAULT_HD_PATH))).address);
+}
+
 /** Makes keys and chain: every account funded, block-counted parameters scaled to the interval. */
-export async function makeHome(home: string, intervalMs: number): Promise<void> {
+export async function makeHome(home: string, intervalMs: number, validators = 1): Promise<void> {
   makePrivateDirectory(home);
   writeFileSync(join(home, MARKER), "{}\n", { mode: 0o600 });
-  initHome({
-    home,
-    moniker: "localnet",
-    chainId: LOCALNET_CHAIN_ID,
-    appState: shortenVotes(scaleParams(defaultAppState(), intervalMs)),
-  });
+  const appState = shortenVotes(scaleParams(defaultAppState(), intervalMs));
+  const homes = Array.from({ length: validators }, (_, i) => memberHome(home, "node", i));
+  for (const [i, each] of homes.entries())
+    initHome({ home: each, moniker: i === 0 ? "localnet" : `localnet-${i + 1}`, chainId: LOCALNET_CHAIN_ID, appState });
   const keyring = localnetKeyring(home);
+  const funds = homes.slice(1).map((_, i) => [memberName("validator", i + 1), ACCOUNTS.validator] as const);
   const accounts = [];
-  let operator = "";
-  for (const [name, amount] of Object.entries(ACCOUNTS)) {
-    const seed = await mnemonicToSeed(await generateMnemonic());
-    const { address } = await keyring.addLocal(name, await derivePrivateKey(seed, DEFAULT_HD_PATH));
-    accounts.push({ address: encodeAddress(address), coins: [{ denom: NATIVE_DENOM, amount }] });
-    if (name === "validator") operator = encodeAddress(address);
-  }
+  for (const [name, amount] of [...Object.entries(ACCOUNTS), ...funds])
+    accounts.push({ name, address: await makeKey(keyring, name), coins: [{ denom: NATIVE_DENOM, amount }] });
   addGenesisAccounts(home, accounts);
-  addGenesisValidator(home, { operator, bonded: { denom: NATIVE_DENOM, amount: BONDED } });
-  writeFileSync(join(home, MARKER), `${JSON.stringify({ chainId: LOCALNET_CHAIN_ID })}\n`, { mode: 0o600 });
+  const operators = accounts.filter(({ name }) => name.startsWith("validator"));
+  for (const [i, { address: operator }] of operators.entries())
+    addGenesisValidator(home, { operator, bonded: { denom: NATIVE_DENOM, amount: BONDED }, nodeHome: homes[i] });
+  for (const other of homes.slice(1)) copyFileSync(homePaths(home).genesis, homePaths(other).genesis);
+  if (validators > 1)
+    for (const [i, each] of homes.entries()) writeSettingsFiles(each, { moniker: `localnet-${i + 1}` }, ONE_MACHINE);
+  writeFileSync(join(home, MARKER), `${JSON.stringify({ chainId: LOCALNET_CHAIN_ID, validators })}\n`, { mode: 0o600 });
 }
 
 const BLOCK_COUNTED: readonly (readonly [module: string, param: string])[] = [

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockLocalnet } from "./home.ts";
+import { lockLocalnet, writeState } from "./home.ts";
 import { Localnet } from "./localnet.ts";
 import { localnetPorts } from "./ports.ts";
 import { recordProcess } from "./processes/left.ts";
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-function localnet(home = join(root, "net")) {
+function localnet(home = join(root, "net"), validators?: number) {
   const said: string[] = [];
   const engineSocket = join(root, "no-engine.sock");
   const signal = new AbortController().signal;
@@ -30,6 +30,9 @@ function localnet(home = join(root, "net")) {
     portOffset: PORT_OFFSET,
     blockIntervalMs: 1000,
     keep: false,
+    validators,
+    providers: 1,
+    cometbft: { given: undefined, home: root },
     engineSocket,
     json: false,
     signal,
@@ -83,6 +86,14 @@ test("a second start beside a running one says so, and nothing of what the first
   await expect(net.run()).rejects.toThrow(`a localnet is already running in ${home}`);
   expect(said).toEqual([]);
   lock.release();
+});
+
+test("a kept chain keeps its validators: another number is refused before anything is started", async () => {
+  const { net, home, runDir } = localnet(join(root, "net"), 4);
+  mkdirSync(home);
+  writeState(home, { chainId: "c", rpc: "r", netUrl: "n", kept: true, validators: 2 });
+  await expect(net.run()).rejects.toThrow(`the chain kept in ${home} has 2 validators`);
+  expect(existsSync(runDir)).toBe(false);
 });
 
 test("where nothing is left, that is said, and no folder made", async () => {

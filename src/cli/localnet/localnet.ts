@@ -1,22 +1,20 @@
-import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
 import { AUTHORITY } from "../../provider/index.ts";
 import { EXIT, errorText, makePrivateDirectory } from "../../util/index.ts";
 import { trustText } from "../context/trusted-block.ts";
-import { commandError, ExitError } from "../errors.ts";
+import { ExitError } from "../errors.ts";
 import { VERSION } from "../node/version.ts";
-import { providerDir } from "../provider/run/config.ts";
 import type { Io } from "../terminal/io.ts";
-import { SUPERVISED } from "../terminal/signals.ts";
 import { GivenCluster, type GivenPlace, type LocalCluster, LocalEngine } from "./cluster.ts";
-import { type LocalnetPlace, localnetPlace, nodeWords, providerWords } from "./command-lines.ts";
+import { authorityOf, type LocalnetPlace, localnetPlaces, providerWords } from "./command-lines.ts";
 import {
   defaultLocalnetHome,
   homeFlags as flagsOfHome,
   isKeptHome,
   isWholeHome,
+  keySigner,
   LOCALNET_CHAIN_ID,
   localnetKeyring,
   lockLocalnet,
@@ -26,21 +24,21 @@ import {
   writeClientSettings,
   writeState,
 } from "./home.ts";
-import { deployFile, registerProvider } from "./market.ts";
+import { deployFile, fundProviders, registerProvider } from "./market.ts";
+import { LocalnetNodes, type NodesOptions } from "./nodes.ts";
 import { localnetPorts, requireFreePorts } from "./ports.ts";
-import { recordProcess } from "./processes/left.ts";
 import { type NetServer, startNetServer } from "./processes/net-server.ts";
-import { type Child, supervise } from "./processes/processes.ts";
+import { SvcProcesses } from "./processes/svc-processes.ts";
 import {
   endRemains,
   foldersOf,
+  hasProvider,
   type LocalnetFolders,
   recordCluster,
   recordedCluster,
   remainsOf,
   removeContainers,
 } from "./remains.ts";
-import { keySigner } from "./signer.ts";
 import { type LocalnetDeployment, Steps } from "./steps.ts";
 
 export interface LocalnetOptions {
@@ -51,6 +49,9 @@ export interface LocalnetOptions {
   /** Keep chain, keys and volumes for the next start. */
   readonly keep: boolean;
   readonly deploy?: string;
+  readonly validators: NodesOptions["validators"];
+  readonly cometbft: NodesOptions["cometbft"];
+  readonly providers: number;
   readonly engineSocket: string;
   /** A cluster of the user's, in place of the container engine. */
   readonly givenCluster?: GivenPlace;
@@ -59,7 +60,7 @@ export interface LocalnetOptions {
 }
 
 const POLL_MS = 25;
-const START_MS = 60_000;
+const PROVIDER_READY = /provider started/;
 
 /** A chain, a provider and everything they need, on this machine, until it is stopped. */
 export class Localnet {
@@ -68,13 +69,14 @@ export class Localnet {
   readonly #home: string;
   readonly #folders: LocalnetFolders;
   readonly #cluster: LocalCluster;
-  readonly #place: LocalnetPlace;
   readonly #steps: Steps;
+  readonly #processes: SvcProcesses;
   /** A home that was kept once stays kept: a start without the flag loses nothing. */
   #keep: boolean;
   /** Cleanups of started parts, run in reverse order. */
   readonly #cleanups: { readonly what: string; readonly run: () => Promise<void> }[] = [];
-  #children: Child[] = [];
+  readonly #providers: readonly LocalnetPlace[];
+  #nodes: LocalnetNodes | undefined;
   #client: ChainClient | undefined;
   #net: NetServer | undefined;
   #deployments: LocalnetDeployment[] = [];
@@ -84,7 +86,11 @@ export class Localnet {
     this.#io = io;
     this.#home = resolve(options.home ?? defaultLocalnetHome(options.portOffset));
     this.#folders = foldersOf(this.#home);
-    this.#place = localnetPlace(this.#home, localnetPorts(options.portOffset));
+    this.#providers = localnetPlaces(
+      "provider",
+      { home: this.#home, portOffset: options.portOffset },
+      options.providers,
+    );
     this.#keep = options.keep;
     this.#steps = new Steps({
       json: options.json,
@@ -93,7 +99,8 @@ export class Localnet {
     });
     const { runDir } = this.#folders;
     const say = (text: string) => this.#steps.say(text);
-    const { givenCluster, engineSocket } = options;
+    const { givenCluster, engineSocket, signal } = options;
+    this.#processes = new SvcProcesses({ home: this.#home, runDir, isKept: () => this.#keep, signal });
     this.#cluster =
       givenCluster === undefined ? new LocalEngine({ engineSocket, runDir, say }) : new GivenCluster(givenCluster, say);
   }
@@ -142,7 +149,7 @@ export class Localnet {
 
   async #cleanHome(): Promise<void> {
     const isKept = isKeptHome(this.#home);
-    if (recordedCluster(this.#folders.runDir) === undefined && existsSync(providerDir(this.#home))) {
+    if (recordedCluster(this.#folders.runDir) === undefined && hasProvider(this.#home)) {
       this.#onStop("container engine", () => this.#cluster.stop());
       await this.#cluster.find();
     }
@@ -152,12 +159,17 @@ export class Localnet {
 
   async #start(): Promise<void> {
     const { signal } = this.#options;
+    requireLocalnetHome(this.#home);
+    const [home, processes, steps] = [this.#home, this.#processes, this.#steps];
+    const nodes = new LocalnetNodes({ ...this.#options, home, processes, steps });
+    this.#nodes = nodes;
+    const providers = this.#providers.length;
     const stages: readonly (readonly [name: string, stage: () => Promise<void>])[] = [
-      [this.#cluster.readyText, () => this.#startCluster()],
-      ["chain home created", () => this.#makeHome()],
-      ["node up", () => this.#startNode()],
-      ["provider registered", () => this.#register()],
-      ["provider up", () => this.#startProvider()],
+      [this.#cluster.readyText, () => this.#startCluster(nodes.count)],
+      ["chain home created", () => this.#makeHome(nodes.count)],
+      [nodes.count === 1 ? "node up" : `${nodes.count} nodes up`, () => this.#startNodes(nodes)],
+      [providers === 1 ? "provider registered" : `${providers} providers registered`, () => this.#register()],
+      [providers === 1 ? "provider up" : `${providers} providers up`, () => this.#startProviders()],
       ["network files served", () => this.#startNet()],
     ];
     for (const [name, stage] of stages) {
@@ -167,13 +179,12 @@ export class Localnet {
     if (this.#options.deploy !== undefined) await this.#deploy(this.#options.deploy);
   }
 
-  async #startCluster(): Promise<void> {
-    requireLocalnetHome(this.#home);
+  async #startCluster(validators: number): Promise<void> {
     const remains = remainsOf(this.#folders);
     await this.#claim(() => {
       if (remains.length > 0) this.#steps.say(`removing what an earlier localnet left: ${remains.join(", ")}`);
     });
-    await requireFreePorts(this.#options.portOffset);
+    await requireFreePorts(this.#options.portOffset, { validators, providers: this.#providers.length });
     this.#onStop("container engine", () => this.#cluster.stop());
     await this.#cluster.start();
   }
@@ -192,7 +203,7 @@ export class Localnet {
     await endRemains(this.#folders);
   }
 
-  async #makeHome(): Promise<void> {
+  async #makeHome(validators: number): Promise<void> {
     if (isKeptHome(this.#home)) {
       this.#keep = true;
       this.#steps.say(`continuing the localnet kept in ${this.#home} (remove that folder to start over)`);
@@ -202,15 +213,15 @@ export class Localnet {
     if (!this.#keep) this.#onStop("home", async () => this.#removeHome());
     if (isNew) {
       removeHome(this.#home);
-      await makeHome(this.#home, this.#options.blockIntervalMs);
+      await makeHome(this.#home, this.#options.blockIntervalMs, validators);
     }
-    writeClientSettings(this.#home, this.#place.rpcUrl);
+    writeClientSettings(this.#home, this.#rpc);
   }
 
   /** Removes the containers of an earlier localnet from where it had them. */
   async #removeEarlier(what: "containers" | "data"): Promise<void> {
     const recorded = recordedCluster(this.#folders.runDir);
-    if (recorded === undefined && !existsSync(providerDir(this.#home))) return;
+    if (recorded === undefined && !hasProvider(this.#home)) return;
     await removeContainers(this.#folders, recorded ?? this.#cluster.record, what);
   }
 
@@ -219,11 +230,10 @@ export class Localnet {
     if (recordedCluster(this.#folders.runDir) === undefined) removeHome(this.#home);
   }
 
-  async #startNode(): Promise<void> {
-    const node = this.#spawn("node", nodeWords(this.#place, this.#options.blockIntervalMs));
-    // Only our own node's output counts: if the port is taken, another program would answer.
-    await this.#ready(node, /^node ready/);
-    const client = new ChainClient(this.#place.rpcUrl);
+  async #startNodes(nodes: LocalnetNodes): Promise<void> {
+    this.#onStop("nodes", () => nodes.stop());
+    await nodes.start();
+    const client = new ChainClient(this.#rpc);
     this.#client = client;
     this.#onStop("client", async () => client.close());
     // Transactions need the first block: accounts exist from then on.
@@ -234,88 +244,89 @@ export class Localnet {
   }
 
   async #register(): Promise<void> {
-    const signer = await keySigner(localnetKeyring(this.#home), "provider");
-    const hostUri = `https://localhost:${this.#place.ports.gateway}`;
-    await registerProvider({ client: this.#needClient(), signer, home: this.#home, hostUri });
+    const client = this.#needClient();
+    const [, ...further] = this.#providers.map(({ name }) => name);
+    if (further.length > 0) await fundProviders(client, this.#home, further);
+    const registrations = this.#providers.map(async ({ name, home, ports }) => {
+      makePrivateDirectory(home);
+      const signer = await keySigner(localnetKeyring(this.#home), name);
+      await registerProvider({ client, signer, home, hostUri: `https://localhost:${ports.gateway}` });
+    });
+    await Promise.all(registrations);
   }
 
-  async #startProvider(): Promise<void> {
-    recordCluster(this.#folders.runDir, this.#cluster.record);
+  /** The first makes the authority of all. */
+  async #startProviders(): Promise<void> {
+    recordCluster(this.#folders.runDir, this.#clusterRecord);
     this.#onStop("containers", () => this.#removeContainers());
-    const flags = this.#cluster.flags(this.#place.ports, this.#options.portOffset);
-    const child = this.#spawn("provider", providerWords(this.#place, flags));
+    this.#onStop("providers", () => this.#processes.stop(this.#providers.map(({ name }) => name)));
+    const [first, ...further] = this.#providers;
+    if (first !== undefined) await this.#startProvider(first);
+    await Promise.all(further.map((provider) => this.#startProvider(provider)));
+  }
+
+  async #startProvider(provider: LocalnetPlace): Promise<void> {
+    const flags = this.#cluster.flags(this.#options.portOffset, provider);
+    const words = providerWords(provider, { home: this.#home, rpc: this.#rpc }, flags);
+    const child = this.#processes.start(provider.name, words);
     // Printed before the first bid: a user without root should not wait for bids.
     void child.waitFor(/this provider does not bid/).then(
       (line) => this.#steps.say(obstacleText(line)),
       () => {},
     );
-    await this.#ready(child, /provider started/);
+    await this.#processes.ready(child, PROVIDER_READY);
+  }
+
+  get #clusterRecord() {
+    return { ...this.#cluster.record, providers: `${this.#providers.length}` };
   }
 
   async #removeContainers(): Promise<void> {
     await this.#cluster.settled();
-    await removeContainers(this.#folders, this.#cluster.record, this.#keep ? "containers" : "data");
-  }
-
-  /** Waits for the line by which a process says that it serves. */
-  async #ready(child: Child, line: RegExp): Promise<void> {
-    const { signal } = this.#options;
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
-    const tooLate = new Promise<"too late">((resolve) => {
-      patience.addEventListener("abort", () => resolve("too late"), { once: true });
-    });
-    const outcome = await Promise.race([child.waitFor(line), tooLate]);
-    signal.throwIfAborted();
-    if (outcome !== "too late") return;
-    const hint = `see ${this.#savedLog(child.name)}`;
-    throw commandError(`the ${child.name} did not start within ${START_MS / 1000} s`, { hint });
+    await removeContainers(this.#folders, this.#clusterRecord, this.#keep ? "containers" : "data");
   }
 
   async #startNet(): Promise<void> {
     const trustedBlock = () => trustText(this.#home);
-    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes: [this.#place.rpcUrl], trustedBlock };
-    const net = await startNetServer(this.#place.ports.net, files);
+    const rpcNodes = this.#needNodes().addresses.map(({ rpc }) => rpc);
+    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes, trustedBlock };
+    const net = await startNetServer(localnetPorts(this.#options.portOffset).net, files);
     this.#net = net;
     this.#onStop("network files", () => net.close());
-    const addresses = { rpc: this.#place.rpcUrl, netUrl: net.url };
-    writeState(this.#home, { chainId: LOCALNET_CHAIN_ID, ...addresses, kept: this.#keep });
+    const addresses = { rpc: this.#rpc, netUrl: net.url };
+    const validators = rpcNodes.length;
+    writeState(this.#home, { chainId: LOCALNET_CHAIN_ID, ...addresses, kept: this.#keep, validators });
   }
 
   async #deploy(file: string): Promise<void> {
     const { signal } = this.#options;
-    this.#deployments = [
-      await deployFile({ file, home: this.#home, node: this.#place.rpcUrl, signal, steps: this.#steps }),
-    ];
+    this.#deployments = [await deployFile({ file, home: this.#home, node: this.#rpc, signal, steps: this.#steps })];
   }
 
   #tellReady(): void {
     const { json, portOffset } = this.#options;
     const homeFlags = flagsOfHome(this.#home, portOffset);
+    const nodes = this.#needNodes();
     const ready = {
-      rpc: this.#place.rpcUrl,
-      rest: this.#place.restUrl,
-      grpc: this.#place.grpcAddress,
+      ...this.#addresses,
       net_url: this.#net?.url ?? null,
       home: this.#home,
-      ca: join(this.#place.authority, AUTHORITY.certificate),
+      ca: join(authorityOf(this.#home), AUTHORITY.certificate),
+      validators: nodes.describe(),
     };
     if (json) this.#io.out(`${JSON.stringify({ type: "ready", ...ready, deployments: this.#deployments })}\n`);
     else this.#steps.summary({ ...ready, homeFlags, deployments: this.#deployments });
   }
 
-  /** A node or provider that ends unexpectedly ends the localnet with an error. */
+  /** A process that ends unexpectedly ends the localnet with an error; one of several nodes is started again. */
   async #untilStopped(): Promise<void> {
     const { signal } = this.#options;
-    const stopped = new Promise<undefined>((resolve) => {
-      if (signal.aborted) resolve(undefined);
-      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    const stopped = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    const ends = this.#children.map(async (child) => ({ child, how: await child.ended }));
-    const end = await Promise.race([stopped, ...ends]);
-    if (end === undefined) return;
-    const { name, lastWords } = end.child;
-    const words = lastWords === "" ? "" : `: ${lastWords}`;
-    throw commandError(`the ${name} ended unexpectedly (${end.how})${words}`, { hint: `see ${this.#savedLog(name)}` });
+    const providers = this.#providers.map(({ name }) => this.#processes.untilEnd(name));
+    await Promise.race([stopped, ...providers, this.#needNodes().untilEnd()]);
   }
 
   /** Stops in reverse order; a step that fails is reported and does not stop the others. */
@@ -328,38 +339,24 @@ export class Localnet {
     this.#steps.say(`Hint: containers stay; the next start removes them, or: ${this.#cleanCommand}`);
   }
 
-  #spawn(name: string, args: readonly string[]): Child {
-    const main = process.argv[1] ?? "";
-    const child = spawn(process.execPath, [main, ...args], {
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-      detached: true,
-      env: { ...process.env, [SUPERVISED]: "1" },
-    });
-    if (child.pid !== undefined) recordProcess(this.#folders.runDir, { name, pid: child.pid });
-    const supervised = supervise(name, child, this.#logFile(name));
-    this.#children.push(supervised);
-    this.#onStop(name, () => {
-      this.#children = this.#children.filter((each) => each !== supervised);
-      return supervised.stop();
-    });
-    return supervised;
-  }
-
   #onStop(what: string, run: () => Promise<void>): void {
     this.#cleanups.push({ what, run });
   }
 
-  #logFile(name: string): string {
-    return join(this.#home, `${name}.log`);
+  /** The first node's, which commands and providers use. */
+  get #addresses() {
+    const [first] = this.#needNodes().addresses;
+    if (first === undefined) throw new Error("a localnet has a node");
+    return first;
   }
 
-  /** The log of a process that failed, in a place that survives the removal of the home. */
-  #savedLog(name: string): string {
-    const file = this.#logFile(name);
-    if (this.#keep || !existsSync(file)) return file;
-    const saved = `${this.#home}-${name}.log`;
-    copyFileSync(file, saved);
-    return saved;
+  get #rpc(): string {
+    return this.#addresses.rpc;
+  }
+
+  #needNodes(): LocalnetNodes {
+    if (this.#nodes === undefined) throw new Error("no node is planned");
+    return this.#nodes;
   }
 
   get #cleanCommand(): string {

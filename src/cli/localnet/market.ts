@@ -2,17 +2,37 @@ import { issueCertificate } from "../../certs/index.ts";
 import { type ChainClient, marketReader, sendTx, type TxSigner } from "../../client/index.ts";
 import type { DeployReporter } from "../../tenant/index.ts";
 import { deploy } from "../../tenant/node/index.ts";
-import { DEC_ONE } from "../../util/index.ts";
+import { DEC_ONE, NATIVE_DENOM } from "../../util/index.ts";
+import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { MsgCreateCertificateSchema } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { MsgCreateProviderSchema } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../wire/index.ts";
 import { commandError } from "../errors.ts";
-import { localnetKeyring } from "./home.ts";
-import { keySigner } from "./signer.ts";
+import { ACCOUNTS, keySigner, localnetKeyring, makeKey } from "./home.ts";
 import type { LocalnetDeployment, Steps } from "./steps.ts";
 
 /** Storage that the localnet's provider offers: one kind of persistent storage per class. */
 const STORAGE_CLASSES = ["default", "beta1", "beta2", "beta3"];
+
+/** Gas is free in a localnet; the estimate gets a margin, because blocks are made meanwhile. */
+const TX_OPTIONS = { gas: "auto", gasAdjustment: DEC_ONE + DEC_ONE / 2n } as const;
+
+/** Gives the accounts of further providers their money. */
+export async function fundProviders(client: ChainClient, home: string, names: readonly string[]): Promise<void> {
+  const keyring = localnetKeyring(home);
+  const addresses = await Promise.all(names.map((name) => makeKey(keyring, name)));
+  const faucet = await keySigner(keyring, "faucet");
+  const balances = await Promise.all(
+    addresses.map((address) => client.query.call(BankQuery.method.balance, { address, denom: NATIVE_DENOM })),
+  );
+  const poor = addresses.filter((_, i) => BigInt(balances[i]?.balance?.amount ?? 0) === 0n);
+  if (poor.length === 0) return;
+  const amount = [{ denom: NATIVE_DENOM, amount: `${ACCOUNTS.provider}` }];
+  const sends = poor.map((toAddress) => packAny(MsgSendSchema, { fromAddress: faucet.address, toAddress, amount }));
+  const { code, rawLog } = await sendTx(client, faucet, sends, TX_OPTIONS);
+  if (code !== 0) throw commandError(`the faucet could not send: ${rawLog}`);
+}
 
 export interface Registration {
   readonly client: ChainClient;
@@ -43,7 +63,7 @@ export async function registerProvider({ client, signer, home, hostUri }: Regist
         pubkey: certificate.pubkey,
       }),
     ],
-    { gas: "auto", gasAdjustment: 1_300_000_000_000_000_000n },
+    TX_OPTIONS,
   );
   if (code !== 0) throw commandError(`the provider could not be registered: ${rawLog}`);
 }
@@ -63,9 +83,6 @@ interface DeployFileRequest {
   readonly signal: AbortSignal;
   readonly steps: Steps;
 }
-
-/** Gas is free in a localnet; the estimate gets a margin, because blocks are made meanwhile. */
-const TX_OPTIONS = { gas: "auto", gasAdjustment: DEC_ONE + DEC_ONE / 2n } as const;
 
 /** Deploys a file as alice and waits until it answers. */
 export async function deployFile({ file, home, node, signal, steps }: DeployFileRequest): Promise<LocalnetDeployment> {

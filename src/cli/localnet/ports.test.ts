@@ -14,6 +14,14 @@ test.each([
   expect(clusterNodePorts(offset)).toBe(ports);
 });
 
+test("nodes and providers of one localnet have other ports, and share its node ports", () => {
+  const [first, third] = [0, 2].map((index) => localnetPorts(200, { index, count: 3 }));
+  expect(third).toMatchObject({ rpc: 26_877, p2p: 26_876, gateway: 8_663, ingressHttp: 8_300 });
+  expect(first).toMatchObject({ rpc: 26_857, nodePortFirst: 32_000, nodePortLast: 32_332 });
+  expect(third).toMatchObject({ nodePortFirst: 32_666, nodePortLast: 32_998 });
+  expect(clusterNodePorts(100, { index: 1, count: 2 })).toBe("30118-30156");
+});
+
 test("a port that is taken is named, with an offset at which none is", async () => {
   const offset = await freeOffset();
   const server = createServer();
@@ -22,6 +30,12 @@ test("a port that is taken is named, with an offset at which none is", async () 
     const text = `port ${localnetPorts(offset).gateway}, needed for the provider's gateway, is used by another program`;
     const hint = expect.stringMatching(/^stop it, or use other ports: --port-offset \d+00$/);
     await expect(requireFreePorts(offset)).rejects.toMatchObject({ message: text, hint });
+    const peer = localnetPorts(offset, { index: 1, count: 2 }).p2p;
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(peer, "127.0.0.1", resolve));
+    const network = requireFreePorts(offset, { validators: 2, providers: 0 });
+    await expect(network).rejects.toThrow(`port ${peer}, needed for other nodes (2), is used by another program`);
+    await new Promise((resolve) => other.close(resolve));
   } finally {
     await new Promise((resolve) => server.close(resolve));
   }

@@ -4,10 +4,10 @@ import { CLUSTER_KINDS, type ClusterDriver, endPlane, hasPlane } from "../../pro
 import { notedSettings, readFileText, replaceFile, settingReader, shellWord } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 import { providerDir } from "../provider/run/config.ts";
-import { isKeptHome, localnetKeyring } from "./home.ts";
+import { isKeptHome, keySigner, localnetKeyring, memberHome, memberName } from "./home.ts";
+import { MAX_MEMBERS } from "./ports.ts";
 import { engineAt, startPodman } from "./processes/container-engine.ts";
 import { endLeftProcesses, leftProcesses, serviceSocket } from "./processes/left.ts";
-import { keySigner } from "./signer.ts";
 
 /** Containers of a localnet hold nothing worth a long shutdown. */
 const STOP_GRACE_MS = 1000;
@@ -15,7 +15,10 @@ const STOP_GRACE_MS = 1000;
 const RECORD = "cluster.json";
 const MAX_RECORD = 64 * 1024;
 
-/** The cluster of a localnet: `engine` is a socket and `kind` its engine, or else the places of the kind of cluster, by their flags. */
+/**
+ * The cluster of a localnet: `engine` is a socket and `kind` its engine, or else the places of the kind of cluster, by their
+ * flags; and the number of providers.
+ */
 export type ClusterRecord = Readonly<Record<string, string>>;
 
 /** The folders of a localnet. */
@@ -43,10 +46,30 @@ export function recordedCluster(runDir: string): ClusterRecord | undefined {
   return Object.fromEntries(Object.entries(record).map(([name, text]) => [name, String(text)]));
 }
 
+interface ProviderHome {
+  /** Name of its key. */
+  readonly name: string;
+  readonly home: string;
+}
+
+/** The providers of a localnet that may have containers or a data plane: all of the record, and all with a home. */
+function providersOf(home: string, { providers = "1" }: ClusterRecord = {}): ProviderHome[] {
+  return Array.from({ length: MAX_MEMBERS }, (_, i) => ({
+    name: memberName("provider", i),
+    home: memberHome(home, "provider", i),
+  })).filter((provider, i) => i < Number(providers) || existsSync(provider.home));
+}
+
+/** Whether a provider of the home has begun. */
+export function hasProvider(home: string): boolean {
+  return providersOf(home).some((provider) => existsSync(providerDir(provider.home)));
+}
+
 /** Remains of a localnet: names for people, in the order of their removal. */
 export function remainsOf({ home, runDir }: LocalnetFolders): readonly string[] {
   const processes = leftProcesses(runDir).map(({ name, pid }) => `${name} (process ${pid})`);
-  const plane = hasPlane(providerDir(home)) ? ["data plane"] : [];
+  const hasPlanes = providersOf(home).some((provider) => hasPlane(providerDir(provider.home)));
+  const plane = hasPlanes ? ["data plane"] : [];
   const containers = recordedCluster(runDir) === undefined ? [] : ["containers of its leases"];
   const folders = [home, runDir].filter((folder) => existsSync(folder) && !(folder === home && isKeptHome(home)));
   return [...processes.toReversed(), ...plane, ...containers, ...folders];
@@ -56,7 +79,7 @@ export function remainsOf({ home, runDir }: LocalnetFolders): readonly string[] 
 export async function endRemains({ home, runDir }: LocalnetFolders): Promise<void> {
   // The provider and the node may still be ending by themselves.
   await endLeftProcesses(runDir);
-  await endPlane(providerDir(home));
+  for (const provider of providersOf(home)) await endPlane(providerDir(provider.home));
 }
 
 /**
@@ -69,12 +92,14 @@ export async function removeContainers(
   what: "containers" | "data",
 ): Promise<void> {
   const isHomeGone = !existsSync(home);
-  await endPlane(providerDir(home));
-  const { driver, close } = await openCluster({ home, runDir }, cluster);
+  const { open, close } = await openCluster({ home, runDir }, cluster);
   try {
-    await (what === "containers" ? driver.suspend() : driver.purge());
+    for (const provider of providersOf(home, cluster)) {
+      await endPlane(providerDir(provider.home));
+      const driver = await open(provider);
+      await (what === "containers" ? driver.suspend() : driver.purge()).finally(() => driver.close());
+    }
   } finally {
-    await driver.close();
     await close();
   }
   rmSync(join(runDir, RECORD), { force: true });
@@ -83,23 +108,27 @@ export async function removeContainers(
 }
 
 interface OpenCluster {
-  readonly driver: ClusterDriver;
+  /** The driver of a provider. */
+  open(provider: ProviderHome): Promise<ClusterDriver>;
   /** Ends an engine that was started for it. */
   close(): Promise<void>;
 }
 
-async function openCluster(folders: LocalnetFolders, record: ClusterRecord): Promise<OpenCluster> {
-  const settings = { stateDir: providerDir(folders.home), stopGraceMs: STOP_GRACE_MS };
+async function openCluster({ home, runDir }: LocalnetFolders, record: ClusterRecord): Promise<OpenCluster> {
+  const settingsOf = (provider: ProviderHome) => ({ stateDir: providerDir(provider.home), stopGraceMs: STOP_GRACE_MS });
   const kind = CLUSTER_KINDS.find(({ places }) => Object.values(places).some(({ name }) => name in record));
   if (kind !== undefined) {
-    // The provider of the home, which may belong to a stopped localnet.
-    const { address: provider } = await keySigner(localnetKeyring(folders.home), "provider");
     const cluster = kind.configure(settingReader(notedSettings(record)));
     const { address } = await cluster.find();
-    return { driver: await cluster.open({ ...settings, provider, address }), close: async () => {} };
+    const open = async (each: ProviderHome) => {
+      // The provider of the home, which may belong to a stopped localnet.
+      const { address: provider } = await keySigner(localnetKeyring(home), each.name);
+      return cluster.open({ ...settingsOf(each), provider, address });
+    };
+    return { open, close: async () => {} };
   }
-  const { address, close } = await answeringEngine(folders.runDir, record);
-  return { driver: await engineAt(address).open({ ...settings, address }), close };
+  const { address, close } = await answeringEngine(runDir, record);
+  return { open: (each) => engineAt(address).open({ ...settingsOf(each), address }), close };
 }
 
 /** Podman's containers are there without the service that made them, so any other one removes them. */

@@ -19,9 +19,16 @@ const OUTPUT_FLAG = {
 
 const LOCALNET: CommandSpec = {
   name: "localnet",
-  summary: "Run a chain and a provider on this machine, until Ctrl-C",
+  summary: "Run a chain and providers on this machine, until Ctrl-C",
   flags: [
     { name: "deploy", value: "<file>", summary: "deploy this file when everything is up" },
+    {
+      name: "validators",
+      value: "<n>",
+      summary: "validators, each a node; several need CometBFT (default: 1, or as many as the kept chain has)",
+    },
+    { name: "providers", value: "<n>", summary: "providers of containers", default: "1" },
+    { ...NODE_SETTINGS.cometbft, summary: "program of CometBFT (default: that of PATH, or of svc engine install)" },
     OFFSET_FLAG,
     { ...NODE_SETTINGS.blockInterval, summary: "time between blocks", default: "1s" },
     { name: "keep", summary: "keep chain, keys and volumes for the next start" },

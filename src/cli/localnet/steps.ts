@@ -15,6 +15,15 @@ export interface LocalnetDeployment {
   readonly ports: readonly PortResult[];
 }
 
+/** A node of the localnet. */
+export interface LocalnetValidator {
+  readonly rpc: string;
+  /** How other nodes reach it, `id@host:port`; null for the only one. */
+  readonly p2p: string | null;
+  readonly pid: number | null;
+  readonly home: string;
+}
+
 export interface Summary {
   readonly rpc: string;
   readonly rest: string;
@@ -26,6 +35,7 @@ export interface Summary {
   /** Flags by which `svc faucet` finds the home. */
   readonly homeFlags: string;
   readonly deployments: readonly LocalnetDeployment[];
+  readonly validators: readonly LocalnetValidator[];
 }
 
 const WAITING_MS = 10_000;
@@ -64,8 +74,14 @@ export class Steps {
     else this.say(`${name.padEnd(28)} ${(rounded / 1000).toFixed(2).padStart(6)} s`);
   }
 
+  /** A process that has taken the place of another. */
+  restarted(name: string, pid: number): void {
+    if (this.#options.json) this.#options.out(JSON.stringify({ type: "restarted", name, pid }));
+    else this.say(`the ${name} is up again (process ${pid})`);
+  }
+
   /** Addresses and commands for the user. */
-  summary({ rpc, rest, grpc, net_url: netUrl, home, ca, homeFlags, deployments }: Summary): void {
+  summary({ rpc, rest, grpc, net_url: netUrl, home, ca, homeFlags, deployments, validators }: Summary): void {
     const { out } = this.#options;
     const total = (performance.now() - this.#begun) / 1000;
     this.say(`${"all up".padEnd(28)} ${total.toFixed(2).padStart(6)} s`);
@@ -74,6 +90,8 @@ export class Steps {
     out(`REST     ${rest}`);
     out(`gRPC     ${grpc}`);
     out(`Network  ${netUrl}`);
+    for (const [i, node] of validators.slice(1).entries())
+      out(`Node ${i + 2}   ${node.rpc}   (process ${node.pid}, home ${node.home})`);
     out(`Home     ${home}   (keys faucet, alice, bob, provider, validator; --keyring-backend test)`);
     out(`Use it   export SVC_HOME=${shellWord(home)}   (commands find its keys and its node)`);
     out(`Tokens   svc faucet <address> 100000000utoken${homeFlags}   (100 ${DISPLAY_DENOM})`);

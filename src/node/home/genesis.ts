@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { genesisProblems, standardModules } from "../../app/index.ts";
 import { moduleAddress } from "../../crypto/index.ts";
-import { BlockStore, type Genesis, parseGenesis } from "../../engine/index.ts";
+import { BlockStore, type Genesis, genesisToJson, parseGenesis } from "../../engine/index.ts";
 import { readAccountAny, scheduleProblem, type VestingSchedule, vestingAny } from "../../modules/auth/index.ts";
 import { openLmdb } from "../../store/index.ts";
 import {
   decFromInt,
+  equalBytes,
   errorText,
   fileSize,
   formatCoin,
@@ -149,15 +150,17 @@ export interface GenesisValidator {
   /** bech32, an account of the genesis file. */
   readonly operator: string;
   readonly bonded: IntCoin;
+  /** Home of its node; the one with the genesis file when it is left out. */
+  readonly nodeHome?: string | undefined;
 }
 
 /** Parts of rewards, in the digits of a decimal. */
 const COMMISSION = { rate: `${parseDec("0.1")}`, maxRate: `${parseDec("0.2")}`, maxChangeRate: `${parseDec("0.01")}` };
 
-/** Makes the key that the home's genesis file names a validator of the chain, with a delegation of its operator. */
-export function addGenesisValidator(home: string, { operator, bonded }: GenesisValidator): void {
+/** Makes the key of a node a validator of the chain of the home's genesis file, with a delegation of its operator. */
+export function addGenesisValidator(home: string, { operator, bonded, nodeHome = home }: GenesisValidator): void {
   const genesis = validateGenesis(readGenesisText(home));
-  const [signer] = genesis.validators;
+  const [signer] = parseGenesis(readGenesisText(nodeHome)).validators;
   const json: JsonObject & { app_state: JsonObject } = JSON.parse(readGenesisText(home));
   const bank = fromJson(BankStateSchema, json.app_state.bank ?? {});
   const staking = fromJson(StakingStateSchema, json.app_state.staking ?? {});
@@ -182,7 +185,12 @@ export function addGenesisValidator(home: string, { operator, bonded }: GenesisV
     create(DelegationSchema, { delegatorAddress: operator, validatorAddress: operatorAddress, shares: `${shares}` }),
   );
   const changed = { bank: toJson(BankStateSchema, bank), staking: toJson(StakingStateSchema, staking) };
-  writeGenesis(home, { ...json, app_state: { ...json.app_state, ...changed } });
+  const isKnown = genesis.validators.some(({ pubKey }) => equalBytes(pubKey, signer.pubKey));
+  const { validators } = genesisToJson({
+    ...genesis,
+    validators: [...genesis.validators, ...(isKnown ? [] : [signer])],
+  });
+  writeGenesis(home, { ...json, validators, app_state: { ...json.app_state, ...changed } });
 }
 
 function moveToPool(bank: BankState, operator: string, { denom, amount }: IntCoin): void {
@@ -191,7 +199,10 @@ function moveToPool(bank: BankState, operator: string, { denom, amount }: IntCoi
     throw nodeErrors.invalidGenesis(`${operator} must have more than ${amount}${denom} to operate a validator`);
   held.amount = (BigInt(held.amount) - amount).toString();
   const address = encodeAddress(moduleAddress("not_bonded_tokens_pool"));
-  bank.balances.push(create(BalanceSchema, { address, coins: [{ denom, amount: amount.toString() }] }));
+  const pool = bank.balances.find((balance) => balance.address === address);
+  const pooled = pool?.coins.find((coin) => coin.denom === denom);
+  if (pooled !== undefined) pooled.amount = (BigInt(pooled.amount) + amount).toString();
+  else bank.balances.push(create(BalanceSchema, { address, coins: [{ denom, amount: amount.toString() }] }));
 }
 
 /** Throws when the chain of a home has begun: its genesis file must not change. */

@@ -216,6 +216,8 @@ function deployRows({ A, none, root, file }: TestHome): readonly Row[] {
     [["localnet", "--port-offset", "x"], 2, "--port-offset"],
     [["localnet", "--port-offset", "99900"], 2, "--port-offset"],
     [["localnet", "--block-interval", "1ms"], 2, "--block-interval"],
+    [["localnet", "--validators", "0"], 2, "--validators takes 1 to 10, not 0"],
+    [["localnet", "--providers", "11"], 2, "--providers takes 1 to 10, not 11"],
     [["localnet", "--clusterconfig", none], 1, "--clusterconfig"],
     [["localnet", "--kubeconfig", "package.json", "--cluster-engine", "x"], 2, "cannot be used together"],
     [["localnet", "--deploy", none], 1, "cannot read the deployment file"],
