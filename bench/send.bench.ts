@@ -9,14 +9,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlockResult, NO_VOTERS } from "../src/abci/index.ts";
+import { DEFAULT_CONSENSUS_PARAMS, type FinalizeBlockResult, NO_VOTERS, type TxResult } from "../src/abci/index.ts";
 import { createApp, moduleSet, type SvcApplication } from "../src/app/index.ts";
 import type { ExecutedBlock } from "../src/engine/embedded/blocks/block-records.ts";
 import { BlockReader } from "../src/engine/embedded/blocks/block-store.ts";
+import { EncodedTxResult } from "../src/engine/embedded/blocks/codec.ts";
 import { txHash } from "../src/engine/embedded/blocks/hashes.ts";
 import { txWrites } from "../src/engine/embedded/blocks/tx-rows.ts";
 import { NO_COMMIT } from "../src/engine/embedded/blocks/types.ts";
-import { TxIndex } from "../src/engine/embedded/index/tx-index.ts";
+import { IndexedTerms, TxIndex } from "../src/engine/embedded/index/tx-index.ts";
 import { type Database, memoryDatabase, openLmdb } from "../src/store/index.ts";
 import { signTx, type TestKey, testKey } from "../src/testing/index.ts";
 import { MsgSendSchema } from "../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -71,19 +72,31 @@ function bench(title: string, database: Database, keys: readonly TestKey[], txs:
     idle.run("recheck", () => {
       for (const tx of batch) must(app.checkTx({ tx, kind: "recheck" }));
     });
-    const results = block(app, height, batch, meter);
+    const terms = new IndexedTerms();
+    const results = block(app, height, batch, meter, terms);
     meter.run("result rows", () => txWrites(height, batch, results.txResults));
     const hashes = batch.map(txHash);
     // The index reads no more of a block.
     const header = { ...results, block: { header: { height } }, commit: NO_COMMIT } as unknown as ExecutedBlock;
-    meter.run("index rows", () => index.writes(header, hashes));
+    meter.run("index rows", () => index.writes(header, hashes, terms));
   }
   meter.print(title, sends);
   idle.print(`${title}, one empty block between`, sends);
 }
 
-function block(app: SvcApplication, height: bigint, txs: readonly Uint8Array[], meter: Meter): FinalizeBlockResult {
-  const request = { ...NO_VOTERS, txs, height, time: height, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
+function block(
+  app: SvcApplication,
+  height: bigint,
+  txs: readonly Uint8Array[],
+  meter: Meter,
+  terms = new IndexedTerms(),
+): FinalizeBlockResult {
+  const keep = (result: TxResult, index: number) => {
+    terms.add(result.events, index);
+    return new EncodedTxResult(result);
+  };
+  const place = { height, time: height, proposer: new Uint8Array(20), hash: new Uint8Array(32) };
+  const request = { ...NO_VOTERS, ...place, txs, keep };
   const results = meter.run("finalizeBlock", () => app.finalizeBlock(request));
   for (const result of results.txResults) must(result);
   meter.run("commit", () => app.commit());

@@ -1,3 +1,5 @@
+import type { TxResult } from "./results.ts";
+
 /** A validator in votes and evidence. */
 export interface VotingValidator {
   /** 20 bytes. */
@@ -65,7 +67,7 @@ export interface ProcessProposal extends BlockPlace {
   readonly hash: Uint8Array;
 }
 
-export interface FinalizeBlock extends BlockPlace {
-  readonly txs: readonly Uint8Array[];
-  readonly hash: Uint8Array;
+export interface FinalizeBlock extends ProcessProposal {
+  /** Takes each result as soon as its transaction is executed, and returns the one to list; lists all unchanged if left out. */
+  readonly keep?: (result: TxResult, index: number) => TxResult;
 }

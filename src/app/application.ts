@@ -304,7 +304,10 @@ export class SvcApplication implements Application {
     beginBlock(ctx, this.modules);
     const env = { block, stores };
     const gas = new BlockGas(this.#maxGas);
-    const txResults = txs.map((tx) => this.#runner.deliver(env, tx, gas));
+    const txResults = txs.map((tx, index) => {
+      const result = this.#runner.deliver(env, tx, gas);
+      return request.keep?.(result, index) ?? result;
+    });
     const validatorUpdates = endBlock(ctx, this.#endBlockers);
     const params = this.#options.set.consensus.params(ctx);
     const isChanged = this.#params === undefined || !equalConsensusParams(params, this.#params);

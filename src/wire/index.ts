@@ -8,7 +8,14 @@ export * from "./address.ts";
 export * from "./any.ts";
 export * from "./blocks/index.ts";
 export * from "./bounded.ts";
-export { decodeMessage, decodeStrictly, encodeMessage, MAX_MESSAGE_DEPTH, wireErrors } from "./codec/index.ts";
+export {
+  BackwardWriter,
+  decodeMessage,
+  decodeStrictly,
+  encodeMessage,
+  MAX_MESSAGE_DEPTH,
+  wireErrors,
+} from "./codec/index.ts";
 export * from "./errors/index.ts";
 export * from "./ics23/index.ts";
 export * from "./ids.ts";

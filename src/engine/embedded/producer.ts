@@ -5,6 +5,7 @@ import {
   type ConsensusParams,
   type FinalizeBlockResult,
   MAX_BLOCK_BYTES,
+  type TxResult,
   type VoteInfo,
 } from "../../abci/index.ts";
 import type { Database, Write } from "../../store/index.ts";
@@ -19,7 +20,7 @@ import {
   paramsWrite,
   replayWrite,
 } from "./blocks/block-store.ts";
-import { encodeBlock } from "./blocks/codec.ts";
+import { EncodedTxResult, encodeBlock } from "./blocks/codec.ts";
 import {
   blockIdFor,
   commitHash,
@@ -43,7 +44,7 @@ import {
 import { applyUpdates, setWrites, type ValidatorSets, validatorOf } from "./blocks/validator-sets.ts";
 import { verifyCommit } from "./blocks/vote.ts";
 import type { CommittedBlock } from "./events.ts";
-import type { TxIndex } from "./index/tx-index.ts";
+import { IndexedTerms, type TxIndex } from "./index/tx-index.ts";
 import type { Mempool } from "./mempool/mempool.ts";
 import { OldBlocks, type Retention, retainHeight } from "./retain.ts";
 import { nanoseconds } from "./schedule.ts";
@@ -173,12 +174,13 @@ export class Producer {
     const encoded = encodeBlock(block);
     const commit = votes ?? this.#sign(block.header, blockIdFor(block.header, encoded));
     tell("signed");
-    const result = this.#execute(block, commit.blockId);
+    const terms = new IndexedTerms();
+    const result = this.#execute(block, commit.blockId, terms);
     tell("executed");
     const executed = { ...result, block, commit, size: encoded.length };
     const { txResults } = executed;
     const sets = applyUpdates(this.#next, result.validatorUpdates);
-    const brought = [...blockWrites(executed), ...index.writes(executed, txHashes)];
+    const brought = [...blockWrites(executed), ...index.writes(executed, txHashes, terms)];
     const { base, writes } = this.#oldBlocks.writes(this.#retained(block.header.height), brought.length);
     tell("encoded");
     const touched = app.commit([...brought, ...this.#chainWrites(executed, sets), ...writes]);
@@ -320,9 +322,14 @@ export class Producer {
     };
   }
 
-  #execute(block: Block, blockId: BlockId): FinalizeBlockResult {
+  /** Encodes each result, and notes its terms of the index, before the next transaction is executed. */
+  #execute(block: Block, blockId: BlockId, terms: IndexedTerms): FinalizeBlockResult {
     const { height, time } = block.header;
-    const request = { ...this.#place(height, time), txs: block.txs, hash: blockId.hash };
+    const keep = (result: TxResult, index: number) => {
+      terms.add(result.events, index);
+      return new EncodedTxResult(result);
+    };
+    const request = { ...this.#place(height, time), txs: block.txs, hash: blockId.hash, keep };
     const result = this.#parts.app.finalizeBlock(request);
     if (result.txResults.length !== block.txs.length) {
       throw new Error(`the application gave ${result.txResults.length} results for ${block.txs.length} transactions`);

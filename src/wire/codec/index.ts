@@ -8,6 +8,7 @@ export { type DecodeRules, emptyMessage, MAX_MESSAGE_DEPTH } from "./decode.ts";
 export { encodeMessage } from "./encode.ts";
 export { wireErrors } from "./errors.ts";
 export { LENGTH_DELIMITED, WireReader } from "./reader.ts";
+export { BackwardWriter } from "./writer.ts";
 
 /**
  * Reads a message as liberally as the format allows: skips unknown fields, and takes the last value of a repeated

@@ -59,17 +59,27 @@ export class BackwardWriter {
   }
 
   string(value: string): void {
+    if (this.#ascii(value)) return;
+    if (LONE_SURROGATE.test(value)) throw new Error("the text is not valid Unicode");
+    this.bytes(utf8.encode(value));
+  }
+
+  /** Text that may be cut in the middle of a character, whose half becomes U+FFFD. */
+  cutString(value: string): void {
+    if (!this.#ascii(value)) this.bytes(utf8.encode(value));
+  }
+
+  /** Whether the text was ASCII and is written. */
+  #ascii(value: string): boolean {
     this.#reserve(value.length);
     let at = this.#position;
     for (let i = value.length - 1; i >= 0; i--) {
       const code = value.charCodeAt(i);
-      if (code > 0x7f) {
-        this.#wideString(value);
-        return;
-      }
+      if (code > 0x7f) return false;
       this.#buffer[--at] = code;
     }
     this.#position = at;
+    return true;
   }
 
   /** A copy of the written bytes; the writer is empty again. */
@@ -82,11 +92,6 @@ export class BackwardWriter {
   reset(): void {
     if (this.#buffer.length > KEPT_SIZE) this.#buffer = new Uint8Array(INITIAL_SIZE);
     this.#position = this.#buffer.length;
-  }
-
-  #wideString(value: string): void {
-    if (LONE_SURROGATE.test(value)) throw new Error("the text is not valid Unicode");
-    this.bytes(utf8.encode(value));
   }
 
   #reserve(size: number): void {

@@ -79,10 +79,10 @@ export class KvApplication implements Application {
     return true;
   }
 
-  finalizeBlock({ txs, height }: FinalizeBlock): FinalizeBlockResult {
+  finalizeBlock({ txs, height, keep = (result) => result }: FinalizeBlock): FinalizeBlockResult {
     this.#pending = [];
     this.#touched = new Set();
-    const txResults = txs.map((tx) => this.#execute(tx, height));
+    const txResults = txs.map((tx, index) => keep(this.#execute(tx, height), index));
     const hash = sha256(concatBytes(this.#hash, ...txs));
     this.#finalized = { height, hash };
     const events = [{ type: "kv", attributes: [{ key: "count", value: String(txs.length), index: true }] }];

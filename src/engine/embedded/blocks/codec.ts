@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { WireType } from "@bufbuild/protobuf/wire";
 import type { AppEvent, TxResult, ValidatorUpdate } from "../../../abci/index.ts";
 import {
   type Event,
@@ -17,7 +17,7 @@ import {
   type Header as HeaderMessage,
   HeaderSchema,
 } from "../../../wire/gen/comet/v1/types_pb.js";
-import { blockIdMessage, commitSigMessage, timeOf, timestampOf } from "../../../wire/index.ts";
+import { BackwardWriter, blockIdMessage, commitSigMessage, timeOf, timestampOf } from "../../../wire/index.ts";
 import { BLOCK_PROTOCOL, type Block, type BlockId, type Commit, type CommitSig, type Header } from "./types.ts";
 
 export { blockIdMessage } from "../../../wire/index.ts";
@@ -86,36 +86,96 @@ export function encodeBlock(block: Block): Uint8Array {
   return toBinary(BlockSchema, blockMessage(block));
 }
 
-/**
- * The bytes of an `ExecTxResult`. Results are the largest rows of a block, so they are written without its messages, and
- * one after the other by the same writer.
- */
-export function encodeTxResult(result: TxResult, writer = new BinaryWriter()): Uint8Array {
-  const { code, data, log, gasWanted, gasUsed, events, codespace } = result;
-  if (code !== 0) writer.tag(1, WireType.Varint).uint32(code);
-  if (data.length > 0) writer.tag(2, WireType.LengthDelimited).bytes(data);
-  if (log !== undefined && log !== "") writer.tag(3, WireType.LengthDelimited).string(log);
-  if (gasWanted !== 0n) writer.tag(5, WireType.Varint).int64(gasWanted);
-  if (gasUsed !== 0n) writer.tag(6, WireType.Varint).int64(gasUsed);
-  for (const event of events) writeEvent(writer.tag(7, WireType.LengthDelimited).fork(), event).join();
-  if (codespace !== "") writer.tag(8, WireType.LengthDelimited).string(codespace);
+const writer = new BackwardWriter();
+
+/** The bytes of an `ExecTxResult`. Results are the largest rows of a block, so they are written without its messages. */
+export function encodeTxResult({ code, data, log, gasWanted, gasUsed, events, codespace }: TxResult): Uint8Array {
+  writeText(8, codespace);
+  for (let i = events.length - 1; i >= 0; i--) writeEvent(events[i]);
+  writeInt64(6, gasUsed);
+  writeInt64(5, gasWanted);
+  writeText(3, log ?? "");
+  if (data.length > 0) {
+    writer.bytes(data);
+    writeTag(2, data.length);
+  }
+  if (code !== 0) {
+    writer.uint32(code);
+    writer.uint32(8);
+  }
   return writer.finish();
 }
 
-function writeEvent(writer: BinaryWriter, { type, attributes }: AppEvent): BinaryWriter {
-  if (type !== "") writer.tag(1, WireType.LengthDelimited).string(type);
-  for (const { key, value, index } of attributes) {
-    writer.tag(2, WireType.LengthDelimited).fork();
-    if (key !== "") writer.tag(1, WireType.LengthDelimited).string(key);
-    if (value !== "") writer.tag(2, WireType.LengthDelimited).string(value);
-    if (index) writer.tag(3, WireType.Varint).bool(index);
-    writer.join();
+function writeEvent(event: AppEvent | undefined): void {
+  const before = writer.written;
+  const { type = "", attributes = [] } = event ?? {};
+  for (let i = attributes.length - 1; i >= 0; i--) writeAttribute(attributes[i]);
+  writeText(1, type);
+  writeTag(7, writer.written - before);
+}
+
+function writeAttribute(attribute: AppEvent["attributes"][number] | undefined): void {
+  const before = writer.written;
+  const { key = "", value = "", index = false } = attribute ?? {};
+  if (index) {
+    writer.uint32(1);
+    writer.uint32(24);
   }
-  return writer;
+  writeText(2, value);
+  writeText(1, key);
+  writeTag(2, writer.written - before);
+}
+
+/** The tag and the length of content that is written already. */
+function writeTag(field: number, length: number): void {
+  writer.uint32(length);
+  writer.uint32(field * 8 + WireType.LengthDelimited);
+}
+
+function writeText(field: number, text: string): void {
+  if (text === "") return;
+  const before = writer.written;
+  writer.cutString(text);
+  writeTag(field, writer.written - before);
+}
+
+function writeInt64(field: number, value: bigint): void {
+  if (value === 0n) return;
+  writer.uint64(BigInt.asUintN(64, value));
+  writer.uint32(field * 8);
 }
 
 export function decodeTxResult(bytes: Uint8Array): TxResult {
   return txResultOf(fromBinary(ExecTxResultSchema, bytes));
+}
+
+/**
+ * A result that is kept as its bytes while its block is made: the events of a full block are a million objects, which would
+ * outlive many collections of garbage.
+ */
+export class EncodedTxResult implements TxResult {
+  readonly code: number;
+  readonly codespace: string;
+  readonly data: Uint8Array;
+  readonly log: string | undefined;
+  readonly gasWanted: bigint;
+  readonly gasUsed: bigint;
+  readonly bytes: Uint8Array;
+
+  constructor(result: TxResult) {
+    this.code = result.code;
+    this.codespace = result.codespace;
+    this.data = result.data;
+    this.log = result.log;
+    this.gasWanted = result.gasWanted;
+    this.gasUsed = result.gasUsed;
+    this.bytes = encodeTxResult(result);
+  }
+
+  /** Read from the bytes each time. */
+  get events(): readonly AppEvent[] {
+    return decodeTxResult(this.bytes).events;
+  }
 }
 
 /** Results of successes are stored without a log, which follows from their events. */

@@ -2,9 +2,10 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type { ConsensusParams, TxResult } from "../../../abci/index.ts";
 import { sha256 } from "../../../crypto/index.ts";
 import { equalBytes } from "../../../util/index.ts";
-import { ExecTxResultSchema } from "../../../wire/gen/comet/v1/abci_pb.js";
 import { HashedParamsSchema } from "../../../wire/gen/comet/v1/types_pb.js";
 import { type BlockId, type Header, headerHash, merkleRoot, type PartSetHeader } from "../../../wire/index.ts";
+
+import { encodeTxResult } from "./codec.ts";
 
 export { commitHash, headerHash, validatorsHash } from "../../../wire/index.ts";
 
@@ -33,7 +34,7 @@ export function resultsHash(results: readonly TxResult[]): Uint8Array {
 }
 
 function deterministicResult({ code, data, gasWanted, gasUsed }: TxResult): Uint8Array {
-  return toBinary(ExecTxResultSchema, create(ExecTxResultSchema, { code, data, gasWanted, gasUsed }));
+  return encodeTxResult({ code, codespace: "", data, log: undefined, gasWanted, gasUsed, events: [] });
 }
 
 /** Whether a block accuses a validator. */

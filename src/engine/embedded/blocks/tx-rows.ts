@@ -2,7 +2,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { TxResult } from "../../../abci/index.ts";
 import { type Database, deflatedTable, firstEntry, type Range, type Write } from "../../../store/index.ts";
 import { bytesToUint64, uint64ToBytes } from "../../../util/index.ts";
-import { decodeTxResult, encodeTxResult } from "./codec.ts";
+import { decodeTxResult, EncodedTxResult, encodeTxResult } from "./codec.ts";
 
 /**
  * Height (8 bytes), index (4 bytes) -> transactions of a block from this index on, in groups so that one is read
@@ -28,11 +28,10 @@ export function txWrites(height: bigint, txs: readonly Uint8Array[], results: re
   const writes: Write[] = [];
   let group: { readonly txs: Uint8Array[]; readonly results: Uint8Array[] } = { txs: [], results: [] };
   let bytes = 0;
-  const writer = new BinaryWriter();
   for (const [i, tx] of txs.entries()) {
     const result = results[i];
     if (result === undefined) throw new Error(`transaction ${i} has no result`);
-    const encoded = encodeTxResult(result, writer);
+    const encoded = result instanceof EncodedTxResult ? result.bytes : encodeTxResult(result);
     group.txs.push(tx);
     group.results.push(encoded);
     bytes += encoded.length;

@@ -1,4 +1,4 @@
-import type { AppEvent } from "../../../abci/index.ts";
+import type { AppEvent, TxResult } from "../../../abci/index.ts";
 import type { Database, Write } from "../../../store/index.ts";
 import { append, equalBytes } from "../../../util/index.ts";
 import type { ExecutedBlock } from "../blocks/block-records.ts";
@@ -59,7 +59,7 @@ export class TxReader {
     const record = this.#blocks.record(height);
     if (record === undefined) return [];
     const txs = this.#blocks.txs(height);
-    const terms = blockTerms({ events: record.events, txResults: txs.map(({ result }) => result) });
+    const terms = blockTerms(record.events, termsOf(txs.map(({ result }) => result)));
     const writes: Write[] = [{ table: BLOCK_HASHES, key: shortHash(record.commit.blockId.hash), value: null }];
     for (const { tx } of txs) writes.push({ table: TX_HASHES, key: shortHash(txHash(tx)), value: null });
     append(writes, this.postings.removals(height, terms));
@@ -98,8 +98,8 @@ export class TxIndex extends TxReader {
     this.#written = postings;
   }
 
-  /** The writes for a block; `hashes` are the hashes of its transactions. */
-  writes(executed: ExecutedBlock, hashes: readonly Uint8Array[]): Write[] {
+  /** The writes for a block; `hashes` are the hashes of its transactions, `txs` the terms of their results. */
+  writes(executed: ExecutedBlock, hashes: readonly Uint8Array[], txs = termsOf(executed.txResults)): Write[] {
     const { height } = executed.block.header;
     const writes: Write[] = [
       { table: BLOCK_HASHES, key: shortHash(executed.commit.blockId.hash), value: encodePlace(height, 0) },
@@ -107,7 +107,7 @@ export class TxIndex extends TxReader {
     for (const [i, hash] of hashes.entries()) {
       writes.push({ table: TX_HASHES, key: shortHash(hash), value: encodePlace(height, i) });
     }
-    append(writes, this.#written.writes(height, blockTerms(executed)));
+    append(writes, this.#written.writes(height, blockTerms(executed.events, txs)));
     return writes;
   }
 
@@ -117,13 +117,17 @@ export class TxIndex extends TxReader {
   }
 }
 
+function termsOf(results: readonly TxResult[]): IndexedTerms {
+  const terms = new IndexedTerms();
+  for (const [i, { events }] of results.entries()) terms.add(events, i);
+  return terms;
+}
+
 /** Every indexed attribute of a block's transactions and of the block itself, with the transactions it occurs in. */
-function blockTerms({ events, txResults }: Pick<ExecutedBlock, "events" | "txResults">): Term[] {
+function blockTerms(events: readonly AppEvent[], txs: IndexedTerms): Term[] {
   const terms: Term[] = [];
-  const txs = new Attributes();
-  for (const [i, result] of txResults.entries()) txs.add(result.events, i);
   for (const [key, value, indexes] of txs.all()) terms.push([termText("tx", key, value), indexes]);
-  const own = new Attributes();
+  const own = new IndexedTerms();
   own.add(events, 0);
   for (const [key, value] of own.all()) terms.push([termText("block", key, value), []]);
   return terms;
@@ -133,7 +137,7 @@ function blockTerms({ events, txResults }: Pick<ExecutedBlock, "events" | "txRes
 type Places = Map<string | undefined, number[]>;
 
 /** Indexed attributes with the transactions that they occur in. Most occur often, so each has one text for all places. */
-class Attributes {
+export class IndexedTerms {
   readonly #texts = new Map<string, Places>();
   readonly #types = new Map<string, Map<string, Places>>();
 
