@@ -407,6 +407,7 @@ export class SvcApplication implements Application {
     return {
       consensusParams: this.#options.set.consensus.params(ctx),
       appState: exportModules(ctx, this.modules),
+      voters: votersOf(this.modules, ctx),
     };
   }
 
@@ -516,14 +517,14 @@ export interface ExportedState {
   /** Parameters of the next block. */
   readonly consensusParams: ConsensusParams;
   readonly appState: JsonObject;
+  /** Voters of a chain that begins with the state; empty if the modules have none. */
+  readonly voters: readonly ValidatorUpdate[];
 }
 
 /** The state with which another chain begins at its first block. */
 export interface RestartState extends ExportedState {
   /** The modules' voters, before any were jailed for the new chain. */
   readonly before: readonly ValidatorUpdate[];
-  /** Voters of the new chain. */
-  readonly voters: readonly ValidatorUpdate[];
 }
 
 function votersOf(modules: readonly Module[], ctx: Context): ValidatorUpdate[] {

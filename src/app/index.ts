@@ -1,5 +1,5 @@
 export { createApp, moduleSet, standardModules } from "./app.ts";
-export { type ApplicationOptions, type RestartState, SvcApplication } from "./application.ts";
+export { type ApplicationOptions, type ExportedState, type RestartState, SvcApplication } from "./application.ts";
 export { genesisProblems, RefusedGenesisTx } from "./genesis.ts";
 export { CONSENSUS, holdsLastBlock, withoutRecords } from "./lastblock.ts";
 export { type BaseKeepers, type ModuleSet, storeNames } from "./module-set.ts";

@@ -54,5 +54,10 @@ export const nodeErrors = defineErrors("node", {
     "add --state-sync.trust-height and --state-sync.trust-hash: svc query block on a node that you trust shows both",
   ],
   notHere: [25, "state sync fetches snapshots with CometBFT", "add --engine cometbft"],
+  unsigned: [
+    26,
+    "these validators vote in this state, and this node does not sign for them",
+    "name the validators that stay, with --for-zero-height --jail-allowed-addrs; all others are jailed",
+  ],
   badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

@@ -163,6 +163,13 @@ describe("a validator whose key is in another home", { timeout: 180_000 }, () =>
     const unjail = ["tx", "slashing", "unjail", "--from", "operator", "-b", "block", "-y", "-o", "json"];
     expect(await refused(second, ...unjail, "--chain-id", CHAIN)).toMatch(/validator not jailed/);
     await running.stop();
+    for (const how of [[], ["--for-zero-height"]])
+      expect(await refused(first, "export", ...how)).toMatch(
+        /: svcvalcons1\w+: these validators vote in this state, and this node does not sign for them$/,
+      );
+    const both = `${operators[first]},${operators[second]}`;
+    const network = JSON.parse(await must(first, "export", "--for-zero-height", "--jail-allowed-addrs", both));
+    expect(network.validators).toMatchObject([{ power: "25" }, { power: "20" }]);
     running = await start(first);
     await running.node.line(/^W.*reported as absent.*svc export --for-zero-height --jail-allowed-addrs/);
     await waitFor(async () => (await validators(first)).two.jailed, "the absent validator in jail");

@@ -33,6 +33,7 @@ const LONGEST = [
   "test/interop/cometbft-state-sync.test.ts",
   "test/interop/cometbft-network.test.ts",
   "test/interop/cometbft-localnet.test.ts",
+  "test/interop/cometbft-continues.test.ts",
   "test/interop/cometbft.test.ts",
   "test/e2e/host-names.test.ts",
   "test/e2e/engine-docker.test.ts",
