@@ -66,6 +66,15 @@ const PARTS = {
     files: ["test/kill/localnet.test.ts"],
     env: { SVC_TEST_LOCALNET_KILLS: 30, SVC_TEST_SEED: seed },
   },
+  /**
+   * Four validators under CometBFT, each killed 25 times in turn while twenty sends a second come in: no acknowledged send is lost, all
+   * blocks are equal, and a deployment answers all the time.
+   */
+  network: {
+    project: "e2e",
+    files: ["test/interop/cometbft-localnet.test.ts"],
+    env: { SVC_TEST_NETWORK_KILLS: 100, SVC_TEST_SEED: seed },
+  },
   /** A chain that begins with a million accounts. */
   genesis: {
     project: "e2e",

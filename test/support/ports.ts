@@ -9,6 +9,8 @@ const LAST = 26_000;
 const TRIES = 1000;
 /** Default ports of nodes stay below the range from which Linux assigns. */
 const MOST_OFFSET = 5_000;
+/** Some localnets of tests have other offsets, always the same. */
+const LOCALNET_OFFSETS = { first: 500, count: 15 } as const;
 
 /** `SVC_TEST_PORTS` names the folder where test processes with different folders for temporary files have to agree. */
 const claims = process.env.SVC_TEST_PORTS ?? join(tmpdir(), "svc-test-ports");
@@ -34,10 +36,20 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${FIRST} and ${LAST}: remove ${claims} if no tests run`);
 }
 
-/** A number to add to all of the given ports, after which they are free ones of this process. Localnets add hundreds. */
-export async function freeOffset(ports: readonly number[]): Promise<number> {
+/** A number to add to all of the given ports, after which they are free ones of this process. */
+export function freeOffset(ports: readonly number[]): Promise<number> {
+  return firstFree(ports, () => Math.floor(Math.random() * MOST_OFFSET));
+}
+
+/** The same for a localnet, which adds hundreds. */
+export function freeLocalnetOffset(ports: readonly number[]): Promise<number> {
+  const { first, count } = LOCALNET_OFFSETS;
+  return firstFree(ports, () => first + 100 * Math.floor(Math.random() * count));
+}
+
+async function firstFree(ports: readonly number[], propose: () => number): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const offset = Math.floor(Math.random() * MOST_OFFSET);
+    const offset = propose();
     const shifted = ports.map((port) => port + offset);
     if (shifted.every(claim) && (await Promise.all(shifted.map(canListen))).every(Boolean)) return offset;
   }
