@@ -36,6 +36,7 @@ describe("the settings of a node", () => {
         },
         signerLaddr: "",
         doubleSignCheckHeight: 0,
+        stateSync: { rpcServers: [], trustHeight: 0, trustHash: "", trustPeriodMs: 1_209_600_000 },
       },
       minGasPrices: [{ denom: "utoken", amount: 2_500_000_000_000_000n }],
       haltHeight: 0n,
