@@ -72,6 +72,7 @@ const SLOW = [
   "src/node/rest/server.test.ts",
   "src/node/rpc/{hostile,server,websocket}.test.ts",
   "src/node/serving/reading/budget.test.ts",
+  "src/node/engines/follow.test.ts",
   "src/node/snapshots/{snapshots,state-sync}.test.ts",
   "src/provider/cluster/docker/api/api.test.ts",
   "src/provider/cluster/docker/images/{collect,images,refused}.test.ts",

@@ -35,5 +35,15 @@ export const engineErrors = defineErrors("engine", {
     "leave it out of [cometbft]; svc start --help lists its flags",
   ],
   refused: [15, "CometBFT refuses the request"],
+  otherBlock: [
+    17,
+    "a block does not follow the state of this home",
+    "if its node runs another version, run svc rollback and start that one here; a chain of several validators needs --engine cometbft",
+  ],
+  severalValidators: [
+    18,
+    "the chain has several validators",
+    "join it with --engine cometbft: a node follows chains of one validator alone",
+  ],
   notBuilt: [10, "CometBFT could not be built", "read Go's messages above; the build needs the Go module proxy"],
 });

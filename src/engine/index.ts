@@ -9,6 +9,7 @@ export {
   installProgram,
   TESTED_VERSION,
 } from "./cometbft/program.ts";
+export { mempoolRefusal } from "./cometbft/rpc.ts";
 export {
   type CometKeys,
   type CometPaths,
@@ -33,9 +34,9 @@ export {
   encodeSigned,
   type SignedBlock,
 } from "./embedded/blocks/block-records.ts";
-export { AHEAD_TABLE, aheadWrite, BlockReader, BlockStore } from "./embedded/blocks/block-store.ts";
+export { AHEAD_TABLE, aheadWrite, BlockReader, BlockStore, behindWrite } from "./embedded/blocks/block-store.ts";
 export { blockIdMessage, blockMessage, encodeBlock } from "./embedded/blocks/codec.ts";
-export { hasEvidence, headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
+export { dataHash, hasEvidence, headerHash, txHash, validatorsHash } from "./embedded/blocks/hashes.ts";
 export { formatRfc3339, formatSeconds, parseRfc3339 } from "./embedded/blocks/time.ts";
 export type { ExecutedTx } from "./embedded/blocks/tx-rows.ts";
 export {

@@ -22,6 +22,7 @@ describe("the settings of a node", () => {
       engine: {
         kind: "embedded",
         others: {},
+        follow: undefined,
         program: undefined,
         isChild: true,
         abci: undefined,

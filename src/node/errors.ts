@@ -59,5 +59,10 @@ export const nodeErrors = defineErrors("node", {
     "these validators vote in this state, and this node does not sign for them",
     "name the validators that stay, with --for-zero-height --jail-allowed-addrs; all others are jailed",
   ],
+  cannotFollow: [
+    27,
+    "--follow executes the blocks of a chain of one validator",
+    "leave out --engine cometbft, which fetches blocks from its peers, or leave out --follow",
+  ],
   badVesting: [16, "the locked coins of the account are invalid", "correct the amounts and times"],
 });

@@ -13,6 +13,7 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
   moniker: ["one", "moniker"],
   "block-interval": ["7s", "blockInterval"],
   engine: ["cometbft", "engine.kind"],
+  follow: ["a.example:7", "engine.follow"],
   cometbft: ["/opt/cometbft", "engine.program"],
   "with-cometbft": ["false", "engine.isChild"],
   proxy_app: ["unix:///run/abci.sock", "engine.abci", "engine.abci.path"],

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { evidenceJson, readSignedHeader, readValidators, type Source } from "../../light/index.ts";
+import { evidenceJson, readSignedHeader, readValidators, type SignedHeader, type Source } from "../../light/index.ts";
+import { fromBase64 } from "../../util/index.ts";
 import type { Validator } from "../../wire/index.ts";
 import { integer, readAnswer } from "../chain/answers.ts";
 import { clientErrors, RpcError } from "../errors.ts";
@@ -10,10 +11,19 @@ const PER_PAGE = 100;
 const MAX_PAGES = 100;
 
 const commit = v.object({ signed_header: v.unknown() });
+const block = v.object({ block: v.object({ data: v.object({ txs: v.nullish(v.array(v.string()), []) }) }) });
 const validatorPage = v.object({ validators: v.array(v.unknown()), total: integer });
 
 /** Words of nodes for a height that they do not have, or do not have any more. */
 const NO_HEIGHT = /less than or equal to the current|is not available|no block yet|could not find|not found/i;
+
+const NOT_YET = /less than or equal to the current|no block yet/i;
+const PRUNED = /lowest height is (\d+)/;
+
+/** A block with the votes that made it final. Nothing of it is verified. */
+export interface WholeBlock extends SignedHeader {
+  readonly txs: readonly Uint8Array[];
+}
 
 /** A node as a source of blocks for the light client. */
 export function rpcSource(rpc: RpcClient): Source {
@@ -45,4 +55,34 @@ async function allValidators(rpc: RpcClient, height: bigint): Promise<readonly V
     if (answer.validators.length === 0 || BigInt(found.length) >= answer.total) return found;
   }
   throw clientErrors.badAnswer(`the node has more than ${PER_PAGE * MAX_PAGES} validators at height ${height}`);
+}
+
+/**
+ * At most so many blocks of a node from a height on; none if it does not have the first one yet.
+ * @throws `clientErrors.pruned` if the node does not have the first one any more
+ */
+export async function wholeBlocks(rpc: RpcClient, from: bigint, count: number): Promise<WholeBlock[]> {
+  const heights = Array.from({ length: count }, (_, i) => ({ height: `${from + BigInt(i)}` }));
+  const answers = await rpc.batch(
+    heights.flatMap((params) => ["commit", "block"].map((method) => ({ method, params }))),
+  );
+  const found: WholeBlock[] = [];
+  for (let i = 0; i < count; i++) {
+    const [votes, content] = answers.slice(2 * i, 2 * i + 2);
+    const refusal = [votes, content].find((each) => each instanceof RpcError);
+    if (refusal !== undefined) {
+      if (i === 0) requireNotYet(refusal, from);
+      break;
+    }
+    const signed = readSignedHeader(readAnswer(commit, "commit", votes).signed_header);
+    const txs = readAnswer(block, "block", content).block.data.txs.map((tx) => fromBase64(tx));
+    found.push({ ...signed, txs });
+  }
+  return found;
+}
+
+function requireNotYet(refusal: RpcError, height: bigint): void {
+  const lowest = PRUNED.exec(refusal.data)?.[1];
+  if (lowest !== undefined) throw clientErrors.pruned(`the node's first block is ${lowest}, not ${height}`);
+  if (!NOT_YET.test(refusal.data)) throw refusal;
 }

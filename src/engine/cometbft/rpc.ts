@@ -131,7 +131,10 @@ export class EngineRpc {
     const deadline = performance.now() + START_MS;
     const mayRepeat = (fault: unknown): boolean => isAbsent(fault) && performance.now() < deadline;
     const { error, result } = await this.#call({ method, params, agent: this.#agent }, mayRepeat);
-    if (error !== undefined) throw refusalOf(errorOf(objectOf(error)));
+    if (error !== undefined) {
+      const text = errorOf(objectOf(error));
+      throw mempoolRefusal(text) ?? engineErrors.refused(text);
+    }
     return objectOf(result);
   }
 
@@ -187,10 +190,10 @@ const REFUSALS: readonly (readonly [pattern: RegExp, code: number])[] = [
   [/^tx too large/i, 21],
 ];
 
-function refusalOf(text: string): SvcError {
+/** A mempool's refusal in the words of another node; undefined for other words. */
+export function mempoolRefusal(text: string): SvcError | undefined {
   const known = REFUSALS.find(([pattern]) => pattern.test(text));
-  if (known === undefined) return engineErrors.refused(text);
-  return new SvcError("sdk", known[1], text.replace(/^Tx/, "tx"));
+  return known && new SvcError("sdk", known[1], text.replace(/^Tx/, "tx"));
 }
 
 function headerOf(json: EngineJson): Header {

@@ -4,6 +4,7 @@ import { type Clock, equalBytes, SvcError, systemClock } from "../../util/index.
 import type { Engine } from "../engine.ts";
 import { engineErrors } from "../errors.ts";
 import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
+import type { SignedBlock } from "./blocks/block-records.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Validator } from "./blocks/types.ts";
 import { BlockBus, type CommittedBlock } from "./events.ts";
@@ -20,7 +21,8 @@ export interface EmbeddedEngineOptions {
   /** The database that the application commits to: blocks and state are written together. */
   readonly database: Pick<Database, "table">;
   readonly genesis: Genesis;
-  readonly signer: Signer;
+  /** Undefined = the blocks are another node's, and come by `execute`. */
+  readonly signer: Signer | undefined;
   /** Time from block to block in milliseconds; 0 = blocks are only made by `produceBlock`. */
   readonly blockInterval: number;
   readonly clock?: Clock;
@@ -68,7 +70,6 @@ export class EmbeddedEngine implements Engine {
     const { app, database, signer, clock = systemClock } = kept;
     this.app = app;
     this.genesis = genesisHead(genesis);
-    this.validator = signer;
     this.#options = kept;
     this.#clock = clock;
     this.bus = new BlockBus(options.report);
@@ -80,7 +81,8 @@ export class EmbeddedEngine implements Engine {
     const { blocks, index, mempool } = this;
     const retention = options.retention ?? KEEP_ALL;
     this.#producer = new Producer({ app, blocks, index, mempool, signer, genesis, clock, database, retention });
-    checkSingleValidator(this.#producer.validators, signer);
+    this.validator = signer ?? onlyValidator(this.#producer.validators);
+    checkSingleValidator(this.#producer.validators, this.validator);
     if (this.blocks.last === undefined) checkNobodyAbsent(this.#producer.absent);
     this.#schedule = scheduleFor(clock, options.blockInterval, () => this.#tick());
   }
@@ -123,6 +125,17 @@ export class EmbeddedEngine implements Engine {
   /** Whether blocks that came with a snapshot are still to be executed. */
   get isBehind(): boolean {
     return this.#producer.isBehind;
+  }
+
+  /** Executes the next block of another node. Throws `engine/17`, and ends, where it does not follow the state here. */
+  execute(block: SignedBlock): CommittedBlock {
+    this.#producer.take(block);
+    return this.produceBlock();
+  }
+
+  /** Whether no more blocks are made or executed. */
+  get hasEnded(): boolean {
+    return this.#ended;
   }
 
   /** Makes the next block now. Throws when the engine has ended. */
@@ -220,7 +233,7 @@ function checkBelongTogether(blocks: BlockStore, { app, genesis, signer }: Embed
   // A vote above the next block means that the data is older than the key's use.
   const known = blocks.aheadHeight > blocks.height ? blocks.aheadHeight : blocks.height;
   const next = last === undefined ? genesis.initialHeight : known + 1n;
-  if (signer.height > next) {
+  if (signer !== undefined && signer.height > next) {
     throw damaged(`the validator has already signed height ${signer.height} but the next block here is ${next}`);
   }
 }
@@ -229,7 +242,13 @@ function damaged(text: string): SvcError {
   return new SvcError("engine", 1, text, { hint: "restore the whole data directory from one backup" });
 }
 
-function checkSingleValidator(validators: readonly Validator[], signer: Signer): void {
+function onlyValidator(validators: readonly Validator[]): EmbeddedEngine["validator"] {
+  const [only] = validators;
+  if (validators.length === 1 && only !== undefined) return { publicKey: only.pubKey, address: only.address };
+  throw engineErrors.severalValidators();
+}
+
+function checkSingleValidator(validators: readonly Validator[], signer: EmbeddedEngine["validator"]): void {
   const [only] = validators;
   if (validators.length === 1 && only !== undefined && equalBytes(only.pubKey, signer.publicKey)) return;
   throw new SvcError("engine", 4, "the genesis file does not name this node's validator key as its only validator", {

@@ -10,6 +10,7 @@ import {
 } from "../../abci/index.ts";
 import type { Database, Write } from "../../store/index.ts";
 import { type Clock, equalBytes, toHex } from "../../util/index.ts";
+import { engineErrors } from "../errors.ts";
 import { type Genesis, type GenesisHead, genesisHash, genesisHead } from "../genesis.ts";
 import type { ExecutedBlock, SignedBlock } from "./blocks/block-records.ts";
 import {
@@ -55,7 +56,8 @@ export interface ProducerParts {
   readonly blocks: BlockStore;
   readonly index: TxIndex;
   readonly mempool: Mempool;
-  readonly signer: Signer;
+  /** Undefined = the blocks are another node's. */
+  readonly signer: Signer | undefined;
   readonly genesis: Genesis;
   readonly clock: Clock;
   readonly database: Pick<Database, "table">;
@@ -108,7 +110,7 @@ export class Producer {
   #genesisHash: Uint8Array | undefined;
   /** A block that was rolled back; it is executed again unchanged. */
   #replay: SignedBlock | undefined;
-  /** A block that came with a snapshot; it is executed unchanged, after the one that was rolled back. */
+  /** A block of another node, or of a snapshot; it is executed unchanged, after the one that was rolled back. */
   #ahead: SignedBlock | undefined;
 
   constructor({ genesis, ...parts }: ProducerParts) {
@@ -155,10 +157,22 @@ export class Producer {
 
   /** Voters of the next two blocks whose keys are not here: they are reported as absent. */
   get absent(): readonly Validator[] {
-    const { publicKey } = this.#parts.signer;
+    const { pubKey: publicKey } = this.#proposer;
     const voters = [...this.#current.voters, ...this.#next.voters];
     const others = voters.filter(({ pubKey }) => !equalBytes(pubKey, publicKey));
     return [...new Map(others.map((voter) => [toHex(voter.pubKey), voter])).values()];
+  }
+
+  /** The only signer of the next block. */
+  get #proposer(): Validator {
+    const [only] = this.#current.signers;
+    if (only === undefined) throw new Error("a chain has a validator");
+    return only;
+  }
+
+  /** Takes the next block from another node. Throws `engine/17` where it does not follow the state here. */
+  take(block: SignedBlock): void {
+    this.#ahead = block;
   }
 
   /** Parameters of consensus of the next block. */
@@ -208,7 +222,7 @@ export class Producer {
     this.#params = result.consensusParams ?? consensusParams;
     const nothing = { blockId: NO_BLOCK_ID, commit: NO_COMMIT, resultsHash: resultsHash([]) };
     const voters = result.validators.length === 0 ? validators : result.validators.map(validatorOf);
-    const own = voters.filter(({ pubKey }) => equalBytes(pubKey, signer.publicKey));
+    const own = voters.filter(({ pubKey }) => signer === undefined || equalBytes(pubKey, signer.publicKey));
     const sets = { voters, signers: own.length === 0 ? validators : own };
     return { tip: { height: initialHeight - 1n, time, appHash: result.appHash, ...nothing }, sets };
   }
@@ -245,7 +259,8 @@ export class Producer {
       equalBytes(parts.hash, commit.blockId.parts.hash) &&
       commit.height === header.height &&
       verifyCommit(header.chainId, commit, this.#current.signers);
-    if (!isRight) throw new Error(`block ${header.height} of the snapshot is not the one that follows its state`);
+    if (!isRight)
+      throw engineErrors.otherBlock(`block ${header.height} of the node is not the one after ${this.#tip.height}`);
     return { block, txHashes, votes: commit };
   }
 
@@ -271,7 +286,7 @@ export class Producer {
     return {
       height,
       time,
-      proposer: this.#parts.signer.address,
+      proposer: this.#proposer.address,
       nextValidatorsHash: validatorsHash(this.#next.signers),
       lastCommit: { round: commit.round, votes: this.#votes(commit) },
       misbehavior: [],
@@ -288,7 +303,6 @@ export class Producer {
   }
 
   #header(txHashes: readonly Uint8Array[]): Header {
-    const { signer } = this.#parts;
     const { height, time, blockId, commit, appHash } = this.#tip;
     return {
       chainId: this.#genesis.chainId,
@@ -303,13 +317,14 @@ export class Producer {
       appHash,
       lastResultsHash: this.#tip.resultsHash,
       evidenceHash: evidenceHash(),
-      proposerAddress: signer.address,
+      proposerAddress: this.#proposer.address,
     };
   }
 
   /** The vote is later than the block; its time becomes the next block's, so times strictly increase. */
   #sign({ chainId, height, time }: Header, blockId: BlockId): Commit {
     const { signer, clock } = this.#parts;
+    if (signer === undefined) throw new Error("the blocks of this chain are another node's");
     const round = signer.roundFor(height);
     const now = nanoseconds(clock);
     const timestamp = now > time ? now : time + MILLISECOND;

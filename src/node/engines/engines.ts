@@ -32,6 +32,7 @@ import { nodeErrors } from "../errors.ts";
 import { homePaths, writeUpgradeInfo } from "../home/home.ts";
 import { simulationTurns } from "../services/simulation-turn.ts";
 import { SnapshotTaker, type TakerParts } from "../snapshots/taker.ts";
+import { Follower } from "./follow.ts";
 
 export interface NodeOptions {
   readonly home: string;
@@ -78,6 +79,7 @@ export interface ChosenEngine {
 export function chooseEngine(options: NodeOptions, validatorSeed: Uint8Array): ChosenEngine {
   const { home, config } = options;
   checkStateSync(config.engine);
+  if (config.engine.kind === "cometbft" && config.engine.follow !== undefined) throw nodeErrors.cannotFollow();
   if (config.engine.kind === "embedded") {
     const signer = new Signer(validatorSeed, fileSignState(homePaths(home).validatorState));
     return { signer, make: (parts) => embedded({ ...options, ...parts, signer }) };
@@ -157,9 +159,10 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
   };
 }
 
-/** This process makes the blocks. */
+/** This process makes the blocks, or executes the blocks of a node that it follows. */
 function embedded(parts: MakeParts): NodeEngine {
   const { config, database, genesis, home, signer } = parts;
+  const { follow } = config.engine;
   const logger = parts.logger.child({ module: "engine" });
   const snapshots = new SnapshotDirectory(homePaths(home).snapshots);
   const app = createApp({
@@ -174,8 +177,8 @@ function embedded(parts: MakeParts): NodeEngine {
     app,
     database,
     genesis,
-    signer,
-    blockInterval: config.blockInterval,
+    signer: follow === undefined ? signer : undefined,
+    blockInterval: follow === undefined ? config.blockInterval : 0,
     mempool: config.mempool,
     haltHeight: config.haltHeight,
     retention: retentionOf(config),
@@ -192,15 +195,26 @@ function embedded(parts: MakeParts): NodeEngine {
   });
   const isBehind = () => engine.isBehind;
   const taker = takerOf(parts, { app, directory: snapshots, isBehind });
+  const prepare = () => {
+    app.checkNextBlock();
+    return catchUp(engine);
+  };
+  const own = { app, chain: embeddedSource(engine), embedded: engine, ended, prepare };
+  if (follow !== undefined) {
+    const follower = new Follower({ engine, database, address: follow, logger, onFault: end });
+    return {
+      ...own,
+      chain: { ...own.chain, validator: signer, mempool: follower.mempool },
+      start: async () => follower.start(),
+      stop: async () => {
+        await follower.stop();
+        await engine.stop();
+        await taker.close();
+      },
+    };
+  }
   return {
-    app,
-    chain: embeddedSource(engine),
-    embedded: engine,
-    ended,
-    prepare: () => {
-      app.checkNextBlock();
-      return catchUp(engine);
-    },
+    ...own,
     start: async () => {
       engine.start();
       logWait(logger, engine, config.blockInterval);

@@ -21,6 +21,12 @@ export const ENGINE_SETTINGS = {
     default: "embedded",
     parse: asOneOf(["embedded", "cometbft"]),
   },
+  follow: {
+    name: "follow",
+    value: "<address>",
+    summary: "node of a chain of one validator whose blocks are executed here; none are made, transactions go to it",
+    parse: optional(asText),
+  },
   cometbft: {
     name: "cometbft",
     value: "<path>",
@@ -132,6 +138,8 @@ export interface EngineConfig extends Pick<CometSettings, "p2p" | "signerLaddr" 
   /** Where a home without blocks gets its state. */
   readonly stateSync: StateSyncSettings;
   readonly kind: "embedded" | "cometbft";
+  /** JSON-RPC of a node whose blocks are executed; undefined = this one makes blocks. */
+  readonly follow: string | undefined;
   /** Path of the program; undefined = search. */
   readonly program: string | undefined;
   /** Whether the node runs the program; otherwise another does, with these addresses; undefined = sockets of the home. */
@@ -144,6 +152,7 @@ export function readEngine(read: ReadSetting, others: CometKeys): EngineConfig {
   return {
     others,
     kind: read(S.engine),
+    follow: read(S.follow),
     program: read(S.cometbft),
     isChild: read(S.withCometbft),
     abci: read(S.proxyApp),

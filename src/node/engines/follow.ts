@@ -1,0 +1,160 @@
+import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
+import { clientErrors, NodeApi, RpcClient, RpcError, type WholeBlock, wholeBlocks } from "../../client/index.ts";
+import {
+  BLOCK_PROTOCOL,
+  behindWrite,
+  type CheckedTx,
+  dataHash,
+  type EmbeddedEngine,
+  type MempoolSource,
+  mempoolRefusal,
+  txHash,
+} from "../../engine/index.ts";
+import { hashOf, type LightBlock, lightErrors, verifyBlock, verifyRoot } from "../../light/index.ts";
+import type { Database } from "../../store/index.ts";
+import { equalBytes, isOneOf, type Logger } from "../../util/index.ts";
+
+/** Blocks that one request asks for while the node has more. */
+const WINDOW = 5;
+/** Milliseconds between two questions for a new block; after failures twice as long each time. */
+const POLL_MS = { first: 500, most: 15_000 } as const;
+/** The voters follow from the genesis file and the blocks here, however long ago they were made. */
+const FOREVER = 2n ** 62n;
+
+export interface FollowerParts {
+  readonly engine: EmbeddedEngine;
+  readonly database: Pick<Database, "write">;
+  /** JSON-RPC of the node that is followed. */
+  readonly address: string;
+  readonly logger: Logger;
+  /** Called once, for a failure that no repetition mends; the engine tells its own. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Executes the blocks of another node's chain. Each is verified by the light client from the one before, the first by
+ * the validators of the genesis file, and compared with the state here: nothing that the node says is believed.
+ */
+export class Follower {
+  readonly #parts: FollowerParts;
+  readonly #rpc: RpcClient;
+  readonly #node: NodeApi;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+    this.#rpc = new RpcClient(parts.address);
+    this.#node = new NodeApi(this.#rpc);
+  }
+
+  /** Transactions go to the node that is followed; the waiting ones are known there alone. */
+  get mempool(): MempoolSource {
+    return { add: (tx) => this.#forward(tx), list: () => [], size: () => ({ txs: 0, bytes: 0 }) };
+  }
+
+  start(): void {
+    this.#parts.database.write([behindWrite(true)]);
+    this.#running = this.#follow();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    this.#rpc.close();
+  }
+
+  async #follow(): Promise<void> {
+    const { engine, onFault, logger } = this.#parts;
+    engine.start();
+    if (engine.blocks.replay !== undefined) this.#execute(() => engine.produceBlock());
+    for (let pauseMs: number = POLL_MS.first; this.#isRunning; ) {
+      try {
+        await this.#followOn();
+      } catch (error) {
+        if (!this.#isRunning) return;
+        if (isOneOf([clientErrors.pruned], error)) return onFault(error);
+        logger.warn("no block from the node that is followed", { error, "in-ms": pauseMs });
+        await this.#pause(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, POLL_MS.most);
+      }
+    }
+  }
+
+  get #isRunning(): boolean {
+    return !this.#stop.signal.aborted && !this.#parts.engine.hasEnded;
+  }
+
+  /** Executes blocks until the node or the engine has no more to say; throws what the node's word or its absence causes. */
+  async #followOn(): Promise<void> {
+    const { blocks, genesis } = this.#parts.engine;
+    let next = blocks.height === 0n ? genesis.initialHeight : blocks.height + 1n;
+    let fetched = wholeBlocks(this.#rpc, next, 1);
+    while (this.#isRunning) {
+      const found = await fetched;
+      if (found.length === 0) {
+        this.#caughtUp();
+        await this.#pause(POLL_MS.first);
+      }
+      next += BigInt(found.length);
+      // The next blocks are on their way while these are executed.
+      fetched = wholeBlocks(this.#rpc, next, found.length === 0 ? 1 : WINDOW);
+      fetched.catch(() => undefined);
+      for (const block of found) await this.#next(block);
+    }
+  }
+
+  async #next(block: WholeBlock): Promise<void> {
+    if (!this.#isRunning) return;
+    this.#verify(block);
+    const { version: _, ...header } = block.header;
+    this.#execute(() => this.#parts.engine.execute({ ...block, header }));
+    await turn();
+  }
+
+  #verify({ header, commit, txs }: WholeBlock): void {
+    if (!equalBytes(dataHash(txs.map(txHash)), header.dataHash))
+      throw lightErrors.badBlock(`block ${header.height} has other transactions than its header says`);
+    const { blocks, genesis, validators } = this.#parts.engine;
+    const block: LightBlock = { header, commit, validators };
+    const { last } = blocks;
+    if (last === undefined) {
+      verifyRoot(genesis.chainId, block, hashOf(header));
+      return;
+    }
+    const version = { block: BLOCK_PROTOCOL, app: 0n };
+    const trusted = {
+      header: { ...last.header, version },
+      commit: last.commit,
+      validators: blocks.validators(last.header.height) ?? [],
+    };
+    verifyBlock(trusted, block, { now: BigInt(Date.now()) * 1_000_000n, period: FOREVER });
+  }
+
+  #execute(run: () => unknown): void {
+    try {
+      run();
+    } catch {
+      // The engine has ended, and told its error.
+    }
+  }
+
+  #caughtUp(): void {
+    const { engine, database } = this.#parts;
+    if (engine.blocks.isBehind) database.write([behindWrite(false)]);
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    await pause(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  }
+
+  async #forward(tx: Uint8Array): Promise<CheckedTx> {
+    try {
+      const { code, codespace, log, data } = await this.#node.broadcast(tx, "sync");
+      const result = { code, codespace, log, data, gasWanted: 0n, gasUsed: 0n, events: [], claim: undefined };
+      return { tx, hash: txHash(tx), result };
+    } catch (error) {
+      throw (error instanceof RpcError ? mempoolRefusal(error.data) : undefined) ?? error;
+    }
+  }
+}
