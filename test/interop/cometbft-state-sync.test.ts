@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homeNodeId, homePaths, initHome } from "../../src/node/index.ts";
 import { testKey } from "../../src/testing/index.ts";
 import { balanceOf, Fixture, freePorts, mustSend, runSvc, TestNode, transfer, waitFor } from "../support/index.ts";
+import { atNight } from "../support/runs.ts";
 import { startValidators } from "../support/validators.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
@@ -122,6 +123,26 @@ describe.skipIf(!(peer instanceof Peer))("a node that joins by state sync", () =
     expect({ code, stderr }).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/state sync aborted|blockchain height 0: CometBFT cannot/),
+    });
+  });
+
+  atNight(() => {
+    test("fetches a snapshot again where the state is there, and the record of CometBFT is not", async () => {
+      const { validator } = network();
+      const { home, args, port } = await newHome(validator);
+      const flags = [...args, ...(await trustFlags(validator))];
+      const halted = new TestNode(fixture, { home, chainId: CHAIN, port, args: [...flags, "--halt-height", "2"] });
+      const started = halted.start().catch(() => undefined);
+      await waitFor(() => halted.process.output.includes("comes after the halt height"), "the state without a block");
+      await halted.process.kill();
+      await started;
+      rmSync(join(home, "cometbft", "data"), { recursive: true });
+      const again = new TestNode(fixture, { home, chainId: CHAIN, port, args: flags });
+      await again.start();
+      const client = again.client();
+      expect(await balanceOf(client, bob.address)).toBe(7n);
+      client.close();
+      await again.process.stop();
     });
   });
 
