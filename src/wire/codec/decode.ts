@@ -23,15 +23,16 @@ export interface DecodeRules {
   readonly onField?: () => void;
   /** How many items a list may have. */
   readonly maxItems?: number;
+  /** Byte strings are views of the source, which does not change. */
+  readonly views?: boolean;
 }
 
 interface Decoder {
   readonly schema: DescMessage;
-  /** Property values of an empty message; the next three lists are copied for each message. */
+  /** Property values of an empty message; the next two lists are filled in for each message. */
   readonly template: Fields;
   readonly lists: readonly string[];
   readonly oneofs: readonly string[];
-  readonly byteStrings: readonly string[];
   /** By number; the first ones, which almost all fields have, by index. */
   readonly small: readonly (FieldPlan | undefined)[];
   readonly large: ReadonlyMap<number, FieldPlan>;
@@ -59,13 +60,11 @@ function decoderOf(schema: DescMessage): Decoder {
 
 function compile(schema: DescMessage): Decoder {
   const plans = planFields(schema);
-  const plain = plans.filter((plan) => !plan.repeated && !plan.inOneof);
   return {
     schema,
     template: templateOf(schema, plans),
     lists: plans.filter((plan) => plan.repeated).map((plan) => plan.property),
     oneofs: schema.oneofs.map((oneof) => oneof.localName),
-    byteStrings: plain.filter((plan) => zeroValue(plan) instanceof Uint8Array).map((plan) => plan.property),
     small: Array.from({ length: SMALL }, (_, number) => plans.find((plan) => plan.number === number)),
     large: new Map(plans.filter((plan) => plan.number >= SMALL).map((plan) => [plan.number, plan])),
   };
@@ -91,7 +90,6 @@ function emptyOf(decoder: Decoder): Fields {
   const message = { ...decoder.template };
   for (const name of decoder.lists) message[name] = [];
   for (const name of decoder.oneofs) message[name] = { case: undefined };
-  for (const name of decoder.byteStrings) message[name] = new Uint8Array();
   return message;
 }
 

@@ -34,5 +34,9 @@ export function decodeStrictly<D extends DescMessage>(
   error: ErrorFactory,
   rules: DecodeRules = {},
 ): MessageShape<D> {
-  return readMessage(new WireReader(bytes, { strict: true, error, label: schema.name }), schema, rules);
+  return readMessage(
+    new WireReader(bytes, { strict: true, error, label: schema.name, views: rules.views }),
+    schema,
+    rules,
+  );
 }

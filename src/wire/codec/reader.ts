@@ -9,6 +9,9 @@ export const FIXED32 = 5;
 // A leading byte order mark is content, not decoration: it is signed.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const SHORT_STRING = 256;
+/** Short texts read lately, by a hash: addresses, denominations and types repeat, and a shared text costs no memory. */
+const KNOWN_TEXTS = 1 << 12;
+const known: string[] = new Array<string>(KNOWN_TEXTS).fill("");
 
 /** How a reader treats what a liberal decoder would let pass. */
 export interface ReaderOptions {
@@ -18,6 +21,8 @@ export interface ReaderOptions {
   readonly error: ErrorFactory;
   /** Name of the message being read, for the position in hints. */
   readonly label: string;
+  /** Byte strings are views of the source, which does not change. */
+  readonly views?: boolean | undefined;
 }
 
 /** Reads protobuf primitives; `low` and `high` hold the halves of the last varint. */
@@ -33,6 +38,7 @@ export class WireReader {
   high = 0;
   readonly #error: ErrorFactory;
   readonly #label: string;
+  readonly #views: boolean;
 
   constructor(bytes: Uint8Array, options: ReaderOptions) {
     this.bytes = bytes;
@@ -40,6 +46,7 @@ export class WireReader {
     this.strict = options.strict;
     this.#error = options.error;
     this.#label = options.label;
+    this.#views = options.views === true;
   }
 
   fail(detail: string): never {
@@ -90,10 +97,11 @@ export class WireReader {
     this.end = outer;
   }
 
-  /** A copy: the source may be a buffer that others write to. */
+  /** A copy unless the reader gives views: the source may be a buffer that others write to. */
   takeBytes(): Uint8Array {
     const stop = this.limit();
-    const value = new Uint8Array(this.bytes.subarray(this.position, stop));
+    const part = this.bytes.subarray(this.position, stop);
+    const value = this.#views ? part : new Uint8Array(part);
     this.position = stop;
     return value;
   }
@@ -145,8 +153,25 @@ export class WireReader {
 
   #text(start: number, stop: number): string {
     if (stop - start > SHORT_STRING) return this.#decode(start, stop);
-    for (let i = start; i < stop; i++) if ((this.bytes[i] ?? 0) > 0x7f) return this.#decode(start, stop);
-    return Reflect.apply(String.fromCharCode, null, this.bytes.subarray(start, stop));
+    let hash = 0;
+    for (let i = start; i < stop; i++) {
+      const byte = this.bytes[i] ?? 0;
+      if (byte > 0x7f) return this.#decode(start, stop);
+      hash = (hash * 31 + byte) | 0;
+    }
+    const place = (hash ^ (hash >>> 12)) & (KNOWN_TEXTS - 1);
+    const text = known[place] ?? "";
+    if (this.#holds(text, start, stop)) return text;
+    const made = Reflect.apply(String.fromCharCode, null, this.bytes.subarray(start, stop));
+    known[place] = made;
+    return made;
+  }
+
+  /** Whether the bytes are this text. */
+  #holds(text: string, start: number, stop: number): boolean {
+    if (text.length !== stop - start) return false;
+    for (let i = start; i < stop; i++) if (text.charCodeAt(i - start) !== this.bytes[i]) return false;
+    return true;
   }
 
   #decode(start: number, stop: number): string {

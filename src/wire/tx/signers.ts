@@ -11,20 +11,17 @@ import { Scalar, scalarOf, signerPath } from "../options.ts";
  * validator its account signs.
  */
 export function messageSigners<D extends DescMessage>(schema: D, message: MessageShape<D>): string[] {
-  const option = signerPath(schema);
-  assert(option !== undefined, `${schema.typeName} has no signer`);
-  for (const path of option.split("|")) {
-    const found = valuesAt(schema, message, path.split(".")).filter((text) => text !== "");
-    if (found.length > 0) return [...new Set(found)];
-  }
-  return [];
+  const signers = new Set<string>();
+  addSigners(signers, schema, message);
+  return [...signers];
 }
 
 /**
  * Addresses that have to sign a transaction: the signers of its messages in order, then the fee payer if it is another.
  */
 export function txSigners(messages: readonly Pick<Unpacked, "schema" | "value">[], fee: Fee | undefined): string[] {
-  const signers = new Set(messages.flatMap(({ schema, value }) => messageSigners(schema, value)));
+  const signers = new Set<string>();
+  for (const { schema, value } of messages) addSigners(signers, schema, value);
   if (fee !== undefined && fee.payer !== "") signers.add(fee.payer);
   return [...signers];
 }
@@ -34,15 +31,48 @@ export function feePayer(signers: readonly string[], fee: Fee | undefined): stri
   return fee !== undefined && fee.payer !== "" ? fee.payer : signers[0];
 }
 
-function valuesAt(schema: DescMessage, message: unknown, path: readonly string[]): string[] {
-  const [name, ...rest] = path;
+function addSigners(signers: Set<string>, schema: DescMessage, message: unknown): void {
+  pathsOf(schema).find((path) => addAt(signers, message, { path, at: 0 }));
+}
+
+interface PathPlace {
+  readonly path: readonly DescField[];
+  readonly at: number;
+}
+
+/** Adds the signers at the end of a path; answers whether there are any. */
+function addAt(signers: Set<string>, message: unknown, { path, at }: PathPlace): boolean {
+  const field = path[at];
+  if (field === undefined || message === undefined) return false;
+  const value = (message as Readonly<Record<string, unknown>>)[field.localName];
+  const isLast = at + 1 === path.length;
+  const add = (each: unknown): boolean => {
+    if (!isLast) return addAt(signers, each, { path, at: at + 1 });
+    const text = signerText(field, each);
+    if (text !== "") signers.add(text);
+    return text !== "";
+  };
+  if (field.fieldKind !== "list") return add(value);
+  return (value as readonly unknown[]).filter(add).length > 0;
+}
+
+const paths = new WeakMap<DescMessage, readonly (readonly DescField[])[]>();
+
+/** The fields on the way to the signer of a type, of each alternative. */
+function pathsOf(schema: DescMessage): readonly (readonly DescField[])[] {
+  const known = paths.get(schema);
+  if (known !== undefined) return known;
+  const option = signerPath(schema);
+  assert(option !== undefined, `${schema.typeName} has no signer`);
+  const made = option.split("|").map((path) => fieldsAt(schema, path.split(".")));
+  paths.set(schema, made);
+  return made;
+}
+
+function fieldsAt(schema: DescMessage, [name, ...rest]: readonly string[]): DescField[] {
   const field = schema.fields.find((candidate) => candidate.name === name);
   assert(field !== undefined, `${schema.typeName} has no field ${name}`);
-  const value = (message as Readonly<Record<string, unknown>>)[field.localName];
-  const values = field.fieldKind === "list" ? (value as readonly unknown[]) : [value];
-  const inner = field.message;
-  if (rest.length === 0 || inner === undefined) return values.map((text) => signerText(field, text));
-  return values.flatMap((item) => (item === undefined ? [] : valuesAt(inner, item, rest)));
+  return field.message === undefined || rest.length === 0 ? [field] : [field, ...fieldsAt(field.message, rest)];
 }
 
 /** A signer as written in a field: for a validator its account. */

@@ -93,7 +93,7 @@ function bodyLength(bytes: Uint8Array): number {
 
 /** Fee and signers, with all the checks of `decodeTx`. */
 export function decodeAuthInfo(bytes: Uint8Array): AuthInfo {
-  return decodeChecked(AuthInfoSchema, bytes);
+  return new StrictReading({}).read(AuthInfoSchema, bytes);
 }
 
 /** The same checks on the two signed parts, for transactions that have no signatures yet. */
@@ -110,12 +110,14 @@ export function decodeTxParts(
   const counted = foreign ? {} : { onField: fieldCounter(), maxItems: MAX_TX_ITEMS };
   const body = decodeStrictly(TxBodySchema, bodyBytes, sdkErrors.txDecode, {
     tolerates,
+    views: true,
     ...counted,
     ...(foreign ? {} : { hidden: FOREIGN_FIELDS }),
   });
   const authInfo = decodeAuthInfo(authInfoBytes);
   const opaque = foreign ? opaqueTypes(body.messages) : [];
-  const messages = body.messages.filter((any) => !foreign || isReadable(any)).map((any) => unpackCounted(any, counted));
+  const reading = new StrictReading(counted);
+  const messages = body.messages.filter((any) => !foreign || isReadable(any)).map((any) => reading.unpack(any));
   return { body, authInfo, messages, opaque, hasUnknownFields };
 }
 
@@ -136,7 +138,7 @@ export function isReadable(any: Any): boolean {
 
 /** The message of an `Any`, with the checks of `decodeTx` on its bytes. Throws `sdkErrors.txDecode`. */
 export function unpackStrictly(any: Any): Unpacked {
-  return unpackCounted(any, {});
+  return new StrictReading({}).unpack(any);
 }
 
 type Counted = Pick<DecodeRules, "onField" | "maxItems">;
@@ -153,38 +155,45 @@ export function fieldCounter(): () => void {
   };
 }
 
-function unpackCounted(any: Any, counted: Counted): Unpacked {
-  const schema = findTypeUrl(any.typeUrl);
-  if (schema === undefined) throw sdkErrors.txDecode(unresolved(any.typeUrl));
-  const { value, carried } = decodeCounted(schema, any.value, counted);
-  return { typeUrl: any.typeUrl, schema, value, carried };
+/** Reads messages strictly, and every `Any` inside them as well. */
+class StrictReading {
+  /** The number of signed messages that the message read last carries. */
+  carried = 0;
+  #count = 0;
+  #depth = 1;
+  readonly #rules: DecodeRules;
+
+  constructor(counted: Counted) {
+    this.#rules = { ...counted, onAny: (any) => this.#readAny(any) };
+  }
+
+  read<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
+    this.carried = 0;
+    this.#count = 0;
+    this.#depth = 1;
+    return decodeStrictly(schema, bytes, sdkErrors.txDecode, this.#rules);
+  }
+
+  unpack({ typeUrl, value: bytes }: Any): Unpacked {
+    const schema = schemaOf(typeUrl);
+    const value = this.read(schema, bytes);
+    return { typeUrl, schema, value, carried: this.carried };
+  }
+
+  #readAny({ typeUrl, value }: Any): void {
+    this.#count += 1;
+    this.#depth += 1;
+    if (this.#depth > MAX_ANY_DEPTH) throw sdkErrors.unpackAny(`max depth exceeded: more than ${MAX_ANY_DEPTH} nested`);
+    if (this.#count > MAX_ANY_COUNT) throw sdkErrors.unpackAny(`call limit exceeded: more than ${MAX_ANY_COUNT}`);
+    const schema = schemaOf(typeUrl);
+    if (signerPath(schema) !== undefined) this.carried += 1;
+    decodeStrictly(schema, value, sdkErrors.txDecode, this.#rules);
+    this.#depth -= 1;
+  }
 }
 
-/** Reads a message strictly, and every `Any` inside it as well. */
-function decodeChecked<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
-  return decodeCounted(schema, bytes).value;
-}
-
-function decodeCounted<D extends DescMessage>(
-  schema: D,
-  bytes: Uint8Array,
-  counted: Counted = {},
-): { readonly value: MessageShape<D>; readonly carried: number } {
-  let carried = 0;
-  let count = 0;
-  let depth = 1;
-  const onAny = (any: Any): void => {
-    count += 1;
-    depth += 1;
-    if (depth > MAX_ANY_DEPTH) throw sdkErrors.unpackAny(`max depth exceeded: more than ${MAX_ANY_DEPTH} nested`);
-    if (count > MAX_ANY_COUNT) throw sdkErrors.unpackAny(`call limit exceeded: more than ${MAX_ANY_COUNT}`);
-    const inner = findTypeUrl(any.typeUrl);
-    if (inner === undefined) throw sdkErrors.txDecode(unresolved(any.typeUrl));
-    if (signerPath(inner) !== undefined) carried += 1;
-    decodeStrictly(inner, any.value, sdkErrors.txDecode, rules);
-    depth -= 1;
-  };
-  const rules: DecodeRules = { ...counted, onAny };
-  const value = decodeStrictly(schema, bytes, sdkErrors.txDecode, rules);
-  return { value, carried };
+function schemaOf(typeUrl: string): DescMessage {
+  const schema = findTypeUrl(typeUrl);
+  if (schema === undefined) throw sdkErrors.txDecode(unresolved(typeUrl));
+  return schema;
 }
