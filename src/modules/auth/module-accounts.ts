@@ -15,6 +15,8 @@ export interface ModuleAccount extends ModuleAccountSpec {
 export class ModuleAccounts {
   readonly #byName = new Map<string, ModuleAccount>();
   readonly #addresses = new Set<string>();
+  /** First bytes of the addresses, which tell nearly all other addresses apart. */
+  readonly #firstBytes = new Set<number | undefined>();
 
   register(specs: readonly ModuleAccountSpec[]): void {
     for (const spec of specs) {
@@ -22,6 +24,7 @@ export class ModuleAccounts {
       const address = moduleAddress(spec.name);
       this.#byName.set(spec.name, { ...spec, address });
       this.#addresses.add(toHex(address));
+      this.#firstBytes.add(address[0]);
     }
   }
 
@@ -33,7 +36,7 @@ export class ModuleAccounts {
   }
 
   has(address: Uint8Array): boolean {
-    return this.#addresses.has(toHex(address));
+    return this.#firstBytes.has(address[0]) && this.#addresses.has(toHex(address));
   }
 
   /** All module accounts, by name. */

@@ -99,8 +99,11 @@ export class BankKeeper {
   /** Moves coins between any two accounts; creates the receiver's if needed. Throws `sdk/5`. */
   send(ctx: Context, from: Uint8Array, to: Uint8Array, coins: readonly IntCoin[]): void {
     const [recipient, sender, amount] = [encodeAddress(to), encodeAddress(from), formatCoins(coins)];
-    this.subtract(ctx, from, coins);
-    this.add(ctx, to, coins);
+    this.#take(ctx, from, coins, this.#accounts.locked(ctx, from, coins));
+    ctx.events.emit("coin_spent", { spender: sender, amount });
+    this.#accounts.ensure(ctx, to);
+    ctx.events.emit("coin_received", { receiver: recipient, amount });
+    this.#give(ctx, to, coins);
     ctx.events.emit("transfer", { recipient, sender, amount });
     ctx.events.emit("message", { sender });
   }
@@ -142,6 +145,7 @@ export class BankKeeper {
   delegate(ctx: Context, delegator: Uint8Array, module: string, coins: readonly IntCoin[]): void {
     const to = this.#permitted(module, "staking");
     this.#take(ctx, delegator, coins, []);
+    this.#emitSpent(ctx, delegator, coins);
     this.#accounts.trackDelegation(ctx, delegator, coins);
     this.add(ctx, to, coins);
   }
@@ -191,6 +195,10 @@ export class BankKeeper {
   add(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     this.#accounts.ensure(ctx, address);
     ctx.events.emit("coin_received", { receiver: encodeAddress(address), amount: formatCoins(coins) });
+    this.#give(ctx, address, coins);
+  }
+
+  #give(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     for (const { denom, amount } of coins)
       this.setBalance(ctx, address, { denom, amount: this.balance(ctx, address, denom) + amount });
   }
@@ -198,6 +206,7 @@ export class BankKeeper {
   /** Takes coins that may be spent out of an account. Throws `sdk/5`. */
   subtract(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     this.#take(ctx, address, coins, this.#accounts.locked(ctx, address, coins));
+    this.#emitSpent(ctx, address, coins);
   }
 
   #take(ctx: Context, address: Uint8Array, coins: readonly IntCoin[], all: readonly IntCoin[]): void {
@@ -208,6 +217,9 @@ export class BankKeeper {
       if (spendable < amount) throw insufficient({ denom, amount }, spendable);
       this.setBalance(ctx, address, { denom, amount: held - amount });
     }
+  }
+
+  #emitSpent(ctx: Context, address: Uint8Array, coins: readonly IntCoin[]): void {
     ctx.events.emit("coin_spent", { spender: encodeAddress(address), amount: formatCoins(coins) });
   }
 

@@ -1,7 +1,7 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMessage } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { SvcError, sdkErrors } from "../../util/index.ts";
-import { packAny } from "../../wire/index.ts";
+import { type Namespace, packAny } from "../../wire/index.ts";
 import type { RoutedMessage } from "../ante/tx.ts";
 import type { Context } from "../context.ts";
 import { type Event, EventSink, messageMark } from "../events.ts";
@@ -51,7 +51,17 @@ function runMessage(
   const { method, actions } = route;
   events.emitActions(actions);
   const init = method.handle(ctx.with({ events, costs, gas: chargeMessage(ctx, route) }), value);
-  return { events: events.all(), response: packAny(method.output, create(method.output, init), namespace) };
+  return { events: events.all(), response: responseOf(method.output, init, namespace) };
+}
+
+/** Responses without content, by type; the first of a type is given to all. */
+const empty: Readonly<Record<Namespace, WeakMap<DescMessage, Any>>> = { sdk: new WeakMap(), cosmos: new WeakMap() };
+
+function responseOf(schema: DescMessage, init: Record<string, unknown>, namespace: Namespace): Any {
+  for (const _ in init) return packAny(schema, create(schema, init), namespace);
+  const known = empty[namespace].get(schema) ?? packAny(schema, create(schema), namespace);
+  empty[namespace].set(schema, known);
+  return known;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { CheckTx, Claim } from "../../abci/index.ts";
 import type { MultiStore } from "../../store/index.ts";
-import { type IntCoin, SvcError, sdkErrors, toHex } from "../../util/index.ts";
+import { append, type IntCoin, SvcError, sdkErrors, toHex } from "../../util/index.ts";
 import { TxMsgDataSchema } from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
 import { encodeMessage, readEnvelope } from "../../wire/index.ts";
 import { type AnteFacts, type AnteOptions, allowanceName, runAnte, type Waiting } from "../ante/ante.ts";
@@ -315,8 +315,14 @@ class Run {
       log: undefined,
       gasWanted: this.tx?.gasLimit ?? 0n,
       gasUsed: this.#gas.used,
-      events: [this.#anteEvents, ...results.map(({ events }) => events)].flat(),
+      events: this.#eventsWith(results),
     };
+  }
+
+  #eventsWith(results: readonly MessageResult[]): readonly Event[] {
+    const all = [...this.#anteEvents];
+    for (const { events } of results) append(all, events);
+    return all;
   }
 
   /** The events of the ante checks stay, since the fee was paid. Events of failed messages are dropped. */

@@ -1,5 +1,5 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { bytesToUint64, uint64ToBytes } from "../../util/index.ts";
+import { bytesToUint64, fromUtf8, uint64ToBytes } from "../../util/index.ts";
 import { decodeMessage, encodeMessage } from "../../wire/index.ts";
 
 /**
@@ -26,10 +26,27 @@ export function protoValue<D extends DescMessage>(schema: D): ValueCodec<Message
   };
 }
 
+/** Numbers of so many digits are exact as numbers of JavaScript. */
+const SAFE_DIGITS = 15;
+const ZERO = 0x30;
+
 /** An integer of any size as decimal text. */
 export const bigintValue: ValueCodec<bigint> = {
-  encode: (value) => Buffer.from(value.toString(), "latin1"),
-  decode: (bytes) => BigInt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")),
+  encode(value) {
+    const text = value.toString();
+    const out = new Uint8Array(text.length);
+    for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
+    return out;
+  },
+  decode(bytes) {
+    let number = 0;
+    for (const byte of bytes) {
+      const digit = byte - ZERO;
+      if (bytes.length > SAFE_DIGITS || digit < 0 || digit > 9) return BigInt(fromUtf8(bytes));
+      number = number * 10 + digit;
+    }
+    return BigInt(number);
+  },
 };
 
 /** An unsigned 64-bit number in eight bytes, big endian. */

@@ -133,8 +133,29 @@ function blockTerms(events: readonly AppEvent[], txs: IndexedTerms): Term[] {
   return terms;
 }
 
-/** Transactions by the value of an attribute; `undefined` stands for any value. */
-type Places = Map<string | undefined, number[]>;
+/** Transactions that have an attribute, and those with each of its values. */
+class Places {
+  readonly any: number[] = [];
+  readonly values = new Map<string, number[]>();
+  #last: string | undefined;
+
+  /** Events of a transaction often repeat a value. */
+  note(value: string, tx: number): void {
+    const isNew = noteIn(this.any, tx);
+    if (!isNew && value === this.#last) return;
+    this.#last = value;
+    const known = this.values.get(value);
+    if (known === undefined) this.values.set(value, [tx]);
+    else noteIn(known, tx);
+  }
+}
+
+/** Adds a transaction to an ascending list; answers whether it was missing. */
+function noteIn(txs: number[], tx: number): boolean {
+  if (txs[txs.length - 1] === tx) return false;
+  txs.push(tx);
+  return true;
+}
 
 /** Indexed attributes with the transactions that they occur in. Most occur often, so each has one text for all places. */
 export class IndexedTerms {
@@ -146,16 +167,17 @@ export class IndexedTerms {
     for (const { type, attributes } of events) {
       for (const { key, value, index } of attributes) {
         if (!index) continue;
-        const places = this.#places(type, key);
-        note(places, undefined, tx);
-        note(places, value, tx);
+        this.#places(type, key).note(value, tx);
       }
     }
   }
 
   /** `type.key` and value of each, with its transactions. */
   *all(): IterableIterator<[key: string, value: string | undefined, txs: number[]]> {
-    for (const [key, places] of this.#texts) for (const [value, txs] of places) yield [key, value, txs];
+    for (const [key, { any, values }] of this.#texts) {
+      yield [key, undefined, any];
+      for (const [value, txs] of values) yield [key, value, txs];
+    }
   }
 
   #places(type: string, key: string): Places {
@@ -163,17 +185,11 @@ export class IndexedTerms {
     const known = keys.get(key);
     if (known !== undefined) return known;
     const text = `${type}.${key}`;
-    const places = this.#texts.get(text) ?? new Map();
+    const places = this.#texts.get(text) ?? new Places();
     this.#texts.set(text, places);
     this.#types.set(type, keys.set(key, places));
     return places;
   }
-}
-
-function note(places: Places, value: string | undefined, tx: number): void {
-  const known = places.get(value);
-  if (known === undefined) places.set(value, [tx]);
-  else if (known[known.length - 1] !== tx) known.push(tx);
 }
 
 /** Calls back with `type.key` and value of every attribute that is marked for the index. */
