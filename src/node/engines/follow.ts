@@ -12,7 +12,7 @@ import {
 } from "../../engine/index.ts";
 import { hashOf, type LightBlock, lightErrors, verifyBlock, verifyRoot } from "../../light/index.ts";
 import type { Database } from "../../store/index.ts";
-import { equalBytes, isOneOf, type Logger } from "../../util/index.ts";
+import { equalBytes, isOneOf, type Logger, unlessAborted } from "../../util/index.ts";
 
 /** Blocks that one request asks for while the node has more. */
 const WINDOW = 5;
@@ -69,11 +69,13 @@ export class Follower {
     engine.start();
     if (engine.blocks.replay !== undefined) this.#execute(() => engine.produceBlock());
     for (let pauseMs: number = POLL_MS.first; this.#isRunning; ) {
+      const before = engine.blocks.height;
       try {
         await this.#followOn();
       } catch (error) {
         if (!this.#isRunning) return;
         if (isOneOf([clientErrors.pruned], error)) return onFault(error);
+        if (engine.blocks.height > before) pauseMs = POLL_MS.first;
         logger.warn("no block from the node that is followed", { error, "in-ms": pauseMs });
         await this.#pause(pauseMs);
         pauseMs = Math.min(2 * pauseMs, POLL_MS.most);
@@ -91,7 +93,7 @@ export class Follower {
     let next = blocks.height === 0n ? genesis.initialHeight : blocks.height + 1n;
     let fetched = wholeBlocks(this.#rpc, next, 1);
     while (this.#isRunning) {
-      const found = await fetched;
+      const found = await unlessAborted(fetched, this.#stop.signal);
       if (found.length === 0) {
         this.#caughtUp();
         await this.#pause(POLL_MS.first);
