@@ -61,7 +61,7 @@ import { readKeyFile } from "../home/keys.ts";
 import { snapshotOf } from "./taker.ts";
 
 /** The snapshots of a home, the highest first. */
-export function listSnapshots(home: string): SnapshotRecord[] {
+export function listSnapshots(home: string): readonly SnapshotRecord[] {
   return directoryOf(home).list();
 }
 

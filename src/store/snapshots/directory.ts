@@ -90,14 +90,22 @@ function readHashes(value: unknown): Uint8Array[] {
 /** Snapshots in a directory: one below it for each, named `<height>-<format>`. */
 export class SnapshotDirectory {
   readonly path: string;
+  /** The complete snapshots among these names: other nodes may ask for them at any rate. */
+  #listed: { readonly names: string; readonly records: readonly SnapshotRecord[] } | undefined;
 
   constructor(path: string) {
     this.path = path;
   }
 
   /** Complete snapshots, the highest first; unreadable ones are left out. */
-  list(): SnapshotRecord[] {
-    const names = existsSync(this.path) ? readdirSync(this.path) : [];
+  list(): readonly SnapshotRecord[] {
+    const found = existsSync(this.path) ? readdirSync(this.path) : [];
+    const names = found.join("/");
+    if (this.#listed?.names !== names) this.#listed = { names, records: this.#readAll(found) };
+    return this.#listed.records;
+  }
+
+  #readAll(names: readonly string[]): SnapshotRecord[] {
     const found = names.flatMap((name) => this.#read(name) ?? []);
     return found.sort((a, b) => (a.height === b.height ? b.format - a.format : a.height < b.height ? 1 : -1));
   }
@@ -162,6 +170,7 @@ export class SnapshotDirectory {
     syncDirectory(staged);
     renameSync(staged, path);
     syncDirectory(this.path);
+    this.#listed = undefined;
   }
 
   /** Without its record it is not a snapshot, whatever happens to the rest. */
@@ -170,6 +179,7 @@ export class SnapshotDirectory {
     rmSync(join(path, RECORD), { force: true });
     syncDirectory(path);
     rmSync(path, { recursive: true, force: true });
+    this.#listed = undefined;
   }
 
   #read(name: string): SnapshotRecord | undefined {

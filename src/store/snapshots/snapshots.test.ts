@@ -171,6 +171,26 @@ describe(`snapshots of seed ${SEED}`, () => {
 });
 
 describe("a directory of snapshots", () => {
+  it("is read again after a change alone, whoever made it: other nodes ask for it at any rate", async () => {
+    const [directory, other] = [new SnapshotDirectory(join(root, "asked")), new SnapshotDirectory(join(root, "asked"))];
+    const { record } = await first;
+    const add = async (to: SnapshotDirectory, height: bigint) => {
+      const staging = to.stage("taking");
+      await staging.saveChunk(0, Uint8Array.of(1));
+      await staging.publish({ ...record, height });
+    };
+    await add(directory, 10n);
+    const listed = directory.list();
+    expect(directory.list()).toBe(listed);
+    await add(directory, 20n);
+    directory.keep(1);
+    expect(directory.list().map(({ height }) => height)).toEqual([20n]);
+    await add(other, 30n);
+    expect(directory.list().map(({ height }) => height)).toEqual([30n, 20n]);
+    other.remove({ height: 20n, format: 2 });
+    expect(directory.list().map(({ height }) => height)).toEqual([30n]);
+  });
+
   it("shows whole ones alone, keeps the highest, and clears what was broken off", async () => {
     const directory = new SnapshotDirectory(join(root, "some"));
     expect(directory.list()).toEqual([]);
@@ -190,7 +210,7 @@ describe("a directory of snapshots", () => {
     directory.keep(2);
     expect(directory.list().map(({ height }) => height)).toEqual([100n, 30n]);
     writeFileSync(join(directory.path, "100-2", "snapshot.json"), "{}");
-    expect(directory.list().map(({ height }) => height)).toEqual([30n]);
+    expect(new SnapshotDirectory(directory.path).list().map(({ height }) => height)).toEqual([30n]);
     expect(() => directory.find({ height: 100n, format: 2 })).toThrow("the snapshot does not exist");
     directory.remove({ height: 30n, format: 2 });
     expect(directory.list()).toEqual([]);
