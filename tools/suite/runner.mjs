@@ -53,7 +53,8 @@ function countsOf(result, errors, cwd) {
     ...brokenFiles.map(({ name, message }) => [relative(cwd, name), message, ...(errors[name] ?? [])].join("\n")),
     ...result.testResults.flatMap((each) => failedTests(each, cwd)),
   ];
-  return { passed: result.numPassedTests, failures, skipped: result.numPendingTests };
+  const files = result.testResults.filter(({ status }) => status === "failed").map(({ name }) => relative(cwd, name));
+  return { passed: result.numPassedTests, failures, files, skipped: result.numPendingTests };
 }
 
 function failedTests({ name, assertionResults }, cwd) {
@@ -71,5 +72,5 @@ export function ended(child) {
 }
 
 export function broken(failure) {
-  return { passed: 0, failures: [failure], skipped: 0 };
+  return { passed: 0, failures: [failure], files: [], skipped: 0 };
 }
