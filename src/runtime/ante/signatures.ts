@@ -124,11 +124,16 @@ function signerData(ctx: Context, { account }: SignedBy, { sequence }: SignerInf
  */
 function checkKeyOwner({ account, sent, index }: SignedBy): void {
   const { publicKey: stored } = account;
-  if (sent === undefined || (stored !== undefined && keyText(sent) === keyText(stored))) return;
+  if (sent === undefined || (stored !== undefined && isSameKey(sent, stored))) return;
   if (equalBytes(publicKeyAddress(sent), account.address)) return;
   throw sdkErrors.invalidPubKey(
     `pubKey does not match signer address ${encodeAddress(account.address)} with signer index: ${index}`,
   );
+}
+
+function isSameKey(a: PublicKey, b: PublicKey): boolean {
+  if (a.type === "multisig" || b.type === "multisig") return keyText(a) === keyText(b);
+  return equalBytes(a.key, b.key);
 }
 
 function keyText(key: PublicKey): string {

@@ -6,6 +6,7 @@ import {
   type DecodedTx,
   decodeAddress,
   decodeTx,
+  type Envelope,
   feePayer,
   type Namespace,
   namespaceOf,
@@ -66,10 +67,21 @@ export interface PreparedTx {
 
 const MAX_GAS = 2n ** 63n - 1n;
 
+interface Preparing {
+  /** A transaction for simulation may lack signatures, keys and a fee. */
+  readonly mode?: "signed" | "simulated";
+  /** The parts around its messages, if they were read before. */
+  readonly envelope?: Envelope | undefined;
+}
+
 /** Decodes a transaction strictly, once, and makes all checks that need no state. */
-export function prepareTx(bytes: Uint8Array, router: Router, mode: "signed" | "simulated" = "signed"): PreparedTx {
+export function prepareTx(
+  bytes: Uint8Array,
+  router: Router,
+  { mode = "signed", envelope }: Preparing = {},
+): PreparedTx {
   if (bytes.length === 0) throw sdkErrors.txDecode("tx bytes are empty");
-  const decoded = decodeTx(bytes);
+  const decoded = decodeTx(bytes, { envelope });
   const { body, authInfo, raw } = decoded;
   if (body.extensionOptions.length > 0) throw sdkErrors.unknownExtension();
   const messages = decoded.messages.map((message) => routeMessage(message, router));

@@ -3,7 +3,7 @@ import type { CheckTx, Claim } from "../../abci/index.ts";
 import type { MultiStore } from "../../store/index.ts";
 import { append, type IntCoin, SvcError, sdkErrors, toHex } from "../../util/index.ts";
 import { TxMsgDataSchema } from "../../wire/gen/sdk/base/abci/v1beta1/abci_pb.js";
-import { encodeMessage, readEnvelope } from "../../wire/index.ts";
+import { type Envelope, encodeMessage, readEnvelope } from "../../wire/index.ts";
 import { type AnteFacts, type AnteOptions, allowanceName, runAnte, type Waiting } from "../ante/ante.ts";
 import { checkPayer, type LargeTx, READ_WHOLE_BYTES } from "../ante/payer.ts";
 import type { VerifiedSignatures } from "../ante/signatures.ts";
@@ -108,12 +108,14 @@ export class TxRunner {
   check(env: TxEnvironment, bytes: Uint8Array, kind: CheckTx["kind"]): CheckOutcome {
     const run = new Run(env, kind === "recheck" ? "recheck" : "check");
     try {
-      const known = this.#cache.get(bytes);
+      const hash = this.#cache.hashOf(bytes);
+      const known = this.#cache.get(hash);
       const verified: VerifiedSignatures = known?.verified ?? new Set();
-      if (known === undefined && bytes.length > READ_WHOLE_BYTES) this.#checkPayer(run, bytes, verified);
-      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
+      const isLarge = known === undefined && bytes.length > READ_WHOLE_BYTES;
+      const envelope = isLarge ? this.#checkPayer(run, bytes, verified) : undefined;
+      const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router, { envelope }));
       run.check(tx, this.#ante, verified);
-      if (known === undefined && kind !== "trial") this.#cache.add(bytes, { tx, verified });
+      if (known === undefined && kind !== "trial") this.#cache.add(hash, bytes, { tx, verified });
       return { ...run.pass(tx), claim: claimOf(tx) };
     } catch (error) {
       return { ...this.#fail(run, error), claim: run.tx === undefined ? undefined : claimOf(run.tx) };
@@ -137,8 +139,9 @@ export class TxRunner {
   #execute(run: Run, bytes: Uint8Array, blockGas: BlockGas): TxOutcome {
     try {
       if (blockGas.isSpent) throw noBlockGasLeft();
-      const known = this.#cache.get(bytes);
-      this.#cache.delete(bytes);
+      const hash = this.#cache.hashOf(bytes);
+      const known = this.#cache.get(hash);
+      this.#cache.delete(hash);
       const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       run.ante(tx, this.#ante, known?.verified ?? new Set());
       return run.succeed(run.messages(tx, this.#ante));
@@ -150,12 +153,13 @@ export class TxRunner {
   }
 
   /** Before the many messages of a transaction are read, there must be a payer who can pay and who signed it. */
-  #checkPayer(run: Run, bytes: Uint8Array, verified: VerifiedSignatures): void {
+  #checkPayer(run: Run, bytes: Uint8Array, verified: VerifiedSignatures): Envelope {
     const envelope = readEnvelope(bytes);
     const { first } = envelope;
     if (first === undefined) throw sdkErrors.invalidRequest("must contain at least one message");
     routeOf(first, this.#router);
     run.checkPayer({ size: bytes.length, envelope }, this.#ante, verified);
+    return envelope;
   }
 
   /**
@@ -169,7 +173,10 @@ export class TxRunner {
   ): { readonly outcome: TxOutcome; readonly results: MessageResult[] } {
     const run = new Run({ ...env, stores: env.stores.branch() }, "simulate");
     try {
-      const tx = run.begin(prepareTx(bytes, this.#router, "simulated"), watchedGas(limitedGas(maxGas), checkTime));
+      const tx = run.begin(
+        prepareTx(bytes, this.#router, { mode: "simulated" }),
+        watchedGas(limitedGas(maxGas), checkTime),
+      );
       if (tx.messageCount > maxMessages)
         throw sdkErrors.invalidRequest(`a simulation takes at most ${maxMessages} messages, not ${tx.messageCount}`);
       run.ante(tx, this.#ante, new Set());
@@ -183,13 +190,14 @@ export class TxRunner {
 
   /** Addresses of the signers of a transaction that is to be simulated. Throws when it cannot be read. */
   signers(bytes: Uint8Array): readonly Uint8Array[] {
-    return prepareTx(bytes, this.#router, "simulated").signers.map(({ address }) => address);
+    return prepareTx(bytes, this.#router, { mode: "simulated" }).signers.map(({ address }) => address);
   }
 
   /** The place that a transaction asks for in a block; undefined for bytes that cannot be read. Needs no state. */
   bidOf(bytes: Uint8Array): BlockBid | undefined {
     try {
-      const { fee, gasLimit, signers } = this.#cache.get(bytes)?.tx ?? prepareTx(bytes, this.#router);
+      const { fee, gasLimit, signers } =
+        this.#cache.get(this.#cache.hashOf(bytes))?.tx ?? prepareTx(bytes, this.#router);
       return { gas: gasLimit, gasPrice: gasPrice(fee, gasLimit), signers: signers.map(({ text }) => text) };
     } catch {
       return undefined;
@@ -202,12 +210,13 @@ export class TxRunner {
    */
   rehearse(env: TxEnvironment, bytes: Uint8Array): bigint | undefined {
     try {
-      const known = this.#cache.get(bytes);
+      const hash = this.#cache.hashOf(bytes);
+      const known = this.#cache.get(hash);
       const verified: VerifiedSignatures = known?.verified ?? new Set();
       const run = new Run(env, "deliver");
       const tx = run.begin(known?.tx ?? prepareTx(bytes, this.#router));
       run.ante(tx, this.#ante, verified);
-      if (known === undefined) this.#cache.add(bytes, { tx, verified });
+      if (known === undefined) this.#cache.add(hash, bytes, { tx, verified });
       return tx.gasLimit;
     } catch (error) {
       if (isFatal(error)) throw error;

@@ -27,12 +27,16 @@ export class TxCache {
     this.#maxBytes = maxBytes;
   }
 
-  get(bytes: Uint8Array): Entry | undefined {
-    return this.#entries.get(this.#hashOf(bytes));
+  /** The name of a transaction here. */
+  hashOf(bytes: Uint8Array): string {
+    return this.#hashes.get(bytes) ?? toHex(sha256(bytes));
   }
 
-  add(bytes: Uint8Array, entry: Entry): void {
-    const hash = this.#hashOf(bytes);
+  get(hash: string): Entry | undefined {
+    return this.#entries.get(hash);
+  }
+
+  add(hash: string, bytes: Uint8Array, entry: Entry): void {
     if (bytes.length > this.#maxBytes || this.#entries.has(hash)) return;
     this.#entries.set(hash, entry);
     this.#hashes.set(bytes, hash);
@@ -44,8 +48,7 @@ export class TxCache {
   }
 
   /** Forgets a transaction that has been in a block. */
-  delete(bytes: Uint8Array): void {
-    const hash = this.#hashOf(bytes);
+  delete(hash: string): void {
     const entry = this.#entries.get(hash);
     if (entry !== undefined) this.#remove(hash, entry.tx);
   }
@@ -53,9 +56,5 @@ export class TxCache {
   #remove(hash: string, { size }: PreparedTx): void {
     this.#entries.delete(hash);
     this.#bytes -= size;
-  }
-
-  #hashOf(bytes: Uint8Array): string {
-    return this.#hashes.get(bytes) ?? toHex(sha256(bytes));
   }
 }

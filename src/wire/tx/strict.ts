@@ -42,6 +42,8 @@ const FOREIGN_FIELDS: ReadonlySet<number> = new Set([
 export interface TxRules {
   /** The transaction may be for any chain of the ecosystem, with fields that ours refuses. */
   readonly foreign?: boolean;
+  /** Parts of the transaction that were read before. */
+  readonly envelope?: { readonly raw: TxRaw; readonly authInfo: AuthInfo } | undefined;
 }
 
 /** A transaction whose bytes have been checked. */
@@ -63,7 +65,7 @@ export interface DecodedTx {
  * nested `Any` `sdkErrors.unpackAny`.
  */
 export function decodeTx(bytes: Uint8Array, rules: TxRules = {}): DecodedTx {
-  const raw = decodeRaw(bytes, rules);
+  const raw = rules.envelope?.raw ?? decodeRaw(bytes, rules);
   return { raw, ...decodeTxParts(raw.bodyBytes, raw.authInfoBytes, rules) };
 }
 
@@ -100,7 +102,7 @@ export function decodeAuthInfo(bytes: Uint8Array): AuthInfo {
 export function decodeTxParts(
   bodyBytes: Uint8Array,
   authInfoBytes: Uint8Array,
-  { foreign = false }: TxRules = {},
+  { foreign = false, envelope }: TxRules = {},
 ): Omit<DecodedTx, "raw"> {
   let hasUnknownFields = false;
   const tolerates = (number: number): boolean => {
@@ -114,7 +116,7 @@ export function decodeTxParts(
     ...counted,
     ...(foreign ? {} : { hidden: FOREIGN_FIELDS }),
   });
-  const authInfo = decodeAuthInfo(authInfoBytes);
+  const authInfo = envelope?.authInfo ?? decodeAuthInfo(authInfoBytes);
   const opaque = foreign ? opaqueTypes(body.messages) : [];
   const reading = new StrictReading(counted);
   const messages = body.messages.filter((any) => !foreign || isReadable(any)).map((any) => reading.unpack(any));
