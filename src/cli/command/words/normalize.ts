@@ -34,7 +34,6 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--deployment-ingress-static-hosts",
   "--device",
   "--dry-run",
-  "--follow",
   "--for-zero-height",
   "--force",
   "--generate-only",
@@ -86,7 +85,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
 ]);
 
 /** Flags that are a switch for some commands and take a value for others. */
-export const AMBIGUOUS: ReadonlySet<string> = new Set(["--pubkey", "-a", "-o"]);
+export const AMBIGUOUS: ReadonlySet<string> = new Set(["--follow", "--pubkey", "-a", "-o"]);
 
 /** Words that name a command, the command found, and the rest of the command line with early flags moved to the end. */
 export interface Resolved {
