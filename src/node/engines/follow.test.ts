@@ -37,6 +37,7 @@ afterEach(async () => {
 });
 
 const home = (name: string) => join(folder, name);
+const same = (text: string): string => text;
 
 async function start(name: string, given: GivenSettings = {}, logger: Logger = silentLogger): Promise<Node> {
   const config = nodeConfig({ "rpc.laddr": "tcp://127.0.0.1:0", "grpc.enable": "false", ...given });
@@ -94,8 +95,8 @@ function dump(node: Node): unknown[] {
   });
 }
 
-/** A node between leader and follower, which changes the texts of answers. */
-async function between(leader: Node, change: (text: string) => string): Promise<string> {
+/** A node between leader and follower, which changes the texts of answers, or those of requests. */
+async function between(leader: Node, change: (text: string) => string, ask = same): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (part: string) => {
@@ -103,7 +104,8 @@ async function between(leader: Node, change: (text: string) => string): Promise<
     });
     request.on("end", async () => {
       const headers = { "content-type": "application/json" };
-      const answer = await fetch(leader.rpcUrl, { method: "POST", body, headers }).catch(() => undefined);
+      const asked = { method: "POST", body: ask(body), headers };
+      const answer = await fetch(leader.rpcUrl, asked).catch(() => undefined);
       if (answer === undefined) response.destroy();
       else response.setHeader("content-type", "application/json").end(change(await answer.text()));
     });
@@ -164,6 +166,28 @@ describe("a node that follows another", () => {
     expect(node.engine.blocks.height).toBeLessThan(3n);
     isLying = false;
     await reached(node, 3n);
+    expect(dump(node)).toEqual(dump(chain));
+  });
+
+  it.each([
+    ["first", 0],
+    ["next", 2],
+  ])("goes on after true blocks of later heights instead of the %s one", async (_, blocks) => {
+    const chain = await leader(5);
+    followerHome();
+    const told: string[] = [];
+    const warn = (text: string) => void told.push(text);
+    let isLying = true;
+    const later = (text: string) =>
+      text.replaceAll(/"height":"(\d+)"/g, (asked, height) =>
+        isLying && Number(height) > blocks ? `"height":"${Number(height) + 1}"` : asked,
+      );
+    const address = await between(chain, same, later);
+    const node = await follow(address, {}, { ...silentLogger, child: () => ({ ...silentLogger, warn }) });
+    await vi.waitUntil(() => told.length > 0 || node.engine.hasEnded, { timeout: 30_000, interval: 20 });
+    expect([node.engine.hasEnded, node.engine.blocks.height]).toEqual([false, BigInt(blocks)]);
+    isLying = false;
+    await reached(node, 5n);
     expect(dump(node)).toEqual(dump(chain));
   });
 

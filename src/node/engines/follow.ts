@@ -89,8 +89,7 @@ export class Follower {
 
   /** Executes blocks until the node or the engine has no more to say; throws what the node's word or its absence causes. */
   async #followOn(): Promise<void> {
-    const { blocks, genesis } = this.#parts.engine;
-    let next = blocks.height === 0n ? genesis.initialHeight : blocks.height + 1n;
+    let next = this.#nextHeight;
     let fetched = wholeBlocks(this.#rpc, next, 1);
     while (this.#isRunning) {
       const found = await unlessAborted(fetched, this.#stop.signal);
@@ -106,6 +105,11 @@ export class Follower {
     }
   }
 
+  get #nextHeight(): bigint {
+    const { blocks, genesis } = this.#parts.engine;
+    return blocks.height === 0n ? genesis.initialHeight : blocks.height + 1n;
+  }
+
   async #next(block: WholeBlock): Promise<void> {
     if (!this.#isRunning) return;
     this.#verify(block);
@@ -115,6 +119,9 @@ export class Follower {
   }
 
   #verify({ header, commit, txs }: WholeBlock): void {
+    // The light client would believe a later block as well.
+    if (header.height !== this.#nextHeight)
+      throw lightErrors.badBlock(`the node gave block ${header.height} instead of block ${this.#nextHeight}`);
     if (!equalBytes(dataHash(txs.map(txHash)), header.dataHash))
       throw lightErrors.badBlock(`block ${header.height} has other transactions than its header says`);
     const { blocks, genesis, validators } = this.#parts.engine;
