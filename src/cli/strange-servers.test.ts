@@ -183,7 +183,7 @@ describe("a server that is not a node", () => {
       response.on("drain", more);
       more();
     });
-    const transport = httpTransport(new URL(`http://${await listen(made)}`), 1_000_000);
+    const transport = httpTransport(new URL(`http://${await listen(made)}`), () => 1_000_000);
     await expect(transport.post("{}", 5_000)).rejects.toThrow("the answer is larger than 1000000 bytes");
     transport.close();
   });

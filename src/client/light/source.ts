@@ -4,7 +4,7 @@ import { fromBase64 } from "../../util/index.ts";
 import type { Validator } from "../../wire/index.ts";
 import { integer, readAnswer } from "../chain/answers.ts";
 import { clientErrors, RpcError } from "../errors.ts";
-import type { RpcClient } from "../rpc/rpc.ts";
+import type { RpcCall, RpcClient } from "../rpc/rpc.ts";
 
 /** The engine's own limit; more rows of a page are not answered. */
 const PER_PAGE = 100;
@@ -18,6 +18,7 @@ const validatorPage = v.object({ validators: v.array(v.unknown()), total: intege
 const NO_HEIGHT = /less than or equal to the current|is not available|no block yet|could not find|not found/i;
 
 const NOT_YET = /less than or equal to the current|no block yet/i;
+const TOO_MUCH = /the answers of a batch/;
 const PRUNED = /lowest height is (\d+)/;
 
 /** A block with the votes that made it final. Nothing of it is verified. */
@@ -62,13 +63,20 @@ async function allValidators(rpc: RpcClient, height: bigint): Promise<readonly V
  * @throws `clientErrors.pruned` if the node does not have the first one any more
  */
 export async function wholeBlocks(rpc: RpcClient, from: bigint, count: number): Promise<WholeBlock[]> {
-  const heights = Array.from({ length: count }, (_, i) => ({ height: `${from + BigInt(i)}` }));
-  const answers = await rpc.batch(
-    heights.flatMap((params) => ["commit", "block"].map((method) => ({ method, params }))),
-  );
+  const answers = await rpc.batch(Array.from({ length: count }, (_, i) => callsFor(from + BigInt(i))).flat());
+  // A single block may be larger than the answers of a batch may be.
+  const isTooLarge = answers.slice(0, 2).some((each) => each instanceof RpcError && TOO_MUCH.test(each.message));
+  return blocksOf(isTooLarge ? await Promise.all(callsFor(from).map((call) => answerOf(rpc, call))) : answers, from);
+}
+
+function callsFor(height: bigint): RpcCall[] {
+  return ["commit", "block"].map((method) => ({ method, params: { height: `${height}` } }));
+}
+
+function blocksOf(answers: readonly unknown[], from: bigint): WholeBlock[] {
   const found: WholeBlock[] = [];
-  for (let i = 0; i < count; i++) {
-    const [votes, content] = answers.slice(2 * i, 2 * i + 2);
+  for (let i = 0; i < answers.length; i += 2) {
+    const [votes, content] = answers.slice(i, i + 2);
     const refusal = [votes, content].find((each) => each instanceof RpcError);
     if (refusal !== undefined) {
       if (i === 0) requireNotYet(refusal, from);
@@ -79,6 +87,13 @@ export async function wholeBlocks(rpc: RpcClient, from: bigint, count: number): 
     found.push({ ...signed, txs });
   }
   return found;
+}
+
+function answerOf(rpc: RpcClient, { method, params }: RpcCall): Promise<unknown> {
+  return rpc.call(method, params).catch((error: unknown) => {
+    if (error instanceof RpcError) return error;
+    throw error;
+  });
 }
 
 function requireNotYet(refusal: RpcError, height: bigint): void {

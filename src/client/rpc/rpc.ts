@@ -11,6 +11,8 @@ const MAX_PAUSE_MS = 10_000;
 export interface RpcOptions {
   /** Longest wait for one answer in milliseconds; default 10 s. */
   readonly timeoutMs?: number;
+  /** Bytes of the largest answer over HTTP, asked for every answer; default 256 MiB. */
+  readonly maxAnswerBytes?: () => number;
   /** The transport of requests; HTTP by default. */
   readonly transport?: Transport;
   /** Calls that the node refuses for the moment are made again, a few times; receives why, and the pause. */
@@ -38,7 +40,7 @@ export class RpcClient {
   /** `node` is an address as `parseNodeAddress` reads it. */
   constructor(node: string, options: RpcOptions = {}) {
     this.endpoint = parseNodeAddress(node);
-    this.#transport = options.transport ?? httpTransport(this.endpoint.http);
+    this.#transport = options.transport ?? httpTransport(this.endpoint.http, options.maxAnswerBytes);
     this.#onRetry = options.onRetry;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }

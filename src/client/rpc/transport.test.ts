@@ -7,7 +7,7 @@ import { httpTransport } from "./transport.ts";
 async function post(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const transport = httpTransport(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), 1_000);
+  const transport = httpTransport(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), () => 1_000);
   onTestFinished(() => {
     transport.close();
     server.close().closeAllConnections();

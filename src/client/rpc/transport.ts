@@ -16,12 +16,12 @@ export interface Transport {
   close(): void;
 }
 
-/** Answers above this size are refused. */
+/** Answers above this size are refused, if no other is set. */
 const MAX_ANSWER_BYTES = 256 << 20;
 const MAX_SOCKETS = 32;
 
-/** HTTP or HTTPS with kept-alive connections. */
-export function httpTransport(url: URL, maxBytes = MAX_ANSWER_BYTES): Transport {
+/** HTTP or HTTPS with kept-alive connections; `maxBytes` is asked for every answer. */
+export function httpTransport(url: URL, maxBytes = () => MAX_ANSWER_BYTES): Transport {
   const secure = url.protocol === "https:";
   const options = { keepAlive: true, maxSockets: MAX_SOCKETS };
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
@@ -30,7 +30,7 @@ export function httpTransport(url: URL, maxBytes = MAX_ANSWER_BYTES): Transport 
   const once = (body: string, timeoutMs: number): Promise<string> =>
     new Promise((resolve, reject) => {
       const settings: RequestOptions = { method: "POST", agent, headers: headersFor(url, body) };
-      const request = send(url, settings, (response) => readBody(response, maxBytes).then(resolve, reject));
+      const request = send(url, settings, (response) => readBody(response, maxBytes()).then(resolve, reject));
       const timer = setTimeout(() => {
         // Once part of the answer has arrived, its reader sees a broken connection first.
         const late = new TimeoutError(timeoutMs);

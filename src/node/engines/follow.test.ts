@@ -1,11 +1,11 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sized } from "../../../test/support/runs.ts";
 import { ChainClient } from "../../client/index.ts";
-import { type Logger, silentLogger, toHex } from "../../util/index.ts";
+import { type LogFields, type Logger, silentLogger, toHex } from "../../util/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
 import { type GivenSettings, nodeConfig } from "../config.ts";
 import { addGenesisAccounts } from "../home/genesis.ts";
@@ -110,6 +110,10 @@ async function between(leader: Node, change: (text: string) => string, ask = sam
       else response.setHeader("content-type", "application/json").end(change(await answer.text()));
     });
   });
+  return await listening(server);
+}
+
+async function listening(server: Server): Promise<string> {
   proxies.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -167,6 +171,44 @@ describe("a node that follows another", () => {
     isLying = false;
     await reached(node, 3n);
     expect(dump(node)).toEqual(dump(chain));
+  });
+
+  it("has blocks that are larger than the answers of a batch may be", async () => {
+    const chain = await leader(2);
+    const txs = Array.from({ length: 9 }, (_, i) => new Uint8Array(1 << 20).fill(i));
+    const proposed = vi.spyOn(chain.engine.app, "prepareProposal").mockReturnValue(txs);
+    const accepted = vi.spyOn(chain.engine.app, "processProposal").mockReturnValue(true);
+    for (let i = 0; i < 2; i++) chain.engine.produceBlock();
+    proposed.mockRestore();
+    accepted.mockRestore();
+    chain.engine.produceBlock();
+    followerHome();
+    const told: string[] = [];
+    const warn = (text: string) => void told.push(text);
+    const node = await follow(chain.rpcUrl, {}, { ...silentLogger, child: () => ({ ...silentLogger, warn }) });
+    await vi.waitUntil(() => told.length > 0 || node.engine.blocks.height === 5n, { timeout: 30_000, interval: 20 });
+    expect([told, node.engine.blocks.height]).toEqual([[], 5n]);
+    expect(plain(node.engine.blocks.last)).toEqual(plain(chain.engine.blocks.last));
+  });
+
+  it("reads an endless answer no further than a block may reach", async () => {
+    await leader(1);
+    followerHome();
+    let answering: ServerResponse | undefined;
+    const server = createServer((_, response) => {
+      answering = response;
+      const more = (): void => {
+        while (response.write("{},".repeat(1 << 16)));
+        response.once("drain", more);
+      };
+      more();
+    });
+    const faults: unknown[] = [];
+    const warn = (_: string, { error }: LogFields = {}) => void faults.push(error);
+    await follow(await listening(server), {}, { ...silentLogger, child: () => ({ ...silentLogger, warn }) });
+    await vi.waitUntil(() => faults.length > 0, { timeout: 30_000, interval: 20 });
+    expect(faults[0]).toMatchObject({ codespace: "client", code: 4 });
+    expect(answering?.socket?.bytesWritten ?? Number.POSITIVE_INFINITY).toBeLessThan(64 << 20);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
+import { type ConsensusParams, MAX_BLOCK_BYTES } from "../../abci/index.ts";
 import { clientErrors, NodeApi, RpcClient, RpcError, type WholeBlock, wholeBlocks } from "../../client/index.ts";
 import {
   BLOCK_PROTOCOL,
@@ -20,6 +21,9 @@ const WINDOW = 5;
 const POLL_MS = { first: 500, most: 15_000 } as const;
 /** The voters follow from the genesis file and the blocks here, however long ago they were made. */
 const FOREVER = 2n ** 62n;
+
+/** Bytes of the largest batch of answers, and of all in an answer that is not the block's bytes in base64. */
+const ANSWER_BYTES = { batch: 12 << 20, beside: 2 << 20 } as const;
 
 export interface FollowerParts {
   readonly engine: EmbeddedEngine;
@@ -44,7 +48,7 @@ export class Follower {
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
-    this.#rpc = new RpcClient(parts.address);
+    this.#rpc = new RpcClient(parts.address, { maxAnswerBytes: () => answerBytes(parts.engine.params) });
     this.#node = new NodeApi(this.#rpc);
   }
 
@@ -166,4 +170,10 @@ export class Follower {
       throw (error instanceof RpcError ? mempoolRefusal(error.data) : undefined) ?? error;
     }
   }
+}
+
+/** Bytes of the largest answer with a block: reading an endless one as JSON would take all memory. */
+function answerBytes({ block: { maxBytes } }: ConsensusParams): number {
+  const most = Number(maxBytes === -1n ? MAX_BLOCK_BYTES : maxBytes);
+  return Math.max(ANSWER_BYTES.batch, Math.ceil((most * 4) / 3) + ANSWER_BYTES.beside);
 }
