@@ -19,6 +19,21 @@ describe("value codecs", () => {
     expect(roundTrip(protoValue(CoinSchema), defaults)).toEqual([defaults, "00"]);
   });
 
+  test("read integers of each length as the plain conversion does", () => {
+    for (let digits = 1; digits <= 40; digits++) {
+      const least = 10n ** BigInt(digits - 1);
+      for (const value of [least, least + 1n, (10n * least) / 3n, 9n * least + 7n, 10n * least - 1n]) {
+        for (const signed of [value, -value]) {
+          expect(roundTrip(bigintValue, signed)).toEqual([signed, toHex(Buffer.from(`${signed}`))]);
+          const padded = Buffer.from(`${signed < 0n ? "" : "000"}${signed}`);
+          expect(bigintValue.decode(padded)).toBe(signed);
+        }
+      }
+    }
+    for (const text of ["1a", "1 2", "--1", "1.0", "1e3", "/", ":"])
+      expect(() => bigintValue.decode(Buffer.from(text))).toThrow(SyntaxError);
+  });
+
   test("read values at an offset of a larger buffer", () => {
     const buffer = Uint8Array.of(9, 0, 0, 0, 0, 0, 0, 1, 2, 9);
     expect(uint64Value.decode(buffer.subarray(1, 9))).toBe(258n);
