@@ -95,8 +95,12 @@ function dump(node: Node): unknown[] {
   });
 }
 
-/** A node between leader and follower, which changes the texts of answers, or those of requests. */
-async function between(leader: Node, change: (text: string) => string, ask = same): Promise<string> {
+/** A node between leader and follower, which changes the texts of answers and requests; `undefined` leaves a request unanswered. */
+async function between(
+  leader: Node,
+  change: (text: string) => string,
+  ask: (text: string) => string | undefined = same,
+): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (part: string) => {
@@ -104,8 +108,9 @@ async function between(leader: Node, change: (text: string) => string, ask = sam
     });
     request.on("end", async () => {
       const headers = { "content-type": "application/json" };
-      const asked = { method: "POST", body: ask(body), headers };
-      const answer = await fetch(leader.rpcUrl, asked).catch(() => undefined);
+      const asked = ask(body);
+      if (asked === undefined) return;
+      const answer = await fetch(leader.rpcUrl, { method: "POST", body: asked, headers }).catch(() => undefined);
       if (answer === undefined) response.destroy();
       else response.setHeader("content-type", "application/json").end(change(await answer.text()));
     });
@@ -189,6 +194,36 @@ describe("a node that follows another", () => {
     await vi.waitUntil(() => told.length > 0 || node.engine.blocks.height === 5n, { timeout: 30_000, interval: 20 });
     expect([told, node.engine.blocks.height]).toEqual([[], 5n]);
     expect(plain(node.engine.blocks.last)).toEqual(plain(chain.engine.blocks.last));
+  });
+
+  it("has new blocks while the other node leaves many transactions unanswered", async () => {
+    const chain = await leader(2);
+    followerHome();
+    let unanswered = 0;
+    const address = await between(chain, same, (body) => {
+      if (!body.includes("broadcast_tx")) return body;
+      unanswered += 1;
+      return undefined;
+    });
+    const node = await follow(address);
+    await reached(node, 2n);
+    let ended = 0;
+    const noteEnd = (): void => {
+      ended += 1;
+    };
+    for (let i = 0; i < 40; i++) {
+      const call = {
+        jsonrpc: "2.0",
+        id: i,
+        method: "broadcast_tx_sync",
+        params: { tx: Buffer.of(i).toString("base64") },
+      };
+      fetch(node.rpcUrl, { method: "POST", body: JSON.stringify(call) }).then(noteEnd, noteEnd);
+    }
+    await vi.waitUntil(() => unanswered >= 32, { timeout: 30_000, interval: 20 });
+    chain.engine.produceBlock();
+    await reached(node, 3n);
+    expect(ended).toBe(0);
   });
 
   it("reads an endless answer no further than a block may reach", async () => {

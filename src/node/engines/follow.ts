@@ -42,6 +42,7 @@ export interface FollowerParts {
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #rpc: RpcClient;
+  /** Has connections of its own: transactions that are not answered keep no block away. */
   readonly #node: NodeApi;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
@@ -49,7 +50,7 @@ export class Follower {
   constructor(parts: FollowerParts) {
     this.#parts = parts;
     this.#rpc = new RpcClient(parts.address, { maxAnswerBytes: () => answerBytes(parts.engine.params) });
-    this.#node = new NodeApi(this.#rpc);
+    this.#node = new NodeApi(new RpcClient(parts.address));
   }
 
   /** Transactions go to the node that is followed; the waiting ones are known there alone. */
@@ -66,6 +67,7 @@ export class Follower {
     this.#stop.abort();
     await this.#running;
     this.#rpc.close();
+    this.#node.rpc.close();
   }
 
   async #follow(): Promise<void> {
