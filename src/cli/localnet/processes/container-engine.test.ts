@@ -26,3 +26,11 @@ test.each([
     hint,
   });
 });
+
+test("a folder whose path is too long for a socket is told before Podman starts", async () => {
+  const runDir = join(root, "x".repeat(100));
+  await expect(startPodman(runDir)).rejects.toMatchObject({
+    message: `the path of a socket is too long: ${join(runDir, "podman.sock")}`,
+    hint: "use a --home with a shorter path",
+  });
+});

@@ -34,6 +34,8 @@ const PACKAGES = [
 const SYSTEM_CONF = "/etc/containers/containers.conf";
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 50;
+/** Bytes of the longest path of a socket that the system takes. */
+const MAX_SOCKET_PATH = 107;
 
 /**
  * Settings under which Podman also works on constrained hosts: `crun` refuses hybrid control groups, and raising limits
@@ -118,6 +120,8 @@ function missing(): Error {
 /** Starts Podman's service on a socket in the folder. */
 export async function startPodman(runDir: string): Promise<ContainerEngine> {
   const socket = serviceSocket(runDir);
+  if (Buffer.byteLength(socket) > MAX_SOCKET_PATH)
+    throw commandError(`the path of a socket is too long: ${socket}`, { hint: "use a --home with a shorter path" });
   makePrivateDirectory(runDir);
   const log = join(runDir, "podman.log");
   // A service that was killed leaves its socket.
