@@ -153,6 +153,17 @@ describe("testnet", () => {
     expect(again.err).toContain("genesis.json file already exists");
   });
 
+  test("writes nothing where one of its homes is already there", async () => {
+    const words = ["testnet", "--output-dir", join(home, "net"), "--v", "2"];
+    await runCli(["init", "other", "--home", join(home, "net", "node1", "svc")]);
+    const path = join(home, "net", "node1", "svc", "config", "genesis.json");
+    expect(await runCli(words)).toMatchObject({
+      code: 1,
+      err: `Error: genesis.json file already exists: ${path}\nHint: give another --output-dir, or remove the folders of its nodes\n`,
+    });
+    expect(readdirSync(join(home, "net"))).toEqual(["node1"]);
+  });
+
   test("writes homes for several machines, which name each other", async () => {
     expect(await testnet("--v", "3", "--starting-ip-address", "10.0.0.254", "--node-dir-prefix", "x")).toMatchObject({
       code: 2,

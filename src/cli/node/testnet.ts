@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { derivePrivateKey, generateMnemonic, mnemonicToSeed } from "../../crypto/index.ts";
@@ -26,7 +26,7 @@ import { userPath } from "../command/home.ts";
 import type { CommandInput, Run } from "../command/spec.ts";
 import { keyringOptions } from "../context/context.ts";
 import { cliKeyring } from "../context/keyring.ts";
-import { usageError } from "../errors.ts";
+import { commandError, usageError } from "../errors.ts";
 import { homeKey, makeGenesisTx } from "./gentx.ts";
 import { ONE_MACHINE, PRIVATE_NETWORK, writeSettingsFiles } from "./settings-files.ts";
 
@@ -48,8 +48,11 @@ interface Member {
 export const testnet: Run = async (input) => {
   const { flags, io } = input;
   const members = membersOf(input);
-  const [first] = members;
+  const first = members[0];
   if (first === undefined) return EXIT.usage;
+  const known = members.map(({ home }) => homePaths(home).genesis).find((path) => existsSync(path));
+  const hint = "give another --output-dir, or remove the folders of its nodes";
+  if (known !== undefined) throw commandError(`genesis.json file already exists: ${known}`, { hint });
   const time = BigInt(Date.now()) * 1_000_000n;
   let chainId = flags.optional("chain-id");
   for (const { name: moniker, home } of members) chainId = initHome({ home, moniker, chainId, time }).chain_id;
@@ -132,8 +135,7 @@ function startText(members: readonly Member[], isSingleMachine: boolean): string
     const command = `svc start${engine} --home ${shellWord(home)}\n`;
     return isSingleMachine ? command : `${ip.padEnd(15)}  ${command}`;
   });
-  const what = isSingleMachine ? "Start each node" : "Copy each home to its machine, and start the node there";
-  return `${what}:\n${lines.join("")}`;
+  return `${isSingleMachine ? "Start each node" : "Copy each home to its machine, and start the node there"}:\n${lines.join("")}`;
 }
 
 function keyringOf({ flags, io }: CommandInput, home: string) {
