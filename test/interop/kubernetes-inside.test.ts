@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined)("a provider inside the cluster", () => {
     await pay((await release.exec(["svc", "keys", "show", "provider", "-a"])).trim(), 10n ** 9n);
     // JSON is YAML too.
     const file = JSON.stringify({ host: `https://${GATEWAY.host}:${GATEWAY.port}`, attributes: ATTRIBUTES });
-    await release.exec(["sh", "-c", "cat > provider.yaml"], file);
+    await release.exec(["sh", "-c", 'printf %s "$1" > provider.yaml', "sh", file]);
     await release.exec(["svc", "tx", "provider", "create", "provider.yaml", ...BLOCK]);
     await release.exec(["svc", "tx", "cert", "create", "server", GATEWAY.host, ...BLOCK]);
     await release.set({ setup: "false" });

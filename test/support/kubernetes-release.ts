@@ -77,13 +77,10 @@ export class TestRelease {
   }
 
   /** Runs a command in it to its end; throws with its words where it fails. Returns standard output. */
-  async exec(command: readonly string[], input?: string): Promise<string> {
+  async exec(command: readonly string[]): Promise<string> {
     const { metadata } = await this.pod();
     const place = { namespace: PROVIDER_SPACE, pod: metadata.name, container: CONTAINER };
-    const stdin = input !== undefined;
-    const channels = await this.#api.exec({ ...place, command, tty: false, stdin });
-    if (stdin) await channels.write(Buffer.from(input));
-    channels.endInput();
+    const channels = await this.#api.exec({ ...place, command, tty: false, stdin: false });
     const said = { stdout: "", stderr: "" };
     for await (const { stream, data } of channels.output) said[stream] += Buffer.from(data).toString();
     const code = await channels.exitCode;
