@@ -37,15 +37,28 @@ describe.skipIf(!(peer instanceof Peer))("an upgrade of four validators", () => 
     return result?.block_id.hash;
   }
 
-  test("stops each at the height; three continue with the next program, and the late validator follows", async () => {
+  /** The round in which a validator tries to decide the next block. */
+  async function roundOf(node: TestNode): Promise<number> {
+    const response = await fetch(`${node.address.replace("tcp:", "http:")}/consensus_state`);
+    const { result }: { result: { round_state: { "height/round/step": string } } } = JSON.parse(await response.text());
+    return Number(result.round_state["height/round/step"].split("/")[1]);
+  }
+
+  test("stops each at the height; two wait with the next program, three continue, and the late one follows", async () => {
     for (const { process } of nodes) {
       await waitFor(() => !process.running, "the end of each node");
       expect(await process.stop()).toBe(1);
       expect(process.output).toContain(`UPGRADE "v2" NEEDED at height: ${HEIGHT}: the next program`);
     }
-    const [late, ...first] = nodes;
-    if (late === undefined) return;
-    await Promise.all(first.map((node) => node.start({ main: next })));
+    const [late, third, ...two] = nodes;
+    if (late === undefined || third === undefined) throw new Error("four validators");
+    const first = [third, ...two];
+    await Promise.all(two.map((node) => node.start({ main: next })));
+    // With half of the voting power there are rounds, and no block.
+    const hasRounds = async (): Promise<boolean> => (await Promise.all(two.map(roundOf))).every((round) => round > 0);
+    await waitFor(hasRounds, "a round without a decision");
+    expect(await Promise.all(two.map(hashAt))).toEqual([undefined, undefined]);
+    await third.start({ main: next });
     const hashes = first.map((node) => waitFor(() => hashAt(node), "the block after the upgrade"));
     const [hash] = await Promise.all(hashes);
     await late.start({ main: next });
