@@ -1,9 +1,9 @@
-import { type ClientHttp2Session, connect } from "node:http2";
 import { create } from "@bufbuild/protobuf";
 import { toHex } from "../../src/util/index.ts";
 import { Query as BankQuery } from "../../src/wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { decodeAddress, encodeAddress, encodeMessage, methodPath } from "../../src/wire/index.ts";
 import { Connection, getRequest, request } from "./connection.ts";
+import { GrpcConnection } from "./grpc-connection.ts";
 import { loadKeys } from "./load-accounts.ts";
 
 export const INTERFACES = ["abci_query", "REST", "gRPC"] as const;
@@ -56,12 +56,6 @@ export function addressesOf(accounts: number, prefix: string): string[] {
 
 /** The spelling that both kinds of nodes know. */
 const METHOD = methodPath(BankQuery.method.balance, "cosmos");
-/**
- * A call that is neither compressed nor longer than 255 bytes begins so, and has the length of its message in the fifth
- * byte.
- */
-const FRAME_HEADER = 5;
-
 const CLIENTS: Readonly<Record<Interface, (load: Load) => Promise<Client>>> = {
   abci_query: (load) =>
     overHttp(load, (data) => request("abci_query", { path: METHOD, data: toHex(data), height: "0", prove: false })),
@@ -103,35 +97,7 @@ async function overHttp(load: Load, make: (data: Uint8Array, address: string) =>
 
 async function overGrpc(load: Load): Promise<Client> {
   const frames = questions(load, (data) => Buffer.concat([Buffer.from([0, 0, 0, 0, data.length]), data]));
-  const session = connect(`http://127.0.0.1:${load.port}`);
-  const ask: Ask = (number) => call(session, nth(frames, number));
-  return { asks: Array.from({ length: load.connections }, () => ask), close: () => session.destroy() };
-}
-
-function call(session: ClientHttp2Session, frame: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stream = session.request({
-      ":method": "POST",
-      ":path": METHOD,
-      "content-type": "application/grpc",
-      te: "trailers",
-    });
-    let bytes = 0;
-    let status: unknown;
-    stream.on("response", (headers) => {
-      status = headers["grpc-status"];
-    });
-    stream.on("trailers", (trailers) => {
-      status = trailers["grpc-status"];
-    });
-    stream.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-    });
-    stream.on("error", reject);
-    stream.on("close", () => {
-      if (Number(status) === 0 && bytes > FRAME_HEADER) resolve();
-      else reject(new Error(`a query was refused with status ${String(status)}`));
-    });
-    stream.end(frame);
-  });
+  const connection = await GrpcConnection.open(load.port, METHOD);
+  const ask: Ask = (number) => connection.call(nth(frames, number));
+  return { asks: Array.from({ length: load.connections }, () => ask), close: () => connection.close() };
 }

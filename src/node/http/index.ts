@@ -4,4 +4,4 @@ export { ByteBudget, type HeldBytes } from "./byte-budget.ts";
 export { type ClientBudget, type ClientLimits, Clients, clientBudget, limitServer } from "./clients.ts";
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal, type ServerOptions } from "./guard.ts";
 export { MAX_UNREAD_BYTES, PART_BYTES, READ_WITHIN_MS } from "./limits.ts";
-export { type ReadLimits, sendEmpty, sendHeld, sendText, sendTooLarge } from "./send.ts";
+export { nextTurn, type ReadLimits, sendEmpty, sendHeld, sendText, sendTooLarge } from "./send.ts";

@@ -2,6 +2,14 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { endAfterBody } from "../../util/servers/index.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 
+/**
+ * Resolves when all requests that have come in are read: their answers go out one after the other, and wake a client with many
+ * connections once.
+ */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 export function sendText(
   response: ServerResponse,
   status: number,

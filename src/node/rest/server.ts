@@ -18,6 +18,7 @@ import {
   isLoopback,
   limitServer,
   listenAt,
+  nextTurn,
   PREFLIGHT_HEADERS,
   READ_WITHIN_MS,
   RequestLines,
@@ -102,6 +103,7 @@ export class RestServer {
     if (verb === "OPTIONS") return sendEmpty(response, 204, PREFLIGHT);
     const page = READ_VERBS.has(verb) ? this.#pages.get(url.split("?")[0] ?? "") : undefined;
     if (page !== undefined) return this.#sendPage(response, page());
+    await nextTurn();
     const answer = await this.#answerCall(request, response);
     if (answer !== undefined) this.#send(response, answer);
   }

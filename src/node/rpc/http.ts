@@ -6,6 +6,7 @@ import {
   encodingRefusal,
   type GuardOptions,
   isLoopback,
+  nextTurn,
   PREFLIGHT_HEADERS,
   type ReadLimits,
   RequestLines,
@@ -88,6 +89,7 @@ export class HttpRpc {
     if (body === undefined) {
       return sendTooLarge(response, `413 the request body is larger than ${maxBodyBytes} bytes\n`);
     }
+    await nextTurn();
     const admits = () => this.#options.clients.admits(client);
     const { status, text } = await answerPost(body, { env: this.#env, options: this.#options, admits });
     if (text === undefined) sendEmpty(response, status);

@@ -27,10 +27,10 @@ export interface Database {
   close(): void;
 }
 
-/** Tables of a database that another process writes. */
+/** Tables of a database that another thread or process writes, as they were at the first read after the last refresh. */
 export interface DatabaseReader {
   table(name: string): KVReader;
-  /** Later reads see the last commit. */
+  /** The next read sees the last commit, and those after it the same. */
   refresh(): void;
   close(): void;
 }

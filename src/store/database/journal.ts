@@ -168,7 +168,7 @@ export interface JournalParts {
   tableOf(name: string): KVReader | undefined;
 }
 
-/** The journal for a reader in another thread: what it has read is right until the thread's loop goes on. */
+/** The journal for a reader in another thread; what it has read is right until the reader looks anew. */
 export class JournalReader {
   readonly #parts: JournalParts;
   #pending: PendingWrites;
@@ -186,7 +186,7 @@ export class JournalReader {
     return this.#pending.over(table);
   }
 
-  /** The next look-up reads the changes since. */
+  /** The next look-up reads the changes since; the views of both databases begin anew with it. */
   refresh(): void {
     this.#isRead = false;
   }
@@ -205,7 +205,5 @@ export class JournalReader {
       this.#next += 1n;
     }
     this.#isRead = true;
-    // A commit becomes visible when the loop goes on, and no sooner.
-    queueMicrotask(() => this.refresh());
   }
 }

@@ -8,9 +8,14 @@ export type Table = Dbi<Buffer, Uint8Array>;
 /** Larger values are not kept for the next reading. */
 const MOST_KEPT_BYTES = 1024;
 
-/** The table of a name, at the last commit or within a read transaction. */
-export function lmdbTable(name: string, table: Table, transaction?: Transaction): KVReader {
-  const reader = new LmdbTable(table, transaction);
+/** The read transaction of a moment, as LMDB takes it. */
+export interface View {
+  readonly transaction: Transaction;
+}
+
+/** The table of a name, at the last commit or as a view shows it. */
+export function lmdbTable(name: string, table: Table, view?: () => View): KVReader {
+  const reader = new LmdbTable(table, view);
   return isDeflated(name) ? new InflatingTable(reader) : reader;
 }
 
@@ -43,34 +48,43 @@ function* inflated(entries: Iterable<Entry>): IterableIterator<Entry> {
 /** One table on disk. LMDB copies the values that it returns. */
 export class LmdbTable implements KVReader {
   readonly #table: Table;
-  readonly #transaction: Transaction | undefined;
+  readonly #view: (() => View) | undefined;
   /** The last value under the key that every request reads: the same array stands for the same bytes. */
   #lastKey: Uint8Array | undefined;
   #lastValue: Buffer | undefined;
+  #lastView: View | undefined;
 
-  constructor(table: Table, transaction: Transaction | undefined) {
+  constructor(table: Table, view?: () => View) {
     this.#table = table;
-    this.#transaction = transaction;
+    this.#view = view;
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
     if (key.length === 0 || key.length > MAX_ROW_KEY_BYTES) return undefined;
-    const transaction = this.#transaction;
-    return unlessFaulty(() => (transaction === undefined ? this.#read(key) : this.#table.get(key, { transaction })));
+    return unlessFaulty(() => (this.#view === undefined ? this.#read(key) : this.#readIn(this.#view(), key)));
   }
 
   #read(key: Uint8Array): Buffer | undefined {
-    if (this.#lastKey === key && this.#isLastValue(key)) return this.#lastValue;
-    const value = this.#table.getBinary(key);
+    if (this.#lastKey === key && this.#isLastValue(this.#table.getBinaryFast(key))) return this.#lastValue;
+    return this.#keep(key, this.#table.getBinary(key));
+  }
+
+  #readIn(view: View, key: Uint8Array): Buffer | undefined {
+    if (this.#lastKey === key && this.#lastView === view) return this.#lastValue;
+    const value = this.#table.get(key, view);
+    this.#lastView = view;
+    return this.#lastKey === key && this.#isLastValue(value) ? this.#lastValue : this.#keep(key, value);
+  }
+
+  #keep(key: Uint8Array, value: Buffer | undefined): Buffer | undefined {
     const isKept = value !== undefined && value.length <= MOST_KEPT_BYTES;
     this.#lastKey = isKept ? key : undefined;
     this.#lastValue = isKept ? value : undefined;
     return value;
   }
 
-  #isLastValue(key: Uint8Array): boolean {
-    // Memory of LMDB, which the next reading overwrites: a copy costs as much as the reading.
-    const bytes = this.#table.getBinaryFast(key);
+  /** `bytes` may be memory of LMDB, which the next reading overwrites: a copy costs as much as the reading. */
+  #isLastValue(bytes: Buffer | undefined): boolean {
     const last = this.#lastValue;
     if (bytes === undefined || last?.length !== bytes.length) return false;
     return bytes.compare(last, 0, last.length, 0, bytes.length) === 0;
@@ -87,7 +101,7 @@ export class LmdbTable implements KVReader {
   }
 
   #options(): { transaction?: Transaction } {
-    return this.#transaction === undefined ? {} : { transaction: this.#transaction };
+    return this.#view?.() ?? {};
   }
 }
 

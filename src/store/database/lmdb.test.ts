@@ -88,7 +88,7 @@ let isEnding = false;
 parentPort.on("message", () => { isEnding = true; });
 const look = () => {
   const isLast = isEnding;
-  if (isLast) reader.refresh();
+  reader.refresh();
   const [a, b] = [valueIn("a"), valueIn("b")];
   const rows = [...reader.table("a").iterate()].length - 2;
   if (a !== b || rows !== a) parentPort.postMessage("tables of different moments: " + [a, b, rows]);
@@ -338,6 +338,30 @@ describe("a reader in another thread", () => {
     const [stored, pending] = [...database.table("a").iterate()];
     expect(pending?.[1]).toStrictEqual(stored?.[1]);
     expect(Buffer.isBuffer(pending?.[0])).toBe(Buffer.isBuffer(stored?.[0]));
+    database.close();
+  });
+
+  it("sees what was there at its first look until it looks anew, whatever is written meanwhile", async () => {
+    const directory = join(scratch, "held");
+    const database = openLmdb(directory);
+    const write = (value: number, bulk?: []): void =>
+      database.write(
+        ["a", "b"].map((table) => ({ table, key: Uint8Array.of(1), value: Uint8Array.of(value) })),
+        bulk,
+      );
+    write(0, []);
+    const reader = openLmdbReader(directory, ["a", "b"]);
+    const valueIn = (table: string) => reader.table(table).get(Uint8Array.of(1))?.[0];
+    expect(valueIn("a")).toBe(0);
+    for (const [value, bulk] of [[1], [2, []], [3]] as const) {
+      write(value, bulk === undefined ? undefined : []);
+      // The library ends its own transactions in between.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect([valueIn("a"), valueIn("b"), [...reader.table("a").iterate()][0]?.[1][0]]).toEqual([0, 0, 0]);
+    }
+    reader.refresh();
+    expect([valueIn("b"), valueIn("a")]).toEqual([3, 3]);
+    reader.close();
     database.close();
   });
 

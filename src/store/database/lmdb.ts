@@ -21,7 +21,7 @@ import {
   readFirst,
   readWrites,
 } from "./journal.ts";
-import { LmdbTable, lmdbTable, type Table } from "./lmdb-table.ts";
+import { LmdbTable, lmdbTable, type Table, type View } from "./lmdb-table.ts";
 import { DatabaseLock } from "./lock.ts";
 
 type Root = RootDatabase<Buffer, Uint8Array>;
@@ -56,47 +56,66 @@ export function openLmdb(directory: string): Database {
 }
 
 /**
- * Reads the tables of a database that this process has open already, from another of its threads. Each turn of the
- * thread's loop sees the last commit, and holds no page longer. Throws when a table is missing: the thread that has the
- * database open creates all tables beforehand, because LMDB cannot add new ones in two threads at once.
+ * Reads the tables of a database that this process has open already, from another of its threads: as they were at the first read
+ * after the last `refresh`. Throws when a table is missing: the thread that has the database open creates all tables beforehand,
+ * because LMDB cannot add new ones in two threads at once.
  */
 export function openLmdbReader(directory: string, names: readonly string[]): DatabaseReader {
   const path = realpathSync(directory);
   const options = { ...BINARY, noSubdir: false, maxDbs: MAX_TABLES, readOnly: true };
   const root: Root = open(path, options);
-  const plain = new Map(names.map((name) => [name, lmdbTable(name, root.openDB(name, BINARY))]));
   const folder = join(path, JOURNAL_FOLDER);
   // A database of an earlier version has no journal.
   const rows: Root | undefined = existsSync(join(folder, "data.mdb")) ? open(folder, options) : undefined;
-  const journal = rows && journalReader({ root, rows, plain });
+  const views = [new HeldView(root), ...(rows === undefined ? [] : [new HeldView(rows)])] as const;
+  const [view, rowsView] = views;
+  const plain = new Map(names.map((name) => [name, lmdbTable(name, root.openDB(name, BINARY), view.get)]));
+  const first = lmdbTable(JOURNAL_TABLE, root.openDB(JOURNAL_TABLE, BINARY), view.get);
+  const journal =
+    rows &&
+    new JournalReader({
+      first,
+      rows: new LmdbTable(rows, rowsView?.get),
+      tableOf: (name) => plain.get(name),
+    });
   const tables = new Map(
     [...plain].map(([name, table]) => [name, new JournaledTable(table, () => journal?.over(name))]),
   );
+  const refresh = (): void => {
+    for (const each of views) each.end();
+    journal?.refresh();
+  };
   return {
     table: (name) => {
       const table = tables.get(name);
       if (table === undefined) throw new Error(`table "${name}" is not among those that are read`);
       return table;
     },
-    refresh: () => {
-      root.resetReadTxn();
-      rows?.resetReadTxn();
-      journal?.refresh();
-    },
+    refresh,
     close: () => {
+      refresh();
       void root.close();
       void rows?.close();
     },
   };
 }
 
-function journalReader(parts: { root: Root; rows: Root; plain: ReadonlyMap<string, KVReader> }): JournalReader {
-  const { root, rows, plain } = parts;
-  return new JournalReader({
-    first: lmdbTable(JOURNAL_TABLE, root.openDB(JOURNAL_TABLE, BINARY)),
-    rows: new LmdbTable(rows, undefined),
-    tableOf: (name) => plain.get(name),
-  });
+/** A read transaction from the first look to the end; it keeps the pages of its moment. */
+class HeldView {
+  readonly #database: Root;
+  #view: View | undefined;
+  readonly get = (): View => (this.#view ??= { transaction: this.#database.useReadTransaction() });
+
+  constructor(database: Root) {
+    this.#database = database;
+  }
+
+  end(): void {
+    this.#view?.transaction.done();
+    this.#view = undefined;
+    // The library would give the same transaction again until its loop goes on.
+    this.#database.resetReadTxn();
+  }
 }
 
 /** LMDB's errors when it reads something that it cannot have written. */
@@ -143,7 +162,7 @@ class LmdbDatabase implements Database {
 
   /** Brings what the last process left in the journal to its tables. */
   #recover(): void {
-    const rows = new LmdbTable(this.#journal, undefined);
+    const rows = new LmdbTable(this.#journal);
     for (let writes = readWrites(rows, this.#next); writes !== undefined; writes = readWrites(rows, this.#next)) {
       for (const { table } of writes) this.#open(table);
       this.#pending.add(writes);
@@ -250,14 +269,14 @@ class LmdbSnapshot implements DatabaseSnapshot {
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #pending: PendingWrites;
   readonly #rows: number;
-  readonly #transaction: Transaction;
+  readonly #view: View;
   readonly #open: Set<LmdbSnapshot>;
 
   constructor({ tables, pending, transaction }: SnapshotParts, open: Set<LmdbSnapshot>) {
     this.#tables = new Map(tables);
     this.#pending = pending;
     this.#rows = pending.rows;
-    this.#transaction = transaction;
+    this.#view = { transaction };
     this.#open = open;
   }
 
@@ -265,11 +284,15 @@ class LmdbSnapshot implements DatabaseSnapshot {
     if (!this.#open.has(this)) throw new Error("the snapshot is closed");
     const table = this.#tables.get(name);
     if (table === undefined) return emptyReader;
-    return this.#pending.overAt(this.#rows, name, lmdbTable(name, table, this.#transaction));
+    return this.#pending.overAt(
+      this.#rows,
+      name,
+      lmdbTable(name, table, () => this.#view),
+    );
   }
 
   close(): void {
-    if (this.#open.delete(this)) this.#transaction.done();
+    if (this.#open.delete(this)) this.#view.transaction.done();
   }
 }
 

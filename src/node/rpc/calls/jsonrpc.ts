@@ -1,6 +1,6 @@
 import { errorText } from "../../../util/index.ts";
 import { jsonRefusal, MAX_REQUEST_BYTES } from "../../../wire/index.ts";
-import type { ByteBudget } from "../../http/index.ts";
+import { type ByteBudget, nextTurn } from "../../http/index.ts";
 import {
   ERROR_STATUS,
   internalError,
@@ -54,8 +54,6 @@ export function resultText(id: RequestId, result: string): string {
 export function errorAnswer(id: RequestId, { code, message, data }: RpcError): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The id of answers to requests that were not understood. */
 const UNKNOWN_ID = -1;
