@@ -1,13 +1,15 @@
 /**
  * Balance queries a second against a real node process over JSON-RPC (`abci_query`), REST and gRPC, from a second process on
  * the same cores, at several numbers of connections; the same work against the ecosystem's reference node in the same run.
- * Without Go to build that node, its rows are left out. `BENCH_BEFORE=<dist/svc.cjs of another checkout>` adds the node of an
+ * Without Go to build that node, its rows are left out. Over gRPC there is a bare server of `node:http2` beside them, which gives
+ * every call the same answer. `BENCH_BEFORE=<dist/svc.cjs of another checkout>` adds the node of an
  * earlier build, over JSON-RPC.
  *
  *   npm run bench -- queries [runs] [seconds] [accounts]
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { createServer, type ServerHttp2Stream } from "node:http2";
 import { fileURLToPath } from "node:url";
 import { buildPeer } from "../test/interop/peers.ts";
 import { startSimdChain } from "../test/interop/simd-chain.ts";
@@ -25,9 +27,14 @@ const PEER_BALANCE = "1000000000000";
 const TARGET = { atLeast: 2 };
 const TARGET_BEFORE = { atLeast: 1 };
 
+const BARE = "node:http2";
+/** Bytes of a balance. */
+const ANSWER_BYTES = 25;
+
 /** A node under load. */
 interface Queried extends BenchPorts {
-  /** Whether it answers over JSON-RPC alone. */
+  readonly interfaces: readonly Interface[];
+  /** An earlier build of ours. */
   readonly isEarlier: boolean;
   readonly name: string;
   readonly pid: number;
@@ -41,6 +48,7 @@ interface Answers {
 }
 
 if (process.send === undefined) await measure();
+else if (process.argv[2] === BARE) serveBare();
 else process.send(await runLoad(JSON.parse(process.argv[2] ?? "{}")));
 
 async function measure(): Promise<void> {
@@ -55,9 +63,10 @@ async function measure(): Promise<void> {
     const nodes = [await ownNode(fixture, accounts), ...(await peerNode(fixture, accounts))];
     const { BENCH_BEFORE: before } = process.env;
     if (before !== undefined) nodes.push(await ownNode(fixture, accounts, before));
+    nodes.push(await bareServer(fixture));
     for (const kind of INTERFACES)
       for (const connections of CONNECTIONS) {
-        const asked = nodes.filter(({ isEarlier }) => !isEarlier || kind === "abci_query");
+        const asked = nodes.filter(({ interfaces }) => interfaces.includes(kind));
         const measured = asked.map((node) => ({ node, rates: [] as number[], costs: [] as number[] }));
         for (let run = 0; run < runs; run++)
           for (const { node, rates, costs } of measured) {
@@ -87,6 +96,7 @@ function reportRow(report: Report, title: string, measured: readonly Measured[])
   const [own, ...others] = measured;
   if (own === undefined) return;
   for (const { node, rates } of others) {
+    if (node.name === BARE) continue;
     const samples = [median(own.rates) / median(rates)];
     const target = node.isEarlier ? TARGET_BEFORE : TARGET;
     report.add({ name: `${own.node.name} over ${node.name}: ${title}`, unit: "x", samples, target });
@@ -107,6 +117,7 @@ async function ownNode(fixture: Fixture, accounts: number, main?: string): Promi
     prefix: "svc",
     denom: "utoken",
     isEarlier: main !== undefined,
+    interfaces: main === undefined ? INTERFACES : ["abci_query"],
     ...ports,
   };
 }
@@ -134,7 +145,35 @@ async function peerNode(fixture: Fixture, accounts: number): Promise<Queried[]> 
   fixture.defer(() => chain.stop());
   const [port, restPort] = [chain.url, chain.api].map((url) => Number(new URL(url).port));
   const ports = { port: port ?? 0, restPort: restPort ?? 0, grpcPort: chain.grpcPort };
-  return [{ name: "simd53", pid: chain.pid, prefix, denom: "stake", isEarlier: false, ...ports }];
+  return [
+    { name: "simd53", pid: chain.pid, prefix, denom: "stake", isEarlier: false, interfaces: INTERFACES, ...ports },
+  ];
+}
+
+/** A server of the protocol in Node.js without any of our code. */
+async function bareServer(fixture: Fixture): Promise<Queried> {
+  const child = fork(fileURLToPath(import.meta.url), [BARE]);
+  fixture.defer(() => void child.kill());
+  const [grpcPort] = (await once(child, "message")) as [number];
+  const parts = { prefix: "svc", denom: "utoken", isEarlier: false, interfaces: ["gRPC"] as const };
+  return { ...parts, name: BARE, pid: child.pid ?? 0, port: 0, restPort: 0, grpcPort };
+}
+
+function serveBare(): void {
+  const answer = Buffer.concat([Buffer.from([0, 0, 0, 0, ANSWER_BYTES]), Buffer.alloc(ANSWER_BYTES)]);
+  const server = createServer();
+  server.on("stream", (stream: ServerHttp2Stream) => {
+    stream.resume();
+    stream.on("end", () => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      stream.end(answer);
+    });
+  });
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    process.send?.(typeof address === "object" ? address?.port : 0);
+  });
 }
 
 async function askFor(

@@ -1,6 +1,13 @@
 import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createServer2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import {
+  createServer as createServer2,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
@@ -24,7 +31,7 @@ import {
 } from "../http/index.ts";
 import { HEIGHT_HEADERS } from "../services/height.ts";
 import { OpenCalls } from "./calls/open-calls.ts";
-import { endResponse, GONE, heldFor, readerKey, readerOf } from "./calls/reader.ts";
+import { type AnswerStream, endAnswer, GONE, heldFor, readerKey, readerOf, streamOf } from "./calls/reader.ts";
 import { answerUnary, isPlain } from "./calls/unary.ts";
 import { countedBody } from "./calls/whole-body.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
@@ -71,6 +78,8 @@ export class GrpcServer {
   readonly #budget: ClientBudget;
   readonly #routes: GrpcRoutes;
   readonly #calls = new OpenCalls();
+  /** Makes requests and responses of streams; it has no connections of its own. */
+  readonly #others: Http2Server = createServer2((request, response) => this.#take(request, response));
   #conversations = 0;
   readonly #shutdown = new AbortController();
 
@@ -92,9 +101,10 @@ export class GrpcServer {
     this.#server = createServer((request, response) => lines.take(request, response));
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
     const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES };
-    const http2 = createServer2({ maxSessionMemory: MAX_SESSION_MEGABYTES, settings }, (request, response) =>
-      this.#take(request, response),
-    );
+    const http2 = createServer2({ maxSessionMemory: MAX_SESSION_MEGABYTES, settings });
+    http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw?: string[]) => {
+      if (!this.#takePlain(stream, headers, raw)) this.#others.emit("stream", stream, headers, flags, raw);
+    });
     this.#protocols = new TwoProtocols({ http1: this.#server, http2 });
   }
 
@@ -111,20 +121,50 @@ export class GrpcServer {
     await closeServer(this.#server);
   }
 
+  /**
+   * Answers a plain call on its stream, without the request and the response that Node.js makes in the form of HTTP/1; false for any
+   * other, and for one that is to be refused.
+   */
+  #takePlain(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[] = []): boolean {
+    const path = String(headers[":path"]);
+    const [answer, handler] = [this.#routes.plain.get(path), this.#routes.handlers.get(path)];
+    if (answer === undefined || handler === undefined || !isPlain(headers)) return false;
+    const isOther = stream.destroyed || headers.origin !== undefined || headerBytes(rawHeaders) > MAX_HEADER_BYTES;
+    if (isOther || this.#refusal(headers, stream.session?.socket) !== undefined) return false;
+    const { clients } = this.#budget;
+    if (!clients.admits(clients.of({ socket: { remoteAddress: stream.session?.socket.remoteAddress }, headers })))
+      return false;
+    stream.on("error", () => endAnswer(stream));
+    this.#calls.begin(stream, false);
+    const reader = readerOf(stream, this.#limits);
+    const held = () => heldFor(stream, this.#budget.sent);
+    const maxMessageBytes = maxBytesOf(handler.method, this.#options);
+    answerUnary(stream, headers, { answer, maxMessageBytes, reader, held }).catch((error) => this.#end(stream, error));
+    return true;
+  }
+
+  /** Ends a call that failed, and nothing else. */
+  #end(stream: AnswerStream, error: unknown): void {
+    // The client broke off its request.
+    if (error !== GONE) this.#logger.debug("a call ended early", { error });
+    endAnswer(stream);
+  }
+
   /** Answers a call over HTTP/2; a failure ends this call and nothing else. */
   #take(request: Http2ServerRequest, response: Http2ServerResponse): void {
     // Its client has already cancelled it.
     if (request.stream.destroyed) return;
-    response.on("error", () => endResponse(response));
+    const { stream } = response;
+    response.on("error", () => endAnswer(stream));
     // The body of a call that is refused is not read to its end.
     request.on("error", () => {});
     // HTTP/2 holds the limit only once its client has said that it knows it.
-    if (headerBytes(request) > MAX_HEADER_BYTES) sendTooLong(request, response);
-    else this.#answer(request, response).catch(() => endResponse(response));
+    if (headerBytes(request.rawHeaders) > MAX_HEADER_BYTES) sendTooLong(request, response);
+    else this.#answer(request, response).catch(() => endAnswer(stream));
   }
 
   async #answer(request: Request, response: Response): Promise<void> {
-    const refused = this.#refusal(request);
+    const refused = this.#refusal(request.headers, request.socket);
     if (refused !== undefined) return sendText(response, 403, `${refused}\n`);
     const { clients } = this.#budget;
     if (!clients.admits(clients.of(request))) return sendMany(request, response);
@@ -136,7 +176,7 @@ export class GrpcServer {
     const handler = this.#routes.handlers.get(path);
     if (request.method === "OPTIONS") return sendText(response, 204, "", PREFLIGHT);
     if (handler === undefined) return sendUnknown(request, response);
-    this.#calls.begin(response, path === WATCH);
+    this.#calls.begin(streamOf(response), path === WATCH);
     if (isConversation(handler) && !this.#converses(response)) return sendFull(request, response);
     await this.#call(handler, request, response);
   }
@@ -152,32 +192,26 @@ export class GrpcServer {
   }
 
   async #call(handler: UniversalHandler, request: Request, response: Response): Promise<void> {
-    const reader = readerOf(response, this.#limits);
-    const answer = this.#routes.plain.get(handler.requestPath);
-    const maxMessageBytes = maxBytesOf(handler.method, this.#options);
+    const stream = streamOf(response);
     try {
-      if (answer !== undefined && isOver2(response) && "stream" in request && isPlain(request)) {
-        const held = () => heldFor(response, this.#budget.sent);
-        return await answerUnary(request, response, { answer, maxMessageBytes, reader, held });
-      }
-      const values = createContextValues().set(readerKey, reader);
+      const values = createContextValues().set(readerKey, readerOf(stream, this.#limits));
       const asked = universalRequestFromNodeRequest(request, response, undefined, values);
-      const held = heldFor(response, this.#budget.sent);
+      const held = heldFor(stream, this.#budget.sent);
       const input = isConversation(handler) ? undefined : handler.method.input;
+      const maxMessageBytes = maxBytesOf(handler.method, this.#options);
       const answered = await handler(countedBody(asked, { held, maxMessageBytes, input }));
       await universalResponseToNodeResponse(answered, response);
     } catch (error) {
-      // The client broke off its request.
-      if (error !== GONE) this.#logger.debug("a call ended early", { error });
-      endResponse(response);
+      this.#end(stream, error);
     }
   }
 
-  #refusal(request: Request): string | undefined {
-    const isLocal = isLoopback(request.socket.localAddress);
-    const { ":authority": authority, ...headers } = request.headers;
-    const host = headers.host ?? (typeof authority === "string" ? authority : undefined);
-    return refusal({ headers: host === undefined ? headers : { ...headers, host }, isLocal }, this.#guard);
+  #refusal(headers: IncomingHttpHeaders, socket: { readonly localAddress?: string | undefined } | undefined) {
+    const host = headers.host ?? headers[":authority"];
+    return refusal(
+      { headers: { host, origin: headers.origin }, isLocal: isLoopback(socket?.localAddress) },
+      this.#guard,
+    );
   }
 }
 
@@ -217,7 +251,7 @@ function sendFull(request: Request, response: Response): void {
 }
 
 /** As HTTP/2 counts them: 32 bytes more for each header. */
-function headerBytes({ rawHeaders }: Http2ServerRequest): number {
+function headerBytes(rawHeaders: readonly string[]): number {
   return rawHeaders.reduce((sum, text) => sum + text.length + HEADER_BYTES / 2, 0);
 }
 

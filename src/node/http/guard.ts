@@ -13,7 +13,7 @@ export interface GuardOptions {
 }
 
 export interface Visitor {
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Pick<IncomingHttpHeaders, "host" | "origin">;
   /** The request came over the loopback interface. */
   readonly isLocal: boolean;
 }

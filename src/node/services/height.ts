@@ -17,7 +17,17 @@ export function heightAsked(headerOf: (name: string) => string | null | undefine
   throw sdkErrors.invalidRequest(`the header ${name} is not a height: ${JSON.stringify(text.slice(0, 40))}`);
 }
 
-/** Reports the height of an answer. */
-export function heightHeaders(height: bigint): Record<string, string> {
-  return Object.fromEntries(HEIGHT_HEADERS.map((name) => [name, height.toString()]));
+/** Reports the height of an answer over REST. */
+export const heightHeaders = reporter(HEIGHT_HEADERS);
+/** Reports the height of an answer over gRPC, where no gateway adds its word. */
+export const callHeightHeaders = reporter(NAMES);
+
+/** Headers are made once for all answers of a height. */
+function reporter(names: readonly string[]): (height: bigint) => Record<string, string> {
+  let last: { readonly height: bigint; readonly headers: Record<string, string> } | undefined;
+  return (height) => {
+    if (last?.height !== height)
+      last = { height, headers: Object.fromEntries(names.map((name) => [name, height.toString()])) };
+    return last.headers;
+  };
 }

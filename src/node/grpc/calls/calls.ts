@@ -3,7 +3,7 @@ import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { type Logger, SvcError } from "../../../util/index.ts";
 import { decodeMessage, encodeMessage, methodPath, type Namespace, toNamespace } from "../../../wire/index.ts";
 import type { Dispatcher } from "../../dispatch.ts";
-import { heightAsked, heightHeaders } from "../../services/height.ts";
+import { callHeightHeaders, heightAsked } from "../../services/height.ts";
 import { STATUS_CODE, statusOf } from "../../services/status.ts";
 import { MAX_ANSWER_BYTES } from "../limits.ts";
 import { GONE, type Reader, readerKey } from "./reader.ts";
@@ -52,7 +52,7 @@ export function answerer<M extends DescMethod>(method: M, answer: BytesAnswerer)
     const encode = () => encodeMessage<M["input"]>(method.input, request);
     const { values } = context;
     const { value, height } = await answer(encode, { headerOf, reader: values.get(readerKey) });
-    for (const [name, text] of Object.entries(heightHeaders(height))) context.responseHeader.set(name, text);
+    for (const [name, text] of Object.entries(callHeightHeaders(height))) context.responseHeader.set(name, text);
     return decodeMessage<M["output"]>(method.output, value);
   };
 }

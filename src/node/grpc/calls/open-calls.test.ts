@@ -2,12 +2,12 @@ import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
 import { MAX_ENDED_CALLS, MAX_OPEN_CALLS } from "../limits.ts";
 import { OpenCalls } from "./open-calls.ts";
-import type { AnyResponse } from "./reader.ts";
+import type { AnswerStream } from "./reader.ts";
 
 function connection(remoteAddress = "10.0.0.1") {
   const session = { destroy: vi.fn(), socket: { remoteAddress } };
   const close = vi.fn();
-  const call = () => Object.assign(new EventEmitter(), { stream: { session, close } }) as unknown as AnyResponse;
+  const call = () => Object.assign(new EventEmitter(), { session, close }) as unknown as AnswerStream;
   return { session, close, call };
 }
 

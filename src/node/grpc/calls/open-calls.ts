@@ -1,9 +1,9 @@
 import type { Http2Session } from "node:http2";
 import { CALL_TIMEOUT_MS, MAX_ENDED_CALLS, MAX_OPEN_CALLS, SWEEP_EVERY_MS } from "../limits.ts";
-import { type AnyResponse, endResponse, networkOf } from "./reader.ts";
+import { type AnswerStream, endAnswer, networkOf } from "./reader.ts";
 
 /** The calls of one client in order of arrival, with the time at which each is ended. */
-type Calls = Map<AnyResponse, number>;
+type Calls = Map<AnswerStream, number>;
 
 /**
  * Open calls of all connections. If there are too many, the client with the most calls loses its oldest one: most calls
@@ -17,14 +17,14 @@ export class OpenCalls {
   readonly #sweep = setInterval(() => this.#endLate(), SWEEP_EVERY_MS).unref();
 
   /** Counts a call until it is answered. One that `lasts` may take as long as its client wants. */
-  begin(response: AnyResponse, lasts: boolean): void {
-    const client = networkOf(response);
+  begin(stream: AnswerStream, lasts: boolean): void {
+    const client = networkOf(stream);
     if (this.#count >= MAX_OPEN_CALLS) this.#makeRoom(client);
     const calls = this.#clients.get(client) ?? new Map();
     this.#clients.set(client, calls);
-    calls.set(response, lasts ? Number.POSITIVE_INFINITY : performance.now() + CALL_TIMEOUT_MS);
+    calls.set(stream, lasts ? Number.POSITIVE_INFINITY : performance.now() + CALL_TIMEOUT_MS);
     this.#count += 1;
-    response.once("close", () => this.#remove(client, response));
+    stream.once("close", () => this.#remove(client, stream));
   }
 
   close(): void {
@@ -37,7 +37,7 @@ export class OpenCalls {
     const [longest] = this.#clients.get(client)?.keys() ?? [];
     if (longest === undefined) return;
     this.#end(client, longest);
-    const session = "stream" in longest ? longest.stream?.session : undefined;
+    const session = "session" in longest ? longest.session : undefined;
     if (session === undefined) return;
     const ended = (this.#ended.get(session) ?? 0) + 1;
     this.#ended.set(session, ended);
@@ -55,17 +55,17 @@ export class OpenCalls {
   #endLate(): void {
     const now = performance.now();
     for (const [client, calls] of this.#clients)
-      for (const [response, end] of calls) if (end <= now) this.#end(client, response);
+      for (const [stream, end] of calls) if (end <= now) this.#end(client, stream);
   }
 
-  #end(client: string, response: AnyResponse): void {
-    this.#remove(client, response);
-    endResponse(response);
+  #end(client: string, stream: AnswerStream): void {
+    this.#remove(client, stream);
+    endAnswer(stream);
   }
 
-  #remove(client: string, response: AnyResponse): void {
+  #remove(client: string, stream: AnswerStream): void {
     const calls = this.#clients.get(client);
-    if (calls?.delete(response) !== true) return;
+    if (calls?.delete(stream) !== true) return;
     this.#count -= 1;
     if (calls.size === 0) this.#clients.delete(client);
   }

@@ -1,6 +1,6 @@
 import { connect, createServer, type Http2Server } from "node:http2";
 import { afterEach, expect, it } from "vitest";
-import { endResponse } from "./reader.ts";
+import { endAnswer } from "./reader.ts";
 
 let server: Http2Server | undefined;
 
@@ -15,7 +15,7 @@ it("breaks off a whole answer that its client does not read", async () => {
       response.writeHead(200);
       // More than the client's window holds.
       response.end(Buffer.alloc(1 << 20));
-      setImmediate(() => endResponse(response));
+      setImmediate(() => endAnswer(response.stream));
     });
   });
   await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));

@@ -1,10 +1,10 @@
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type HeldBytes, ownBytes, PART_BYTES } from "../../http/index.ts";
-import { heightHeaders } from "../../services/height.ts";
+import { callHeightHeaders } from "../../services/height.ts";
 import { MAX_PARTS } from "../limits.ts";
 import type { BytesAnswerer } from "./calls.ts";
-import { GONE, isGone, type Reader } from "./reader.ts";
+import { GONE, type Reader } from "./reader.ts";
 
 /** Parts that answer unary calls. */
 export interface UnaryParts {
@@ -25,43 +25,43 @@ const BUSY = "too many requests and answers are pending; try again";
  * answered here, from bytes to bytes, in a third of the time that the library takes for its streams of messages; the
  * library answers the others.
  */
-export function isPlain({ method, headers }: Http2ServerRequest): boolean {
+export function isPlain(headers: IncomingHttpHeaders): boolean {
   const { "content-type": type = "", "grpc-encoding": packing = "identity", "grpc-timeout": deadline } = headers;
-  return method === "POST" && PLAIN_TYPES.has(type) && packing === "identity" && deadline === undefined;
+  return headers[":method"] === "POST" && PLAIN_TYPES.has(type) && packing === "identity" && deadline === undefined;
 }
 
 /** Answers a plain call; a refusal is an answer too. Rejects when the client has gone. */
 export async function answerUnary(
-  request: Http2ServerRequest,
-  response: Http2ServerResponse,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
   { answer, maxMessageBytes, reader, held }: UnaryParts,
 ): Promise<void> {
   try {
-    const data = await readMessage(request, { maxMessageBytes, held });
+    const data = await readMessage(stream, { maxMessageBytes, held });
     const whole = (): Uint8Array => {
-      if (isGone(response)) throw GONE;
+      if (stream.destroyed) throw GONE;
       return data;
     };
-    const headerOf = (name: string) => textOf(request.headers[name]);
+    const headerOf = (name: string) => textOf(headers[name]);
     const { value, height } = await answer(whole, { headerOf, reader });
-    send(response, framed(value), { "grpc-status": "0" }, heightHeaders(height));
+    send(stream, framed(value), { trailers: { "grpc-status": "0" }, headers: callHeightHeaders(height) });
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
-    const status = { "grpc-status": `${error.code}`, "grpc-message": encodeURIComponent(error.rawMessage) };
-    send(response, undefined, status, {});
+    const trailers = { "grpc-status": `${error.code}`, "grpc-message": encodeURIComponent(error.rawMessage) };
+    send(stream, undefined, { trailers });
   }
 }
 
-function send(
-  response: Http2ServerResponse,
-  body: Uint8Array | undefined,
-  trailers: Record<string, string>,
-  headers: Record<string, string>,
-): void {
-  response.writeHead(200, { "content-type": "application/grpc+proto", ...headers });
-  response.addTrailers(trailers);
-  if (body === undefined) response.end();
-  else response.end(body);
+interface Around {
+  readonly headers?: Record<string, string>;
+  readonly trailers: Record<string, string>;
+}
+
+function send(stream: ServerHttp2Stream, body: Uint8Array | undefined, { headers, trailers }: Around): void {
+  if (stream.closed || stream.destroyed) throw GONE;
+  stream.once("wantTrailers", () => stream.sendTrailers(trailers));
+  stream.respond({ ":status": 200, "content-type": "application/grpc+proto", ...headers }, { waitForTrailers: true });
+  stream.end(body);
 }
 
 function framed(message: Uint8Array): Uint8Array {
@@ -74,14 +74,14 @@ function framed(message: Uint8Array): Uint8Array {
 
 /** The one message of a call. Bytes beyond the limit are not kept. */
 function readMessage(
-  request: Http2ServerRequest,
+  stream: ServerHttp2Stream,
   { maxMessageBytes: maxBytes, held }: Pick<UnaryParts, "maxMessageBytes" | "held">,
 ): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   const message = new Promise<Uint8Array>((resolve, reject) => {
     let size = 0;
     let more: HeldBytes | undefined;
-    request.on("data", (part: Buffer) => {
+    stream.on("data", (part: Buffer) => {
       size += part.length;
       if (size > part.length) more ??= held();
       if (more?.add(part.length + PART_BYTES) === false) reject(new ConnectError(BUSY, Code.Unavailable));
@@ -92,16 +92,16 @@ function readMessage(
       else parts.push(ownBytes(part));
     });
     const gone = () => reject(GONE);
-    request.once("end", () => {
-      request.off("close", gone);
+    stream.once("end", () => {
+      stream.off("close", gone);
       // A reset stream has ended as well.
-      if (request.stream.closed) return gone();
+      if (stream.closed) return gone();
       const message = unframed(Buffer.concat(parts));
       if (message instanceof ConnectError) reject(message);
       else resolve(message);
     });
-    request.once("error", reject);
-    request.once("close", gone);
+    stream.once("error", reject);
+    stream.once("close", gone);
   });
   return message.finally(() => parts.splice(0));
 }
