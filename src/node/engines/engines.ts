@@ -201,7 +201,7 @@ function embedded(parts: MakeParts): NodeEngine {
   };
   const own = { app, chain: embeddedSource(engine), embedded: engine, ended, prepare };
   if (follow !== undefined) {
-    const follower = new Follower({ engine, database, address: follow, logger, onFault: end });
+    const follower = new Follower({ engine, database, address: follow, logger });
     return {
       ...own,
       chain: { ...own.chain, validator: signer, mempool: follower.mempool },

@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { freePorts } from "../../../test/support/ports.ts";
 import { sized } from "../../../test/support/runs.ts";
 import { ChainClient } from "../../client/index.ts";
 import { type LogFields, type Logger, silentLogger, toHex } from "../../util/index.ts";
@@ -278,17 +279,54 @@ describe("a node that follows another", () => {
     expect(node.engine.blocks.height).toBe(0n);
   });
 
-  it("ends where the other node no longer has the next block, and at its halt height", async () => {
+  it("is not ended by a node that says it no longer has the next block: it tells so, and asks again", async () => {
     const chain = await leader(3);
     followerHome();
     const pruned = { code: -32603, message: "Internal error", data: "height 1 is not available, lowest height is 3" };
+    let isLying = true;
     const address = await between(chain, (text) => {
+      if (!isLying) return text;
       const answers: readonly { readonly id: number }[] = JSON.parse(text);
       return JSON.stringify(answers.map(({ id }) => ({ jsonrpc: "2.0", id, error: pruned })));
     });
-    const node = await follow(address);
-    expect((await node.ended).error).toMatchObject({ codespace: "client", code: 7 });
-    await node.stop();
+    const faults: unknown[] = [];
+    const warn = (_: string, { error }: LogFields = {}) => void faults.push(error);
+    const node = await follow(address, {}, { ...silentLogger, child: () => ({ ...silentLogger, warn }) });
+    await vi.waitUntil(() => faults.length > 1, { timeout: 30_000, interval: 20 });
+    expect(faults[0]).toMatchObject({ codespace: "client", code: 7 });
+    isLying = false;
+    await reached(node, 3n);
+    expect(dump(node)).toEqual(dump(chain));
+  });
+
+  it("follows a follower, and answers where both follow each other: a transaction goes round once", async () => {
+    const chain = await leader(3);
+    const [first = 0, second = 0] = await freePorts(2);
+    const names = new Map([
+      ["a", first],
+      ["b", second],
+    ]);
+    const place = (name: string) => `tcp://127.0.0.1:${names.get(name)}`;
+    for (const name of names.keys()) followerHome(name);
+    const run = (name: string, address: string) => start(name, { "rpc.laddr": place(name), follow: address });
+    const [a, b] = [await run("a", chain.rpcUrl), await run("b", place("a"))];
+    await reached(b, 3n);
+    await a.stop();
+    const again = await run("a", place("b"));
+    const client = new ChainClient(again.rpcUrl);
+    await expect(client.node.broadcast(Uint8Array.of(1), "sync")).rejects.toMatchObject({
+      data: "tx already exists in cache",
+    });
+    client.close();
+    expect([again, b].map(({ engine }) => [engine.hasEnded, engine.blocks.height])).toEqual([
+      [false, 3n],
+      [false, 3n],
+    ]);
+  });
+
+  it("ends at its halt height", async () => {
+    const chain = await leader(3);
+    followerHome();
     const halted = await follow(chain.rpcUrl, { "halt-height": "2" });
     expect(await halted.ended).toEqual({ error: undefined });
     expect(halted.engine.blocks.height).toBe(2n);

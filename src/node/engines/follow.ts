@@ -1,6 +1,6 @@
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { type ConsensusParams, MAX_BLOCK_BYTES } from "../../abci/index.ts";
-import { clientErrors, NodeApi, RpcClient, RpcError, type WholeBlock, wholeBlocks } from "../../client/index.ts";
+import { NodeApi, RpcClient, RpcError, type WholeBlock, wholeBlocks } from "../../client/index.ts";
 import {
   BLOCK_PROTOCOL,
   behindWrite,
@@ -13,7 +13,7 @@ import {
 } from "../../engine/index.ts";
 import { hashOf, type LightBlock, lightErrors, verifyBlock, verifyRoot } from "../../light/index.ts";
 import type { Database } from "../../store/index.ts";
-import { equalBytes, isOneOf, type Logger, unlessAborted } from "../../util/index.ts";
+import { equalBytes, type Logger, SvcError, toHex, unlessAborted } from "../../util/index.ts";
 
 /** Blocks that one request asks for while the node has more. */
 const WINDOW = 5;
@@ -31,8 +31,6 @@ export interface FollowerParts {
   /** JSON-RPC of the node that is followed. */
   readonly address: string;
   readonly logger: Logger;
-  /** Called once, for a failure that no repetition mends; the engine tells its own. */
-  readonly onFault: (error: unknown) => void;
 }
 
 /**
@@ -44,6 +42,8 @@ export class Follower {
   readonly #rpc: RpcClient;
   /** Has connections of its own: transactions that are not answered keep no block away. */
   readonly #node: NodeApi;
+  /** Hashes of transactions that wait for its answer. */
+  readonly #forwarding = new Set<string>();
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -71,7 +71,7 @@ export class Follower {
   }
 
   async #follow(): Promise<void> {
-    const { engine, onFault, logger } = this.#parts;
+    const { engine, logger } = this.#parts;
     engine.start();
     if (engine.blocks.replay !== undefined) this.#execute(() => engine.produceBlock());
     for (let pauseMs: number = POLL_MS.first; this.#isRunning; ) {
@@ -80,7 +80,6 @@ export class Follower {
         await this.#followOn();
       } catch (error) {
         if (!this.#isRunning) return;
-        if (isOneOf([clientErrors.pruned], error)) return onFault(error);
         if (engine.blocks.height > before) pauseMs = POLL_MS.first;
         logger.warn("no block from the node that is followed", { error, "in-ms": pauseMs });
         await this.#pause(pauseMs);
@@ -163,13 +162,20 @@ export class Follower {
     await pause(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
+  /** A transaction that comes again meanwhile is refused: nodes that follow each other would pass it on for ever. */
   async #forward(tx: Uint8Array): Promise<CheckedTx> {
+    const hash = txHash(tx);
+    const key = toHex(hash);
+    if (this.#forwarding.has(key)) throw new SvcError("sdk", 19, "tx already exists in cache");
+    this.#forwarding.add(key);
     try {
       const { code, codespace, log, data } = await this.#node.broadcast(tx, "sync");
       const result = { code, codespace, log, data, gasWanted: 0n, gasUsed: 0n, events: [], claim: undefined };
-      return { tx, hash: txHash(tx), result };
+      return { tx, hash, result };
     } catch (error) {
       throw (error instanceof RpcError ? mempoolRefusal(error.data) : undefined) ?? error;
+    } finally {
+      this.#forwarding.delete(key);
     }
   }
 }
