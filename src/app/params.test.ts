@@ -1,11 +1,13 @@
 import { create, type Message, ScalarType } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { ENDS, type Updated, updated } from "../../test/support/parameter-ends.ts";
+import { DEFAULT_CONSENSUS_PARAMS, NO_VOTERS } from "../abci/index.ts";
 import { moduleAddress } from "../crypto/index.ts";
+import { memoryDatabase } from "../store/index.ts";
 import { type TestChain, testChain, toAny } from "../testing/index.ts";
 import { MsgSubmitProposalSchema } from "../wire/gen/sdk/gov/v1/tx_pb.js";
-import { encodeAddress, type JsonValue } from "../wire/index.ts";
-import { standardModules } from "./app.ts";
+import { encodeAddress, type JsonValue, toJson } from "../wire/index.ts";
+import { createApp, standardModules } from "./app.ts";
 
 function refusal({ update, read }: Updated, json: JsonValue): string | undefined {
   const message = create(update.input, { authority: "", params: read(json) } as never);
@@ -88,6 +90,24 @@ describe("parameters that governance changes", () => {
       }
     }
   });
+});
+
+test.each(Object.keys(ENDS))("the state of %s without parameters begins with the defaults", (name) => {
+  const whole = testChain().app.exportGenesis();
+  const { genesis } = modules.find((each) => each.name === name) ?? {};
+  if (genesis === undefined) throw new Error(`there is no module ${name}`);
+  const defaults = toJson(genesis.schema, genesis.defaults(), { exact: true });
+  const { params: _, ...rest } = Object(whole[name]);
+  for (const given of [{}, { params: null }, { params: {} }]) {
+    const app = createApp({ database: memoryDatabase() });
+    const appState = { ...whole, [name]: { ...rest, ...given } };
+    const place = { chainId: "again-1", time: 1n, initialHeight: 1n, validators: [] };
+    app.initChain({ ...place, consensusParams: DEFAULT_CONSENSUS_PARAMS, appState });
+    const block = { height: 1n, time: 2n, proposer: new Uint8Array(20), hash: new Uint8Array(32), txs: [] };
+    app.finalizeBlock({ ...NO_VOTERS, ...block });
+    app.commit();
+    expect(app.exportGenesis()[name]).toMatchObject({ params: Object(defaults).params });
+  }
 });
 
 function proposalTx(chain: TestChain, message: Message): Uint8Array {
