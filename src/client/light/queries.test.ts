@@ -456,6 +456,31 @@ describe("a record that the newest block has changed", () => {
     expect(await balance(3)).toEqual({ height: chain.height + 1n, asked: 4 });
   });
 
+  it("is proven by the newest header if that has it: a header that is used again may be some blocks old", async () => {
+    const node = nodeOf();
+    const original = node.abciQueries;
+    const newest = chain.height + 6n;
+    node.abciQueries = async (queries) => {
+      const isOld = queries.some(({ prove, height }) => prove && height === chain.height);
+      const answers = await original(queries.map((each) => (each.prove ? { ...each, height: chain.height } : each)));
+      return answers.map((each, i) => {
+        if (queries[i]?.prove) return each;
+        return { ...each, ...(isOld ? { value: Uint8Array.of(1) } : {}), height: newest };
+      });
+    };
+    let asked = 0;
+    const moving: ProofSource["light"] = {
+      ...light,
+      async latest() {
+        asked += 1;
+        return { ...(await light.latest()), header: await light.at(asked === 1 ? chain.height + 1n : newest) };
+      },
+    };
+    const query = queryClient(provenNode({ node, light: moving }, { freshMs: 60_000 }));
+    const { height } = await query.callAt(Bank.method.balance, { address, denom: "utoken" });
+    expect({ height, asked }).toEqual({ height: newest - 1n, asked: 2 });
+  });
+
   it("is awaited for a while and no longer, whatever height the node names", async () => {
     vi.useFakeTimers();
     try {

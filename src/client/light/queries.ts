@@ -69,8 +69,9 @@ const BEHIND_MS = 8_000;
 const MEANWHILE = 2n;
 
 /**
- * Answers from the newest state that can be proven. A value that the newest block has changed is proven by the block after
- * it: that block is awaited. A node proves its last heights only, so it is asked once more if a height was too old.
+ * Answers from the newest state that can be proven. A header that is used again may be older than a value: then the newest one
+ * is tried. A value that the newest block has changed is proven by the block after it: that block is awaited. A node proves its
+ * last heights only, so it is asked once more if a height was too old.
  */
 async function prove<T>(
   node: ProofSource["node"],
@@ -78,17 +79,19 @@ async function prove<T>(
   answer: (state: ProvenState) => Promise<T>,
 ): Promise<T> {
   let header = await headers.fresh();
-  let isNewest = true;
+  let [isNewest, isMoved, isAgain] = [true, false, false];
   const deadline = performance.now() + BEHIND_MS;
-  for (let isAgain = false; ; ) {
+  for (;;) {
     try {
       return await answer(provenState(node, header, { isNewest }));
     } catch (error) {
       if (error instanceof ChangedSince && isNewest) {
         const now = await headers.after(0n);
         const changed = least(error.height, now.height + MEANWHILE);
-        header = now.height > changed ? now : await headers.after(changed);
-        isNewest = false;
+        const isOlder = !isMoved && now.height > header.height;
+        header = isOlder || now.height > changed ? now : await headers.after(changed);
+        isNewest = isOlder;
+        isMoved = true;
       } else if (!isOneOf([clientErrors.noProof], error)) {
         throw error;
       } else if (!isAgain) {
