@@ -4,6 +4,9 @@ import { DEC_ONE, type Dec, type DecimalCoin, decCeil, decFloor, type IntCoin } 
 export const DEFAULT_GAS = 200_000n;
 export const DEFAULT_GAS_ADJUSTMENT: Dec = DEC_ONE;
 
+/** Largest estimate of a node that is believed: the gas of a whole block by default. */
+export const MAX_ESTIMATE = 30_000_000n;
+
 /** A fixed limit, or the estimate of a simulation. */
 export type GasSetting = bigint | "auto";
 

@@ -41,6 +41,7 @@ import {
   feesFromPrices,
   gasEstimateText,
   handInTx,
+  MAX_ESTIMATE,
   offlineTx,
   parseLogs,
   prepareTx,
@@ -173,6 +174,18 @@ describe("signing", () => {
     expect(estimates).toEqual([BigInt(signed.length * 150)]);
     expect(prepared.fee).toMatchObject({ gasLimit: estimates[0], amount: [{ amount: BigInt(signed.length * 75) }] });
     expect(await simulateGas(chain, prepared, publicKey)).toBe(BigInt(signed.length * 100));
+  });
+
+  it.each([
+    [MAX_ESTIMATE, undefined],
+    [MAX_ESTIMATE + 1n, "the node estimates 30000001 gas, and a whole block has 30000000: invalid gas setting"],
+    [2n ** 64n - 1n, "invalid gas setting"],
+  ])("believes no estimate above the gas of a block: %d", async (gasUsed, refusal) => {
+    node.answerQuery(Service.method.simulate, () => ({ gasInfo: { gasUsed } }));
+    const options = { gas: "auto", gasPrices: parseDecCoins("0.5utoken") } as const;
+    const prepared = prepareTx(chain, signer, [SEND], options);
+    if (refusal === undefined) expect((await prepared).fee.gasLimit).toBe(gasUsed);
+    else await expect(prepared).rejects.toThrow(refusal);
   });
 
   it("simulates what chains of any release read: the transaction in both fields", async () => {

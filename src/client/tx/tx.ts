@@ -21,7 +21,14 @@ import { accountInfo } from "../chain/account.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import { clientErrors } from "../errors.ts";
 import { type BroadcastMode, broadcastTx, type WaitOptions } from "./broadcast.ts";
-import { adjustGas, DEFAULT_GAS, DEFAULT_GAS_ADJUSTMENT, feesFromPrices, type GasSetting } from "./gas.ts";
+import {
+  adjustGas,
+  DEFAULT_GAS,
+  DEFAULT_GAS_ADJUSTMENT,
+  feesFromPrices,
+  type GasSetting,
+  MAX_ESTIMATE,
+} from "./gas.ts";
 import { MAX_SEQUENCE_TRIES, newerSequence, refusalOf } from "./sequence.ts";
 import { SIGNATURE_LENGTH, signaturePlace, simulateTx } from "./simulate.ts";
 import { committedResponse, type TxResponse } from "./tx-response.ts";
@@ -201,7 +208,10 @@ async function signerNumbers(
   return { accountNumber: accountNumber ?? account.accountNumber, sequence: sequence ?? account.sequence };
 }
 
-/** The gas that a transaction would use now. For a multisig it is the gas of as many members as have to sign. */
+/**
+ * The gas that a transaction would use now. For a multisig it is the gas of as many members as have to sign. Rejects with
+ * `client/9` if the node names more than a block has: the fee grows with it.
+ */
 export async function simulateGas(
   chain: ChainClient,
   tx: PreparedTx,
@@ -211,7 +221,11 @@ export async function simulateGas(
   const parts = { bodyBytes: tx.bodyBytes, authInfoBytes: authInfoOf(tx, publicKey, mode) };
   const { gasInfo } = await simulateTx(chain, encodeTx(parts, [signature]));
   if (gasInfo === undefined) throw clientErrors.badAnswer("the simulation returned no gas");
-  return gasInfo.gasUsed;
+  const { gasUsed } = gasInfo;
+  if (gasUsed <= MAX_ESTIMATE) return gasUsed;
+  throw clientErrors.gas(`the node estimates ${gasUsed} gas, and a whole block has ${MAX_ESTIMATE}`, {
+    hint: "name another node with --node, or give --gas as a number",
+  });
 }
 
 /** Signs a prepared transaction; the bytes are ready for broadcast. */
