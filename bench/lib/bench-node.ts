@@ -5,7 +5,7 @@ import { fundAccounts } from "./load-accounts.ts";
 const FLAGS = ["--block-interval", "1s", "--minimum-gas-prices", "0utoken", "--log_level", "error"];
 
 /** `BENCH_PROFILE=<folder>` leaves a CPU profile of each node there. */
-function profiling(): string[] {
+export function profiling(): string[] {
   const folder = process.env.BENCH_PROFILE;
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
 }

@@ -3,7 +3,7 @@ import { encodeAddress, type Namespace } from "../../src/wire/index.ts";
 
 const BALANCE = "1000000000000";
 
-type AppState = Readonly<Record<string, Record<string, unknown>>>;
+export type AppState = Readonly<Record<string, Record<string, unknown>>>;
 
 /** Addresses without keys, the same in every run. */
 export function addressesAtRandom(count: number, prefix: string): string[] {

@@ -53,25 +53,29 @@ export interface Sent {
   /** Transactions a second, from the first to the last block that holds them. */
   readonly tps: number;
   readonly nodeCpuMs: number;
+  /** Processor time of each process. */
+  readonly cpuMs: readonly number[];
   readonly load: LoadResult;
 }
 
 /** Sends from a separate process, which runs `script`: the script must call `loader` with its first argument. */
-export async function measureSends(script: string, pid: number, load: Load): Promise<Sent> {
+export async function measureSends(script: string, pids: number | readonly number[], load: Load): Promise<Sent> {
   const child = fork(script, [JSON.stringify(load)]);
   const ended = once(child, "exit").then(() => {
     throw new Error("the loader ended without figures");
   });
   await Promise.race([once(child, "message"), ended]);
-  const cpuBefore = cpuOfProcess(pid);
+  const cpu = () => [pids].flat().map(cpuOfProcess);
+  const cpuBefore = cpu();
   child.send("go");
   const [result] = (await Promise.race([once(child, "message"), ended])) as [LoadResult];
   const tps = await committedRate(load);
-  const nodeCpuMs = cpuOfProcess(pid) - cpuBefore;
+  const cpuMs = cpu().map((now, i) => now - (cpuBefore[i] ?? 0));
+  const nodeCpuMs = cpuMs.reduce((total, each) => total + each, 0);
   console.log(
     `  ${tps.toFixed(0)} committed/s, accepted in ${result.seconds.toFixed(2)} s, node ${(nodeCpuMs / load.txs).toFixed(3)} ms CPU a transaction`,
   );
-  return { tps, nodeCpuMs, load: result };
+  return { tps, nodeCpuMs, cpuMs, load: result };
 }
 
 /** Waits until all are in blocks; returns their number over the time of these blocks. */

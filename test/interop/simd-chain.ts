@@ -233,7 +233,8 @@ export async function startSimdChain(peer: Peer, options: SimdChainOptions = {})
   }
 }
 
-async function endNode({ process, ended }: PeerProcess): Promise<void> {
+/** Ends a node in order. */
+export async function endNode({ process, ended }: PeerProcess): Promise<void> {
   if (ended()) return;
   const closed = once(process, "close");
   process.kill("SIGTERM");

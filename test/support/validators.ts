@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addGenesisAccounts, type GenesisAccount, homePaths } from "../../src/node/index.ts";
 import type { TestKey } from "../../src/testing/index.ts";
@@ -18,13 +18,17 @@ export interface ValidatorsRequest {
   /** Accounts beside it. */
   readonly accounts?: readonly GenesisAccount[];
   readonly flags?: readonly string[];
+  /** Default 200. */
+  readonly blockIntervalMs?: number;
+  /** Flags of Node.js itself. */
+  readonly nodeFlags?: readonly string[];
   /** Changes the genesis file of all before the start. */
   readonly editGenesis?: (genesis: GenesisFile) => void;
 }
 
 /** Starts validators that make one chain, each a node with CometBFT as its child, by the commands of `svc testnet`. */
 export async function startValidators(fixture: Fixture, request: ValidatorsRequest): Promise<TestNode[]> {
-  const { count, chainId, program, flags = [] } = request;
+  const { count, chainId, program, flags = [], blockIntervalMs = 200, nodeFlags = [] } = request;
   const shifts = Array.from({ length: count }, (_, i) => i * PORT_STEP);
   const offset = await freeOffset(shifts.flatMap((shift) => [PORTS.p2p + shift, PORTS.rpc + shift]));
   const place = ["--single-machine", "--port-offset", String(offset), "-o", join(fixture.folder, "network")];
@@ -34,11 +38,13 @@ export async function startValidators(fixture: Fixture, request: ValidatorsReque
   const homes = commands.map((line) => line.split(" ").at(-1) ?? "");
   shareGenesis(homes, request);
   // A chain of one has the embedded engine by default.
-  const own = [...(count === 1 ? ["--engine", "cometbft"] : []), "--cometbft", program, "--block-interval", "200ms"];
+  const engine = [...(count === 1 ? ["--engine", "cometbft"] : []), "--cometbft", program];
+  const own = [...engine, "--block-interval", `${blockIntervalMs}ms`];
   const fees = ["--grpc.enable=false", "--minimum-gas-prices", "0utoken"];
   const nodes = commands.map((line, i) => {
     const args = [...line.split(" ").slice(1), ...own, ...fees, ...flags];
-    return new TestNode(fixture, { home: homes[i] ?? "", chainId, port: PORTS.rpc + offset + (shifts[i] ?? 0), args });
+    const port = PORTS.rpc + offset + (shifts[i] ?? 0);
+    return new TestNode(fixture, { home: homes[i] ?? "", chainId, port, args, nodeFlags });
   });
   await Promise.all(nodes.map((node) => node.start()));
   return nodes;
@@ -54,4 +60,11 @@ function shareGenesis([first = "", ...others]: readonly string[], request: Valid
   editGenesis?.(genesis);
   writeFileSync(path, JSON.stringify(genesis));
   for (const home of others) copyFileSync(path, homePaths(home).genesis);
+}
+
+/** The process of CometBFT that a node has started. */
+export function enginePid({ process: { pid } }: TestNode, program: string): number {
+  const threads = `/proc/${pid}/task`;
+  const children = readdirSync(threads).flatMap((id) => readFileSync(`${threads}/${id}/children`, "utf8").split(" "));
+  return Number(children.find((id) => id !== "" && readFileSync(`/proc/${id}/cmdline`, "utf8").startsWith(program)));
 }
