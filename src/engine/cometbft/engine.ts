@@ -17,6 +17,7 @@ import { chainReader, StatusMemo } from "../reading/source.ts";
 import type { ChainSource } from "../source.ts";
 import { AbciCalls } from "./abci/calls.ts";
 import { AbciServer, type EnginePlace } from "./abci/server.ts";
+import { BATCH_CALLS } from "./broadcasts.ts";
 import { Records } from "./records.ts";
 import { EngineRpc } from "./rpc.ts";
 import { type CometPaths, type CometSettings, cometConfig } from "./settings.ts";
@@ -71,7 +72,7 @@ export class CometEngine implements Engine {
     this.#blocks = new BlockStore(database);
     checkHome(this.#blocks, options, genesis);
     this.#bus = new BlockBus((error) => logger.error("a subscriber failed", { error }));
-    this.#rpc = new EngineRpc(places.rpc);
+    this.#rpc = new EngineRpc(places.rpc, program === undefined ? BATCH_CALLS.default : BATCH_CALLS.child);
     const onFault = (error: unknown): void => this.#fault(error);
     const index = new TxIndex(database, this.#blocks);
     const onCommit = (): void => void this.#complete();

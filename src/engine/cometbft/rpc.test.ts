@@ -10,12 +10,14 @@ let path = "";
 let rpc: EngineRpc;
 let server: Server | undefined;
 let requests: string[] = [];
+/** Calls in each request. */
+let batches: number[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-engine-rpc-"));
   path = join(folder, "rpc.sock");
   rpc = new EngineRpc({ path });
-  requests = [];
+  [requests, batches] = [[], []];
 });
 
 afterEach(async () => {
@@ -34,22 +36,47 @@ async function listen(answer: (response: ServerResponse, count: number) => void)
       body += part;
     });
     request.on("end", () => {
-      requests.push(JSON.parse(body).method);
-      answer(response, requests.length);
+      const calls = [JSON.parse(body)].flat();
+      requests.push(...calls.map(({ method }) => method));
+      batches.push(calls.length);
+      answer(response, batches.length);
     });
   });
   await new Promise<void>((resolve) => server?.listen(path, resolve));
 }
 
+/** Answers to a batch of transactions, and to the call that ends it. */
+const taken = (response: ServerResponse, errors: Readonly<Record<number, string>> = {}) => {
+  const answers = Array.from({ length: batches.at(-1) ?? 0 }, (_, id) => {
+    const data = errors[id];
+    return data === undefined ? { id, result: { code: 0 } } : { id, error: { message: "Internal error", data } };
+  });
+  response.end(JSON.stringify(answers));
+};
 const result = (response: ServerResponse, value: unknown) => response.end(JSON.stringify({ result: value }));
 const error = (response: ServerResponse, data: string) =>
   response.end(JSON.stringify({ error: { code: -32603, message: "Internal error", data } }));
 
 test("a transaction waits for an engine that starts", async () => {
   const sent = rpc.broadcast(Uint8Array.of(1));
-  await listen((response) => result(response, { code: 0 }));
+  await listen((response) => taken(response));
   await sent;
-  expect(requests).toEqual(["broadcast_tx_sync"]);
+  expect(requests).toEqual(["broadcast_tx_async", "check_tx"]);
+});
+
+test("transactions that come together share a batch, and each has its own answer", async () => {
+  await listen((response) => taken(response, { 1: "tx already exists in cache" }));
+  const sent = Array.from({ length: 20 }, (_, i) => rpc.broadcast(Uint8Array.of(i)));
+  const answers = await Promise.allSettled(sent);
+  expect(batches).toEqual([10, 10, 3]);
+  const refused = answers.flatMap(({ status }, i) => (status === "rejected" ? [i] : []));
+  expect(refused).toEqual([1, 10, 19]);
+});
+
+test("long transactions share no batch", async () => {
+  await listen((response) => taken(response));
+  await Promise.all([1, 2, 3].map((i) => rpc.broadcast(new Uint8Array(200_000).fill(i))));
+  expect(batches).toEqual([2, 2, 2]);
 });
 
 test("a set of voters is read page by page", async () => {
@@ -69,7 +96,7 @@ test("a set of voters is read page by page", async () => {
 test("a transaction is handed over once: a lost answer does not say whether the engine has it", async () => {
   await listen((response) => response.destroy());
   await expect(rpc.broadcast(Uint8Array.of(1))).rejects.toMatchObject({ codespace: "engine", code: 11 });
-  expect(requests).toHaveLength(1);
+  expect(batches).toHaveLength(1);
 });
 
 test("a request of the node itself is repeated until the engine answers", async () => {
@@ -93,8 +120,13 @@ test.each([
   ],
   ["timed out", { codespace: "engine", code: 15 }],
 ])("the engine's refusal has the number that clients know: %s", async (text, expected) => {
-  await listen((response) => error(response, text));
+  await listen((response) => taken(response, { 0: text }));
   await expect(rpc.broadcast(Uint8Array.of(1))).rejects.toMatchObject(expected);
+});
+
+test("transactions that the engine refuses together have its reason", async () => {
+  await listen((response) => error(response, "request body too large"));
+  await expect(rpc.broadcast(Uint8Array.of(1))).rejects.toMatchObject({ codespace: "engine", code: 15 });
 });
 
 test("an engine that lacks a block which it decided cannot go on", async () => {

@@ -7,6 +7,7 @@ import type { BlockId, Commit, CommitSig, Header, Validator } from "../embedded/
 import { engineErrors } from "../errors.ts";
 import type { EngineJson, EngineMethod } from "../source.ts";
 import type { EnginePlace } from "./abci/server.ts";
+import { BATCH_CALLS, Broadcasts, type EngineCall } from "./broadcasts.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
@@ -25,23 +26,19 @@ export interface SignedHeader {
   readonly commit: Commit;
 }
 
-interface Call {
-  readonly method: string;
-  readonly params: EngineJson;
-  readonly agent: Agent;
-}
-
 /** The JSON-RPC of an engine. */
 export class EngineRpc {
   readonly #place: EnginePlace;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_MS });
   /** For requests of the node, which no client holds up. */
   readonly #ownAgent = new Agent({ keepAlive: true, timeout: IDLE_MS });
+  readonly #broadcasts: Broadcasts;
   #waiting: Promise<readonly Uint8Array[]> | undefined;
   #isClosed = false;
 
-  constructor(place: EnginePlace) {
+  constructor(place: EnginePlace, maxCalls: number = BATCH_CALLS.default) {
     this.#place = place;
+    this.#broadcasts = new Broadcasts((calls) => this.#askOnce(calls), maxCalls);
   }
 
   /** Resolves when the engine answers. */
@@ -81,9 +78,9 @@ export class EngineRpc {
     return Number(textOf(objectOf(meta).block_size));
   }
 
-  /** Hands a transaction to the engine, which has the application check it. */
+  /** Hands a transaction to the engine. Resolves when the application has checked it. */
   async broadcast(tx: Uint8Array): Promise<void> {
-    await this.#ask("broadcast_tx_sync", { tx: Buffer.from(tx).toString("base64") });
+    resultOf(await this.#broadcasts.add(tx));
   }
 
   /** Passes a request on. */
@@ -121,28 +118,34 @@ export class EngineRpc {
 
   /** A request of this node, repeated until the engine answers. */
   async #read(method: string, params: EngineJson): Promise<EngineJson> {
-    const { error, result } = await this.#call({ method, params, agent: this.#ownAgent }, () => true);
+    const answer = await this.#exchange([{ id: 1, method, params }], this.#ownAgent, () => true);
+    const { error, result } = objectOf(answer);
     if (error !== undefined) throw engineErrors.failed(errorOf(objectOf(error)));
     return objectOf(result);
   }
 
-  /** A request of a client, which reaches the engine once. Throws its refusal as the embedded engine would tell it. */
+  /** A request of a client. Throws its refusal as the embedded engine would tell it. */
   async #ask(method: string, params: EngineJson): Promise<EngineJson> {
-    const deadline = performance.now() + START_MS;
-    const mayRepeat = (fault: unknown): boolean => isAbsent(fault) && performance.now() < deadline;
-    const { error, result } = await this.#call({ method, params, agent: this.#agent }, mayRepeat);
-    if (error !== undefined) {
-      const text = errorOf(objectOf(error));
-      throw mempoolRefusal(text) ?? engineErrors.refused(text);
-    }
-    return objectOf(result);
+    return resultOf(objectOf(await this.#askOnce([{ id: 1, method, params }])));
   }
 
-  async #call({ method, params, agent }: Call, mayRepeat: (fault: unknown) => boolean): Promise<EngineJson> {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  /** Calls for clients, which reach the engine once. Waits for an engine that starts. */
+  #askOnce(calls: readonly EngineCall[]): Promise<unknown> {
+    const deadline = performance.now() + START_MS;
+    return this.#exchange(calls, this.#agent, (fault) => isAbsent(fault) && performance.now() < deadline);
+  }
+
+  /** The answer to a call, or to a batch of calls. */
+  async #exchange(
+    calls: readonly EngineCall[],
+    agent: Agent,
+    mayRepeat: (fault: unknown) => boolean,
+  ): Promise<unknown> {
+    const bodies = calls.map((call) => ({ jsonrpc: "2.0", ...call }));
+    const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies);
     for (;;) {
       try {
-        return objectOf(JSON.parse(await this.#post(body, agent)));
+        return JSON.parse(await this.#post(body, agent));
       } catch (fault) {
         if (this.#isClosed || !mayRepeat(fault)) throw engineErrors.away(errorText(fault));
       }
@@ -181,6 +184,13 @@ function isAbsent(error: unknown): boolean {
 
 function errorOf({ message, data }: EngineJson): string {
   return typeof data === "string" && data !== "" ? data : String(message);
+}
+
+/** The result of a call. Throws its refusal as the embedded engine would tell it. */
+function resultOf({ error, result }: EngineJson): EngineJson {
+  if (error === undefined) return objectOf(result);
+  const text = errorOf(objectOf(error));
+  throw mempoolRefusal(text) ?? engineErrors.refused(text);
 }
 
 /** Refusals of a mempool that clients know, with their numbers in codespace `sdk`. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { engineErrors } from "../errors.ts";
+import { BATCH_CALLS } from "./broadcasts.ts";
 
 type Value = string | number | boolean | readonly string[];
 /** Keys of CometBFT's `config.toml`, named `table.key`, or `key` above all tables. */
@@ -113,6 +114,7 @@ function ownKeys({ p2p, mempool, ...settings }: CometSettings, paths: CometPaths
     node_key_file: paths.nodeKey,
     "rpc.laddr": `unix://${paths.rpcSocket}`,
     "rpc.max_body_bytes": 2 * mempool.maxTxBytes + RPC_ROOM,
+    "rpc.max_request_batch_size": BATCH_CALLS.child,
     "p2p.laddr": p2p.laddr,
     "p2p.external_address": p2p.externalAddress,
     "p2p.persistent_peers": p2p.persistentPeers,
