@@ -31,7 +31,6 @@ import {
   type VotingValidator,
 } from "../../../wire/gen/comet/v1/app_pb.js";
 import { timeOf } from "../../../wire/index.ts";
-import { eventInit } from "../../embedded/blocks/codec.ts";
 
 /** A request that does not fit the state of the application, or that it does not support. */
 export class Refusal extends Error {}
@@ -94,21 +93,19 @@ export function updateInit({ pubKey, power }: ValidatorUpdate) {
   return { pubKey: { sum: { case: "ed25519" as const, value: pubKey } }, power };
 }
 
-export function txResultInit(result: TxResult) {
-  return create(ExecTxResultSchema, { ...resultInit(result) });
-}
-
-/** Fields that results of checks and of blocks have in common. */
+/**
+ * Fields that results of checks and of blocks have in common. Events are left out: no hash covers them, our index has them, and the
+ * engine would only store them.
+ */
 export function resultInit(result: TxResult) {
-  const { code, codespace, data, gasWanted, gasUsed, events } = result;
-  return { code, codespace, data, log: logOf(result), gasWanted, gasUsed, events: events.map(eventInit) };
+  const { code, codespace, data, gasWanted, gasUsed } = result;
+  return { code, codespace, data, log: logOf(result), gasWanted, gasUsed };
 }
 
 export function blockResultInit(result: FinalizeBlockResult): MessageInitShape<typeof ResponseFinalizeBlockSchema> {
-  const { events, txResults, validatorUpdates, consensusParamUpdates, appHash } = result;
+  const { txResults, validatorUpdates, consensusParamUpdates, appHash } = result;
   return {
-    events: events.map(eventInit),
-    txResults: txResults.map(txResultInit),
+    txResults: txResults.map((each) => create(ExecTxResultSchema, resultInit(each))),
     validatorUpdates: validatorUpdates.map(updateInit),
     ...(consensusParamUpdates === undefined
       ? {}

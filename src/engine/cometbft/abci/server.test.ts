@@ -122,7 +122,7 @@ function recordedCall<K extends Request["value"]["case"]>(name: K): Extract<Requ
 }
 
 describe("calls recorded from CometBFT", () => {
-  test("have the recorded answers, byte for byte, over a kill of the engine", async () => {
+  test("have the recorded answers, byte for byte but for events, over a kill of the engine", async () => {
     const lines = new Map<number, Line>();
     for (const { connection, request, response } of recorded) {
       // The engine that was killed has no connections any more.
@@ -131,17 +131,19 @@ describe("calls recorded from CometBFT", () => {
       lines.set(connection, line);
       line.send(request);
       // An engine that was killed did not read its last answer.
-      if (response.length > 0) expect(await line.next()).toEqual(Buffer.from(answerOf(request, response)));
+      if (response.length > 0) expect(await line.next()).toEqual(Buffer.from(answerOf(response)));
     }
     expect(app.info().lastBlockHeight).toBe(4n);
     expect(faults).toEqual([]);
   });
 });
 
-/** The recorder names the height 7 as the lowest to keep. */
-function answerOf(request: Uint8Array, response: Uint8Array): Uint8Array {
-  if (callOf(request).case !== "commit") return response;
-  const value = { case: "commit" as const, value: { retainHeight: 7n } };
+/** The recorder names the height 7 as the lowest to keep. The engine gets no events, which it would only store. */
+function answerOf(response: Uint8Array): Uint8Array {
+  const { value } = decodeStrictly(ResponseSchema, response, wireErrors.malformed);
+  if (value.case === "commit") value.value.retainHeight = 7n;
+  if (value.case === "checkTx" || value.case === "finalizeBlock") value.value.events = [];
+  if (value.case === "finalizeBlock") for (const result of value.value.txResults) result.events = [];
   return toBinary(ResponseSchema, create(ResponseSchema, { value }));
 }
 
