@@ -59,7 +59,7 @@ import { exportModules, exportRestart, importGenesis } from "./genesis.ts";
 import { beginBlock, endBlock } from "./items.ts";
 import { CONSENSUS, readLastBlock, recordLastBlock, unhashedBlockWrite, unhashedRemovals } from "./lastblock.ts";
 import { type ModuleSet, storeNames } from "./module-set.ts";
-import { fillBlock, orderByFee, sizeInBlock } from "./proposal.ts";
+import { fillBlock, isSameProposal, orderByFee, type Proposal, sizeInBlock } from "./proposal.ts";
 import { pastStates } from "./queries/past.ts";
 import { answerQuery } from "./queries/query.ts";
 import type { PendingState } from "./queries/reader.ts";
@@ -150,6 +150,8 @@ export class SvcApplication implements Application {
   /** State of genesis, until the first block is committed with it. */
   #genesis: { readonly branch: StateBranch; readonly prepared: PreparedState } | undefined;
   #finalized: Finalized | undefined;
+  /** The proposal that this validator made last for the next block. */
+  #proposal: Proposal | undefined;
 
   constructor(options: ApplicationOptions) {
     const { set, database } = options;
@@ -264,7 +266,9 @@ export class SvcApplication implements Application {
     const room = { maxBytes: request.maxBytes, maxGas: this.#maxGas };
     if (this.#areClaimsHeld) return fillBlock(orderByFee(candidates), room);
     const rehearsal = this.#rehearsal(request);
-    return fillBlock(orderByFee(candidates), room, (tx) => this.#runner.rehearse(rehearsal, tx) !== undefined);
+    const txs = fillBlock(orderByFee(candidates), room, (tx) => this.#runner.rehearse(rehearsal, tx) !== undefined);
+    this.#proposal = { ...request, txs };
+    return txs;
   }
 
   /**
@@ -273,6 +277,7 @@ export class SvcApplication implements Application {
    */
   processProposal(request: ProcessProposal): boolean {
     const { txs } = request;
+    if (this.#proposal !== undefined && isSameProposal(this.#proposal, request)) return true;
     const maxGas = this.#maxGas;
     const { maxBytes = -1n } = this.#params?.block ?? {};
     const rehearsal = this.#areClaimsHeld ? undefined : this.#rehearsal(request);
@@ -343,6 +348,7 @@ export class SvcApplication implements Application {
     this.#params = params;
     this.#due = [];
     this.#finalized = undefined;
+    this.#proposal = undefined;
     this.#genesis = undefined;
     this.#last = block;
     this.#committed = true;

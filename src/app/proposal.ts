@@ -1,4 +1,6 @@
+import type { ProcessProposal } from "../abci/index.ts";
 import type { BlockBid } from "../runtime/index.ts";
+import { equalBytes } from "../util/index.ts";
 
 /** A transaction that could come into a block. */
 export interface Candidate extends BlockBid {
@@ -70,4 +72,18 @@ export function fillBlock(
 
 function isWithin({ maxBytes, maxGas }: BlockRoom, bytes: number, gas: bigint): boolean {
   return bytes <= maxBytes && (maxGas < 0n || gas <= maxGas);
+}
+
+/** The parts of a proposal that the checks of its transactions depend on. */
+export type Proposal = Pick<ProcessProposal, "height" | "time" | "proposer" | "txs">;
+
+/** Whether two proposals at one state have the same outcome. */
+export function isSameProposal(one: Proposal, other: Proposal): boolean {
+  return (
+    one.height === other.height &&
+    one.time === other.time &&
+    equalBytes(one.proposer, other.proposer) &&
+    one.txs.length === other.txs.length &&
+    one.txs.every((tx, i) => equalBytes(tx, other.txs[i] ?? new Uint8Array(0)))
+  );
 }
