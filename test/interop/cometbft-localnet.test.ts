@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { keySigner, localnetKeyring } from "../../src/cli/localnet/home.ts";
 import { ChainClient, sendTx } from "../../src/client/index.ts";
-import { type TestKey, testKey } from "../../src/testing/index.ts";
 import { PORTS } from "../../src/util/index.ts";
 import { commandLine, processesOn } from "../support/abandoned.ts";
+import { expectSameBlocks, heightAt, notThere } from "../support/agreement.ts";
 import { startEngine } from "../support/containers.ts";
 import {
   Fixture,
@@ -16,25 +16,24 @@ import {
   runSvc,
   type SvcProcess,
   seedFrom,
-  signerOf,
   svcOk,
   transfer,
   waitFor,
 } from "../support/index.ts";
 import { freeLocalnetOffset } from "../support/ports.ts";
+import { type Acknowledged, Sends } from "../support/sends.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
 /** One command that starts a network: four validators, two providers and a deployment; and validators that are killed. */
 
 const COUNT = 4;
-/** `npm run lab network` has a hundred: each validator in turn. */
+/** `npm run lab -- network kills` has a hundred: each validator in turn. */
 const KILLS = Number(process.env.SVC_TEST_NETWORK_KILLS ?? 1);
 /** Twenty sends a second, each to a node at random: an account has as long as this for its send. */
 const SENDERS = 60;
 const TURN_MS = 3_000;
 const LONG_MS = 300_000 + KILLS * 60_000;
 const PROBE_MS = 200;
-const SENDING = { gas: "auto", wait: { timeoutMs: 10_000, pollMs: 100 } } as const;
 const peer = await buildPeer("cometbft");
 
 interface Validator {
@@ -42,12 +41,6 @@ interface Validator {
   readonly p2p: string;
   readonly pid: number;
   readonly home: string;
-}
-
-/** A send that a node has reported to be in a block. */
-interface Acknowledged {
-  readonly hash: string;
-  readonly height: string;
 }
 
 describe.skipIf(!(peer instanceof Peer))("a localnet of four validators", () => {
@@ -94,8 +87,9 @@ describe.skipIf(!(peer instanceof Peer))("a localnet of four validators", () => 
     expect(missed, "requests that the deployment did not answer").toEqual([]);
     expect(acknowledged.length).toBeGreaterThan(KILLS * 2);
     const last = Math.max(...acknowledged.map((send) => Number(send.height)));
-    const height = await expectEqual(validators, last);
-    for (const { rpc } of validators) expect(await notThere(rpc, acknowledged), rpc).toEqual([]);
+    const rpcs = validators.map(({ rpc }) => rpc);
+    const height = await expectSameBlocks(rpcs, last);
+    for (const rpc of rpcs) expect(await notThere(rpc, acknowledged), rpc).toEqual([]);
     console.log(`${KILLS} kills, ${height} blocks equal on ${COUNT} nodes, ${acknowledged.length} sends acknowledged`);
 
     expect(await localnet.stop()).toBe(0);
@@ -129,63 +123,45 @@ async function killInTurn(localnet: SvcProcess, validators: readonly Validator[]
     const { name, pid } = JSON.parse(line);
     expect(name).toBe(at === 0 ? "node" : `node-${at + 1}`);
     pids[at] = pid;
-    const before = await heightOf(other);
-    await waitFor(async () => (await heightOf(validator)) > before || undefined, "the validator at a new block");
+    const before = await heightAt(other.rpc);
+    await waitFor(async () => (await heightAt(validator.rpc)) > before || undefined, "the validator at a new block");
   }
 }
 
 /** Sends between accounts, and requests to a deployment. */
 class Traffic {
-  readonly #clients: readonly ChainClient[];
-  readonly #keys = Array.from({ length: SENDERS }, (_, i) => testKey(`sender ${i}`));
+  readonly #sends: Sends;
+  readonly #rpc: string;
   readonly #url: string;
-  readonly #rng: Rng;
-  readonly #acknowledged: Acknowledged[] = [];
   readonly #missed: string[] = [];
-  #running: Promise<void>[] = [];
+  #asking: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(validators: readonly Validator[], url: string, rng: Rng) {
-    this.#clients = validators.map(({ rpc }) => new ChainClient(rpc));
+    const addresses = validators.map(({ rpc }) => rpc);
+    this.#sends = new Sends({ addresses, rng, senders: SENDERS, turnMs: TURN_MS });
+    this.#rpc = addresses[0] ?? "";
     this.#url = url;
-    this.#rng = rng;
   }
 
   async fund(home: string): Promise<void> {
-    const [client] = this.#clients;
+    const client = new ChainClient(this.#rpc);
     const faucet = await keySigner(localnetKeyring(home), "faucet");
-    if (client === undefined) throw new Error("four validators");
-    const sends = this.#keys.map(({ address }) => transfer(faucet.address, address, 1_000_000_000n));
+    const sends = this.#sends.keys.map(({ address }) => transfer(faucet.address, address, 1_000_000_000n));
     expect(await sendTx(client, faucet, sends, { gas: "auto" })).toMatchObject({ code: 0 });
+    client.close();
   }
 
   start(): void {
-    const sending = this.#keys.map(async (key, i) => {
-      await pause((i * TURN_MS) / SENDERS);
-      await this.#send(key, this.#keys[i + 1] ?? key);
-    });
-    this.#running = [...sending, this.#ask()];
+    this.#sends.start();
+    this.#asking = this.#ask();
   }
 
   async stop(): Promise<{ readonly acknowledged: readonly Acknowledged[]; readonly missed: readonly string[] }> {
     this.#isStopped = true;
-    await Promise.all(this.#running);
-    for (const client of this.#clients) client.close();
-    return { acknowledged: this.#acknowledged, missed: this.#missed };
-  }
-
-  /** A send to a node that is killed is not acknowledged, and may be lost. */
-  async #send(key: TestKey, to: TestKey): Promise<void> {
-    while (!this.#isStopped) {
-      const client = this.#clients[this.#rng.below(this.#clients.length)];
-      const turn = pause(TURN_MS);
-      if (client !== undefined)
-        await sendTx(client, signerOf(key), [transfer(key.address, to.address, 1n)], SENDING).then(
-          ({ code, txhash, height }) => code === 0 && this.#acknowledged.push({ hash: txhash, height: `${height}` }),
-          () => {},
-        );
-      await turn;
-    }
+    const acknowledged = await this.#sends.stop();
+    await this.#asking;
+    return { acknowledged, missed: this.#missed };
   }
 
   async #ask(): Promise<void> {
@@ -195,43 +171,4 @@ class Traffic {
       await pause(PROBE_MS);
     }
   }
-}
-
-async function answer(rpc: string, path: string): Promise<ReturnType<typeof JSON.parse>> {
-  return JSON.parse(await (await fetch(`${rpc}/${path}`)).text()).result;
-}
-
-async function heightOf({ rpc }: Validator): Promise<number> {
-  try {
-    return Number((await answer(rpc, "status")).sync_info.latest_block_height);
-  } catch {
-    return 0;
-  }
-}
-
-/** Application hash and id of each block are the same on all nodes. Returns the height, which is above the least. */
-async function expectEqual(validators: readonly Validator[], least: number): Promise<number> {
-  const height = await waitFor(async () => {
-    const all = Math.min(...(await Promise.all(validators.map(heightOf))));
-    return all > least ? all : undefined;
-  }, "the same height on all nodes");
-  for (let at = 1; at <= height; at++) {
-    const headers = await Promise.all(validators.map(({ rpc }) => answer(rpc, `commit?height=${at}`)));
-    const [first, ...others] = headers.map(({ signed_header: { header, commit } }) => ({
-      appHash: header.app_hash,
-      hash: commit.block_id.hash,
-    }));
-    for (const other of others) expect(other, `block ${at}`).toEqual(first);
-  }
-  return height;
-}
-
-/** Acknowledged sends that a node does not have in their block. */
-async function notThere(rpc: string, acknowledged: readonly Acknowledged[]): Promise<Acknowledged[]> {
-  const lost: Acknowledged[] = [];
-  for (const send of acknowledged) {
-    const found = await answer(rpc, `tx?hash=0x${send.hash}`);
-    if (found?.height !== send.height || found.tx_result.code !== 0) lost.push(send);
-  }
-  return lost;
 }
