@@ -25,7 +25,7 @@ interface Subscription {
   readonly query: Query;
 }
 
-/** The subscriptions of all clients. Announcing a block never waits for any of them. */
+/** The subscriptions of all clients. Announcing a block never waits for a client. */
 export class Subscriptions {
   readonly #limits: SubscriptionLimits;
   /** Subscriptions of each client by their query, with normalised spaces. */

@@ -9,7 +9,7 @@ const SHARE = 0.2;
 const SAVED_MS = 2_000;
 
 /**
- * Simulations are free and run on the thread that makes blocks, so all of them share a part of its time: a client with
+ * Simulations are free and run on the thread that makes blocks, so all share a part of its time: a client with
  * many slows down only other clients that simulate.
  */
 export function simulationTurns(now: () => number = () => performance.now()): SimulationTurn {

@@ -86,7 +86,7 @@ export const txService = bindNodeService(Service, {
 
   txDecode(_, { txBytes }) {
     if (txBytes.length === 0) throw sdkErrors.invalidRequest("invalid empty tx bytes");
-    // Fields are limited here, since the answer has all of them in JSON.
+    // Fields are limited here, since the answer has all fields in JSON.
     decodeTx(txBytes);
     return { tx: decodeTxMessage(txBytes) };
   },
