@@ -1,12 +1,18 @@
+import { cpSync, renameSync, rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testKey } from "../../src/testing/index.ts";
-import { balanceOf, Fixture, mustSend, type TestNode, transfer, waitFor } from "../support/index.ts";
+import { expectSameBlocks } from "../support/agreement.ts";
+import { balanceOf, Fixture, mustSend, TestNode, transfer, waitFor } from "../support/index.ts";
 import { startValidators } from "../support/validators.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
 /** Four validators that make one chain, each a node with CometBFT as its child. */
 
+type Json = ReturnType<typeof JSON.parse>;
+
 const CHAIN = "svc-four-1";
+/** More blocks than the test makes. */
+const CAREFUL = ["--double-sign-check-height", "1000"];
 const COUNT = 4;
 /** Consensus in a round that two of four validators voted in, which decides nothing. */
 const HALF = /"prevotes_bit_array":"BA\{4:[x_]{4}\} \d+\/\d+ = 0\.50"/;
@@ -43,7 +49,18 @@ describe.skipIf(!(peer instanceof Peer))("four validators under CometBFT", () =>
     return waitFor(async () => ((await heightOf(node)) >= wanted ? wanted : undefined), "more blocks");
   }
 
-  async function answer(node: TestNode, path: string): Promise<unknown> {
+  const status = (node: TestNode): Promise<Json> => answer(node, "status");
+
+  const place = ({ home, address, chainId }: TestNode) => ({ home, chainId, port: Number(new URL(address).port) });
+
+  /** Validators whose vote for a block is in its commit; of the last one unless a height is given. */
+  async function votersOf(node: TestNode, height?: bigint): Promise<string[]> {
+    const { signed_header } = await answer(node, height === undefined ? "commit" : `commit?height=${height}`);
+    const votes: Json[] = signed_header.commit.signatures;
+    return votes.filter(({ block_id_flag }) => block_id_flag === 2).map(({ validator_address }) => validator_address);
+  }
+
+  async function answer(node: TestNode, path: string): Promise<Json> {
     const response = await fetch(`${node.address.replace("tcp:", "http:")}/${path}`);
     return JSON.parse(await response.text()).result;
   }
@@ -89,5 +106,33 @@ describe.skipIf(!(peer instanceof Peer))("four validators under CometBFT", () =>
     await third.start();
     await send(third, fourth, 21n);
     await expectEqual(await moreBlocks(first));
+  });
+
+  test("one with an old copy of its home signs no height again, and waits where it is asked to look for its votes", async () => {
+    const [first, , , fourth] = nodes;
+    if (first === undefined || fourth === undefined) return;
+    const { address } = (await status(fourth)).validator_info;
+    const copy = `${fourth.home}-yesterday`;
+    await fourth.process.stop();
+    cpSync(fourth.home, copy, { recursive: true });
+    await fourth.start();
+    await waitFor(async () => (await votersOf(first)).includes(address), "votes of the fourth validator");
+    await fourth.process.stop();
+    const last = await heightOf(first);
+    rmSync(fourth.home, { recursive: true });
+    renameSync(copy, fourth.home);
+    const restored = new TestNode(fixture, { ...place(fourth), args: [...fourth.args, ...CAREFUL] });
+    await restored.start();
+    await restored.process.line(/ended and is started again.*found signature from the same key/);
+    const end = await moreBlocks(first, 3n);
+    for (let at = last + 2n; at <= end; at += 1n) expect(await votersOf(first, at)).not.toContain(address);
+    await restored.process.stop();
+    // Without the search it votes on the blocks that come now.
+    await fourth.start();
+    await waitFor(async () => (await votersOf(first)).includes(address), "votes of the restored validator");
+    const rpcs = nodes.map((node) => node.address.replace("tcp:", "http:"));
+    const whole = await expectSameBlocks(rpcs, Number(await moreBlocks(first)));
+    for (let at = 1; at <= whole; at++)
+      expect((await answer(first, `block?height=${at}`)).block.evidence.evidence, `evidence in ${at}`).toEqual([]);
   });
 });

@@ -8,6 +8,9 @@ import { type GenesisFile, TestNode } from "./node.ts";
 import { freeOffset } from "./ports.ts";
 import { runSvc } from "./run-svc.ts";
 
+/** Several nodes start beside one another. */
+const FIRST_BLOCK_WITHIN_MS = 120_000;
+
 export interface ValidatorsRequest {
   readonly count: number;
   readonly chainId: string;
@@ -44,14 +47,20 @@ export async function startValidators(fixture: Fixture, request: ValidatorsReque
   const nodes = commands.map((line, i) => {
     const args = [...line.split(" ").slice(1), ...own, ...fees, ...flags];
     const port = PORTS.rpc + offset + (shifts[i] ?? 0);
-    return new TestNode(fixture, { home: homes[i] ?? "", chainId, port, args, nodeFlags });
+    return new TestNode(fixture, {
+      ...{ home: homes[i] ?? "", chainId, port, args, nodeFlags },
+      firstBlockWithinMs: FIRST_BLOCK_WITHIN_MS,
+    });
   });
   await Promise.all(nodes.map((node) => node.start()));
   return nodes;
 }
 
 /** Changes the genesis file that all homes have. */
-function shareGenesis([first = "", ...others]: readonly string[], request: ValidatorsRequest): void {
+export function shareGenesis(
+  [first = "", ...others]: readonly string[],
+  request: Pick<ValidatorsRequest, "account" | "accounts" | "editGenesis">,
+): void {
   const { account, accounts = [], editGenesis } = request;
   const funded = { address: account.address, coins: [{ denom: "utoken", amount: 1_000_000n }] };
   addGenesisAccounts(first, [funded, ...accounts]);
