@@ -117,6 +117,7 @@ const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
  */
 const LONG = [
   ...(process.env.SVC_TEST_FAULTS === undefined ? ["test/kill/chaos/**"] : []),
+  ...(process.env.SVC_TEST_NETWORK === undefined ? ["test/network/**"] : []),
   ...(process.env.SVC_TEST_PROXIES === undefined ? ["test/attack/proxies.test.ts"] : []),
   ...(process.env.SVC_TEST_EARLIER === undefined ? ["test/e2e/upgrade.test.ts"] : []),
   ...(process.env.SVC_TEST_ACME === undefined ? ["test/interop/acme-renewal.test.ts"] : []),
@@ -186,7 +187,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           env: BASE_ENV,
-          include: ["test/{attack,e2e,kill,interop}/**/*.test.ts"],
+          include: ["test/{attack,e2e,kill,interop,network}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...LONG, ...WITHOUT],
           isolate: false,
           testTimeout: 300_000,

@@ -1,5 +1,6 @@
 // Longer runs than `npm test` has time for: npm run lab [parts], all of them unless some are named. Each part is a test of
-// the tree with larger numbers; a random one prints its seed, and SVC_LAB_SEED repeats it.
+// the tree with larger numbers; a random one prints its seed, and SVC_LAB_SEED repeats it. The part network takes rows:
+// npm run lab -- network net-3.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -66,15 +67,8 @@ const PARTS = {
     files: ["test/kill/localnet.test.ts"],
     env: { SVC_TEST_LOCALNET_KILLS: 30, SVC_TEST_SEED: seed },
   },
-  /**
-   * Four validators under CometBFT, each killed 25 times in turn while twenty sends a second come in: no acknowledged send is lost, all
-   * blocks are equal, and a deployment answers all the time.
-   */
-  network: {
-    project: "e2e",
-    files: ["test/interop/cometbft-localnet.test.ts"],
-    env: { SVC_TEST_NETWORK_KILLS: 100, SVC_TEST_SEED: seed },
-  },
+  /** Four validators under CometBFT and the faults of a network, or the rows that are named behind it. */
+  network: { program: "tools/network.mjs", takesRows: true, env: { SVC_LAB_SEED: seed } },
   /** A chain that begins with a million accounts. */
   genesis: {
     project: "e2e",
@@ -136,7 +130,10 @@ const PARTS = {
   attacks: { project: "e2e", files: ["test/attack"], env: { SVC_TEST_ATTACK_MS: 120_000, SVC_TEST_SEED: seed } },
 };
 
-const names = process.argv.slice(2);
+const words = process.argv.slice(2);
+const [first = ""] = words;
+const rows = PARTS[first]?.takesRows === true ? words.slice(1) : [];
+const names = rows.length > 0 ? [first] : words;
 const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0) {
   console.error(`there is no part ${unknown.join(", ")}; the parts are ${Object.keys(PARTS).join(", ")}`);
@@ -148,8 +145,9 @@ const failed = Object.entries(PARTS)
   .filter(([name]) => names.length === 0 || names.includes(name))
   .filter(([name, { program, project, files, env }]) => {
     console.log(`\n== ${name} (repeat with SVC_LAB_SEED=${seed} npm run lab ${name})`);
-    const words = program === undefined ? [vitest, "run", "--project", project, ...files] : [join(root, program)];
-    const { status } = spawnSync(process.execPath, words, {
+    const args =
+      program === undefined ? [vitest, "run", "--project", project, ...files] : [join(root, program), ...rows];
+    const { status } = spawnSync(process.execPath, args, {
       cwd: root,
       stdio: "inherit",
       env: { ...Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])), ...process.env },

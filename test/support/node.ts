@@ -38,8 +38,12 @@ export interface NodeRequest {
 export interface NodeParts {
   readonly home: string;
   readonly chainId: string;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
   readonly port: number;
   readonly args: readonly string[];
+  /** Words before the program: where it runs. */
+  readonly prefix?: readonly string[];
   /** Flags of Node.js itself. */
   readonly nodeFlags?: readonly string[];
   /** The path of another build of the program. */
@@ -63,7 +67,7 @@ export class TestNode {
     this.#fixture = fixture;
     this.home = parts.home;
     this.chainId = parts.chainId;
-    this.address = `tcp://127.0.0.1:${parts.port}`;
+    this.address = `tcp://${parts.host ?? "127.0.0.1"}:${parts.port}`;
     this.#parts = parts;
   }
 
@@ -79,9 +83,9 @@ export class TestNode {
 
   /** Starts the process and waits until it has made a block; the height of that block. */
   async start({ main }: Pick<NodeParts, "main"> = this.#parts): Promise<bigint> {
-    const { args, nodeFlags = [], firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
+    const { args, nodeFlags = [], prefix = [], firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
     const program = main === undefined ? {} : { main };
-    this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags, ...program });
+    this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags, prefix, ...program });
     const client = this.client();
     try {
       const height = await waitFor(() => this.#firstHeight(client), "the node's first block", {

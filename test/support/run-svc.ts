@@ -12,6 +12,8 @@ export interface SvcRequest {
   readonly nodeFlags?: readonly string[];
   /** The path of another build of the program. */
   readonly main?: string;
+  /** Words before the program: where it runs, such as `nsenter` and its flags. */
+  readonly prefix?: readonly string[];
 }
 
 export interface SvcResult {
@@ -26,9 +28,10 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 /** Runs one command line to its end, as a user's shell would. */
 export async function runSvc(args: readonly string[], request: SvcRequest = {}): Promise<SvcResult> {
   await buildOnce();
-  const { input, cwd, timeoutMs = DEFAULT_TIMEOUT_MS, nodeFlags = [], main = MAIN } = request;
+  const { input, cwd, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...nodeFlags, main, ...args], {
+    const [program, words] = programOf(args, request);
+    const child = spawn(program, words, {
       env: environment(request),
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       timeout: timeoutMs,
@@ -49,6 +52,15 @@ export async function runSvc(args: readonly string[], request: SvcRequest = {}):
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });
+}
+
+/** The program of a command line, and its words. */
+export function programOf(
+  args: readonly string[],
+  { nodeFlags = [], main = MAIN, prefix = [] }: SvcRequest,
+): [program: string, words: string[]] {
+  const [program = "", ...words] = [...prefix, process.execPath, ...nodeFlags, main, ...args];
+  return [program, words];
 }
 
 /** Like `runSvc`; throws with the command's own words unless its exit code is 0. Returns standard output. */

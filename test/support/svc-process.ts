@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync } from "node:fs";
-import { buildOnce, MAIN } from "./build.ts";
-import { environment, type SvcRequest } from "./run-svc.ts";
+import { buildOnce } from "./build.ts";
+import { environment, programOf, type SvcRequest } from "./run-svc.ts";
 import { waitFor } from "./wait.ts";
 
 /** A line of a process's output. */
@@ -42,8 +42,9 @@ export class SvcProcess {
 
   static async start(args: readonly string[], request: StartRequest): Promise<SvcProcess> {
     await buildOnce();
-    const { input, cwd, log, nodeFlags = [], main = MAIN } = request;
-    const child = spawn(process.execPath, [...nodeFlags, main, ...args], {
+    const { input, cwd, log } = request;
+    const [program, words] = programOf(args, request);
+    const child = spawn(program, words, {
       env: environment(request),
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       ...(cwd === undefined ? {} : { cwd }),

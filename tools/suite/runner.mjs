@@ -15,19 +15,20 @@ const REPORTERS = ["./tools/deadline.mjs", "./tools/suite-errors.mjs"];
 /**
  * Runs vitest with these arguments in a checkout, under the given program of Node.js, and prints its output: at the end where
  * it is silent, never where it is quiet. Resolves to counts and the failed tests with their messages. A run that takes longer than
- * `minutes` is ended.
+ * `minutes` is ended. A prefix says where the program runs, such as `unshare` and its flags.
  */
 export async function tests(
   name,
   words,
-  { minutes, env = {}, node = process.execPath, isSilent = false, isQuiet = false, cwd = root },
+  { minutes, env = {}, prefix = [], node = process.execPath, isSilent = false, isQuiet = false, cwd = root },
 ) {
   const report = join(reports, `${name}.json`);
   const vitest = join(cwd, "node_modules", "vitest", "vitest.mjs");
   const suiteErrors = join(reports, `${name}-suites.json`);
   const reporters = ["default", "json", ...REPORTERS].map((each) => `--reporter=${each}`);
   const args = [vitest, "run", ...words, ...reporters, `--outputFile.json=${report}`];
-  const child = spawn(node, args, {
+  const [program, ...rest] = [...prefix, node, ...args];
+  const child = spawn(program, rest, {
     cwd,
     stdio: ["ignore", ...(isSilent || isQuiet ? ["pipe", "pipe"] : ["inherit", "inherit"])],
     env: { ...process.env, ...env, SVC_TEST_MINUTES: `${minutes}`, SVC_TEST_SUITE_ERRORS: suiteErrors },
