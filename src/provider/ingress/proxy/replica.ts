@@ -81,8 +81,10 @@ export class Replicas {
   }
 
   #callHttp1(address: string, { head, target, headers, hasBody }: ReplicaRequest, events: CallEvents): ReplicaCall {
+    const { host, port } = placeOf(address);
     const upstream = httpRequest({
-      ...placeOf(address),
+      host,
+      port,
       method: head.method ?? "GET",
       path: head.url ?? "/",
       headers,
