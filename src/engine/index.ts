@@ -9,6 +9,7 @@ export {
   installProgram,
   TESTED_VERSION,
 } from "./cometbft/program.ts";
+export { executedRemovals, rollbackComet } from "./cometbft/rollback.ts";
 export { mempoolRefusal } from "./cometbft/rpc.ts";
 export {
   type CometKeys,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testKey } from "../../src/testing/index.ts";
-import { Fixture, type TestNode, waitFor } from "../support/index.ts";
+import { Fixture, svcOk, type TestNode, waitFor } from "../support/index.ts";
 import { buildNextProgram } from "../support/next-program.ts";
 import { startValidators } from "../support/validators.ts";
 import { buildPeer, Peer } from "./peers.ts";
@@ -44,7 +44,7 @@ describe.skipIf(!(peer instanceof Peer))("an upgrade of four validators", () => 
     return Number(result.round_state["height/round/step"].split("/")[1]);
   }
 
-  test("stops each at the height; two wait with the next program, three continue, and the late one follows", async () => {
+  test("stops each at the height; two wait with the next program, three continue, and the late one follows after it skipped it in vain", async () => {
     for (const { process } of nodes) {
       await waitFor(() => !process.running, "the end of each node");
       expect(await process.stop()).toBe(1);
@@ -61,6 +61,12 @@ describe.skipIf(!(peer instanceof Peer))("an upgrade of four validators", () => 
     await third.start({ main: next });
     const hashes = first.map((node) => waitFor(() => hashAt(node), "the block after the upgrade"));
     const [hash] = await Promise.all(hashes);
+    const skipping = await fixture.start("skipping", [...late.args, "--unsafe-skip-upgrades", `${HEIGHT}`]);
+    await waitFor(() => !skipping.running, "the end of the node that skips the upgrade alone");
+    expect(await skipping.stop()).toBe(1);
+    expect(skipping.output).toContain(`after block ${HEIGHT}: `);
+    expect(skipping.output).toContain("wrong Block.Header.AppHash");
+    await svcOk(["rollback", "--home", late.home, "--cometbft", peer instanceof Peer ? peer.binary : ""]);
     await late.start({ main: next });
     expect(await waitFor(() => hashAt(late), "the block after the upgrade on the late node")).toBe(hash);
     expect(new Set(await Promise.all(hashes)).size).toBe(1);

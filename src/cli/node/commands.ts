@@ -177,7 +177,11 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "rollback",
     summary: "Roll back the last block; the node must be stopped, and makes the block again when it starts",
-    flags: [{ name: "hard", summary: "remove the block as well, so that another one takes its place" }, TEXT_OUTPUT],
+    flags: [
+      { name: "hard", summary: "remove the block as well, so that another one takes its place; not with CometBFT" },
+      { ...NODE_SETTINGS.cometbft, summary: "program of CometBFT, which rolls back too where it made the blocks" },
+      TEXT_OUTPUT,
+    ],
     example: "svc rollback --hard",
     load: async () => (await import("./node.ts")).rollbackState,
   },

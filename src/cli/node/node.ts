@@ -177,7 +177,11 @@ async function keyAddress({ flags, io }: CommandInput, name: string): Promise<st
 
 /** `rollback`: the state of the block before the last one, reported in the words of the ecosystem's tools. */
 export const rollbackState: Run = async (input) => {
-  const { height, appHash } = rollback(homeOf(input.flags), { hard: input.flags.bool("hard") });
+  const { flags } = input;
+  const { height, appHash } = rollback(homeOf(flags), {
+    hard: flags.bool("hard"),
+    program: flags.optional("cometbft"),
+  });
   const hash = toHexUpper(appHash);
   printAs(
     input,

@@ -1,7 +1,7 @@
 import type { AppEvent, TxResult } from "../../../abci/index.ts";
 import type { Database, Write } from "../../../store/index.ts";
 import { append, equalBytes } from "../../../util/index.ts";
-import type { ExecutedBlock } from "../blocks/block-records.ts";
+import type { BlockRecord, ExecutedBlock } from "../blocks/block-records.ts";
 import type { BlockReader } from "../blocks/block-store.ts";
 import { txHash } from "../blocks/hashes.ts";
 import type { ExecutedTx } from "../blocks/tx-rows.ts";
@@ -55,8 +55,7 @@ export class TxReader {
   }
 
   /** The writes that remove the last block from the index. */
-  removals(height: bigint): Write[] {
-    const record = this.#blocks.record(height);
+  removals(height: bigint, record: BlockRecord | undefined = this.#blocks.record(height)): Write[] {
     if (record === undefined) return [];
     const txs = this.#blocks.txs(height);
     const terms = blockTerms(record.events, termsOf(txs.map(({ result }) => result)));
