@@ -1,8 +1,9 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addGenesisValidator, homePaths } from "../../src/node/index.ts";
 import { runCli } from "../cli/run.ts";
+import { MAIN, ROOT } from "../support/build.ts";
 import { Fixture, freePorts, runSvc, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
 import { BLOCKS_PER_YEAR, buildNextProgram } from "../support/next-program.ts";
 
@@ -39,6 +40,13 @@ async function refused(main?: string): Promise<string> {
   expect(code, stdout + stderr).toBe(1);
   expect(stdout).not.toContain("node ready");
   return stderr;
+}
+
+/** A program in a folder of Cosmovisor. */
+function program(folder: string, main: string): void {
+  mkdirSync(join(folder, "bin"), { recursive: true });
+  const text = `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`;
+  writeFileSync(join(folder, "bin", "svc"), text, { mode: 0o755 });
 }
 
 const needed = () => `Error: UPGRADE "v2" NEEDED at height: ${height}: the next program\n`;
@@ -114,9 +122,15 @@ describe("an upgrade of a chain", { timeout: 180_000 }, () => {
     expect(await process.stop()).toBe(0);
   });
 
-  it("continues with the next program, which migrates", async () => {
+  it("continues with the next program, which Cosmovisor switches to and which migrates", async () => {
     expect((await svcOk(["export", "--home", node.home])).length).toBeGreaterThan(0);
-    await node.start({ main: next });
+    const root = join(node.home, "cosmovisor");
+    program(join(root, "genesis"), MAIN);
+    program(join(root, "upgrades", "v2"), next);
+    Object.assign(process.env, { DAEMON_HOME: node.home, DAEMON_NAME: "svc" });
+    await node.start({ main: join(ROOT, "test", "support", "cosmovisor.mjs") });
+    expect(node.process.output).toContain(needed().trim());
+    expect(readlinkSync(join(root, "current"))).toBe(join(root, "upgrades", "v2"));
     await waitFor(async () => (await json("query", "upgrade", "applied", "v2")).height === `${height}`, "the upgrade");
     expect(await json("query", "upgrade", "plan")).toBeNull();
     expect(await json("query", "upgrade", "module-versions", "mint")).toMatchObject({
@@ -125,6 +139,26 @@ describe("an upgrade of a chain", { timeout: 180_000 }, () => {
     expect(await json("query", "mint", "params")).toMatchObject({ blocks_per_year: BLOCKS_PER_YEAR });
     expect(await node.process.stop()).toBe(0);
     expect(await refused()).toContain("the state was written by a version of svc with other modules");
-    await node.start({ main: next });
+  });
+
+  it("may be rolled back by the next program alone, which executes its block again, or another one", async () => {
+    const home = fixture.tempHome("back");
+    cpSync(node.home, home, { recursive: true });
+    const back = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runSvc(["rollback", "--home", home, ...words], { main: next });
+      expect(code, stderr).toBe(0);
+      return Number(/height (\d+)/.exec(stdout)?.[1]);
+    };
+    const { code, stderr } = await runSvc(["rollback", "--home", home]);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("with other modules") });
+    const last = await back();
+    const [port] = await freePorts(1);
+    const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, "--block-interval", "200ms"];
+    for (const words of [[], ["--hard"]]) {
+      const process = await fixture.start("back", args, { home, main: next });
+      await process.line(new RegExp(`committed block.*height=${last + 2}\\b`));
+      expect(await process.stop()).toBe(0);
+      await back(...words);
+    }
   });
 });
