@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawnSync } from "./bounded.ts";
 import { ROOT } from "./build.ts";
@@ -11,14 +11,42 @@ export const BLOCKS_PER_YEAR = "777";
  * of the module mint. Returns its path.
  */
 export function buildNextProgram(folder: string): string {
-  for (const name of ["src", "tools", "proto", "package.json", "package-lock.json"])
-    cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
-  linkPackages(folder);
+  copySources(folder);
   replace(join(folder, "src/app/upgrades/upgrades.ts"), "UpgradeHandlers = {}", "UpgradeHandlers = { v2: () => {} }");
   const params = `{ ...keeper.getParams(ctx), blocksPerYear: ${BLOCKS_PER_YEAR}n }`;
   const migration = `(ctx) => keeper.params.set(ctx.store("mint"), ${params})`;
   const name = 'name: "mint",';
   replace(join(folder, "src/modules/mint/index.ts"), name, `${name} version: 2, migrations: { 1: ${migration} },`);
+  return build(folder);
+}
+
+/** Builds the program of a byzantine validator from a copy of the sources. Returns its path. */
+export function buildByzantine(folder: string): string {
+  copySources(folder);
+  copyFileSync(join(ROOT, "test/network/byzantine/spoil.ts"), join(folder, "src/app/spoil.ts"));
+  const path = join(folder, "src/app/application.ts");
+  const head = "import { Claims, type ConsensusParams,";
+  replace(path, head, `import { LAST_SPOILED, lie, see, spoil } from "./spoil.ts";\n${head}`);
+  const propose = "prepareProposal(request: PrepareProposal): readonly Uint8Array[] {";
+  const spoiled = "return spoil(request.height, this.honestProposal(request), request.maxBytes);";
+  replace(path, propose, `${propose} ${spoiled} }\n honestProposal${propose.slice("prepareProposal".length)}`);
+  const process = "processProposal(request: ProcessProposal): boolean {";
+  const isOwn = "if (request.height <= LAST_SPOILED) return true;";
+  replace(path, process, `${process} ${isOwn}`);
+  const check = "checkTx({ tx, kind, place }: CheckTx): CheckTxResult {";
+  replace(path, check, `${check} see(tx);`);
+  const result = "appHash: prepared.appHash,\n    };\n  }\n\n  /**\n   * Throws if";
+  replace(path, result, result.replace("prepared.appHash", "lie(height, prepared.appHash)"));
+  return build(folder);
+}
+
+function copySources(folder: string): void {
+  for (const name of ["src", "tools", "proto", "package.json", "package-lock.json"])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
+  linkPackages(folder);
+}
+
+function build(folder: string): string {
   const { status, stderr } = spawnSync(process.execPath, ["tools/build.mjs"], { cwd: folder, encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
   return join(folder, "dist", "svc.cjs");
