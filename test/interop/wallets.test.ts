@@ -5,6 +5,7 @@ import { encodeAddress } from "../../src/wire/index.ts";
 import { Fixture } from "../support/index.ts";
 import { type BusyNode, startBusyNode } from "./busy-node.ts";
 import { buildPeer, Peer } from "./peers.ts";
+import { REST_PATHS } from "./rest-paths.ts";
 
 /** Requests of browser wallets and light explorers to a chain, and a wallet's rules for adding a chain to its list. */
 
@@ -75,59 +76,7 @@ describe("a wallet that is offered the chain", () => {
   });
 });
 
-/** Routes by module, behind `/cosmos/`; `{a}` is an account, `{v}` the validator, `{h}` a height. */
-const ROUTES: Readonly<Record<string, readonly string[]>> = {
-  auth: ["v1beta1/accounts/{a}", "v1beta1/accounts", "v1beta1/params"],
-  bank: [
-    "v1beta1/balances/{a}?pagination.limit=1000",
-    "v1beta1/spendable_balances/{a}",
-    "v1beta1/params",
-    "v1beta1/supply",
-    "v1beta1/supply/by_denom?denom=utoken",
-    "v1beta1/denoms_metadata",
-  ],
-  staking: [
-    "v1beta1/delegations/{a}",
-    "v1beta1/delegators/{a}/unbonding_delegations",
-    "v1beta1/delegators/{a}/validators",
-    "v1beta1/delegators/{a}/redelegations",
-    "v1beta1/validators",
-    "v1beta1/validators/{v}",
-    "v1beta1/validators/{v}/delegations",
-    "v1beta1/validators/{v}/delegations/{a}",
-    "v1beta1/pool",
-    "v1beta1/params",
-  ],
-  distribution: [
-    "v1beta1/delegators/{a}/rewards",
-    "v1beta1/params",
-    "v1beta1/community_pool",
-    "v1beta1/validators/{v}/commission",
-    "v1beta1/validators/{v}/outstanding_rewards",
-    "v1beta1/validators/{v}/slashes",
-  ],
-  slashing: ["v1beta1/params", "v1beta1/signing_infos"],
-  mint: ["v1beta1/params", "v1beta1/inflation", "v1beta1/annual_provisions"],
-  "base/tendermint": [
-    "v1beta1/node_info",
-    "v1beta1/syncing",
-    "v1beta1/blocks/latest",
-    "v1beta1/blocks/{h}",
-    "v1beta1/validatorsets/latest",
-    "v1beta1/validatorsets/{h}",
-  ],
-  authz: ["v1beta1/grants/granter/{a}", "v1beta1/grants/grantee/{a}"],
-  feegrant: ["v1beta1/allowances/{a}"],
-  gov: [
-    ...["v1beta1/params/voting", "v1beta1/params/tallying", "v1beta1/params/deposit", "v1beta1/proposals"],
-    ...["v1/params/voting", "v1/proposals"],
-  ],
-  tx: ["v1beta1/txs?query=tx.height>0&limit=1", "v1beta1/txs/block/{h}"],
-};
-
 describe("REST as wallets and explorers ask for it", () => {
-  const paths = Object.entries(ROUTES).flatMap(([module, routes]) => routes.map((route) => `${module}/${route}`));
-
   async function get(path: string): Promise<Response> {
     const height = await latestHeight();
     const filled = path.replace("{a}", busy.operator.address).replace("{v}", busy.validator).replace("{h}", height);
@@ -140,7 +89,7 @@ describe("REST as wallets and explorers ask for it", () => {
     return block.header.height;
   }
 
-  test.each(paths)("%s", async (path) => {
+  test.each(REST_PATHS)("%s", async (path) => {
     const answer = await get(path);
     expect(`${answer.status} ${await answer.text()}`).toMatch(/^200 \{/);
     expect(answer.headers.get("content-type")).toContain("application/json");
