@@ -1,4 +1,4 @@
-// What Cosmovisor does with the folders, the file and the exit code of a program, as its manual describes it: it runs the current
+// Cosmovisor's use of the folders, the file and the exit code of a program, as its manual describes it: it runs the current
 // program, and after an error switches to the one of the plan in upgrade-info.json, if that has a folder and is another.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
