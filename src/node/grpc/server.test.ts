@@ -247,6 +247,16 @@ describe("plain calls over HTTP/2", () => {
     });
   });
 
+  it("that wait to be told to continue are told so", async () => {
+    const session = connectHttp2(url);
+    const headers = { ":method": "POST", ":path": PARAMS, "content-type": "application/grpc", expect: "100-continue" };
+    const stream = session.request(headers);
+    stream.on("continue", () => stream.end(frame(nothing)));
+    const trailers = await new Promise<Record<string, unknown>>((resolve) => stream.on("trailers", resolve).resume());
+    expect(trailers["grpc-status"]).toBe("0");
+    session.destroy();
+  });
+
   it("that end before their message hold nothing up", async () => {
     const session = connectHttp2(url);
     session.on("error", () => {});

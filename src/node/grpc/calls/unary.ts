@@ -26,8 +26,14 @@ const BUSY = "too many requests and answers are pending; try again";
  * library answers the others.
  */
 export function isPlain(headers: IncomingHttpHeaders): boolean {
-  const { "content-type": type = "", "grpc-encoding": packing = "identity", "grpc-timeout": deadline } = headers;
-  return headers[":method"] === "POST" && PLAIN_TYPES.has(type) && packing === "identity" && deadline === undefined;
+  const {
+    "content-type": type = "",
+    "grpc-encoding": packing = "identity",
+    "grpc-timeout": deadline,
+    expect,
+  } = headers;
+  const isEveryday = packing === "identity" && deadline === undefined && expect === undefined;
+  return headers[":method"] === "POST" && PLAIN_TYPES.has(type) && isEveryday;
 }
 
 /** Answers a plain call; a refusal is an answer too. Rejects when the client has gone. */
