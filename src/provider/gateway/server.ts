@@ -5,11 +5,13 @@ import type { BlockList, Server as NetServer } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { errorText, type Logger } from "../../util/index.ts";
 import {
+  CountedRequest,
   endAfterBody,
   endFailedHandshakes,
   listenAt,
   parseNetworks,
   RequestLines,
+  readInPortions,
   Shares,
 } from "../../util/servers/index.ts";
 import type { ChainView } from "../chain.ts";
@@ -168,6 +170,7 @@ export class Gateway {
     const { certificate, privateKey } = this.#options;
     const limits = this.#limits;
     const server = createServer({
+      IncomingMessage: CountedRequest,
       cert: certificate,
       key: privateKey,
       minVersion: "TLSv1.3",
@@ -301,6 +304,7 @@ function serveInOrder(server: Server, handler: RequestListener): void {
     gatherClientParts(request);
     lines.take(request, response);
   });
+  server.on("secureConnection", (socket) => readInPortions(socket, WAITING_REQUESTS));
 }
 
 /** Each takes a group and may run the price script. */

@@ -123,12 +123,15 @@ export class Entry {
     socket.once("timeout", expire);
     socket.once("data", (first: Buffer) => {
       socket.pause();
-      socket.unshift(first);
       socket.off("timeout", expire);
       const isHttp2 = first.toString("latin1", 0, PREFACE.length) === PREFACE;
-      if (isHttp2) return isTooMany ? socket.destroy() : this.#serveHttp2(socket);
+      if (isHttp2) {
+        socket.unshift(first);
+        return isTooMany ? socket.destroy() : this.#serveHttp2(socket);
+      }
       if (isTooMany) this.#refused.add(socket);
       this.#http1.emit("connection", socket);
+      socket.push(first);
       if (isTooMany) socket.setTimeout(TOLD_WITHIN_MS, expire);
       socket.resume();
     });

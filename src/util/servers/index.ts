@@ -4,4 +4,5 @@ export * from "./lines.ts";
 export * from "./linger.ts";
 export * from "./listen.ts";
 export * from "./malformed.ts";
+export * from "./portions.ts";
 export * from "./proxies.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { answerMalformed, RequestLines } from "../../../util/servers/index.ts";
+import { answerMalformed, CountedRequest, RequestLines, readInPortions } from "../../../util/servers/index.ts";
 import type { Decide } from "../decide.ts";
 import { exchangeOf, originForm } from "./exchange.ts";
 import type { Forwarder } from "./forward.ts";
@@ -44,13 +44,14 @@ export function serveHttp1({ decide, forwarder, isTooMany, isDraining }: Http1Op
     if ("text" in decision) return sendText(exchange.answer, decision.text);
     return forwarder.forward(exchange, decision.target);
   }, WAITING_REQUESTS);
-  const server = createServer(LIMITS, (request, response) => {
+  const server = createServer({ ...LIMITS, IncomingMessage: CountedRequest }, (request, response) => {
     if (request.headers["transfer-encoding"] !== undefined) gatherClientParts(request);
     lines.take(request, response);
   });
   server.maxRequestsPerSocket = LIMITS.maxRequestsPerSocket;
   server.timeout = LIMITS.idle;
   answerMalformed(server, 0);
+  server.on("connection", (socket: Socket) => readInPortions(socket, WAITING_REQUESTS));
   server.on("upgrade", (request, socket, head) => {
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
     socket.on("error", () => socket.destroy());
