@@ -16,7 +16,9 @@ const ROWS = {
   "net-1": { file: "partitions", minutes: 5 },
   "net-2": { file: "partitions", minutes: 6 },
   "net-3": { file: "partitions", minutes: 12 },
+  "net-10": { file: "validators", minutes: 6 },
   "net-11": { file: "byzantine", minutes: 15 },
+  "net-12": { file: "validators", minutes: 6 },
   /** An upgrade with one of four late, and with two. */
   "net-18": { minutes: 6, words: ["--project", "e2e", "test/interop/cometbft-upgrade.test.ts"] },
   /** One validator, whose node or engine ends at each step of a block. */
