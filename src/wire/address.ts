@@ -53,12 +53,15 @@ export function decodeAddress(text: string, kind: AddressKind = "account", prefi
   const expected = bech32Prefix(kind, prefix);
   if (!text.startsWith(expected)) throw wrongPrefix(text, expected);
   const cached = decoded.get(text);
-  if (cached !== undefined && isOf(text, expected)) return cached;
+  if (cached !== undefined && isOf(text, expected)) {
+    // At the second time: a genesis file has millions that come once.
+    if (!textOf.has(cached)) textOf.set(cached, text);
+    return cached;
+  }
   const bytes = decodeBech32(text, expected);
   if (!isAddressLength(bytes.length))
     throw sdkErrors.invalidAddress(`${quote(text)} holds ${bytes.length} bytes, not 20`);
   decoded.set(text, bytes);
-  textOf.set(bytes, text);
   return bytes;
 }
 
