@@ -58,9 +58,12 @@ export function answerSlowly(data: ThreadData): void {
     return chain.within(new Budget(SLOW));
   });
   parentPort?.postMessage("begun" satisfies FromSlow);
-  parentPort?.on("message", async (job: SlowJob) =>
-    parentPort?.postMessage({ answer: await answer(job) } satisfies FromSlow),
-  );
+  parentPort?.on("message", async (job: SlowJob) => {
+    const answered = await answer(job);
+    // Until the next job, no old pages are held.
+    tables.refresh();
+    parentPort?.postMessage({ answer: answered } satisfies FromSlow);
+  });
 }
 
 function send(message: FromServing, transfer: MessagePort[] = []): void {
