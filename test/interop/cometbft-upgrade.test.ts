@@ -62,10 +62,8 @@ describe.skipIf(!(peer instanceof Peer))("an upgrade of four validators", () => 
     const hashes = first.map((node) => waitFor(() => hashAt(node), "the block after the upgrade"));
     const [hash] = await Promise.all(hashes);
     const skipping = await fixture.start("skipping", [...late.args, "--unsafe-skip-upgrades", `${HEIGHT}`]);
-    await waitFor(() => !skipping.running, "the end of the node that skips the upgrade alone");
-    expect(await skipping.stop()).toBe(1);
-    expect(skipping.output).toContain(`after block ${HEIGHT}: `);
-    expect(skipping.output).toContain("wrong Block.Header.AppHash");
+    await skipping.line(/wrong Block\.Header\.AppHash/);
+    await skipping.stop();
     await svcOk(["rollback", "--home", late.home, "--cometbft", peer instanceof Peer ? peer.binary : ""]);
     await late.start({ main: next });
     expect(await waitFor(() => hashAt(late), "the block after the upgrade on the late node")).toBe(hash);
