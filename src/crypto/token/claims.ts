@@ -59,15 +59,18 @@ const leases = v.variant("access", [
 const tokenClaims = v.strictObject({
   version: v.literal("v1"),
   iss: text,
-  aud: text,
+  aud: v.optional(text),
   iat: seconds,
   nbf: seconds,
   exp: seconds,
-  jti: text,
+  jti: v.optional(text),
   leases,
 });
 
-/** Claims of a gateway token. `iss` is the tenant's address, `aud` the provider's; times are seconds since 1970. */
+/**
+ * Claims of a gateway token. `iss` is the tenant's address, `aud` the provider's; times are seconds since 1970. One without `aud` or
+ * `jti` could be used by a provider at another one, or a second time.
+ */
 export type TokenClaims = v.InferOutput<typeof tokenClaims>;
 /** The access that a token grants: everything, some actions, or some actions on some deployments. */
 export type TokenLeases = TokenClaims["leases"];

@@ -1,3 +1,4 @@
+import { makeSignDoc, serializeSignDoc } from "@cosmjs/amino";
 import { describe, expect, test } from "vitest";
 import { toUtf8 } from "../../util/index.ts";
 import { generatePrivateKey, publicKeyOf, signSecp256k1 } from "../secp256k1/secp256k1.ts";
@@ -6,17 +7,18 @@ import { readTokenClaims, signToken, type TokenExpectation, verifyToken } from "
 
 const key = generatePrivateKey();
 const now = 1_800_000_000;
+const PROVIDER = "svc1provider";
 const claims: TokenClaims = {
   version: "v1",
   iss: "svc1tenant",
-  aud: "svc1provider",
+  aud: PROVIDER,
   iat: now,
   nbf: now,
   exp: now + 900,
   jti: "1",
   leases: { access: "full" },
 };
-const expected: TokenExpectation = { publicKey: publicKeyOf(key), issuer: claims.iss, audience: claims.aud, now };
+const expected: TokenExpectation = { publicKey: publicKeyOf(key), issuer: claims.iss, audience: PROVIDER, now };
 const sign = (bytes: Uint8Array): Uint8Array => signSecp256k1(key, bytes);
 
 /** A signed token of arbitrary texts, as an attacker who owns an account could make it. */
@@ -26,6 +28,17 @@ function forge(header: string, payload: string): string {
 }
 
 const HEADER = '{"alg":"ES256K","typ":"JWT"}';
+const WALLET_HEADER = '{"alg":"ES256KADR36","typ":"JWT"}';
+
+/** A token as wallets sign it: the library of the ecosystem makes the document. */
+function walletToken(header: string, payload: object, signer: string = claims.iss): string {
+  const input = [header, JSON.stringify(payload)].map((part) => Buffer.from(part).toString("base64url")).join(".");
+  const value = { signer, data: Buffer.from(input).toString("base64") };
+  const fee = { gas: "0", amount: [] };
+  const document = makeSignDoc([{ type: "sign/MsgSignData", value }], fee, "", "", 0, 0);
+  return `${input}.${Buffer.from(sign(serializeSignDoc(document))).toString("base64url")}`;
+}
+
 const forgeClaims = (change: object): string => forge(HEADER, JSON.stringify({ ...claims, ...change }));
 
 /** Permissions for this many providers, or this many times for one of that name. */
@@ -39,6 +52,13 @@ describe("tokens", () => {
     const token = await signToken(claims, sign);
     expect(await verifyToken(token, expected)).toEqual(claims);
     expect(await readTokenClaims(token)).toEqual(claims);
+  });
+
+  test("a wallet's token gives its claims, with an audience and an identifier or without", async () => {
+    expect(await verifyToken(walletToken(WALLET_HEADER, claims), expected)).toEqual(claims);
+    const { aud: _, jti, ...unbound } = claims;
+    expect(await verifyToken(walletToken(WALLET_HEADER, unbound), expected)).toEqual(unbound);
+    expect(await verifyToken(walletToken(WALLET_HEADER, { ...unbound, jti }), expected)).toEqual({ ...unbound, jti });
   });
 
   test("leases of every form, with sequence numbers as text", async () => {
@@ -63,7 +83,12 @@ describe("tokens", () => {
     ["1 MB", () => "x".repeat(1_000_000), 1],
     ["an unknown claim", () => forgeClaims({ admin: true }), 3],
     ["a missing expiry", () => forgeClaims({ exp: undefined }), 3],
-    ["a missing identifier", () => forgeClaims({ jti: undefined }), 3],
+    ["an empty identifier", () => forgeClaims({ jti: "" }), 3],
+    ["no identifier, and more than 15 minutes", () => forgeClaims({ jti: undefined, exp: now + 901 }), 10],
+    ["no audience, and more than 15 minutes", () => forgeClaims({ aud: undefined, exp: now + 901 }), 10],
+    ["the algorithm of wallets, over plain bytes", () => forge(WALLET_HEADER, JSON.stringify(claims)), 4],
+    ["the plain algorithm, over a wallet's document", () => walletToken(HEADER, claims), 4],
+    ["a wallet's document of another signer", () => walletToken(WALLET_HEADER, claims, "svc1other"), 4],
     ["another version", () => forgeClaims({ version: "v2" }), 3],
     ["an expiry that is not an integer", () => forgeClaims({ exp: 1e300 }), 3],
     ["a scoped access without scope", () => forgeClaims({ leases: { access: "scoped" } }), 3],

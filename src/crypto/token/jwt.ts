@@ -5,7 +5,7 @@ import type { TokenClaims } from "./claims.ts";
 /** Why a token is refused. The texts carry only the class of the reason, never the token. */
 export const jwtErrors = defineErrors("jwt", {
   malformed: [1, "malformed token"],
-  algorithm: [2, "token algorithm is not ES256K"],
+  algorithm: [2, "token algorithm is neither ES256K nor ES256KADR36"],
   claims: [3, "token claims are not acceptable"],
   signature: [4, "token signature is not valid"],
   audience: [5, "token is for another provider"],
@@ -13,6 +13,11 @@ export const jwtErrors = defineErrors("jwt", {
   early: [7, "token is not valid yet", "check that both clocks are right"],
   lifetime: [8, "token is valid for more than one hour", "make one with a shorter lifetime"],
   issuer: [9, "token was issued by another account"],
+  unboundLifetime: [
+    10,
+    "token without aud or jti is valid for more than 15 minutes",
+    "make one with a shorter lifetime",
+  ],
 });
 
 /** Seconds that a gateway token may be in force at most. */
@@ -20,9 +25,17 @@ export const TOKEN_MAX_LIFETIME = 3600;
 /** Seconds that a gateway token is in force unless something else is said. */
 export const TOKEN_DEFAULT_LIFETIME = 900;
 export const TOKEN_LEEWAY = 30;
+/** Seconds that a token without `aud` or `jti` may be in force at most. */
+const UNBOUND_MAX_LIFETIME = 900;
 
 const MAX_TOKEN = 16 * 1024;
 const HEADER = '{"alg":"ES256K","typ":"JWT"}';
+/** The signed bytes of a token by its algorithm: of wallets, which sign no plain bytes, a document around them. */
+const SIGNED = {
+  ES256K: (input: string): Uint8Array => toUtf8(input),
+  ES256KADR36: (input: string, signer: string): Uint8Array => arbitraryDocument(toUtf8(input), signer),
+} as const;
+type Algorithm = keyof typeof SIGNED;
 const SHAPE = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
@@ -55,24 +68,44 @@ export interface TokenExpectation {
 
 /** The claims of a token that is genuine, for this audience and in force now; throws one of `jwtErrors` otherwise. */
 export async function verifyToken(token: string, expected: TokenExpectation): Promise<TokenClaims> {
-  const { claims, input, signature } = await parseToken(token);
+  const { claims, algorithm, input, signature } = await parseToken(token);
   if (claims.iss !== expected.issuer) throw jwtErrors.issuer();
-  if (!verifySecp256k1(expected.publicKey, toUtf8(input), signature)) throw jwtErrors.signature();
-  if (claims.aud !== expected.audience) throw jwtErrors.audience();
+  const signed = SIGNED[algorithm](input, claims.iss);
+  if (!verifySecp256k1(expected.publicKey, signed, signature)) throw jwtErrors.signature();
+  if (claims.aud !== undefined && claims.aud !== expected.audience) throw jwtErrors.audience();
   checkTimes(claims, expected.now);
   return claims;
 }
 
-function checkTimes({ iat, nbf, exp }: TokenClaims, now: number): void {
+/** Whether a token is for one provider, and can be told from others of its account. */
+export function isBound({ aud, jti }: TokenClaims): boolean {
+  return aud !== undefined && jti !== undefined;
+}
+
+/**
+ * The document that wallets sign in place of arbitrary bytes (ADR-36 of the Cosmos SDK), in amino JSON: no chain takes it for a
+ * transaction.
+ */
+function arbitraryDocument(data: Uint8Array, signer: string): Uint8Array {
+  const message = { type: "sign/MsgSignData", value: { data: toBase64(data), signer } };
+  const fee = { amount: [], gas: "0" };
+  return toUtf8(JSON.stringify({ account_number: "0", chain_id: "", fee, memo: "", msgs: [message], sequence: "0" }));
+}
+
+function checkTimes(claims: TokenClaims, now: number): void {
+  const { iat, nbf, exp } = claims;
   if (exp <= nbf || exp < iat) throw jwtErrors.claims("exp");
-  if (exp - Math.min(iat, nbf) > TOKEN_MAX_LIFETIME) throw jwtErrors.lifetime();
+  const lifetime = exp - Math.min(iat, nbf);
+  if (lifetime > TOKEN_MAX_LIFETIME) throw jwtErrors.lifetime();
+  if (!isBound(claims) && lifetime > UNBOUND_MAX_LIFETIME) throw jwtErrors.unboundLifetime();
   if (now >= exp + TOKEN_LEEWAY) throw jwtErrors.expired();
   if (now + TOKEN_LEEWAY < Math.max(nbf, iat)) throw jwtErrors.early();
 }
 
 interface ParsedToken {
   readonly claims: TokenClaims;
-  /** The signed text. */
+  readonly algorithm: Algorithm;
+  /** Header and payload as they were sent. */
   readonly input: string;
   readonly signature: Uint8Array;
 }
@@ -81,20 +114,21 @@ async function parseToken(token: string): Promise<ParsedToken> {
   if (token.length > MAX_TOKEN) throw jwtErrors.malformed("larger than 16 KiB");
   const [, header, payload, signature] = SHAPE.exec(token) ?? [];
   if (header === undefined || payload === undefined || signature === undefined) throw jwtErrors.malformed();
-  checkHeader(parseJson(header));
+  const algorithm = algorithmOf(parseJson(header));
   // Loaded at the first token, so that programs without tokens do not pay for the validation library.
   const { parseTokenClaims } = await import("./claims.ts");
   const claims = parseTokenClaims(parseJson(payload));
   if (typeof claims === "string") throw jwtErrors.claims(claims);
-  return { claims, input: `${header}.${payload}`, signature: fromBase64url(signature) };
+  return { claims, algorithm, input: `${header}.${payload}`, signature: fromBase64url(signature) };
 }
 
 /** Headers that name keys elsewhere (`kid`, `jku`, `x5u`, ...) are refused with everything else that is not needed. */
-function checkHeader(header: unknown): void {
+function algorithmOf(header: unknown): Algorithm {
   if (typeof header !== "object" || header === null || Array.isArray(header)) throw jwtErrors.malformed("header");
   const { alg, typ = "JWT", ...rest }: { readonly alg?: unknown; readonly typ?: unknown } = header;
-  if (alg !== "ES256K") throw jwtErrors.algorithm();
+  if (alg !== "ES256K" && alg !== "ES256KADR36") throw jwtErrors.algorithm();
   if (typ !== "JWT" || Object.keys(rest).length > 0) throw jwtErrors.malformed("header");
+  return alg;
 }
 
 function parseJson(part: string): unknown {

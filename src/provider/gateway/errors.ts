@@ -28,6 +28,7 @@ export const gatewayErrors = defineErrors("gateway", {
   body: [15, "the body is not what was expected"],
   timeout: [16, "the request took too long"],
   noPrice: [17, "this provider would not bid"],
+  unbound: [18, "a token without aud or jti may only read", "name this provider in aud, and the token in jti"],
 });
 
 /** All rows, by the name of their errors' table. */
@@ -49,6 +50,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [gatewayErrors.certificate, 401, "certificate_refused"],
     [gatewayErrors.token, 401, "token_refused"],
     [gatewayErrors.scope, 403, "forbidden"],
+    [gatewayErrors.unbound, 403, "forbidden"],
     [gatewayErrors.notFound, 404, "not_found"],
     [gatewayErrors.chainUnreachable, 503, "chain_unreachable"],
     [gatewayErrors.tooMany, 429, "too_many_requests"],

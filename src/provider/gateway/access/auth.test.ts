@@ -1,6 +1,7 @@
 import { createHmac, randomUUID, sign as signWith } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { makeSignDoc, serializeSignDoc } from "@cosmjs/amino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
 import {
@@ -250,6 +251,33 @@ describe("tokens", () => {
     for (const payload of [withoutEnd, { ...withoutEnd, exp, admin: true }, { ...withoutEnd, exp, version: "v2" }]) {
       expect(await ask(forged(header, payload, sign))).toMatchObject({ status: 401, code: "token_refused" });
     }
+  });
+
+  it("signed by a wallet open the lease", async () => {
+    const input = [{ alg: "ES256KADR36", typ: "JWT" }, claimsOf(harness.tenant)]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+      .join(".");
+    const { address } = harness.tenant;
+    const message = {
+      type: "sign/MsgSignData",
+      value: { signer: address, data: Buffer.from(input).toString("base64") },
+    };
+    const document = serializeSignDoc(makeSignDoc([message], { gas: "0", amount: [] }, "", "", 0, 0));
+    const signature = Buffer.from(harness.tenant.sign(document)).toString("base64url");
+    expect((await ask({ headers: { authorization: `Bearer ${input}.${signature}` } })).status).toBe(200);
+  });
+
+  it.each(["aud", "jti"])("without %s read, and change nothing", async (claim) => {
+    const token = await bearer({ [claim]: undefined });
+    for (const path of [STATUS, "/lease/1/1/1/manifest"]) expect((await ask(token, path)).status).toBe(200);
+    const refused = { status: 403, message: expect.stringContaining("may only read") };
+    expect(await ask({ ...token, method: "POST" }, "/lease/1/1/1/service/job/restart")).toMatchObject(refused);
+    const put = { ...token, method: "PUT", body: "[]" };
+    expect(await ask(put, "/deployment/1/manifest")).toMatchObject(refused);
+    expect(await ask(await bearer({ [claim]: undefined, exp: seconds() + 1000 }))).toMatchObject({
+      status: 401,
+      message: expect.stringContaining("15 minutes"),
+    });
   });
 
   it("do what their scopes say and nothing else", async () => {

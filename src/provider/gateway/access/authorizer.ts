@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { TOKEN_LEEWAY, type TokenClaims, type TokenLeases, type TokenScope } from "../../../crypto/index.ts";
+import { isBound, TOKEN_LEEWAY, type TokenClaims, type TokenLeases, type TokenScope } from "../../../crypto/index.ts";
 import { isOneOf } from "../../../util/index.ts";
 import { RateLimit } from "../../../util/servers/index.ts";
 import type { LeaseKey, OrderNumbers } from "../../../wire/index.ts";
@@ -58,6 +58,8 @@ export interface AuthorizerOptions {
 
 /** Actions that make the engine start processes. */
 const STARTS: ReadonlySet<Access["scope"]> = new Set(["restart", "shell"]);
+/** Actions that change nothing; a token without provider or number, as other tools of the ecosystem make it, allows no more. */
+const READS: ReadonlySet<Access["scope"]> = new Set(["status", "logs", "events", "get-manifest"]);
 
 /** Decides every request by itself, from the credential it came with and the state of the chain at that moment. */
 export class Authorizer {
@@ -151,7 +153,7 @@ export class Authorizer {
 
   async #check({ claims, owner }: Principal, access: Access): Promise<void> {
     const { provider } = this.#options;
-    if (claims !== undefined && !allows(claims.leases, { ...access, provider })) throw gatewayErrors.scope();
+    if (claims !== undefined) checkClaims(claims, { ...access, provider });
     const lease = this.#leaseOf(owner, access);
     // An account that is not the owner gets the same answer as for a lease that never existed.
     if (lease !== undefined && !(await this.#facts.isActive(lease))) throw leaseErrors.notFound();
@@ -180,10 +182,15 @@ export class Replays {
   /** Uses a token up; throws `replayed` if it was used before. */
   use({ iss, jti, iat, exp }: TokenClaims, now: number): void {
     for (const [key, end] of this.#used) if (end < now) this.#used.delete(key);
-    const key = `${iss}/${jti}`;
+    const key = `${iss}/${jti ?? ""}`;
     if (this.#used.has(key) || iat < this.#since) throw gatewayErrors.replayed();
     this.#used.set(key, exp + TOKEN_LEEWAY);
   }
+}
+
+function checkClaims(claims: TokenClaims, wanted: Wanted): void {
+  if (!isBound(claims) && !READS.has(wanted.scope)) throw gatewayErrors.unbound();
+  if (!allows(claims.leases, wanted)) throw gatewayErrors.scope();
 }
 
 /** The access that a request wants. Without `gseq` it concerns all leases of the deployment here. */
