@@ -34,6 +34,12 @@ export const engineErrors = defineErrors("engine", {
     "svc start sets this key of CometBFT itself",
     "leave it out of [cometbft]; svc start --help lists its flags",
   ],
+  silent: [
+    19,
+    "CometBFT without its log cannot say why it ends",
+    'write log_level = "error", or another level than none, into [cometbft]',
+  ],
+  diskFull: [20, "free space on the disk, and start the node again", "nothing that was committed is lost"],
   refused: [15, "CometBFT refuses the request"],
   otherBlock: [
     17,

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, renameSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,6 +7,8 @@ import type { ChainClient } from "../../src/client/index.ts";
 import { homePaths } from "../../src/node/index.ts";
 import { openLmdb } from "../../src/store/index.ts";
 import { testKey } from "../../src/testing/index.ts";
+import { execFileSync } from "../support/bounded.ts";
+import { fillDisk, freeDisk } from "../support/disk.ts";
 import {
   balanceOf,
   Fixture,
@@ -24,6 +26,8 @@ import { buildPeer, Peer } from "./peers.ts";
 /** A node whose blocks the ecosystem's engine makes, as a child of the node. */
 
 const peer = await buildPeer("cometbft");
+const IS_ROOT = process.getuid?.() === 0;
+const DISK_MIB = 64;
 
 test.skipIf(!(peer instanceof Peer) && process.env.CI !== "true")("the engine is there", () =>
   expect(peer).toBeInstanceOf(Peer),
@@ -202,6 +206,25 @@ describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
     expect(await node.process.stop()).toBe(0);
   });
 
+  test.skipIf(!IS_ROOT)("ends when its disk is full, and continues when there is room", async () => {
+    const data = join(node.home, "data");
+    const leave = moveToSmallDisk(data);
+    fixture.defer(async () => leave());
+    await startAgain();
+    const before = await send();
+    fillDisk(data);
+    await waitFor(async () => !node.process.running || undefined, "the end of the node", { timeoutMs: 60_000 });
+    expect(node.process.output).toMatch(
+      /Error: the node stopped: .*(?:no space left on device: free space|ENOSPC|full)/i,
+    );
+    freeDisk(data);
+    await startAgain();
+    expect((await ours(`tx?hash=0x${before}`)).result).toMatchObject({ hash: before });
+    await send();
+    expect(await node.process.stop()).toBe(0);
+    leave();
+  });
+
   test("stops after its halt height, and ends with the block's number when the engine's data is older", async () => {
     const data = join(node.home, "cometbft", "data");
     cpSync(data, `${data}-before`, { recursive: true });
@@ -255,6 +278,24 @@ describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("add --with-cometbft=false") });
   });
 });
+
+/** Gives a folder a disk of its own; returns the function that moves it back. */
+function moveToSmallDisk(folder: string): () => void {
+  const [before, after] = [`${folder}.before`, `${folder}.after`];
+  renameSync(folder, before);
+  mkdirSync(folder, { mode: 0o700 });
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m,mode=0700`, "tmpfs", folder]);
+  cpSync(before, folder, { recursive: true });
+  let hasLeft = false;
+  return () => {
+    if (hasLeft) return;
+    hasLeft = true;
+    cpSync(folder, after, { recursive: true });
+    execFileSync("umount", ["--lazy", folder]);
+    rmdirSync(folder);
+    renameSync(after, folder);
+  };
+}
 
 /** Results of a block as the engine has them: events stay in our index. */
 function withoutEvents(results: Readonly<Record<string, unknown>> | undefined): unknown {

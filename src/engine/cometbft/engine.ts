@@ -45,6 +45,7 @@ export interface CometEngineOptions {
   readonly onEnd: (error: unknown) => void;
 }
 
+const DISK_FULL = /no space left on device/;
 /** Longest path of a unix socket on all platforms. */
 const MAX_SOCKET_PATH = 103;
 
@@ -63,6 +64,7 @@ export class CometEngine implements Engine {
   readonly #handed = new Map<string, CheckTxResult | undefined>();
   #completing: Promise<void> | undefined;
   #hasEnded = false;
+  #hasAnswered = false;
 
   /** Throws when the home belongs to another engine or another chain. */
   constructor({ genesis, ...options }: CometEngineOptions) {
@@ -83,8 +85,9 @@ export class CometEngine implements Engine {
     const calls = new AbciCalls({ app, genesis, genesisBytes, params, recorder, onChecked, haltHeight });
     this.#server = new AbciServer({ calls, logger, onFault });
     const onMisfit = (sentence: string): void => this.#misfit(sentence);
+    const hasAnswered = (): boolean => this.#hasAnswered;
     this.#supervisor =
-      program === undefined ? undefined : new Supervisor({ program, paths, logger, onFault: onMisfit });
+      program === undefined ? undefined : new Supervisor({ program, paths, logger, hasAnswered, onFault: onMisfit });
     this.source = this.#sourceOf(database);
   }
 
@@ -114,7 +117,12 @@ export class CometEngine implements Engine {
 
   /** Resolves when the engine answers for the first time, or is stopped before. */
   async answers(): Promise<void> {
-    await this.#rpc.health().catch(() => undefined);
+    await this.#rpc.health().then(
+      () => {
+        this.#hasAnswered = true;
+      },
+      () => undefined,
+    );
   }
 
   async stop(): Promise<void> {
@@ -168,7 +176,8 @@ export class CometEngine implements Engine {
   }
 
   #misfit(sentence: string): void {
-    this.#fault(engineErrors.failed(`after block ${this.#options.app.info().lastBlockHeight}: ${sentence}`));
+    const text = `after block ${this.#options.app.info().lastBlockHeight}: ${sentence}`;
+    this.#fault(DISK_FULL.test(sentence) ? engineErrors.diskFull(text) : engineErrors.failed(text));
   }
 
   /** An engine that is refused the block after the halt height fails too. */

@@ -78,3 +78,7 @@ test("keys that svc has no setting for are passed on, above the tables and in th
 test.each(["proxy_app", "rpc.laddr", "tx_index.indexer", "p2p.laddr"])("the key %s is the node's own", (name) => {
   expect(() => linesWith({ [name]: "x" })).toThrow(`${name}: svc start sets this key of CometBFT itself`);
 });
+
+test.each([{ log_level: "none" }, { Log_Level: "p2p:info,*:none" }])("%o would hide why the engine ends", (others) => {
+  expect(() => linesWith(others)).toThrow("CometBFT without its log cannot say why it ends");
+});

@@ -90,6 +90,8 @@ export function cometConfig(settings: CometSettings, paths: CometPaths): string 
   // The engine reads names in any case.
   const taken = Object.keys(settings.others).find((name) => name.toLowerCase() in own);
   if (taken !== undefined) throw engineErrors.ownKey(taken);
+  const [, level] = Object.entries(settings.others).find(([name]) => name.toLowerCase() === "log_level") ?? [];
+  if (/\bnone\b/.test(String(level))) throw engineErrors.silent();
   const tables = new Map<string, string[]>([["", []]]);
   for (const [name, value] of Object.entries({ ...DEFAULTS, ...settings.others, ...own })) {
     const dot = name.indexOf(".");

@@ -10,8 +10,12 @@ import { Supervisor } from "./supervisor.ts";
 let root = "";
 let supervisor: Supervisor | undefined;
 let faults: unknown[] = [];
+let hasAnswered = false;
+/** Ends after which the engine is started again. */
+let restarts = 0;
 
 beforeEach(() => {
+  [hasAnswered, restarts] = [false, 0];
   root = mkdtempSync(join(tmpdir(), "svc-supervisor-"));
   faults = [];
 });
@@ -29,7 +33,14 @@ function supervise(script: string): Supervisor {
   writeFileSync(program, `#!/bin/sh\necho "$@" >> ${root}/starts\n${script}\n`);
   chmodSync(program, 0o755);
   const paths = { ...cometPaths(root, FILES), root };
-  supervisor = new Supervisor({ program, paths, logger: silentLogger, onFault: (error) => void faults.push(error) });
+  const onFault = (error: string) => void faults.push(error);
+  const logger = {
+    ...silentLogger,
+    error: (text: string) => {
+      restarts += Number(text.includes("started again"));
+    },
+  };
+  supervisor = new Supervisor({ program, paths, logger, hasAnswered: () => hasAnswered, onFault });
   supervisor.start();
   return supervisor;
 }
@@ -40,6 +51,23 @@ test("an engine that ends is started again", async () => {
   supervise("exit 1");
   await waitFor(async () => starts().length >= 2, "a second start");
   expect(starts()[0]).toBe(`start --home ${root}`);
+  expect(faults).toEqual([]);
+});
+
+const IN_VAIN = "echo 'ERROR: failed to start node: bind: address already in use' >&2; exit 1";
+
+test("an engine that never answers is a fault at its third end, in its own words", async () => {
+  supervise(IN_VAIN);
+  await waitFor(async () => faults.length > 0, "the fault");
+  const words = "failed to start node: bind: address already in use";
+  expect(faults).toEqual([`CometBFT ended 3 times before it answered: ${words}`]);
+  expect(starts()).toHaveLength(3);
+});
+
+test("an engine that has answered is started again however often it ends", async () => {
+  hasAnswered = true;
+  supervise(IN_VAIN);
+  await waitFor(async () => restarts === 3, "the third end");
   expect(faults).toEqual([]);
 });
 

@@ -7,6 +7,8 @@ import type { CometPaths } from "./settings.ts";
 /** Pauses before a new start: twice as long each time, until an engine has run for a while. */
 const RESTART_MS = { first: 1_000, most: 30_000 } as const;
 const STEADY_MS = 60_000;
+/** Starts in vain after which an engine that never answered is not started again. */
+const MAX_STARTS = 3;
 /** Time to end in order. */
 const STOP_MS = 10_000;
 const MAX_LINE = 4_000;
@@ -28,6 +30,8 @@ export interface SupervisorParts {
   readonly program: string;
   readonly paths: CometPaths;
   readonly logger: Logger;
+  /** Whether the engine has answered since the node started. */
+  readonly hasAnswered: () => boolean;
   /** Called once, for a failure that a new start does not mend. */
   readonly onFault: (sentence: string) => void;
 }
@@ -40,6 +44,7 @@ export class Supervisor {
   #restartMs: number = RESTART_MS.first;
   #isStopped = false;
   #hasFailed = false;
+  #starts = 0;
   /** Why the engine ends, in its own words. */
   #lastWords: string | undefined;
 
@@ -54,6 +59,7 @@ export class Supervisor {
 
   start(): void {
     const { program, paths } = this.#parts;
+    this.#starts += 1;
     rmSync(paths.rpcSocket, { force: true });
     const startedAt = performance.now();
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -104,7 +110,12 @@ export class Supervisor {
 
   #ended(reason: string): void {
     if (this.#isStopped || this.#hasFailed) return;
-    const fields = { reason: this.#lastWords ?? reason, "in-ms": this.#restartMs };
+    const why = this.#lastWords ?? reason;
+    if (this.#starts >= MAX_STARTS && !this.#parts.hasAnswered()) {
+      this.#fail(`CometBFT ended ${this.#starts} times before it answered: ${why}`);
+      return;
+    }
+    const fields = { reason: why, "in-ms": this.#restartMs };
     this.#parts.logger.error("CometBFT ended and is started again", fields);
     this.#lastWords = undefined;
     this.#restart = setTimeout(() => this.start(), this.#restartMs);
