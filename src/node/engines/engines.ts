@@ -123,6 +123,7 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
     settings: { ...engine, blockInterval, mempool, moniker: monikerOf(config, genesis, signer) },
     retention: retentionOf(config),
     afterCommit: (block) => {
+      watch.blockCame();
       logBlock(logger, block);
       taker.committed(block.block.header.height);
       // Where too few other validators are left, no further proposal comes that would end this node.
@@ -135,6 +136,7 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
       end(error);
     },
   });
+  const watch = watchBlocks(logger, blockInterval);
   const isBehind = () => comet.isBehind;
   const taker = takerOf(parts, { app, directory: snapshots, isBehind });
   return {
@@ -153,10 +155,30 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
     },
     stop: async () => {
       clearTimeout(ending);
+      watch.stop();
       await comet.stop();
       await taker.close();
     },
   };
+}
+
+/** A node warns when no block comes for so many intervals between blocks, and for so long. */
+const STALL = { blocks: 10, ms: 30_000 } as const;
+
+/** Warns each time that no block has come for long: the engine hangs, or too few validators are up. */
+export function watchBlocks(logger: Pick<Logger, "warn">, blockInterval: number) {
+  const pauseMs = Math.max(STALL.blocks * blockInterval, STALL.ms);
+  let pauses = 0;
+  const timer = setInterval(() => {
+    pauses += 1;
+    const seconds = Math.round((pauses * pauseMs) / 1_000);
+    logger.warn(`no block came for ${seconds} s: CometBFT hangs, or too few validators are up`);
+  }, pauseMs).unref();
+  const blockCame = (): void => {
+    pauses = 0;
+    timer.refresh();
+  };
+  return { blockCame, stop: () => clearInterval(timer) };
 }
 
 /** This process makes the blocks, or executes the blocks of a node that it follows. */

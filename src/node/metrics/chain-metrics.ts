@@ -6,12 +6,13 @@ import { equalBytes, toHexUpper } from "../../util/index.ts";
 interface Reading {
   readonly name: string;
   readonly help: string;
-  readonly value: (state: State) => number;
+  readonly value: (state: State) => number | undefined;
 }
 
+/** Facts of an engine that does not answer are undefined, and keep their last figures. */
 interface State extends ChainStatus {
-  readonly waiting: { readonly txs: number; readonly bytes: number };
-  readonly peers: number;
+  readonly waiting: { readonly txs: number; readonly bytes: number } | undefined;
+  readonly peers: number | undefined;
 }
 
 const READINGS: readonly Reading[] = [
@@ -23,8 +24,8 @@ const READINGS: readonly Reading[] = [
   { name: "consensus_num_txs", help: "Transactions of the latest block", value: ({ latest }) => latest?.txCount ?? 0 },
   { name: "consensus_block_size_bytes", help: "Size of the latest block", value: ({ latest }) => latest?.size ?? 0 },
   { name: "blocksync_syncing", help: "Whether the node catches up", value: ({ catchingUp }) => Number(catchingUp) },
-  { name: "mempool_size", help: "Transactions that wait for a block", value: ({ waiting }) => waiting.txs },
-  { name: "mempool_size_bytes", help: "Bytes of the waiting transactions", value: ({ waiting }) => waiting.bytes },
+  { name: "mempool_size", help: "Transactions that wait for a block", value: ({ waiting }) => waiting?.txs },
+  { name: "mempool_size_bytes", help: "Bytes of the waiting transactions", value: ({ waiting }) => waiting?.bytes },
   { name: "p2p_peers", help: "Number of peers", value: ({ peers }) => peers },
 ];
 
@@ -33,6 +34,8 @@ const ABSENT = 1;
 /** Before the names, as in CometBFT. */
 const NAMESPACE = "cometbft";
 const NANOS = 1e9;
+/** Shorter than Prometheus waits. */
+const MAX_ENGINE_MS = 2_000;
 /** Seconds between blocks. */
 const INTERVALS = [0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 30, 60];
 
@@ -66,12 +69,26 @@ function addReadings(chain: ChainSource, registry: Registry): () => Promise<void
   const own = gaugeOf(registry, power, ["validator_address"]);
   const { address } = chain.validator;
   return async () => {
-    const [waiting, net] = await Promise.all([chain.mempool.size(), chain.ask?.("net_info", {})]);
-    const state = { ...(await chain.status()), waiting, peers: Number(net?.n_peers ?? 0) };
-    for (const { value, gauge } of gauges) gauge.set(value(state));
+    const [waiting, net] = await Promise.all([
+      inTime(async () => chain.mempool.size()),
+      inTime(async () => chain.ask?.("net_info", {}) ?? { n_peers: 0 }),
+    ]);
+    const state = { ...(await chain.status()), waiting, peers: net && Number(net.n_peers ?? 0) };
+    for (const { value, gauge } of gauges) {
+      const figure = value(state);
+      if (figure !== undefined) gauge.set(figure);
+    }
     const voter = state.validators.find((each) => equalBytes(each.address, address));
     own.set({ validator_address: toHexUpper(address) }, Number(voter?.power ?? 0n));
   };
+}
+
+/** Undefined for an engine that does not answer: it is away, or hangs. */
+function inTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  const late = new Promise<undefined>((resolve) => {
+    setTimeout(() => resolve(undefined), MAX_ENGINE_MS).unref();
+  });
+  return Promise.race([ask().catch(() => undefined), late]);
 }
 
 function gaugeOf(registry: Registry, row: Pick<Reading, "name" | "help">, labelNames: string[] = []): Gauge {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { KvNetwork } from "../../../test/support/block-engine/network.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { embeddedSource } from "../../engine/index.ts";
@@ -82,4 +82,20 @@ it("has the peers of an engine beside the node", async () => {
   const metrics = chainMetrics({ ...embeddedSource(engine), ask: () => ({ n_peers: "3" }) });
   expect(await metrics.text()).toContain('cometbft_p2p_peers{chain_id="kv-1"} 3\n');
   metrics.stop();
+});
+
+it("answers while an engine beside the node is away or hangs", async () => {
+  const source = embeddedSource(new KvNetwork().engine());
+  const size = () => new Promise<never>(() => undefined);
+  const ask = () => Promise.reject(new Error("away"));
+  const metrics = chainMetrics({ ...source, mempool: { ...source.mempool, size }, ask });
+  vi.useFakeTimers();
+  try {
+    const text = metrics.text();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await text).toContain('cometbft_consensus_height{chain_id="kv-1"} 0\n');
+  } finally {
+    vi.useRealTimers();
+    metrics.stop();
+  }
 });
