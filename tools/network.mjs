@@ -21,6 +21,7 @@ const ROWS = {
   "net-11": { file: "byzantine", minutes: 15 },
   "net-12": { file: "validators", minutes: 12 },
   "net-14": { file: "strangers", minutes: 12, shortened: 10 },
+  "net-15": { file: "state-sync", minutes: 16 },
   /** An upgrade with one of four late, and with two. */
   "net-18": { minutes: 12, words: ["--project", "e2e", "test/interop/cometbft-upgrade.test.ts"] },
   /** One validator, whose node or engine ends at each step of a block. */

@@ -19,7 +19,7 @@ export interface Liar {
   close(): void;
 }
 
-export async function startLiar(node: string): Promise<Liar> {
+export async function startLiar(node: string, host = "127.0.0.1"): Promise<Liar> {
   const { origin } = parseNodeAddress(node).http;
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -36,9 +36,9 @@ export async function startLiar(node: string): Promise<Liar> {
   });
   // Clients ask for blocks where no websocket is.
   server.on("upgrade", (_, socket) => socket.destroy());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const liar: Liar = {
-    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `tcp://${host}:${(server.address() as AddressInfo).port}`,
     lie: TRUTH,
     requests: [],
     close() {
