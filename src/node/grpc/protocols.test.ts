@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { beginCall, callHeaders, openHttp2, resetStream, settings, streams } from "../../../test/attack/lib/http2.ts";
 import { closed } from "../../../test/support/closed.ts";
 import { waitFor } from "../../../test/support/wait.ts";
-import { Clients, limitServer } from "../http/index.ts";
+import { Clients, CountedRequest, limitServer } from "../http/index.ts";
 import { CONNECTION_SHARES } from "../http/limits.ts";
 import { MAX_TAKEN_BACK } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
@@ -16,11 +16,16 @@ const LIMIT = 2 * CONNECTION_SHARES;
 
 let http1: Server;
 let port = 0;
+let requests = 0;
 let close = (): void => {};
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  http1 = createServer((_request, response) => void response.end("1"));
+  requests = 0;
+  http1 = createServer({ IncomingMessage: CountedRequest }, (_request, response) => {
+    requests += 1;
+    response.end("1");
+  });
   limitServer(http1, LIMIT, new Clients());
   const http2 = createServer2((request, response) => {
     request.resume();
@@ -82,4 +87,11 @@ it("ends a connection that takes back calls before they begin, and no other", as
   const [few, many] = [takenBack(MAX_TAKEN_BACK - 1), takenBack(2 * MAX_TAKEN_BACK + 50)];
   await waitFor(() => many.destroyed, "the end of the connection that takes back many");
   expect(few.destroyed).toBe(false);
+});
+
+it("reads a few of hundreds of requests of HTTP/1 that a connection sends at once, from its first byte on", async () => {
+  const socket = open().resume();
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(900));
+  await closed(socket);
+  expect(requests).toBeLessThan(100);
 });

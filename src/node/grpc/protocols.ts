@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
+import { MAX_WAITING_REQUESTS, readInPortions } from "../../util/servers/index.ts";
 import { CLOSE_MS, GREETING_MS, IDLE_MS, MAX_TAKEN_BACK } from "./limits.ts";
 
 /** The first bytes of every HTTP/2 connection; no HTTP/1 request begins with them. */
@@ -27,10 +28,18 @@ export class TwoProtocols {
     http1.on("connection", (socket: Socket) => {
       this.#greeting.add(socket);
       socket.once("close", () => this.#greeting.delete(socket));
-      greeting(socket, (isHttp2) => {
+      greeting(socket, (isHttp2, bytes) => {
         this.#greeting.delete(socket);
-        if (!isHttp2) own?.call(http1, socket);
-        else this.#begin(http2, socket);
+        if (isHttp2) {
+          // HTTP/2 reads the bytes itself, from the buffer in which they wait.
+          socket.unshift(bytes);
+          this.#begin(http2, socket);
+          return;
+        }
+        own?.call(http1, socket);
+        readInPortions(socket, MAX_WAITING_REQUESTS);
+        socket.push(bytes);
+        socket.resume();
       });
     });
     // A broken client must not end the others.
@@ -71,8 +80,8 @@ export class TwoProtocols {
   }
 }
 
-/** Looks at the first bytes of a connection and puts them back. */
-function greeting(socket: Socket, told: (isHttp2: boolean) => void): void {
+/** Reads the first bytes of a connection, which stays paused. */
+function greeting(socket: Socket, told: (isHttp2: boolean, bytes: Buffer) => void): void {
   const tooLate = setTimeout(() => socket.destroy(), GREETING_MS);
   const fail = (): void => {
     socket.destroy();
@@ -92,11 +101,7 @@ function greeting(socket: Socket, told: (isHttp2: boolean) => void): void {
       }
       clearTimeout(tooLate);
       socket.removeListener("error", fail);
-      socket.unshift(bytes);
-      const isHttp2 = bytes.subarray(0, PREFACE.length).equals(PREFACE);
-      told(isHttp2);
-      // HTTP/2 reads the bytes itself, from the buffer in which they wait.
-      if (!isHttp2) socket.resume();
+      told(bytes.subarray(0, PREFACE.length).equals(PREFACE), bytes);
     });
   };
   look(Buffer.alloc(0));

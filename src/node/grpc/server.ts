@@ -16,6 +16,7 @@ import type { Logger } from "../../util/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
   type ClientBudget,
+  CountedRequest,
   clientBudget,
   closeServer,
   corsHeaders,
@@ -98,7 +99,9 @@ export class GrpcServer {
     const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
       this.#answer(request, response),
     );
-    this.#server = createServer((request, response) => lines.take(request, response));
+    this.#server = createServer({ IncomingMessage: CountedRequest }, (request, response) =>
+      lines.take(request, response),
+    );
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
     const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES };
     const http2 = createServer2({ maxSessionMemory: MAX_SESSION_MEGABYTES, settings });

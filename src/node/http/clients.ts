@@ -6,8 +6,10 @@ import {
   clientAddress,
   forwardedClient,
   isTrusted,
+  MAX_WAITING_REQUESTS,
   parseNetworks,
   RateLimit,
+  readInPortions,
   Shares,
 } from "../../util/servers/index.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -98,6 +100,16 @@ export function limitServer(server: Server, maxOpenConnections: number, clients:
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
+}
+
+/**
+ * Limits the requests that a connection sends ahead; trusted proxies and programs on the same machine may send any number. The server has
+ * to make `CountedRequest`s.
+ */
+export function limitReads(server: Server, clients: Clients): void {
+  server.on("connection", (socket: Socket) => {
+    if (!clients.isShared(clientAddress(socket))) readInPortions(socket, MAX_WAITING_REQUESTS);
+  });
 }
 
 /**

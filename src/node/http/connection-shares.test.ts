@@ -3,7 +3,8 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { closed } from "../../../test/support/closed.ts";
-import { Clients, limitServer } from "./clients.ts";
+import { CountedRequest } from "../../util/servers/index.ts";
+import { Clients, limitReads, limitServer } from "./clients.ts";
 import { CONNECTION_SHARES } from "./limits.ts";
 
 const SHARE = 2;
@@ -11,11 +12,18 @@ const MOST = SHARE * CONNECTION_SHARES;
 const PROXY = "127.0.0.9";
 
 let server: Server;
+let requests = 0;
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  server = createServer((_request, response) => void response.end());
-  limitServer(server, MOST, new Clients({ trustedProxies: [PROXY], requestsPerSecond: 1 }));
+  requests = 0;
+  server = createServer({ IncomingMessage: CountedRequest }, (_request, response) => {
+    requests += 1;
+    response.end();
+  });
+  const clients = new Clients({ trustedProxies: [PROXY], requestsPerSecond: 1 });
+  limitServer(server, MOST, clients);
+  limitReads(server, clients);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 
@@ -59,4 +67,14 @@ it("gives the place of a closed connection to the next one", async () => {
 it("limits all clients together, and gives a trusted proxy no share of its own", async () => {
   for (let i = 0; i < MOST; i++) expect(await isServed(await open(PROXY))).toBe(true);
   expect(await isServed(await open("127.0.0.2"))).toBe(false);
+});
+
+it("reads a few of hundreds of requests that a client sends at once, and all that a trusted proxy sends", async () => {
+  const many = "GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(900);
+  const client = await open("127.0.0.2");
+  client.write(many);
+  await closed(client);
+  expect(requests).toBeLessThan(100);
+  (await open(PROXY)).write(many);
+  await expect.poll(() => requests).toBeGreaterThanOrEqual(900);
 });

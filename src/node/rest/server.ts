@@ -10,12 +10,14 @@ import { maxRequestBytes } from "../../wire/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
   type ClientBudget,
+  CountedRequest,
   clientBudget,
   closeServer,
   corsHeaders,
   encodingRefusal,
   type GuardOptions,
   isLoopback,
+  limitReads,
   limitServer,
   listenAt,
   nextTurn,
@@ -76,8 +78,11 @@ export class RestServer {
     const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
       this.#answer(request, response),
     );
-    this.#server = createServer((request, response) => lines.take(request, response));
+    this.#server = createServer({ IncomingMessage: CountedRequest }, (request, response) =>
+      lines.take(request, response),
+    );
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
+    limitReads(this.#server, budget.clients);
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */

@@ -3,9 +3,11 @@ import { Socket } from "node:net";
 import {
   ByteBudget,
   type ClientBudget,
+  CountedRequest,
   clientBudget,
   closeServer,
   isLoopback,
+  limitReads,
   limitServer,
   listenAt,
   MAX_UNREAD_BYTES,
@@ -62,8 +64,11 @@ export class RpcServer {
       () => subscriptions.hasClients,
     );
     this.#websockets = new WebSocketRpc(whole, subscriptions, { ...dispatch, maxClients: options.maxOpenConnections });
-    this.#server = createServer((request, response) => http.answer(request, response));
+    this.#server = createServer({ IncomingMessage: CountedRequest }, (request, response) =>
+      http.answer(request, response),
+    );
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
+    limitReads(this.#server, budget.clients);
     this.#server.on("upgrade", (request, socket, head) => {
       // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
       socket.on("error", () => socket.destroy());

@@ -1,5 +1,5 @@
 /** Pipelined requests that may wait on one connection, unless a server says otherwise. */
-const MAX_WAITING_REQUESTS = 64;
+export const MAX_WAITING_REQUESTS = 64;
 
 /**
  * The parts of Node.js's request and response that we use; declared here because the browser build lacks Node's types.
