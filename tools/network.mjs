@@ -20,6 +20,7 @@ const ROWS = {
   "net-10": { file: "validators", minutes: 12 },
   "net-11": { file: "byzantine", minutes: 15 },
   "net-12": { file: "validators", minutes: 12 },
+  "net-13": { file: "validators", minutes: 14 },
   "net-14": { file: "strangers", minutes: 12, shortened: 10 },
   "net-15": { file: "state-sync", minutes: 16 },
   /** An upgrade with one of four late, and with two. */
@@ -73,11 +74,11 @@ function figuresOf(name) {
   return Object.assign({}, ...reported.map(({ figures }) => figures));
 }
 
-/** Puts the rows that ran in place of their lines of earlier runs. */
-function record(rows) {
+/** Puts a row that ran in place of its line of an earlier run. */
+function record(row) {
   const file = join(root, "bench", "results", "network.json");
   const earlier = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).rows : [];
-  const all = [...earlier.filter(({ name }) => rows.every((row) => row.name !== name)), ...rows];
+  const all = [...earlier.filter(({ name }) => name !== row.name), row];
   const places = Object.keys(ROWS);
   const sorted = all.toSorted((a, b) => places.indexOf(a.name) - places.indexOf(b.name));
   writeFileSync(file, `${JSON.stringify({ command: "npm run lab -- network", rows: sorted }, undefined, 2)}\n`);
@@ -94,8 +95,9 @@ if (spawnSync(join(root, "tools", "peers", "build.sh"), ["cometbft"], { stdio: "
   process.exit(3);
 const results = [];
 for (const name of names.length === 0 ? Object.keys(ROWS) : names) {
-  results.push(await run(name));
-  record(results);
+  const row = await run(name);
+  results.push(row);
+  record(row);
 }
 for (const { name, minutes, failures } of results) {
   console.log(`${name.padEnd(8)} ${minutes} min, ${failures.length === 0 ? "passed" : "failed"}`);
