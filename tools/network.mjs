@@ -17,12 +17,18 @@ const ROWS = {
   "net-1": { file: "partitions", minutes: 11 },
   "net-2": { file: "partitions", minutes: 12 },
   "net-3": { file: "partitions", minutes: 18 },
+  "net-4": { file: "partitions", minutes: 11, shortened: 2 },
+  "net-5": { file: "links", minutes: 13, shortened: 3 },
+  "net-6": { file: "links", minutes: 11, shortened: 5 },
+  "net-7": { file: "links", minutes: 13, shortened: 3 },
+  "net-8": { file: "links", minutes: 14 },
   "net-10": { file: "validators", minutes: 12 },
   "net-11": { file: "byzantine", minutes: 15 },
   "net-12": { file: "validators", minutes: 12 },
   "net-13": { file: "validators", minutes: 14 },
   "net-14": { file: "strangers", minutes: 12, shortened: 10 },
   "net-15": { file: "state-sync", minutes: 16 },
+  "net-17": { file: "links", minutes: 11 },
   /** An upgrade with one of four late, and with two. */
   "net-18": { minutes: 12, words: ["--project", "e2e", "test/interop/cometbft-upgrade.test.ts"] },
   /** One validator, whose node or engine ends at each step of a block. */

@@ -5,6 +5,7 @@ import { inLab, type LabNode, seconds } from "./lab/lab.ts";
 /** Four validators of equal power that lose packets between some pairs. */
 
 const LONG_MS = 900_000;
+const BASE_MS = 15_000;
 
 const machinesOf = (nodes: readonly LabNode[]) => nodes.map(({ machine }) => machine);
 
@@ -62,5 +63,22 @@ test("NET-3: each in turn is cut off twenty times and rejoins", { timeout: LONG_
       catchUps.push(await away.catchUp(other));
     }
     return { rounds: catchUps.length, slowestCatchUpSeconds: Math.max(...catchUps) };
+  }),
+);
+
+test("NET-4: blocks reach a node that cannot hear one half, through the node between", { timeout: LONG_MS }, () =>
+  inLab("NET-4", {}, async (lab) => {
+    const [a, b, c, d] = [lab.at(0), lab.at(1), lab.at(2), lab.at(3)];
+    const base = await lab.blocksIn(BASE_MS, a);
+    await b.machine.deafen([a.machine]);
+    const deaf = await lab.blocksIn(BASE_MS * 2, b);
+    expect(deaf).toBeGreaterThan(0);
+    // Only the second node links the first with the other two.
+    await heal([b]);
+    await split([a], [c, d]);
+    const linked = await lab.blocksIn(BASE_MS * 2, a);
+    expect(linked).toBeGreaterThan(0);
+    await heal([a]);
+    return { base, deaf, linked };
   }),
 );
