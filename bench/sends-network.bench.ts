@@ -5,7 +5,7 @@
  * The reference has application and engine in one process. Its application's part is its time less that of CometBFT under our
  * application in the same run. `BENCH_PROFILE=<folder>` leaves profiles of all nodes, which show it directly.
  *
- *   npm run bench -- network [rounds] [sends with one validator] [sends with four]
+ *   npm run bench -- sends-network [rounds] [sends with one validator] [sends with four]
  */
 import { fileURLToPath } from "node:url";
 import { testKey } from "../src/testing/index.ts";
@@ -54,7 +54,7 @@ async function measure(): Promise<void> {
     { validators: 4, sends: four, title: "four validators" },
   ];
   const report = new Report(
-    "network",
+    "sends-network",
     `bank sends, ${one} to one validator and ${four} to one of four on the same cores, from ${ACCOUNTS} accounts, signed beforehand, ` +
       `over ${CONNECTIONS} connections (JSON-RPC broadcast_tx_sync, one at a time each); svc with CometBFT 0.38.26 as its child, ` +
       "simd53 with its built-in CometBFT 0.38.21; a fresh chain for each round, the networks in turn; timeout_commit of a second, no limit " +
