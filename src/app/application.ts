@@ -339,6 +339,11 @@ export class SvcApplication implements Application {
     this.#upgrades.check(new Context({ block, mode: "query", stores }));
   }
 
+  /** The same, and tries an upgrade with which the next block begins: all nodes say why it fails, not those alone that propose. */
+  tryNextBlock(): void {
+    this.#rehearsal(this.#checkEnvironment().block);
+  }
+
   commit(alongside: readonly Write[] = []): TouchedAccounts {
     const finalized = this.#finalized;
     assert(finalized !== undefined, "a block is finalized before it is committed");
@@ -480,7 +485,7 @@ export class SvcApplication implements Application {
   }
 
   /** The block of a proposal, with its upgrade, on a branch that is thrown away. */
-  #rehearsal({ height, time, proposer }: BlockPlace): TxEnvironment {
+  #rehearsal({ height, time, proposer }: Pick<BlockPlace, "height" | "time" | "proposer">): TxEnvironment {
     const { chainId } = this.#requireLast();
     const [block, stores] = [{ chainId, height, time, proposer }, this.#view.branch()];
     this.#upgrades.begin(new Context({ block, mode: "block", stores }), this.#due);

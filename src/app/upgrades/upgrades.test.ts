@@ -227,6 +227,7 @@ describe("an upgrade that fails", () => {
     const before = open(database, OLD).info();
     for (let starts = 0; starts < 2; starts++) {
       const app = open(database, program);
+      expect(() => app.tryNextBlock()).toThrow("upgrade v2 failed at height 5, and nothing of it was kept: ");
       expect(() => block(app)).toThrow("upgrade v2 failed at height 5, and nothing of it was kept: ");
       expect(() => block(app)).toThrow(words);
       expect(app.info()).toEqual(before);
@@ -234,6 +235,8 @@ describe("an upgrade that fails", () => {
     }
     expect(() => block(open(database, OLD))).toThrow("NEEDED");
     const mended = open(database, NEW);
+    mended.tryNextBlock();
+    expect([form(mended), mended.info()]).toEqual(["one", before]);
     block(mended);
     expect([form(mended), appliedAt(mended, "v2")]).toEqual(["two", HEIGHT]);
   });

@@ -144,7 +144,7 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
     chain: comet.source,
     ended,
     prepare: () => {
-      if (app.info().lastBlockHeight > 0n) app.checkNextBlock();
+      if (app.info().lastBlockHeight > 0n) app.tryNextBlock();
       return comet.listen();
     },
     start: () => {
