@@ -48,7 +48,7 @@ if (process.send === undefined) await measure();
 else await loader(JSON.parse(process.argv[2] ?? "{}"));
 
 async function measure(): Promise<void> {
-  const [rounds = 3, one = 20_000, four = 8_000] = process.argv.slice(2).map(Number);
+  const [rounds = 3, one = 20_000, four = 20_000] = process.argv.slice(2).map(Number);
   const sizes = [
     { validators: 1, sends: one, title: "one validator" },
     { validators: 4, sends: four, title: "four validators" },
