@@ -71,6 +71,15 @@ describe("cores", () => {
     expect(parseCpu(text)).toEqual({ value: milli });
   });
 
+  it.each([
+    ["1.5m", "write 0.0015"],
+    ["250milli", "write 250m"],
+    ["2 cores", "write 2"],
+    ["one", 'write cores such as 0.5 or 2, or thousandths such as "500m"'],
+  ])("%j is refused with a remedy", (text, remedy) => {
+    expect(parseCpu(text)).toMatchObject({ remedy });
+  });
+
   it.each(["1e0", "-1", "1.5m", "one", "m", "1mm", "0x1", ""])("%j is refused", (text) => {
     expect(parseCpu(text)).toHaveProperty("problem");
   });
