@@ -46,8 +46,10 @@ export async function expectSameBlocks(rpcs: readonly string[], least: number): 
   return height;
 }
 
+/** A node of a busy machine may refuse a query that takes long. */
 async function headersOf(rpc: string, from: number, to: number): Promise<unknown[]> {
-  const { block_metas } = await answerOf(rpc, `blockchain?minHeight=${from}&maxHeight=${to}`);
+  const path = `blockchain?minHeight=${from}&maxHeight=${to}`;
+  const { block_metas } = await waitFor(() => answerOf(rpc, path), `an answer of ${rpc} to ${path}`, PATIENT);
   return block_metas.map(({ block_id, header }: ReturnType<typeof JSON.parse>) => ({ hash: block_id.hash, header }));
 }
 
@@ -64,6 +66,9 @@ export async function notThere(rpc: string, acknowledged: readonly Acknowledged[
 /** Transactions of blocks in base64, in order. */
 export async function txsUpTo(rpc: string, height: number): Promise<string[]> {
   const txs: string[] = [];
-  for (let at = 1; at <= height; at++) txs.push(...(await answerOf(rpc, `block?height=${at}`)).block.data.txs);
+  for (let at = 1; at <= height; at++) {
+    const { block } = await waitFor(() => answerOf(rpc, `block?height=${at}`), `block ${at} of ${rpc}`, PATIENT);
+    txs.push(...block.data.txs);
+  }
   return txs;
 }
