@@ -163,6 +163,17 @@ describe("older heights", () => {
     // Only the current epoch is left.
     expect(rows()).toBeLessThan(before / 2);
   });
+
+  test("come back when the last commit is undone, whatever was written before", () => {
+    const large = "x".repeat(4_000);
+    const { database, state } = open();
+    const keys = Array.from({ length: 120 }, (_, i) => `key ${i}`);
+    for (let n = 1; n <= 70; n++) commit(state, new Map(keys.map((key) => [key, large + n])));
+    state.rollback();
+    const branch = StateStore.open(database, ["auth", "bank"]).branch();
+    const values = keys.map((key) => fromUtf8(branch.store("bank").get(toUtf8(key)) ?? toUtf8("nothing")));
+    expect(new Set(values)).toEqual(new Set([`${large}69`]));
+  });
 });
 
 describe("proofs of older heights", () => {
