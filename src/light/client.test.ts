@@ -1,8 +1,9 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { bytesOf, inOrder, LightChain, type Member, member, SECOND, START } from "../../test/support/light/chain.ts";
 import { TestSource } from "../../test/support/light/source.ts";
 import { hashOf, type LightBlock } from "./block.ts";
 import { LightClient, type LightClientOptions } from "./client.ts";
+import { WITNESS_GRACE_MS, WITNESS_WITHIN_MS } from "./limits.ts";
 import { memoryStore } from "./store.ts";
 
 const LENGTH = 60;
@@ -220,6 +221,39 @@ describe("witnesses", () => {
       "no witness confirms the block",
     );
     await expect(client(node, { root, witnesses: [other(), honest()] }).latest()).resolves.toBeDefined();
+  });
+
+  it("that never answer are not waited for", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let asked = 0;
+      const hanging = new TestSource("hanging", []);
+      hanging.signedHeader = () => {
+        asked += 1;
+        return new Promise(() => {});
+      };
+      const latest = (...witnesses: TestSource[]) =>
+        client(new TestSource("node", CHAIN.blocks), { witnesses: [hanging, ...witnesses] }).latest();
+      const alone = expect(latest()).rejects.toThrow("hanging does not answer: no witness confirms the block");
+      while (asked < 1) await new Promise((resolve) => setImmediate(resolve));
+      await vi.advanceTimersByTimeAsync(WITNESS_WITHIN_MS);
+      await alone;
+      let isOver = false;
+      const confirmed = latest(honest()).finally(() => {
+        isOver = true;
+      });
+      // Once for the root and once for the newest block.
+      for (const times of [2, 3]) {
+        while (asked < times) await new Promise((resolve) => setImmediate(resolve));
+        await vi.advanceTimersByTimeAsync(WITNESS_GRACE_MS - 1);
+        expect(isOver).toBe(false);
+        await vi.advanceTimersByTimeAsync(1);
+      }
+      expect((await confirmed).header.height).toBe(BigInt(LENGTH));
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("tell which node lies, where only one block is verified", async () => {

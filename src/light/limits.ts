@@ -24,3 +24,7 @@ export const MAX_CHAIN_ID_BYTES = 50;
 /** Times that a witness that does not have a block yet is asked for it, and milliseconds between them. */
 export const WITNESS_TRIES = 4;
 export const WITNESS_PAUSE_MS = 1_000;
+/** Milliseconds after which a witness that has not answered counts as one that does not show the block. */
+export const WITNESS_WITHIN_MS = 15_000;
+/** Milliseconds for which others are waited for when one witness has confirmed a block. */
+export const WITNESS_GRACE_MS = 2_000;

@@ -2,7 +2,7 @@ import { equalBytes } from "../util/index.ts";
 import { hashOf, type LightBlock, type SignedHeader } from "./block.ts";
 import { lightErrors } from "./errors.ts";
 import { attackEvidence } from "./evidence.ts";
-import { WITNESS_PAUSE_MS, WITNESS_TRIES } from "./limits.ts";
+import { WITNESS_GRACE_MS, WITNESS_PAUSE_MS, WITNESS_TRIES, WITNESS_WITHIN_MS } from "./limits.ts";
 import { requireBlock, type Source } from "./source.ts";
 import { bisect, type TrustOptions } from "./verify.ts";
 
@@ -23,7 +23,10 @@ export interface Confirmation {
 export async function confirm(confirmation: Confirmation): Promise<void> {
   const { witnesses, trace } = confirmation;
   if (witnesses.length === 0) return;
-  const answers = await Promise.all(witnesses.map((witness) => compare(witness, confirmation)));
+  const compared = witnesses.map((witness) => compare(witness, confirmation));
+  const confirmed = firstSame(compared);
+  const inTime = compared.map((each) => unlessLate(each, confirmed));
+  const answers = (await Promise.all(inTime)).map((answer, i) => answer ?? `${witnesses[i]?.name} does not answer`);
   if (answers.includes("same")) return;
   const [newest = trace[0]] = trace.slice(-1);
   throw lightErrors.unconfirmed(`block ${newest.header.height}: ${answers.join(", ")}`);
@@ -58,6 +61,35 @@ async function compare(witness: Source, confirmation: Confirmation): Promise<str
     primary.report(attackEvidence({ common, own: ours, conflicting: others })),
   ]);
   throw lightErrors.conflict(`${primary.name} and ${witness.name} at height ${ours.header.height}`);
+}
+
+/** Resolves when a witness has confirmed the block, and never if none does. */
+function firstSame(compared: readonly Promise<string>[]): Promise<void> {
+  return new Promise((resolve) => {
+    for (const each of compared)
+      each.then(
+        (answer) => answer === "same" && resolve(),
+        () => {},
+      );
+  });
+}
+
+/** Undefined after a while, sooner once others have confirmed: a witness that hangs would keep their answers back. */
+async function unlessLate<T>(answer: Promise<T>, confirmed: Promise<void>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
+  const late = new Promise<undefined>((resolve) => {
+    const end = () => resolve(undefined);
+    timer = setTimeout(end, WITNESS_WITHIN_MS);
+    void confirmed.then(() => {
+      clearTimeout(timer);
+      if (!isOver) timer = setTimeout(end, WITNESS_GRACE_MS);
+    });
+  });
+  return await Promise.race([answer, late]).finally(() => {
+    isOver = true;
+    clearTimeout(timer);
+  });
 }
 
 /** A witness may be a moment behind. */
