@@ -40,6 +40,7 @@ export const engineErrors = defineErrors("engine", {
     'write log_level = "error", or another level than none, into [cometbft]',
   ],
   diskFull: [20, "free space on the disk, and start the node again", "nothing that was committed is lost"],
+  neverStarted: [21, "CometBFT does not start", "mend what it says, and start the node again"],
   refused: [15, "CometBFT refuses the request"],
   otherBlock: [
     17,

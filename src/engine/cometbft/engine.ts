@@ -85,9 +85,12 @@ export class CometEngine implements Engine {
     const calls = new AbciCalls({ app, genesis, genesisBytes, params, recorder, onChecked, haltHeight });
     this.#server = new AbciServer({ calls, logger, onFault });
     const onMisfit = (sentence: string): void => this.#misfit(sentence);
+    const onNoStart = (sentence: string): void => this.#fault(faultOf(sentence, engineErrors.neverStarted));
     const hasAnswered = (): boolean => this.#hasAnswered;
     this.#supervisor =
-      program === undefined ? undefined : new Supervisor({ program, paths, logger, hasAnswered, onFault: onMisfit });
+      program === undefined
+        ? undefined
+        : new Supervisor({ program, paths, logger, hasAnswered, onFault: onMisfit, onNoStart });
     this.source = this.#sourceOf(database);
   }
 
@@ -177,7 +180,7 @@ export class CometEngine implements Engine {
 
   #misfit(sentence: string): void {
     const text = `after block ${this.#options.app.info().lastBlockHeight}: ${sentence}`;
-    this.#fault(DISK_FULL.test(sentence) ? engineErrors.diskFull(text) : engineErrors.failed(text));
+    this.#fault(faultOf(text, engineErrors.failed));
   }
 
   /** An engine that is refused the block after the halt height fails too. */
@@ -244,6 +247,11 @@ export class CometEngine implements Engine {
       },
     };
   }
+}
+
+/** A full disk has a remedy of its own. */
+function faultOf(sentence: string, other: typeof engineErrors.failed): Error {
+  return DISK_FULL.test(sentence) ? engineErrors.diskFull(sentence) : other(sentence);
 }
 
 function isBegun(app: Application): boolean {

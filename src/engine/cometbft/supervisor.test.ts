@@ -40,7 +40,7 @@ function supervise(script: string): Supervisor {
       restarts += Number(text.includes("started again"));
     },
   };
-  supervisor = new Supervisor({ program, paths, logger, hasAnswered: () => hasAnswered, onFault });
+  supervisor = new Supervisor({ program, paths, logger, hasAnswered: () => hasAnswered, onFault, onNoStart: onFault });
   supervisor.start();
   return supervisor;
 }
@@ -60,7 +60,7 @@ test("an engine that never answers is a fault at its third end, in its own words
   supervise(IN_VAIN);
   await waitFor(async () => faults.length > 0, "the fault");
   const words = "failed to start node: bind: address already in use";
-  expect(faults).toEqual([`CometBFT ended 3 times before it answered: ${words}`]);
+  expect(faults).toEqual([`it ended 3 times before it answered: ${words}`]);
   expect(starts()).toHaveLength(3);
 });
 

@@ -34,6 +34,8 @@ export interface SupervisorParts {
   readonly hasAnswered: () => boolean;
   /** Called once, for a failure that a new start does not mend. */
   readonly onFault: (sentence: string) => void;
+  /** Called once, for an engine that never answered. */
+  readonly onNoStart: (sentence: string) => void;
 }
 
 /** Keeps one engine running as a child in its own process group. */
@@ -95,24 +97,24 @@ export class Supervisor {
 
   #hear(line: string): void {
     if (this.#isStopped) return;
-    if (isFailure(line) || MISFIT.test(line)) this.#fail(sentenceOf(line));
+    if (isFailure(line) || MISFIT.test(line)) this.#fail(sentenceOf(line), this.#parts.onFault);
     else if (line.startsWith("E[")) this.#parts.logger.error(sentenceOf(line));
     else if (/^[ID]\[/.test(line)) this.#parts.logger.debug(sentenceOf(line));
     else if (/^(?:panic|ERROR): /.test(line)) this.#lastWords = sentenceOf(line);
     else if (!/^(?:[A-Z]\[|\s*$)/.test(line)) this.#lastWords ??= sentenceOf(line);
   }
 
-  #fail(sentence: string): void {
+  #fail(sentence: string, tell: (sentence: string) => void): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#parts.onFault(sentence);
+    tell(sentence);
   }
 
   #ended(reason: string): void {
     if (this.#isStopped || this.#hasFailed) return;
     const why = this.#lastWords ?? reason;
     if (this.#starts >= MAX_STARTS && !this.#parts.hasAnswered()) {
-      this.#fail(`CometBFT ended ${this.#starts} times before it answered: ${why}`);
+      this.#fail(`it ended ${this.#starts} times before it answered: ${why}`, this.#parts.onNoStart);
       return;
     }
     const fields = { reason: why, "in-ms": this.#restartMs };
