@@ -2,7 +2,8 @@ import type { EngineJson } from "../source.ts";
 
 /** Calls that an engine takes in a batch by default, and that a child of the node takes. */
 export const BATCH_CALLS = { default: 10, child: 100 } as const;
-const MAX_BYTES = 256 * 1024;
+/** Bytes of the transactions of a batch; a longer one goes alone. */
+export const BATCH_BYTES = 256 * 1024;
 /** Batches under way; transactions that come meanwhile share the next ones. */
 const MAX_BATCHES = 2;
 
@@ -58,7 +59,7 @@ export class Broadcasts {
     let bytes = 0;
     const end = this.#waiting.findIndex(({ tx }, i) => {
       bytes += tx.length;
-      return i > 0 && (i >= this.#maxTxs || bytes > MAX_BYTES);
+      return i > 0 && (i >= this.#maxTxs || bytes > BATCH_BYTES);
     });
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { BATCH_BYTES, BATCH_CALLS } from "./broadcasts.ts";
 import { type CometKeys, cometConfig, cometPaths } from "./settings.ts";
 
 const FILES = { genesis: "/g", nodeKey: "/n", validatorKey: "/v", validatorState: "/s" };
@@ -81,4 +82,10 @@ test.each(["proxy_app", "rpc.laddr", "tx_index.indexer", "p2p.laddr"])("the key 
 
 test.each([{ log_level: "none" }, { Log_Level: "p2p:info,*:none" }])("%o would hide why the engine ends", (others) => {
   expect(() => linesWith(others)).toThrow("CometBFT without its log cannot say why it ends");
+});
+
+test("the engine takes a whole batch of transactions, however short each has to be", () => {
+  const line = linesWith({}).find((each) => each.startsWith("rpc max_body_bytes = "));
+  // In base64, each with its call around it.
+  expect(Number(line?.split(" = ")[1])).toBeGreaterThan((BATCH_BYTES * 4) / 3 + BATCH_CALLS.child * 200);
 });

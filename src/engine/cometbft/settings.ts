@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { engineErrors } from "../errors.ts";
-import { BATCH_CALLS } from "./broadcasts.ts";
+import { BATCH_BYTES, BATCH_CALLS } from "./broadcasts.ts";
 
 type Value = string | number | boolean | readonly string[];
 /** Keys of CometBFT's `config.toml`, named `table.key`, or `key` above all tables. */
@@ -78,7 +78,7 @@ export function cometPaths(
   };
 }
 
-/** Bytes of a request besides its transaction. */
+/** Bytes of a request besides its transactions. */
 const RPC_ROOM = 64 * 1024;
 
 /** Keys of the node's own choice, which others may replace. */
@@ -115,7 +115,7 @@ function ownKeys({ p2p, mempool, ...settings }: CometSettings, paths: CometPaths
     priv_validator_laddr: settings.signerLaddr,
     node_key_file: paths.nodeKey,
     "rpc.laddr": `unix://${paths.rpcSocket}`,
-    "rpc.max_body_bytes": 2 * mempool.maxTxBytes + RPC_ROOM,
+    "rpc.max_body_bytes": 2 * Math.max(mempool.maxTxBytes, BATCH_BYTES) + RPC_ROOM,
     "rpc.max_request_batch_size": BATCH_CALLS.child,
     "p2p.laddr": p2p.laddr,
     "p2p.external_address": p2p.externalAddress,
