@@ -18,7 +18,7 @@ if (!Number.isSafeInteger(seed)) {
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
-    minutes: 14,
+    minutes: 11,
     words: ["--project", "simulation"],
     env: {
       SVC_TEST_NIGHTLY: 1,
@@ -69,7 +69,7 @@ const PARTS = {
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
   },
   /** Processor time of a send beside the first release: no more of it than the recorded run took. */
-  guard: { minutes: 6, bench: "guard" },
+  guard: { minutes: 9, bench: "guard" },
   /**
    * `npm test` with the supported versions of Node.js, without the simulations and attacks that ran before. The machine's own version
    * is left out unless it is named, because `npm test` has it.
