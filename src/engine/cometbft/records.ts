@@ -43,6 +43,9 @@ export interface Completion extends SignedHeader {
   readonly size: number | undefined;
 }
 
+/** Transactions of a block with their results and hashes. */
+type ExecutedTxs = Pick<CommittedBlock, "txResults" | "txHashes"> & Pick<CommittedBlock["block"], "txs">;
+
 const EMPTY = new Uint8Array(0);
 
 /**
@@ -56,6 +59,8 @@ export class Records implements BlockRecorder {
   readonly #oldBlocks: OldBlocks;
   /** Voters of the chain's first block, until it is written. */
   #first: readonly Validator[] | undefined;
+  /** The last executed block, until it is complete. */
+  #executed: (ExecutedTxs & { readonly height: bigint }) | undefined;
 
   constructor({ genesis, ...parts }: RecordsParts) {
     const { chainId, consensusParams } = genesis;
@@ -95,8 +100,10 @@ export class Records implements BlockRecorder {
       commit: record.commit,
       size: 0,
     };
+    const txHashes = txs.map(txHash);
+    this.#executed = { height, txs, txResults: result.txResults, txHashes };
     append(writes, txWrites(height, txs, result.txResults));
-    append(writes, index.writes(executed, txs.map(txHash)));
+    append(writes, index.writes(executed, txHashes));
     if (this.#first !== undefined) append(writes, this.#beginning(height, this.#first));
     if (block.isProposed && blocks.isBehind) writes.push(behindWrite(false));
     if (params !== undefined) writes.push(paramsWrite(height + 1n, params));
@@ -145,8 +152,7 @@ export class Records implements BlockRecorder {
     const { height } = header;
     if (!equalBytes(headerHash(header), executed.commit.blockId.hash))
       throw new Error(`the engine has another block ${height} than the one that was executed`);
-    const rows = blocks.txs(height);
-    const txs = rows.map(({ tx }) => tx);
+    const { txs, txResults, txHashes } = this.#executedTxs(height);
     const last = blocks.record(height - 1n);
     const lastCommit = before ?? last?.commit ?? NO_COMMIT;
     const block = { header, txs, lastCommit };
@@ -158,10 +164,22 @@ export class Records implements BlockRecorder {
       { table: EXECUTED_TABLE, key: uint64ToBytes(height), value: null },
     ]);
     const { txCount: _, ...facts } = record;
-    const committed = { ...facts, block, txResults: rows.map(({ result }) => result), txHashes: txs.map(txHash) };
+    const committed = { ...facts, block, txResults, txHashes };
     const base = blocks.base;
     blocks.committed(committed, base === 0n ? height : base);
     return committed;
+  }
+
+  /** Transactions of an executed block; after a restart, or of an earlier block, from the tables. */
+  #executedTxs(height: bigint): ExecutedTxs {
+    const executed = this.#executed;
+    if (executed?.height === height) {
+      this.#executed = undefined;
+      return executed;
+    }
+    const rows = this.#parts.blocks.txs(height);
+    const txs = rows.map(({ tx }) => tx);
+    return { txs, txResults: rows.map(({ result }) => result), txHashes: txs.map(txHash) };
   }
 
   #beginning(height: bigint, voters: readonly Validator[]): Write[] {

@@ -120,6 +120,25 @@ describe("a link between threads", () => {
     expect(told).toEqual(["answer", "block 4"]);
   });
 
+  it("sends answers that come at once in one message, before a block that follows them", async () => {
+    const { port1, port2 } = new MessageChannel();
+    const ends: ((value: readonly Uint8Array[]) => void)[] = [];
+    const waiting = () => new Promise<readonly Uint8Array[]>((resolve) => ends.push(resolve));
+    const server = new LinkServer(port1, { ...silent, waiting });
+    const calls = new BlockThreadCalls(port2, () => {});
+    closing.push(() => server.close());
+    const messages: unknown[] = [];
+    port2.on("message", (message) => messages.push(message));
+    const all = Promise.all([calls.waiting(1), calls.waiting(2), calls.waiting(3)]);
+    while (ends.length < 3) await nextTurn();
+    for (const end of ends) end([]);
+    await Promise.resolve().then(() => {});
+    server.tell(9n);
+    await all;
+    while (messages.length < 2) await nextTurn();
+    expect(messages).toEqual([{ answers: [1, 2, 3].map((id) => ({ id, value: [] })) }, { height: 9n }]);
+  });
+
   it("gives what else waits in the block thread its turn between calls", async () => {
     const order: string[] = [];
     const { calls } = linked({

@@ -53,6 +53,8 @@ export class LinkServer {
   readonly #port: MessagePort;
   readonly #calls: Readonly<Record<CallName, AnyCall>>;
   readonly #waiting: CallMessage[] = [];
+  /** Answers of this turn of the event loop to calls of earlier ones. */
+  #later: AnswerMessage[] = [];
   #isAnswering = false;
   #isClosed = false;
 
@@ -72,6 +74,7 @@ export class LinkServer {
 
   /** Informs the other end of a block. */
   tell(height: bigint): void {
+    this.#sendLater();
     this.#send({ height });
   }
 
@@ -109,13 +112,26 @@ export class LinkServer {
       const value = this.#calls[name](...args);
       if (!(value instanceof Promise)) return { id, value };
       value.then(
-        (later) => this.#send({ answers: [{ id, value: later }] }),
-        (error) => this.#send({ answers: [{ id, error: errorShape(error) }] }),
+        (later) => this.#answerLater({ id, value: later }),
+        (error) => this.#answerLater({ id, error: errorShape(error) }),
       );
       return undefined;
     } catch (error) {
       return { id, error: errorShape(error) };
     }
+  }
+
+  /** An engine answers many calls at once; they share a message. */
+  #answerLater(answer: AnswerMessage): void {
+    if (this.#later.length === 0) setImmediate(() => this.#sendLater());
+    this.#later.push(answer);
+  }
+
+  #sendLater(): void {
+    if (this.#later.length === 0) return;
+    const answers = this.#later;
+    this.#later = [];
+    this.#send({ answers });
   }
 
   #send(message: LinkMessage): void {
