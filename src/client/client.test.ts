@@ -67,6 +67,7 @@ describe("node addresses", () => {
     ["http://user:pw@host/a@b", '"http://...@host/a@b": invalid'],
     ["user:pw@host", '"...@host": invalid'],
     ["no user/at@all", '"no user/...@all": invalid'],
+    ["@no host", '"...@no host": invalid'],
     // A text without an @ is refused in linear time.
     ["x".repeat(5_000_000), `"${"x".repeat(200)}"`],
   ])("never show a password: %.30s", (text, shown) => {

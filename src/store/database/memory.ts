@@ -57,8 +57,6 @@ class MemoryDatabase implements Database {
 
   close(): void {
     this.#closed = true;
-    this.#tables.clear();
-    this.#snapshots.clear();
   }
 }
 
