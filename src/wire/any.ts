@@ -2,8 +2,8 @@ import { create, type DescMessage, type MessageInitShape, type MessageShape } fr
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { sdkErrors } from "../util/index.ts";
 import { decodeMessage, encodeMessage } from "./codec/index.ts";
-import type { Namespace } from "./namespace.ts";
-import { findTypeUrl, resolveTypeUrl, typeUrlOf } from "./registry.ts";
+import { type Namespace, typeUrlOf } from "./namespace.ts";
+import { findTypeUrl, resolveTypeUrl } from "./registry.ts";
 
 /** A message as bytes with the URL of its type. */
 export type { Any };

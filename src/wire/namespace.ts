@@ -1,3 +1,5 @@
+import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
+
 /**
  * The two spellings of a name. Ours is `sdk.*`; wallets, explorers and libraries of the ecosystem have `cosmos.*` built
  * in. Both are accepted in every input, received bytes are never rewritten, and an answer uses the spelling of its
@@ -27,4 +29,14 @@ function rewrite(name: string, from: string, to: string): string {
   const separator = name[end];
   if ((separator !== "." && separator !== "/") || !name.startsWith(from, start)) return name;
   return name.slice(0, start) + to + name.slice(end);
+}
+
+/** `/sdk.bank.v1beta1.MsgSend`, or the alias spelling. */
+export function typeUrlOf(schema: DescMessage, namespace: Namespace = "sdk"): string {
+  return `/${toNamespace(schema.typeName, namespace)}`;
+}
+
+/** `/sdk.bank.v1beta1.Query/Balance`, or the alias spelling. */
+export function methodPath(method: DescMethod, namespace: Namespace = "sdk"): string {
+  return `/${toNamespace(method.parent.typeName, namespace)}/${method.name}`;
 }

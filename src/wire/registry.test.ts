@@ -5,19 +5,10 @@ import { makeAny, packAny, unpackAny, unpackAs } from "./any.ts";
 import { MsgSendSchema } from "./gen/sdk/bank/v1beta1/tx_pb.js";
 import { CoinSchema } from "./gen/sdk/base/v1beta1/coin_pb.js";
 import { MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js";
-import { namespaceOf, toNamespace } from "./namespace.ts";
+import { methodPath, namespaceOf, toNamespace, typeUrlOf } from "./namespace.ts";
 import { aminoName, messageAction, signerPath } from "./options.ts";
 import { PROTO_FILES } from "./proto-files.ts";
-import {
-  allMsgs,
-  findMessage,
-  findMethod,
-  findService,
-  findTypeUrl,
-  methodPath,
-  resolveTypeUrl,
-  typeUrlOf,
-} from "./registry.ts";
+import { allMsgs, findMessage, findMethod, findService, findTypeUrl, resolveTypeUrl } from "./registry.ts";
 
 const SEND = { fromAddress: "a", toAddress: "b", amount: [] };
 

@@ -1,7 +1,7 @@
 import type { DescEnum, DescExtension, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { sdkErrors } from "../util/index.ts";
-import { type Namespace, toNamespace } from "./namespace.ts";
+import { toNamespace } from "./namespace.ts";
 import { PROTO_FILES, type ProtoFile } from "./proto-files.ts";
 
 const messages = new Map<string, DescMessage>();
@@ -69,11 +69,6 @@ export function unresolved(typeUrl: string): string {
   return `unable to resolve type URL ${JSON.stringify(typeUrl.slice(0, 128)).slice(1, -1)}`;
 }
 
-/** `/sdk.bank.v1beta1.MsgSend`, or the alias spelling. */
-export function typeUrlOf(schema: DescMessage, namespace: Namespace = "sdk"): string {
-  return `/${toNamespace(schema.typeName, namespace)}`;
-}
-
 /** The message of a full name without slash, in either spelling. */
 export function findMessage(typeName: string): DescMessage | undefined {
   return find(messages, typeName);
@@ -90,11 +85,6 @@ export function findEnum(typeName: string): DescEnum | undefined {
 /** The rpc of a path such as `/sdk.bank.v1beta1.Query/Balance`, in either spelling. */
 export function findMethod(path: string): DescMethod | undefined {
   return path.startsWith("/") ? find(methods, path.slice(1)) : undefined;
-}
-
-/** `/sdk.bank.v1beta1.Query/Balance`, or the alias spelling. */
-export function methodPath(method: DescMethod, namespace: Namespace = "sdk"): string {
-  return `/${toNamespace(method.parent.typeName, namespace)}/${method.name}`;
 }
 
 /** Every message, each once. */

@@ -21,8 +21,9 @@ import {
   type SinglePublicKey,
   secp256k1PublicKey,
 } from "../keys/index.ts";
+import { typeUrlOf } from "../namespace.ts";
 import { aminoFieldName, aminoName, aminoOneofName, olderAminoName } from "../options.ts";
-import { allMessages, typeUrlOf } from "../registry.ts";
+import { allMessages } from "../registry.ts";
 import { type AminoNames, ED25519_NAME, MULTISIG_NAME, SECP256K1_NAME } from "../tx/amino.ts";
 import { encodeStdParts, STD_TX_NAME, type StdParts } from "./binary.ts";
 import { readStdTx } from "./read.ts";
