@@ -14,6 +14,8 @@ export interface FollowOptions {
   readonly pollMs?: number;
   /** Receives the error before each new attempt. */
   readonly onProblem?: (error: Error) => void;
+  /** Times in a row that the node must say that it lacks a block, or serves another chain, until iterating ends; 1 by default. */
+  readonly tries?: number;
 }
 
 const DEFAULT_POLL_MS = 1000;
@@ -27,7 +29,8 @@ const PRUNED = /lowest height is (\d+)/;
 /**
  * All blocks from a height on, in order and without gaps, with everything that happened in them; waits for new blocks.
  * Lost connections are re-established silently (`onProblem` is called). Ends when the signal is aborted. Rejects with
- * `clientErrors.pruned` when the node no longer has a block and `clientErrors.wrongChain` when it serves another chain.
+ * `clientErrors.pruned` when the node no longer has a block and `clientErrors.wrongChain` when it serves another chain,
+ * as often in a row as `tries` says.
  */
 export async function* followBlocks(chain: ChainClient, options: FollowOptions = {}): AsyncGenerator<Block, void> {
   const { signal, pollMs = DEFAULT_POLL_MS } = options;
@@ -40,7 +43,7 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
     let next = options.from ?? (await retry.until(async () => (await chain.node.status()).latestHeight + 1n));
     while (signal?.aborted !== true && chainId !== undefined && next !== undefined) {
       const height = next;
-      const block = await retry.until(() => fetchBlock(chain, height));
+      const block = await retry.until(() => fetchBlock(chain, chainId, height));
       if (block === undefined) {
         empty += 1;
         if (empty % LOOK_EVERY === 0)
@@ -48,9 +51,6 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
         await wake.sleep(pollMs, signal);
       } else {
         empty = 0;
-        if (block.chainId !== chainId) {
-          throw clientErrors.wrongChain(`the node serves ${block.chainId}, not ${chainId}`);
-        }
         yield block;
         next += 1n;
       }
@@ -73,9 +73,11 @@ async function checkNode(
 }
 
 /** A block, or undefined while the chain has not reached it. */
-async function fetchBlock(chain: ChainClient, height: bigint): Promise<Block | undefined> {
+async function fetchBlock(chain: ChainClient, chainId: string, height: bigint): Promise<Block | undefined> {
   try {
-    return await chain.node.block(height);
+    const block = await chain.node.block(height);
+    if (block.chainId !== chainId) throw clientErrors.wrongChain(`the node serves ${block.chainId}, not ${chainId}`);
+    return block;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const lowest = PRUNED.exec(error.data)?.[1];
@@ -85,7 +87,7 @@ async function fetchBlock(chain: ChainClient, height: bigint): Promise<Block | u
   }
 }
 
-/** Repeats a call until the node answers. */
+/** Repeats a call until the node answers, or has refused for good as often as the options say. */
 class Retry {
   readonly #wake: Wake;
   readonly #options: FollowOptions;
@@ -97,12 +99,15 @@ class Retry {
 
   /** The answer, or undefined if it has to stop. */
   async until<T>(call: () => Promise<T>): Promise<T | undefined> {
-    const { signal, pollMs = DEFAULT_POLL_MS, onProblem } = this.#options;
+    const { signal, pollMs = DEFAULT_POLL_MS, onProblem, tries = 1 } = this.#options;
+    let refusals = 0;
     for (let pause = pollMs; signal?.aborted !== true; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       try {
         return await call();
       } catch (error) {
-        if (!(error instanceof Error) || isFinal(error)) throw error;
+        if (!(error instanceof Error)) throw error;
+        refusals = isRefusal(error) ? refusals + 1 : 0;
+        if (refusals >= tries) throw error;
         onProblem?.(error);
       }
       await this.#wake.sleep(pause, signal);
@@ -111,7 +116,7 @@ class Retry {
   }
 }
 
-function isFinal(error: Error): boolean {
+function isRefusal(error: Error): boolean {
   return isOneOf([clientErrors.pruned, clientErrors.wrongChain], error);
 }
 

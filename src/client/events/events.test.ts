@@ -219,6 +219,33 @@ describe("following blocks", () => {
     await expect(followBlocks(other, { from: 6n }).next()).rejects.toThrow(/serves test-1, not other-1: wrong chain/);
     other.close();
   });
+
+  it.each([
+    ["lacks the block", { lowest: 5 }, /block no longer kept/],
+    ["serves another chain", { chainId: "other-1" }, /wrong chain/],
+  ])(
+    "asks a node again that says now and then that it %s, and believes it when it repeats that",
+    async (_, lie, words) => {
+      let lies = 0;
+      const honest = { ...node.methods };
+      serveBlocks(node, () => 9);
+      Object.assign(honest, node.methods);
+      serveBlocks(node, () => 9, lie);
+      const { block: lying } = node.methods;
+      Object.assign(node.methods, honest, {
+        block: (params: object) => (lies-- > 0 ? lying?.({ ...params }) : honest.block?.({ ...params })),
+      });
+      const onProblem = (error: Error) => problems.push(error.message);
+      const stream = followBlocks(chain, { from: 2n, pollMs: 1, tries: 3, onProblem });
+      for (const height of [2n, 3n]) {
+        lies = 2;
+        expect((await stream.next()).value?.height).toBe(height);
+      }
+      expect(problems.filter((problem) => words.test(problem))).toHaveLength(4);
+      lies = 3;
+      await expect(stream.next()).rejects.toThrow(words);
+    },
+  );
 });
 
 describe("watching events", () => {

@@ -22,10 +22,13 @@ export interface FollowOptions {
   readonly steps: readonly BlockStep[];
 }
 
+/** Times in a row that the node must refuse a block: one answer, of one of the nodes behind an address, proves nothing. */
+const TRIES = 10;
+
 /** Takes each block through the steps until the signal is aborted; rejects if blocks can no longer be followed. */
 export async function passBlocks({ client, from, signal, log, steps }: FollowOptions): Promise<void> {
   const onProblem = (error: Error) => log.warn("node does not answer", { err: error.message });
-  for await (const block of followBlocks(client, { from, signal, onProblem })) {
+  for await (const block of followBlocks(client, { from, signal, onProblem, tries: TRIES })) {
     const events = block.txs.flatMap((tx) => (tx.code === 0 ? tx.events : []));
     const seen = { ...block, market: marketEvents([...events, ...block.events]) };
     for (const step of steps) step(seen);

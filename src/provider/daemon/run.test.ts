@@ -136,8 +136,40 @@ test.each([
   expect(await answer).toBe(open);
 });
 
+/** Each new block ends a pause before the next attempt. */
+async function nodeWithQuickBlocks(): Promise<TestNode> {
+  const node = await testNode({ blockIntervalMs: 100 });
+  onTestFinished(() => node.stop());
+  return node;
+}
+
+test.each([
+  ["lacks a block", clientErrors.pruned("the node's first block is 100, not 7")],
+  ["serves another chain", clientErrors.wrongChain("the node serves other-1, not test-1")],
+])("a node that says once, and untruly, that it %s does not end the provider", async (_, lie) => {
+  const lies = [lie];
+  const read: bigint[] = [];
+  const heard: string[] = [];
+  const provider = await run(await nodeWithQuickBlocks(), {
+    heard,
+    change: (client) => {
+      const block = client.node.block.bind(client.node);
+      client.node.block = async (height) => {
+        const next = lies.pop();
+        if (next !== undefined) throw next;
+        const found = await block(height);
+        read.push(found.height);
+        return found;
+      };
+    },
+  });
+  onTestFinished(() => provider.stop());
+  await expect.poll(() => read.length).toBeGreaterThan(2);
+  expect(heard).toContain(`node does not answer | ${lie.message}`);
+});
+
 test("a provider that cannot follow the blocks reports that it ends", async () => {
-  const provider = await run(await startedNode(), {
+  const provider = await run(await nodeWithQuickBlocks(), {
     change: (client) => {
       client.node.block = async () => {
         throw clientErrors.pruned("the node's first block is 100, not 7");
