@@ -18,7 +18,7 @@ import { Query as Deployment } from "../../wire/gen/svc/deployment/v1beta1/query
 import { Query as Escrow } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { Query as Market } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as Provider } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { decodeAddress, encodeAddress, publicKeyToAny, toJson, unpackAs } from "../../wire/index.ts";
+import { decodeAddress, encodeAddress, type ProofOp, publicKeyToAny, toJson, unpackAs } from "../../wire/index.ts";
 import type { AbciQueryOptions } from "../chain/node.ts";
 import { queryClient } from "../chain/query.ts";
 import { isUnproven, provenNode, type VerifyOptions } from "./queries.ts";
@@ -30,7 +30,16 @@ const { chain } = simulateMarket(SEED, 60, { retentionBlocks: 100n });
 const { app } = chain;
 stake();
 publish();
+const NO_PART: ProofOp = { type: "", key: new Uint8Array(), data: new Uint8Array() };
 const { header: form } = new LightChain().add({ members: [member(1)] });
+
+type Parts = readonly [ProofOp, ProofOp];
+
+/** The proof of a key in its store, and of the store in the application; not there in an answer without proof. */
+function partsOf(answer: { readonly proofOps: readonly ProofOp[] } | undefined): Parts {
+  const [inStore = NO_PART, inApp = NO_PART] = answer?.proofOps ?? [];
+  return [inStore, inApp];
+}
 
 /** Makes a validator, with the first account's stake. */
 function stake(): void {
@@ -285,6 +294,27 @@ describe(`proven answers after a market run of seed ${SEED}`, () => {
         await expect(ask, store).rejects.toMatchObject({ codespace: "wire", code: 2 });
       }
     }
+  });
+
+  it.each([
+    ["as it is", (other: Parts) => other],
+    [
+      "with the name of the right one",
+      ([inStore, inApp]: Parts, [, { key }]: Parts): Parts => [inStore, { ...inApp, key }],
+    ],
+    ["with the root of the right one", ([inStore]: Parts, [, inApp]: Parts): Parts => [inStore, inApp]],
+  ])("are refused with the proof of another store, %s", async (_, forge) => {
+    const [address = ""] = addresses;
+    const node = nodeOf();
+    const { abciQueries: honest } = node;
+    node.abciQueries = async (queries) => {
+      const others = queries.map((each) => ({ ...each, path: each.path.replace("/bank/", "/staking/") }));
+      const [right, wrong] = [await honest(queries), await honest(others)];
+      return wrong.map((each, i) => ({ ...each, proofOps: forge(partsOf(each), partsOf(right[i])) }));
+    };
+    const { proven } = clients({}, node);
+    const ask = proven.call(Bank.method.balance, { address, denom: "utoken" });
+    await expect(ask).rejects.toMatchObject({ codespace: "wire", code: 2 });
   });
 
   it("are never false where the node lies in one field of one answer in a hundred", async () => {
