@@ -6,9 +6,9 @@ import {
   validatorsJson,
   verifyBlock,
 } from "../../src/light/index.ts";
-import { SvcError } from "../../src/util/index.ts";
-import { formatTimestamp, fromNanos } from "../../src/wire/index.ts";
-import { inOrder, LightChain, type Member, member, SECOND, type Votes } from "../support/light/chain.ts";
+import { SvcError, toHex } from "../../src/util/index.ts";
+import { formatTimestamp, fromNanos, merkleRoot } from "../../src/wire/index.ts";
+import { bytesOf, inOrder, LightChain, type Member, member, SECOND, type Votes } from "../support/light/chain.ts";
 import { mutated, pick } from "../support/light/mutations.ts";
 import { Rng } from "../support/rng.ts";
 import { sized } from "../support/runs.ts";
@@ -64,7 +64,7 @@ function line({ trusted, block, options }: Question): string {
   return JSON.stringify({ trusted: form(trusted), block: form(block), ...times });
 }
 
-/** Sets change a little or wholly, powers too; some validators are absent, or vote for no block. */
+/** Sets change a little or wholly, powers too; some validators are absent, or vote for no block; some blocks have evidence. */
 function randomChain(rng: Rng): LightChain {
   const chain = new LightChain();
   let set = randomSet(rng, []);
@@ -72,7 +72,8 @@ function randomChain(rng: Rng): LightChain {
   for (let i = 0; i < LENGTH; i += 1) {
     const next = rng.below(2) === 0 ? set : randomSet(rng, rng.below(3) === 0 ? [] : set);
     const votes: Votes = () => (rng.next() < absent ? pick(rng, [1, 3]) : 2);
-    chain.add({ members: set, next, votes, round: rng.below(3) });
+    const evidence = Array.from({ length: pick(rng, [0, 0, 1, 3]) }, (_, at) => bytesOf(`evidence ${i} ${at}`));
+    chain.add({ members: set, next, votes, round: rng.below(3), evidence });
     set = next;
   }
   return chain;
@@ -102,6 +103,7 @@ describe.skipIf(!(built instanceof Peer))(`the reference light client, seed ${SE
     if (!(built instanceof Peer)) throw new Error(missing);
     const rng = new Rng(SEED);
     const counts = new Map<string, number>();
+    const without = toHex(merkleRoot([]));
     for (let done = 0; done < CHAINS; done += BATCH) {
       const questions = Array.from({ length: BATCH }, () => question(rng));
       const answers = (await built.ok([], { input: `${questions.map(line).join("\n")}\n` })).trim().split("\n");
@@ -110,10 +112,21 @@ describe.skipIf(!(built instanceof Peer))(`the reference light client, seed ${SE
         if (each.block.commit.signatures.length < 2) continue;
         const verdict = ours(each);
         expect(verdict, `chain ${done + i} of seed ${SEED}: ${line(each)}`).toBe(answers[i]);
-        counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+        const kinds = [
+          verdict,
+          ...(toHex(each.block.header.evidenceHash) === without ? [] : [`${verdict}, with evidence`]),
+        ];
+        for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
       }
     }
-    for (const verdict of ["good", "expired", "not enough trust", "refused"]) {
+    for (const verdict of [
+      "good",
+      "expired",
+      "not enough trust",
+      "refused",
+      "good, with evidence",
+      "refused, with evidence",
+    ]) {
       expect(counts.get(verdict) ?? 0, verdict).toBeGreaterThan(CHAINS / 50);
     }
   });

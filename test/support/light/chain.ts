@@ -63,6 +63,8 @@ export interface BlockPlan {
   readonly next?: readonly Member[];
   readonly votes?: Votes;
   readonly round?: number;
+  /** Bytes of each piece of evidence in the block. */
+  readonly evidence?: readonly Uint8Array[];
   readonly change?: (header: LightHeader) => LightHeader;
 }
 
@@ -79,7 +81,8 @@ export class LightChain {
     return copy;
   }
 
-  add({ members, next = members, votes = () => 2, round = 0, change = (header) => header }: BlockPlan): LightBlock {
+  add(plan: BlockPlan): LightBlock {
+    const { members, next = members, votes = () => 2, round = 0, evidence = [], change = (header) => header } = plan;
     const before = this.blocks.at(-1);
     const height = BigInt(this.blocks.length + 1);
     const header = change({
@@ -95,7 +98,7 @@ export class LightChain {
       consensusHash: bytesOf("params"),
       appHash: bytesOf(`app ${height}`),
       lastResultsHash: bytesOf("results"),
-      evidenceHash: new Uint8Array(merkleRoot([])),
+      evidenceHash: new Uint8Array(merkleRoot(evidence)),
       proposerAddress: members[0]?.address ?? new Uint8Array(20),
     });
     const block = { header, commit: commitOf(header, members, { votes, round }), validators: publicParts(members) };

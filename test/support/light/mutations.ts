@@ -1,6 +1,6 @@
 import { hashOf, type LightBlock, type LightHeader } from "../../../src/light/index.ts";
 import type { Commit, CommitSig } from "../../../src/wire/index.ts";
-import { validatorsHash } from "../../../src/wire/index.ts";
+import { merkleRoot, validatorsHash } from "../../../src/wire/index.ts";
 import type { Rng } from "../rng.ts";
 import { bytesOf, commitOf, type Member, member, publicParts, SECOND } from "./chain.ts";
 
@@ -71,6 +71,7 @@ const CHANGES: readonly Change[] = [
   (block) => block,
   (block, _, members) => resigned(block, members.toReversed()),
   inHeader((_, rng) => ({ [pick(rng, HASHES)]: pick(rng, [bytesOf("x"), new Uint8Array(), new Uint8Array(31)]) })),
+  inHeader((_, rng) => ({ evidenceHash: new Uint8Array(merkleRoot(pick(rng, [[], [bytesOf("another")]]))) })),
   inHeader(({ height }, rng) => ({ height: height + pick(rng, [-2n, -1n, 1n, 2n]) })),
   inHeader(({ time }, rng) => ({ time: time + pick(rng, [-5n, -1n, 1n, 5n, 1000n]) * SECOND })),
   inHeader(() => ({ chainId: "light-2" })),
