@@ -116,7 +116,7 @@ describe.skipIf(!(comet instanceof Peer && simd instanceof Peer))("clients of bo
     expect(await differences(all)).toEqual([]);
   });
 
-  test("CosmJS of today and of release 0.32 reads, searches and subscribes alike", async () => {
+  test("CosmJS of today and of releases 0.32 and 0.34 reads, searches and subscribes alike", async () => {
     const all = async ({ url, tx, height }: Served): Promise<Answers> => {
       const client = await connectComet(url);
       const at = Number(height);
@@ -132,7 +132,8 @@ describe.skipIf(!(comet instanceof Peer && simd instanceof Peer))("clients of bo
       client.disconnect();
       for (const [name, connect] of [
         ["today", StargateClient.connect],
-        ["0.32", (await olderClient()).connect],
+        ["0.32", (await olderClient("cosmjs-stargate-032")).connect],
+        ["0.34", (await olderClient("cosmjs-stargate-034")).connect],
       ] as const) {
         const stargate = await connect(url);
         answers[`state ${name}`] = [
@@ -202,8 +203,7 @@ async function nextHeader(url: string): Promise<unknown> {
   return header;
 }
 
-/** The client of release 0.32, installed under its own name; for its used parts, today's types apply. */
-async function olderClient(): Promise<Pick<typeof StargateClient, "connect">> {
-  const name: string = "cosmjs-stargate-032";
+/** The client of an earlier release, installed under its own name; for its used parts, today's types apply. */
+async function olderClient(name: string): Promise<Pick<typeof StargateClient, "connect">> {
   return (await import(name)).StargateClient;
 }
