@@ -83,6 +83,7 @@ const SLOW = [
   "src/provider/certificates/certificates.test.ts",
   "src/provider/daemon/{burst,chaos,hostile-orders,hostnames,monitoring,run}.test.ts",
   "src/provider/gateway/{late,routes}.test.ts",
+  "src/provider/gateway/listening/browsers.test.ts",
   "src/provider/gateway/migrate-routes.test.ts",
   "src/provider/gateway/access/guessing.test.ts",
   "src/provider/ingress/{http-options,whole}.test.ts",

@@ -19,6 +19,7 @@ export {
 export { askProvider, type ControlOrder, type ControlState, isDraining, setDraining } from "./control/index.ts";
 export type { IngressConfig, ProviderConfig, TlsConfig } from "./daemon/index.ts";
 export {
+  browserGateway,
   type GatewayIdentity,
   ingressTls,
   knownChain,
@@ -28,7 +29,7 @@ export {
   runProvider,
 } from "./daemon/index.ts";
 export { normalHost } from "./hostnames/index.ts";
-export { Certificates } from "./ingress/index.ts";
+export { Certificates, gatewayHost, tlsOrigin } from "./ingress/index.ts";
 export { endPlane, hasPlane, PLANE_WORD, PlaneLink, type PlaneProgram, type PlaneSettings } from "./plane/index.ts";
 export * from "./pricing/index.ts";
 export { tryHost } from "./probe/index.ts";

@@ -1,15 +1,20 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeToken, marketReader, type TokenPurpose, webGateway } from "../../src/client/index.ts";
 import { AUTHORITY } from "../../src/provider/certificates/index.ts";
+import type { LeaseKey } from "../../src/wire/index.ts";
 import { describeWithCertificates, openPage, startBrowser } from "../support/chromium.ts";
 import { TestLocalnet } from "../support/containers.ts";
 import { freePorts, webFile } from "../support/index.ts";
 
-/** A stock browser at a tenant's host name that trusts the authority of a localnet. */
+/** A stock browser that trusts the authority of a localnet, at a tenant's host name and at the provider's gateway. */
 
 const HOST = "shop.example.org";
 const PAGE = "in a browser";
@@ -18,6 +23,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
   let localnet: TestLocalnet;
   let folder: string;
   let tlsPort = 0;
+  let lease: LeaseKey;
 
   beforeAll(async () => {
     localnet = await TestLocalnet.start();
@@ -27,6 +33,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     tlsPort = tls;
     const provider = await localnet.provider({
       name: "browser",
+      attributes: { "web-gateway": `https://gateway.localhost:${tls}` },
       flags: [
         ...["--ingress-tls-listen-address", `127.0.0.1:${tls}`, "--ingress-tls-authority", folder],
         ...["--deployment-hostname-proof", "first-come"],
@@ -35,7 +42,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     const file = webFile({ page: PAGE }).replace("as: 80\n", `as: 80\n        accept: [${HOST}]\n`);
     const ordered = await tenant.order(file);
     await tenant.awaitBids(ordered.id);
-    const lease = await tenant.lease(ordered.order, provider.address);
+    lease = await tenant.lease(ordered.order, provider.address);
     await (await tenant.gateway(provider.address)).sendManifest(ordered.id.dseq, ordered.sdl.manifest);
     await tenant.awaitReady(lease);
   });
@@ -64,6 +71,46 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     // This process's type of performance entries lacks navigation.
     const protocol = await page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol");
     expect(protocol).toBe("h2");
+  });
+
+  /** A page of another origin. */
+  async function foreignPage(): Promise<Page> {
+    const server = createServer((_, response) => response.setHeader("content-type", "text/html").end("<p>console"));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    localnet.fixture.defer(() => server.close());
+    const page = await (await browser([join(folder, AUTHORITY.certificate)])).newPage();
+    await openPage(page, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    return page;
+  }
+
+  function token(scope: TokenPurpose["scope"]): Promise<string> {
+    const { key } = localnet.tenant;
+    const signer = { kind: "token" as const, account: key.address, sign: (bytes: Uint8Array) => key.sign(bytes) };
+    return makeToken(signer, { ...lease, scope }, Date.now());
+  }
+
+  it("follows logs from a page whose first request is the websocket", async () => {
+    const { client } = localnet.tenant;
+    const record = await marketReader(client.query).provider(lease.provider);
+    const origin = record === undefined ? undefined : webGateway(record);
+    expect(origin).toBe(`https://gateway.localhost:${tlsPort}`);
+    const path = `/lease/${lease.dseq}/${lease.gseq}/${lease.oseq}`;
+    const page = await foreignPage();
+    const heard = await page.evaluate(
+      ({ url, token }) =>
+        new Promise((resolve) => {
+          const socket = new WebSocket(url, ["svc.gateway.v1", `svc.bearer.${token}`]);
+          socket.onopen = () => resolve("open");
+          socket.onclose = ({ code }) => resolve(code);
+        }),
+      { url: `${origin?.replace("https", "wss")}${path}/logs?follow=true`, token: await token("logs") },
+    );
+    expect(heard).toBe("open");
+    const status = await page.evaluate(
+      async ({ url, token }) => (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status,
+      { url: `${origin}${path}/status`, token: await token("status") },
+    );
+    expect(status).toBe(200);
   });
 
   it("refuses it without the authority among those it trusts", async () => {

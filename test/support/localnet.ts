@@ -46,7 +46,9 @@ export class TestLocalnet {
     }
   }
 
-  provider(request: Pick<ProviderRequest, "name" | "cpuScale" | "flags" | "env" | "main">): Promise<TestProvider> {
+  provider(
+    request: Pick<ProviderRequest, "name" | "attributes" | "cpuScale" | "flags" | "env" | "main">,
+  ): Promise<TestProvider> {
     return startProvider(this.fixture, { ...request, node: this.node, engine: this.engine, faucet: this.faucet });
   }
 

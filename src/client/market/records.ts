@@ -133,6 +133,16 @@ export function readProvider({ owner, hostUri, attributes }: Provider): Provider
   return { address: owner, hostUri, attributes };
 }
 
+/** Attribute of a provider under which pages in browsers reach its gateway: `https://host`, perhaps with a port. */
+export const WEB_GATEWAY = "web-gateway";
+
+/** The address of that attribute; undefined if the provider has none, or it is no such address. */
+export function webGateway({ attributes }: Pick<ProviderRecord, "attributes">): string | undefined {
+  const text = attributes.find(({ key }) => key === WEB_GATEWAY)?.value ?? "";
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === "https:" && url.href === `${url.origin}/` ? url.origin : undefined;
+}
+
 export function readCertificate({ state, cert }: Certificate): CertificateRecord {
   return { state: state === Certificate_State.valid ? "valid" : "revoked", pem: cert };
 }

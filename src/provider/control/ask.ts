@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import * as v from "valibot";
+import { socketPath } from "../socket-path.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlState, controlState } from "./protocol.ts";
-import { socketPath } from "./socket.ts";
 
 /** No provider runs in the folder. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);

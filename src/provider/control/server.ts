@@ -5,8 +5,8 @@ import { errorText, formatDecShort, type Logger } from "../../util/index.ts";
 import { closeServer } from "../../util/servers/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
 import type { OrderEntry } from "../orders/index.ts";
+import { socketPath } from "../socket-path.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlOrder, type ControlState } from "./protocol.ts";
-import { socketPath } from "./socket.ts";
 
 /** The running provider's state for the operator's commands. */
 export interface ControlView extends Pick<ControlState, "provider" | "started_at" | "draining" | "leases" | "probe"> {

@@ -1,6 +1,14 @@
 import type { Logger } from "../../util/index.ts";
 import { type CertificateKeeper, certificateFolders, certifiedRouter, openKeeper } from "../certificates/index.ts";
-import { clusterRouter, Ingress, type IngressTls, ingressRouter, type LeaseRouter } from "../ingress/index.ts";
+import {
+  type BrowserGateway,
+  clusterRouter,
+  gatewayHost,
+  Ingress,
+  type IngressTls,
+  ingressRouter,
+  type LeaseRouter,
+} from "../ingress/index.ts";
 import type { ProviderConfig } from "./config.ts";
 
 type IngressConfig = Pick<ProviderConfig, "driver" | "ingress" | "plane" | "stateDir">;
@@ -17,6 +25,7 @@ export function openIngress({ config, log }: IngressRequest): Ingress | undefine
   const { host, port, clients } = config.ingress;
   const backends = routing.backends.bind(routing);
   const tls = ingressTls(config);
+  const gateway = browserGateway(config);
   return new Ingress({
     backends,
     host,
@@ -24,7 +33,19 @@ export function openIngress({ config, log }: IngressRequest): Ingress | undefine
     clients,
     log: log.child({ module: "ingress" }),
     ...(tls === undefined ? {} : { tls }),
+    ...(gateway === undefined ? {} : { gateway }),
   });
+}
+
+/** Where browsers reach the gateway: through an ingress of the provider's own that has TLS. */
+export function browserGateway({
+  driver,
+  ingress,
+  stateDir,
+}: Pick<IngressConfig, "ingress" | "stateDir"> & Partial<Pick<IngressConfig, "driver">>): BrowserGateway | undefined {
+  const { domain, tls, routesFile } = ingress;
+  if (tls === undefined || routesFile !== undefined || driver?.routing.ingress === "cluster") return undefined;
+  return { host: gatewayHost(domain), folder: stateDir };
 }
 
 /** The ingress's settings of TLS. */
@@ -37,6 +58,9 @@ export function ingressTls({
   return { host: tls.host, port: tls.port, folders: certificateFolders(stateDir, tls), redirect: tls.redirect };
 }
 
+/** Stands for the provider among the accounts whose orders of certificates are counted. */
+const OURSELVES = "";
+
 /** Who sees to the certificates of host names; undefined if others do. Rejects if that cannot be. */
 export async function keeperOf(
   { config, log }: IngressRequest,
@@ -45,7 +69,11 @@ export async function keeperOf(
   const { driver, ingress, stateDir, plane } = config;
   const challenges = plane?.challenges ?? own?.challenges;
   if (driver.routing.ingress === "cluster" || challenges === undefined || ingress.tls === undefined) return undefined;
-  return openKeeper({ stateDir, sources: ingress.tls, challenges, log: log.child({ module: "certificates" }) });
+  const module = log.child({ module: "certificates" });
+  const keeper = await openKeeper({ stateDir, sources: ingress.tls, challenges, log: module });
+  const host = browserGateway({ driver, ingress, stateDir })?.host;
+  if (host !== undefined) await keeper?.want({ lease: host, owner: OURSELVES }, [host]);
+  return keeper;
 }
 
 export interface RouterParts {

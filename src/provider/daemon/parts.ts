@@ -18,7 +18,7 @@ import { Probe } from "../probe/index.ts";
 import { Bidding } from "./bidding.ts";
 import { DiskGuard } from "./disk.ts";
 import { gatewaySources } from "./gateway-sources.ts";
-import { ingressPlace, keeperOf, leaseRouter, openIngress, plainRouter } from "./ingress.ts";
+import { browserGateway, ingressPlace, keeperOf, leaseRouter, openIngress, plainRouter } from "./ingress.ts";
 import { BidMoney } from "./money.ts";
 import type { DaemonMoment } from "./monitoring.ts";
 import { whyNotReady } from "./monitoring.ts";
@@ -258,8 +258,10 @@ export function makeControl(
 
 export function makeGateway(request: ProviderRequest, { inventory, orders, outbox, leases, chain, metrics }: Parts) {
   const { client, config, identity, version, log, signer } = request;
+  const browsers = browserGateway(config)?.folder;
   return new Gateway({
     ...config.gateway,
+    ...(browsers === undefined ? {} : { browsers }),
     ...identity,
     provider: signer.address,
     version,

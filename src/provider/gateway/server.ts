@@ -1,36 +1,26 @@
-import { constants } from "node:crypto";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { createServer, type Server } from "node:https";
+import type { IncomingMessage, RequestListener } from "node:http";
+import type { Server } from "node:https";
 import type { BlockList, Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { errorText, type Logger } from "../../util/index.ts";
-import {
-  CountedRequest,
-  endAfterBody,
-  endFailedHandshakes,
-  listenAt,
-  parseNetworks,
-  RequestLines,
-  readInPortions,
-  Shares,
-} from "../../util/servers/index.ts";
+import { endAfterBody, listenAt, parseNetworks, Shares } from "../../util/servers/index.ts";
 import type { ChainView } from "../chain.ts";
-import { gatherClientParts } from "../ingress/index.ts";
 import type { Meter } from "../metrics/index.ts";
 import { Authorizer } from "./access/authorizer.ts";
 import { Memo } from "./access/memo.ts";
-import { GatewayClients } from "./clients.ts";
 import { allowOrigin, answerPreflight } from "./cors.ts";
 import { fastifyFailure, gatewayErrors, refuseMalformed, toFailure } from "./errors.ts";
 import type { StatusServer } from "./grpc/index.ts";
 import { STREAM_ROUTES, TENANT_ROUTES } from "./lease-routes.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./limits.ts";
+import { limitBodies } from "./listening/bodies.ts";
+import { GatewayClients } from "./listening/clients.ts";
+import { BrowserServer, tlsServer } from "./listening/servers.ts";
 import { MIGRATE_ROUTES } from "./migrate-routes.ts";
 import { readParameters } from "./parameters.ts";
 import { readIds, readPath } from "./paths.ts";
 import { type PublicOptions, priceAnswer, screenAnswer, statusAnswer, versionAnswer } from "./public-routes.ts";
-import { limitBodies } from "./shares/bodies.ts";
-import { limitConnections } from "./shares/connections.ts";
 import { StreamServer } from "./streams/upgrade.ts";
 
 export interface GatewayOptions extends PublicOptions {
@@ -43,6 +33,8 @@ export interface GatewayOptions extends PublicOptions {
   /** The provider's server certificate on the chain, and its unencrypted key; both PEM. */
   readonly certificate: string;
   readonly privateKey: string;
+  /** Folder of the socket on which the ingress passes connections of browsers on; none are if absent. */
+  readonly browsers?: string;
   readonly chain: ChainView;
   /** Proxies that name their clients in the PROXY protocol; none if absent. */
   readonly trustedProxies?: BlockList;
@@ -62,6 +54,7 @@ export class Gateway {
   readonly #clients: GatewayClients;
   readonly #app: FastifyInstance<Server>;
   readonly #listener: NetServer;
+  #browsers: BrowserServer | undefined;
   readonly #version: Memo<object>;
   /** The serialized status: anyone can request it, and its cost grows with the provider. */
   readonly #figures: Memo<string>;
@@ -99,6 +92,7 @@ export class Gateway {
     await this.#app.ready();
     const { port: taken } = await listenAt(this.#listener, { host, port, option: "--gateway-listen-address" });
     log.info("gateway listens", { host, port: taken });
+    await this.#browsers?.listen();
     await this.#listenForCalls();
     return taken;
   }
@@ -119,6 +113,7 @@ export class Gateway {
     await this.#status?.close();
     const closed = new Promise((resolve) => this.#listener.close(resolve));
     this.#app.server.closeAllConnections();
+    await this.#browsers?.close();
     await this.#app.close();
     await closed;
   }
@@ -162,34 +157,16 @@ export class Gateway {
     return app;
   }
 
-  /**
-   * Only TLS 1.3. Every client is asked for a certificate and judged request by request, so no session ticket may
-   * replace it later.
-   */
   #makeServer(handler: RequestListener): Server {
-    const { certificate, privateKey } = this.#options;
-    const limits = this.#limits;
-    const server = createServer({
-      IncomingMessage: CountedRequest,
-      cert: certificate,
-      key: privateKey,
-      minVersion: "TLSv1.3",
-      requestCert: true,
-      rejectUnauthorized: false,
-      secureOptions: constants.SSL_OP_NO_TICKET,
-      ALPNProtocols: ["http/1.1"],
-      handshakeTimeout: limits.handshakeTimeout,
-      headersTimeout: limits.headersTimeout,
-      requestTimeout: limits.requestTimeout,
-      keepAliveTimeout: limits.keepAliveTimeout,
-      connectionsCheckingInterval: Math.min(2_000, limits.headersTimeout),
-    });
-    server.maxRequestsPerSocket = limits.requestsPerConnection;
-    limitConnections(server, limits, this.#clients);
-    endFailedHandshakes(server);
-    serveInOrder(server, handler);
-    server.on("upgrade", (request, socket, head) => this.#streams.upgrade(request, socket, head));
-    return server;
+    const { folder, log } = { folder: this.#options.browsers, log: this.#options.log };
+    const parts = {
+      limits: this.#limits,
+      clients: this.#clients,
+      handler,
+      upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#streams.upgrade(request, socket, head),
+    };
+    if (folder !== undefined) this.#browsers = new BrowserServer({ ...parts, folder, log });
+    return tlsServer(parts, this.#options);
   }
 
   #addPublicRoutes(app: FastifyInstance<Server>): void {
@@ -289,22 +266,6 @@ export class Gateway {
       ms: Math.round(reply.elapsedTime),
     });
   }
-}
-
-/** Waiting requests of one connection, including the one being answered. */
-const WAITING_REQUESTS = 16;
-
-/** Answers the requests of a connection one by one: hundreds may come in one piece. */
-function serveInOrder(server: Server, handler: RequestListener): void {
-  const lines = new RequestLines<IncomingMessage, ServerResponse>(
-    async (request, response) => handler(request, response),
-    WAITING_REQUESTS,
-  );
-  server.on("request", (request, response) => {
-    gatherClientParts(request);
-    lines.take(request, response);
-  });
-  server.on("secureConnection", (socket) => readInPortions(socket, WAITING_REQUESTS));
 }
 
 /** Each takes a group and may run the price script. */

@@ -35,7 +35,7 @@ describe("host registry", () => {
       expect(() => registry.claim(ALICE, [host])).toThrow(/blocked/);
     }
     expect(registry.claim(ALICE, ["sub.bad.com", "notworse.com"]).accepted).toHaveLength(2);
-    for (const host of ["ingress.test", "x.ingress.test"]) {
+    for (const host of ["ingress.test", "x.ingress.test", "gateway.ingress.test"]) {
       expect(() => registry.claim(ALICE, [host])).toThrow(/belongs to the provider/);
     }
     for (const host of [

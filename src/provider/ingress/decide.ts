@@ -37,12 +37,12 @@ function targetOf(routes: Known, host: string | undefined): Decision {
 
 /**
  * By the name that the client asks for, if its certificate covers that name. Otherwise one tenant's
- * name would lead to another's service, whose certificate the client has not seen.
+ * name would lead to another's service, whose certificate the client has not seen. The gateway's host has connections of its own.
  */
-export function byCertifiedHost(routes: Known, certificates: Certificates): Decide {
+export function byCertifiedHost(routes: Known, certificates: Certificates, gateway?: string): Decide {
   return ({ headers, socket }) => {
     const host = normalHost(headers.host ?? "") ?? "";
-    if (!certificates.sameFor(askedName(socket), host)) return { page: 421 };
+    if (host === gateway || !certificates.sameFor(askedName(socket), host)) return { page: 421 };
     return targetOf(routes, host);
   };
 }
@@ -61,7 +61,8 @@ export function tlsOrigin(host: string, port: number): string {
   return `https://${host}${port === 443 ? "" : `:${port}`}`;
 }
 
-function askedName(socket: RequestHead["socket"]): string {
+/** The host name that a client asks for in TLS (RFC 6066 section 3); empty if it asks for none. */
+export function askedName(socket: object): string {
   const { servername } = socket as Partial<TLSSocket>;
   return typeof servername === "string" ? (normalHost(servername) ?? "") : "";
 }

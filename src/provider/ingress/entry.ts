@@ -5,7 +5,8 @@ import { clientNetwork } from "../../util/index.ts";
 import { clientAddress, endFailedHandshakes, isTrusted, RateLimit } from "../../util/servers/index.ts";
 import { normalHost } from "../hostnames/index.ts";
 import { ClientCounts, type ClientRules, TOLD_WITHIN_MS } from "./clients.ts";
-import type { Decide, Decision } from "./decide.ts";
+import { askedName, type Decide, type Decision } from "./decide.ts";
+import { type BrowserGateway, passToGateway } from "./gateway.ts";
 import { Http2Session, type StreamRequest, streamExchange, streamTunnel } from "./http2/index.ts";
 import type { Forwarder } from "./proxy/forward.ts";
 import { LIMITS, serveHttp1, watchHandedConnections } from "./proxy/http1.ts";
@@ -29,6 +30,8 @@ export interface EntryOptions {
   readonly isDraining: () => boolean;
   /** Clients come over TLS. */
   readonly certificates?: Certificates;
+  /** Where connections that ask for its name go. */
+  readonly gateway?: BrowserGateway;
   /** A handshake that takes longer is broken off; milliseconds, ten seconds unless given. */
   readonly handshakeMs?: number;
 }
@@ -81,18 +84,32 @@ export class Entry {
   #makeTls(certificates: Certificates): TlsServer {
     const tls = createTlsServer({
       ...TLS_OPTIONS,
-      ALPNProtocols: [...PROTOCOLS],
+      ALPNCallback: (hello) => this.#protocol(hello),
       handshakeTimeout: this.#options.handshakeMs ?? HANDSHAKE_MS,
       SNICallback: (name, done) => done(null, certificates.context(normalHost(name) ?? "")),
     });
     tls.on("secureConnection", (socket) => {
       // A broken connection must end alone, wherever it is.
       socket.on("error", () => socket.destroy());
-      if (socket.alpnProtocol === "h2") this.#serveHttp2(socket);
+      const { gateway } = this.#options;
+      if (gateway !== undefined && this.#isForGateway(socket)) passToGateway(socket, gateway);
+      else if (socket.alpnProtocol === "h2") this.#serveHttp2(socket);
       else this.#http1.emit("connection", socket);
     });
     endFailedHandshakes(tls);
     return tls;
+  }
+
+  /** The chosen one of the protocols that a client offers; the gateway speaks HTTP/1.1 only. */
+  #protocol(hello: { readonly servername: string; readonly protocols: readonly string[] }): string | undefined {
+    const spoken = this.#isForGateway(hello) ? PROTOCOLS.slice(1) : PROTOCOLS;
+    return spoken.find((each) => hello.protocols.includes(each));
+  }
+
+  /** By the name that the client asks for in TLS. */
+  #isForGateway(client: object): boolean {
+    const { gateway } = this.#options;
+    return gateway !== undefined && askedName(client) === gateway.host;
   }
 
   #take(socket: Socket): void {

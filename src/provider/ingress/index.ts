@@ -1,5 +1,6 @@
 export { type ClientRules, CONNECTIONS_PER_ADDRESS } from "./clients.ts";
 export { type Challenges, tlsOrigin } from "./decide.ts";
+export { type BrowserGateway, GATEWAY_SOCKET, gatewayHost } from "./gateway.ts";
 export { gatherClientParts } from "./proxy/gather.ts";
 export { clusterRouter, httpOrigin, ingressRouter, type LeaseRouter } from "./router.ts";
 export { Routes } from "./routes.ts";

@@ -6,6 +6,7 @@ import type { BackendRouting, RouteTarget } from "../cluster/index.ts";
 import { ClientCounts, type ClientRules, CONNECTIONS_PER_ADDRESS, originOf } from "./clients.ts";
 import { byCertifiedHost, byHost, ChallengeAnswers, type Decide, type Decision, decideWith, toTls } from "./decide.ts";
 import { Entry } from "./entry.ts";
+import type { BrowserGateway } from "./gateway.ts";
 import { Forwarder } from "./proxy/forward.ts";
 import { Routes, targetKey } from "./routes.ts";
 import { Certificates } from "./tls/certificates.ts";
@@ -18,6 +19,8 @@ export interface IngressOptions {
   readonly port: number;
   /** TLS beside it; nowhere if absent. */
   readonly tls?: IngressTls;
+  /** Answers over TLS under its own host name; not at all if absent. */
+  readonly gateway?: BrowserGateway;
   readonly log?: Logger;
   /** Open client connections over all hosts, with TLS and without it. */
   readonly maxConnections?: number;
@@ -80,7 +83,7 @@ export class Ingress {
       openPerLease: options.openPerLease,
     });
     const counts = new ClientCounts(this.#clients);
-    const { tls } = options;
+    const { tls, gateway } = options;
     const certificates = new Certificates(tls?.folders ?? []);
     this.#certificates = certificates;
     const plain = byHost(this.routes);
@@ -93,7 +96,7 @@ export class Ingress {
     };
     this.#public = this.#makeEntry(decide, counts);
     if (tls === undefined) return;
-    this.#secure = this.#makeEntry(byCertifiedHost(this.routes, certificates), counts, certificates);
+    this.#secure = this.#makeEntry(byCertifiedHost(this.routes, certificates, gateway?.host), counts, certificates);
     this.look();
     this.#looking = setInterval(() => this.look(), LOOK_MS).unref();
   }
@@ -216,6 +219,7 @@ export class Ingress {
   }
 
   #makeEntry(decide: Decide, counts: ClientCounts, certificates?: Certificates): Entry {
+    const { gateway } = this.#options;
     return new Entry({
       clients: this.#clients,
       counts,
@@ -224,6 +228,7 @@ export class Ingress {
       decide: decideWith(decide),
       isDraining: () => this.#draining,
       ...(certificates === undefined ? {} : { certificates }),
+      ...(gateway === undefined ? {} : { gateway }),
     });
   }
 }

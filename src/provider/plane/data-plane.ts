@@ -36,7 +36,7 @@ export class DataPlane {
   }
 
   #makeIngress(inherited: Inherited["http"], log: Logger): PlaneIngress {
-    const { host, port, connectionsPerAddress, tls, routesFile, ...networks } = this.#settings.ingress;
+    const { host, port, connectionsPerAddress, tls, gateway, routesFile, ...networks } = this.#settings.ingress;
     const backends: BackendRouting["backends"] = (id, service, wanted) =>
       this.#backends.get(backendKey(id, service, wanted)) ?? [];
     if (routesFile !== undefined) {
@@ -47,7 +47,8 @@ export class DataPlane {
     const trustedProxies = parseNetworks(networks.trustedProxies);
     const forwardedFrom = parseNetworks(networks.forwardedFrom);
     const clients = { connectionsPerAddress, trustedProxies, forwardedFrom };
-    return new Ingress({ backends, host, port, log, clients, inherited, ...(tls === undefined ? {} : { tls }) });
+    const secure = { ...(tls === undefined ? {} : { tls }), ...(gateway === undefined ? {} : { gateway }) };
+    return new Ingress({ backends, host, port, log, clients, inherited, ...secure });
   }
 
   get settings(): PlaneSettings {

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { LeaseKey } from "../../wire/index.ts";
 import type { CarriedPort, ServiceRoute } from "../cluster/index.ts";
 import { decodeJson, encodeJson } from "../durable.ts";
-import type { IngressTls } from "../ingress/index.ts";
+import type { BrowserGateway, IngressTls } from "../ingress/index.ts";
 
 /** Start settings of a data plane. A plane with other settings is replaced. */
 export interface PlaneSettings {
@@ -16,6 +16,7 @@ export interface PlaneSettings {
     readonly forwardedFrom: readonly string[];
     /** Nowhere if absent. */
     readonly tls?: IngressTls;
+    readonly gateway?: BrowserGateway;
     /** File of routes for a proxy that listens there instead. */
     readonly routesFile?: string;
   };

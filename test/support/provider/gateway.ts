@@ -19,6 +19,8 @@ interface GatewayOption {
   readonly grpc?: boolean;
   /** Proxies that send the PROXY protocol. */
   readonly trustedProxies?: BlockList;
+  /** Folder of the socket for connections of browsers. */
+  readonly browsers?: string;
 }
 
 type Method = "lease" | "client" | "request" | "close" | "credential" | "run" | "dropStreams";
@@ -63,6 +65,7 @@ export class GatewayHarness {
       host: "127.0.0.1",
       port: 0,
       ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
+      ...(options.browsers === undefined ? {} : { browsers: options.browsers }),
       ...(options.grpc === true ? { grpc: { host: "127.0.0.1", port: 0 } } : {}),
       provider: PROVIDER,
       publicHostname: "cluster.example.com",

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { ingressTls, PLANE_WORD, PlaneLink, type PlaneSettings, type ProviderConfig } from "../../../provider/index.ts";
+import {
+  browserGateway,
+  ingressTls,
+  PLANE_WORD,
+  PlaneLink,
+  type PlaneSettings,
+  type ProviderConfig,
+} from "../../../provider/index.ts";
 import type { Logger } from "../../../util/index.ts";
 import { networkTexts } from "../../../util/servers/index.ts";
 import { VERSION } from "../../node/version.ts";
@@ -10,6 +17,7 @@ export function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, 
   const { stateDir, ingress } = config;
   const { host, port, loopbackPorts, clients, routesFile } = ingress;
   const tls = ingressTls(config);
+  const gateway = browserGateway(config);
   const settings: PlaneSettings = {
     ingress: {
       host,
@@ -19,6 +27,7 @@ export function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, 
       trustedProxies: networkTexts(clients.trustedProxies),
       forwardedFrom: networkTexts(clients.forwardedFrom),
       ...(tls === undefined ? {} : { tls }),
+      ...(gateway === undefined ? {} : { gateway }),
       ...(routesFile === undefined ? {} : { routesFile }),
     },
   };

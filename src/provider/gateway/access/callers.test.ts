@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { FakeChain } from "../../../../test/support/provider/chain.ts";
 import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import { parseNetworks } from "../../../util/servers/index.ts";
-import { GatewayClients } from "../clients.ts";
 import { DEFAULT_LIMITS } from "../limits.ts";
+import { GatewayClients } from "../listening/clients.ts";
 import { Authorizer } from "./authorizer.ts";
 import type { CredentialCarrier } from "./credential.ts";
 

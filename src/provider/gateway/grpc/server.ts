@@ -19,10 +19,10 @@ import { ProviderRPC, type Status, StatusSchema } from "../../../wire/gen/svc/pr
 import { fromNanos } from "../../../wire/index.ts";
 import { gatherClientParts } from "../../ingress/index.ts";
 import type { Authorizer, Caller } from "../access/authorizer.ts";
-import type { GatewayClients } from "../clients.ts";
 import type { GatewayLimits } from "../limits.ts";
+import type { GatewayClients } from "../listening/clients.ts";
+import { limitConnections } from "../listening/connections.ts";
 import { type PublicOptions, statusFigures } from "../public-routes.ts";
-import { limitConnections } from "../shares/connections.ts";
 import type { ResourceSum } from "../sources.ts";
 import { StatusFeed } from "./feed.ts";
 import { callError } from "./refusal.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Shares } from "../../../util/servers/index.ts";
-import type { GatewayClients } from "../clients.ts";
 import { gatewayErrors } from "../errors.ts";
 import type { GatewayLimits } from "../limits.ts";
+import type { GatewayClients } from "./clients.ts";
 
 type BodyLimits = Pick<GatewayLimits, "body" | "bodiesPerNetwork">;
 

@@ -3,9 +3,9 @@ import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect as connectPlain, createServer, type Server, type Socket } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, it } from "vitest";
-import { closed } from "../../../test/support/closed.ts";
-import { GatewayHarness } from "../../../test/support/provider/gateway.ts";
-import { parseNetworks } from "../../util/servers/index.ts";
+import { closed } from "../../../../test/support/closed.ts";
+import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
+import { parseNetworks } from "../../../util/servers/index.ts";
 import { GatewayClients } from "./clients.ts";
 
 const PROXY = "127.0.0.9";

@@ -1,7 +1,7 @@
 import type { Server, Socket } from "node:net";
 import { RateLimit } from "../../../util/servers/index.ts";
-import type { GatewayClients } from "../clients.ts";
 import type { GatewayLimits } from "../limits.ts";
+import type { GatewayClients } from "./clients.ts";
 
 type ConnectionLimits = Pick<
   GatewayLimits,

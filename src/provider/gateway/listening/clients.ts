@@ -1,7 +1,7 @@
 import { type BlockList, createServer, type Server, type Socket } from "node:net";
-import { clientNetwork } from "../../util/index.ts";
-import { clientAddress, isTrusted, readProxyHeader } from "../../util/servers/index.ts";
-import type { GatewayLimits } from "./limits.ts";
+import { clientNetwork } from "../../../util/index.ts";
+import { clientAddress, isTrusted, readProxyHeader } from "../../../util/servers/index.ts";
+import type { GatewayLimits } from "../limits.ts";
 
 /** Time limit for a proxy's header. */
 const HEADER_MS = 5_000;
@@ -20,6 +20,8 @@ export class GatewayClients {
   readonly #proxies: BlockList;
   /** Addresses of clients by the proxy's end of their connections, which a TLS socket shows too. */
   readonly #named = new Map<string, string>();
+  /** Addresses of clients by their connection, where it comes from the ingress: a local socket has no address. */
+  readonly #passed = new WeakMap<object, string>();
 
   constructor(proxies: BlockList) {
     this.#proxies = proxies;
@@ -27,7 +29,7 @@ export class GatewayClients {
 
   /** The client's address. */
   of(socket: Ends): string {
-    return this.#named.get(endOf(socket)) ?? clientAddress(socket);
+    return this.#passed.get(socket) ?? this.#named.get(endOf(socket)) ?? clientAddress(socket);
   }
 
   /** The network that counts as one client. */
@@ -36,19 +38,31 @@ export class GatewayClients {
   }
 
   /** Listens in place of a server, which gets each connection once its client is known. */
-  front(server: Server, { connections }: Pick<GatewayLimits, "connections">): Server {
+  front(server: Server, limits: FrontLimits): Server {
     const give = (socket: Socket) => server.emit("connection", socket);
-    const listener = createServer((socket) => {
-      if (isTrusted(clientAddress(socket), this.#proxies)) this.#readHeader(socket, give);
-      else give(socket);
+    return front(server, limits, (socket) => {
+      if (!isTrusted(clientAddress(socket), this.#proxies)) return give(socket);
+      return this.#readHeader(socket, (rest) => {
+        if (rest.length > 0) socket.unshift(rest);
+        // TLS takes over the handle, which is reading just now.
+        setImmediate(() => give(socket));
+      });
     });
-    listener.maxConnections = connections + CLOSING;
-    // A server of Node.js begins to look for late requests when it listens.
-    listener.once("listening", () => server.emit("listening"));
-    return listener;
   }
 
-  #readHeader(socket: Socket, give: (socket: Socket) => void): void {
+  /** The same for a server of HTTP without TLS, of which every connection comes from the ingress. */
+  behindIngress(server: Server, limits: FrontLimits): Server {
+    return front(server, limits, (socket) => {
+      this.#readHeader(socket, (rest) => {
+        server.emit("connection", socket);
+        if (rest.length > 0) socket.push(rest);
+        socket.resume();
+      });
+    });
+  }
+
+  /** Calls back with the paused connection's data behind the header. */
+  #readHeader(socket: Socket, ready: (rest: Buffer) => void): void {
     const fail = (): void => void socket.destroy();
     const late = setTimeout(fail, HEADER_MS);
     socket.on("error", fail);
@@ -64,19 +78,30 @@ export class GatewayClients {
         return;
       }
       if (header.address !== undefined) this.#name(socket, header.address);
-      const rest = before.subarray(header.bytes);
-      if (rest.length > 0) socket.unshift(rest);
-      // TLS takes over the handle, which is reading just now.
-      setImmediate(() => give(socket));
+      ready(before.subarray(header.bytes));
     };
     socket.on("data", look).once("close", () => clearTimeout(late));
   }
 
   #name(socket: Socket, address: string): void {
+    if (socket.remoteAddress === undefined) {
+      this.#passed.set(socket, address);
+      return;
+    }
     const end = endOf(socket);
     this.#named.set(end, address);
     socket.once("close", () => this.#named.delete(end));
   }
+}
+
+type FrontLimits = Pick<GatewayLimits, "connections">;
+
+function front(server: Server, { connections }: FrontLimits, take: (socket: Socket) => void): Server {
+  const listener = createServer(take);
+  listener.maxConnections = connections + CLOSING;
+  // A server of Node.js begins to look for late requests when it listens.
+  listener.once("listening", () => server.emit("listening"));
+  return listener;
 }
 
 /** One end of a proxy may have a connection to each port of the gateway. */

@@ -2,8 +2,8 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { parseNetworks } from "../../../util/servers/index.ts";
-import { GatewayClients } from "../clients.ts";
 import { limitBodies } from "./bodies.ts";
+import { GatewayClients } from "./clients.ts";
 
 /** A request with its answer, which ends when told. */
 function sending(remoteAddress: string, headers: object): [IncomingMessage, ServerResponse] {
