@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { certificateFolders } from "../../../provider/index.ts";
+import { certificateFolders, gatewayHost, tlsOrigin } from "../../../provider/index.ts";
 import { EXIT, readSetting } from "../../../util/index.ts";
 import { encodeAddress, isAddress } from "../../../wire/index.ts";
 import { flagSettings } from "../../command/flag-settings.ts";
@@ -19,6 +19,7 @@ import { providerDir, readCertificateSources, readClusterSettings, readSettings 
 import type { ListenAddress } from "../run/parsers.ts";
 import { CLUSTER, LEASES } from "../run/settings.ts";
 import { balanceCheck, certificateCheck, hostCertificatesCheck } from "./account.ts";
+import { browsersCheck } from "./browsers.ts";
 import { type ChainFacts, chainFacts, clockCheck, nodeCheck, recordCheck } from "./chain.ts";
 import { type Check, examine, type Finding } from "./finding.ts";
 import { answersCheck, dnsCheck, gatewayCheck, shownCertificateCheck, visitOf } from "./gateway.ts";
@@ -55,9 +56,18 @@ export async function providerCheck(input: CommandInput): Promise<number> {
       dnsCheck(facts),
       gatewayCheck(visit),
       shownCertificateCheck(visit),
+      browsersCheck(facts, browserOrigin(context.flags)),
     ];
     return printFindings(await examine(checks), context);
   });
+}
+
+/** Where the provider's own ingress answers browsers; undefined without one that has TLS. */
+function browserOrigin(flags: Flags): string | undefined {
+  const source = flagSettings(flags);
+  const address = readSetting(LEASES.ingressTlsListenAddress, source);
+  if (address === undefined || isExternal(flags) || chosenCluster(flags).capabilities.carriesTraffic) return undefined;
+  return tlsOrigin(gatewayHost(readSetting(LEASES.deploymentIngressDomain, source)), address.port);
 }
 
 /** An address needs no keyring, and so no passphrase. */
@@ -161,6 +171,7 @@ export async function providerVerify(input: CommandInput): Promise<number> {
       gatewayCheck(visit),
       shownCertificateCheck(visit),
       answersCheck(facts, visit),
+      browsersCheck(facts),
     ];
     return printFindings(await examine(checks), context);
   });

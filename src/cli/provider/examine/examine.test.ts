@@ -12,6 +12,7 @@ import { freePorts } from "../../../../test/support/ports.ts";
 import { type TestCertificate, testCertificate } from "../../../../test/support/provider/identities.ts";
 import { PROVIDER, STRANGER } from "../../../../test/support/provider/leases.ts";
 import { certificatePath, makeCertificate, writeCertificateFile } from "../../../certs/index.ts";
+import { WEB_GATEWAY } from "../../../client/index.ts";
 import { openAuthority } from "../../../provider/certificates/index.ts";
 import { gpuCheck } from "../../../provider/cluster/shared/checks.ts";
 import { ControlServer } from "../../../provider/control/index.ts";
@@ -112,6 +113,8 @@ interface Said {
   state: Certificate_State;
   leases: number;
   balance: string;
+  /** The address for pages in browsers. */
+  webGateway: string | undefined;
 }
 
 let node: NodeDouble;
@@ -136,6 +139,7 @@ beforeEach(async () => {
     state: Certificate_State.valid,
     leases: 0,
     balance: "6000000",
+    webGateway: undefined,
   };
   serveChain();
 });
@@ -157,7 +161,10 @@ function serveChain(): void {
   });
   node.answerQuery(ProviderQuery.method.provider, () => {
     if (!said.isRegistered) throw providerErrors.notFound();
-    return { provider: { owner: PROVIDER, hostUri: said.hostUri } };
+    const { hostUri, webGateway: value } = said;
+    return {
+      provider: { owner: PROVIDER, hostUri, attributes: value === undefined ? [] : [{ key: WEB_GATEWAY, value }] },
+    };
   });
   node.answerQuery(CertQuery.method.certificates, () => {
     if (said.published === undefined) return { certificates: [] };
@@ -320,6 +327,62 @@ describe("svc provider verify", () => {
   });
 });
 
+describe("the address for browsers", () => {
+  const VERSION = '{"svc":{"version":"v9"}}';
+  const finding = async () => (await verify()).found["web gateway"];
+
+  /** A gateway with a certificate of an authority that only this test knows. */
+  async function serve(name: string, handler: Handler): Promise<void> {
+    const { chain, key } = await (await openAuthority(join(home, "authority"))).issue(
+      name,
+      AbortSignal.timeout(60_000),
+    );
+    shown = { ...shown, certificate: chain, privateKey: key };
+    await gateway(handler);
+    said.webGateway = said.hostUri.replace("127.0.0.1", "localhost");
+  }
+
+  it("may be missing", async () => {
+    expect(await finding()).toMatchObject({ state: "ok", detail: expect.stringMatching(/^not published; .*https:/) });
+    const tls = ["--ingress-tls-listen-address", "127.0.0.1:9444", "--ingress-tls-authority", join(home, "authority")];
+    const { found } = await check(...tls, "--deployment-ingress-domain", "apps.example.com");
+    expect(found["web gateway"]?.detail).toContain("web-gateway: https://gateway.apps.example.com:9444");
+  });
+
+  it("is asked as a page asks it, and its authority is named", async () => {
+    await serve("localhost", (response) => response.end(VERSION));
+    expect(await finding()).toMatchObject({
+      state: "ok",
+      detail: expect.stringMatching(/v9 answers, with a certificate of svc local authority, which browsers must/),
+    });
+  });
+
+  it("is refused with a certificate for another name", async () => {
+    await serve("other.example.com", (response) => response.end(VERSION));
+    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining("other.example.com") });
+  });
+
+  it.each<[string, Handler]>([
+    ["is no gateway", (response) => response.end("<html>")],
+    ["answers with more than a version", (response) => response.end(" ".repeat(1 << 20))],
+    ["speaks another protocol", (response) => response.writeHead(101, { connection: "upgrade", upgrade: "x" }).end()],
+    ["breaks off", (response) => response.writeHead(200, { "content-length": 9 }).write("{", () => response.destroy())],
+  ])("fails at a server that %s", async (_, handler) => {
+    await serve("localhost", handler);
+    expect(await finding()).toMatchObject({ state: "failed" });
+  });
+
+  it.each([
+    "http://gateway.example.com",
+    "https://gateway.example.com/path",
+    "gateway.example.com",
+    "https://a@b.example",
+  ])("is not %s", async (text) => {
+    said.webGateway = text;
+    expect(await finding()).toMatchObject({ state: "failed", detail: expect.stringContaining(text) });
+  });
+});
+
 const check = (...words: string[]) =>
   findings(
     runCli([
@@ -358,7 +421,7 @@ describe("svc provider check", () => {
         "gateway port",
       ],
       ...["ingress port", "node ports"],
-      ...["ingress domain", "provider", "dns", "gateway", "shown certificate"],
+      ...["ingress domain", "provider", "dns", "gateway", "shown certificate", "web gateway"],
     ]);
     const states = Object.entries(found).map(([name, { state }]) => [name, state]);
     expect(Object.fromEntries(states)).toMatchObject({
