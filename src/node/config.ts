@@ -10,7 +10,7 @@ import {
 } from "../util/index.ts";
 import { type EngineConfig, readEngine } from "./engines/settings.ts";
 import type { GrpcServerOptions } from "./grpc/server.ts";
-import type { ClientLimits, ServerOptions } from "./http/index.ts";
+import { type ClientLimits, isLoopback, type ServerOptions } from "./http/index.ts";
 import type { MetricsOptions } from "./metrics/index.ts";
 import type { RestServerOptions } from "./rest/server.ts";
 import type { RpcServerOptions } from "./rpc/index.ts";
@@ -120,9 +120,11 @@ function readPruning(read: <T>(setting: Setting<T>) => T): Pruning {
 }
 
 function readRest(read: <T>(setting: Setting<T>) => T): RestServerOptions {
+  const address = read(S.apiAddress);
   return {
-    ...read(S.apiAddress),
+    ...address,
     ...readGuard(read),
+    console: read(S.console) ?? isLoopback(address.host),
     maxBodyBytes: read(S.apiRpcMaxBodyBytes),
     maxOpenConnections: read(S.apiMaxOpenConnections),
   };

@@ -56,6 +56,7 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
   "api.cors-allowed-origins": ["https://a.example", "grpc.corsOrigins.", "rest.corsOrigins."],
   "api.max-open-connections": ["7", "rest.maxOpenConnections"],
   "api.rpc-max-body-bytes": ["7", "rest.maxBodyBytes"],
+  console: ["false", "rest.console"],
   "grpc.enable": ["false", "grpc"],
   "grpc.address": ["tcp://127.0.0.7:7", "grpc.host", "grpc.port"],
   "grpc.max-recv-msg-size": ["7", "grpc.maxMessageBytes"],

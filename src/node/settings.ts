@@ -205,6 +205,12 @@ export const NODE_SETTINGS = {
     default: "1000000",
     parse: parseLimit,
   },
+  console: {
+    name: "console",
+    value: "<true|false>",
+    summary: "serve the console and what its pages ask at /console/ of REST (default: where REST is on loopback only)",
+    parse: optional(asSwitch),
+  },
   grpcEnable: {
     name: "grpc.enable",
     value: "<true|false>",

@@ -21,6 +21,7 @@ import {
   closeServer,
   corsHeaders,
   type GuardOptions,
+  type Handler,
   isLoopback,
   limitServer,
   listenAt,
@@ -70,6 +71,8 @@ const EXPOSED = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin", ...HE
 
 /** gRPC, gRPC-web and Connect on one port: every rpc of the node in both spellings, with reflection and health. */
 export class GrpcServer {
+  /** The same answers for connections of another server, over HTTP/1. */
+  readonly handler: Handler;
   readonly #server: Server;
   readonly #protocols: TwoProtocols;
   readonly #options: GrpcServerOptions;
@@ -99,9 +102,8 @@ export class GrpcServer {
     const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
       this.#answer(request, response),
     );
-    this.#server = createServer({ IncomingMessage: CountedRequest }, (request, response) =>
-      lines.take(request, response),
-    );
+    this.handler = { answer: (request, response) => lines.take(request, response) };
+    this.#server = createServer({ IncomingMessage: CountedRequest }, this.handler.answer);
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
     const settings = { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: MAX_HEADER_BYTES };
     const http2 = createServer2({ maxSessionMemory: MAX_SESSION_MEGABYTES, settings });

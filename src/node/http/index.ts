@@ -5,3 +5,4 @@ export { type ClientBudget, type ClientLimits, Clients, clientBudget, limitReads
 export { corsHeaders, type GuardOptions, isLoopback, PREFLIGHT_HEADERS, refusal, type ServerOptions } from "./guard.ts";
 export { MAX_UNREAD_BYTES, PART_BYTES, READ_WITHIN_MS } from "./limits.ts";
 export { nextTurn, type ReadLimits, sendEmpty, sendHeld, sendText, sendTooLarge } from "./send.ts";
+export { type Handler, refuseUpgrade, type TakeWebsocket, takeUpgrades } from "./upgrade.ts";

@@ -5,8 +5,10 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Logger } from "../../util/index.ts";
 import { maxRequestBytes } from "../../wire/index.ts";
+import type { ConsolePage, NodeConsole } from "../console/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
   type ClientBudget,
@@ -16,6 +18,7 @@ import {
   corsHeaders,
   encodingRefusal,
   type GuardOptions,
+  type Handler,
   isLoopback,
   limitReads,
   limitServer,
@@ -26,10 +29,13 @@ import {
   RequestLines,
   readBody,
   refusal,
+  refuseUpgrade,
   type ServerOptions,
   sendEmpty,
   sendHeld,
   sendTooLarge,
+  type TakeWebsocket,
+  takeUpgrades,
 } from "../http/index.ts";
 import { HEIGHT_HEADERS, heightHeaders } from "../services/height.ts";
 import { type RestAnswer, refusalAnswer } from "./answer.ts";
@@ -40,6 +46,8 @@ import type { Route } from "./routes.ts";
 
 export interface RestServerOptions extends ServerOptions {
   readonly maxBodyBytes: number;
+  /** Whether the console is served below `/console/`. */
+  readonly console: boolean;
 }
 
 /** Parts of a REST server. */
@@ -49,6 +57,13 @@ export interface RestParts {
   readonly chainId: string;
   /** Shared with the other servers of the node. */
   readonly budget?: ClientBudget;
+  /** The console, and the node's other servers, whose interfaces its pages ask. */
+  readonly console?: { readonly pages: NodeConsole; readonly others: () => Others };
+}
+
+interface Others {
+  readonly rpc: Handler | undefined;
+  readonly grpc: Handler | undefined;
 }
 
 /** The flags that refusals name. */
@@ -66,6 +81,7 @@ export class RestServer {
   readonly #guard: GuardOptions;
   readonly #limits: ClientBudget & { readonly readWithinMs: number };
   readonly #pages: ReadonlyMap<string, () => Page>;
+  #endUpgraded = (): void => {};
 
   constructor(parts: RestParts, options: RestServerOptions) {
     const budget = parts.budget ?? clientBudget();
@@ -83,6 +99,11 @@ export class RestServer {
     );
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
     limitReads(this.#server, budget.clients);
+    if (parts.console !== undefined) {
+      const isAnswering = (socket: Duplex) => lines.isAnswering(socket);
+      const websocket = this.#websocket(parts.console);
+      this.#endUpgraded = takeUpgrades(this.#server, { websocket, isAnswering });
+    }
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -92,10 +113,33 @@ export class RestServer {
 
   /** Ends all connections. */
   close(): Promise<void> {
+    this.#endUpgraded();
     return closeServer(this.#server);
   }
 
+  /** Websockets are the RPC's. */
+  #websocket({ pages, others }: NonNullable<RestParts["console"]>): TakeWebsocket {
+    return (request, socket, head) => {
+      const found = pages.interfaceOf(request.url ?? "/");
+      const take = found?.name === "rpc" ? others().rpc?.websocket : undefined;
+      if (found === undefined || take === undefined) return refuseUpgrade(socket, "404 Not Found");
+      request.url = found.url;
+      take(request, socket, head);
+    };
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { console } = this.#parts;
+    const found = console?.pages.interfaceOf(request.url ?? "/");
+    if (console === undefined || found === undefined) return this.#answerOwn(request, response);
+    request.url = found.url;
+    if (found.name === "rest") return this.#answerOwn(request, response, { isBelow: true });
+    const handler = found.name === "rpc" ? console.others().rpc : console.others().grpc;
+    if (handler !== undefined) return handler.answer(request, response);
+    this.#send(response, refusalAnswer({ word: "Unimplemented", text: "this node serves no gRPC: see --grpc.enable" }));
+  }
+
+  async #answerOwn(request: IncomingMessage, response: ServerResponse, { isBelow = false } = {}): Promise<void> {
     const { headers, method: verb = "GET", url = "/" } = request;
     const isLocal = isLoopback(request.socket.localAddress);
     const refused = refusal({ headers, isLocal }, this.#guard);
@@ -106,11 +150,16 @@ export class RestServer {
       if (value !== undefined) response.setHeader(name, value);
     }
     if (verb === "OPTIONS") return sendEmpty(response, 204, PREFLIGHT);
-    const page = READ_VERBS.has(verb) ? this.#pages.get(url.split("?")[0] ?? "") : undefined;
-    if (page !== undefined) return this.#sendPage(response, page());
+    const page = READ_VERBS.has(verb) && !isBelow ? this.#page(url, headers["accept-encoding"]) : undefined;
+    if (page !== undefined) return this.#sendHeld(response, page.status, page);
     await nextTurn();
     const answer = await this.#answerCall(request, response);
     if (answer !== undefined) this.#send(response, answer);
+  }
+
+  #page(url: string, acceptEncoding: string | undefined): Page | undefined {
+    const [path = ""] = url.split("?");
+    return this.#pages.get(path)?.() ?? this.#parts.console?.pages.page(path, acceptEncoding);
   }
 
   /** The answer; undefined when the body was too large, which is answered already. */
@@ -158,11 +207,7 @@ export class RestServer {
     });
   }
 
-  #sendPage(response: ServerResponse, { type, text, headers }: Page): void {
-    this.#sendHeld(response, 200, { type, text, headers });
-  }
-
-  #sendHeld(response: ServerResponse, status: number, { type, text, headers }: Page): void {
+  #sendHeld(response: ServerResponse, status: number, { type, text, headers }: Omit<Page, "status">): void {
     const bytes = Buffer.byteLength(text);
     const send = () => sendPage(response, status, { type, text, headers: { "Content-Length": bytes, ...headers } });
     if (sendHeld(response, { bytes, send }, this.#limits)) return;
@@ -177,7 +222,7 @@ export class RestServer {
   }
 }
 
-function sendPage(response: ServerResponse, status: number, { type, text, headers }: Page): void {
+function sendPage(response: ServerResponse, status: number, { type, text, headers }: Omit<Page, "status">): void {
   response.writeHead(status, { "Content-Type": type, "X-Content-Type-Options": "nosniff", ...headers });
   response.end(text);
 }
@@ -192,12 +237,8 @@ const PREFLIGHT: OutgoingHttpHeaders = {
   "Access-Control-Allow-Headers": `Origin, Accept, Content-Type, X-Requested-With, ${HEIGHT_HEADERS.join(", ")}`,
 };
 
-/** The pages that are served besides the rpcs. */
-interface Page {
-  readonly type: string;
-  readonly text: string;
-  readonly headers: OutgoingHttpHeaders;
-}
+/** A page that is served besides the rpcs. */
+type Page = ConsolePage;
 
 /** The page may load its own parts and ask this server, and nothing else. */
 const POLICY =
@@ -218,7 +259,7 @@ function pagesOf(routes: readonly Route[], chainId: string): ReadonlyMap<string,
 }
 
 function page(type: string, text: string): Page {
-  return { type, text, headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer" } };
+  return { status: 200, type, text, headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer" } };
 }
 
 function once<T>(make: () => T): () => T {

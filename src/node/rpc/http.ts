@@ -49,6 +49,11 @@ export class HttpRpc {
     this.#lines.take(request, response);
   }
 
+  /** Whether a request of the connection has no whole answer yet. */
+  isAnswering(socket: object): boolean {
+    return this.#lines.isAnswering(socket);
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isLocal = isLoopback(request.socket.localAddress);
     const refused = refusal({ headers: request.headers, isLocal }, this.#options);

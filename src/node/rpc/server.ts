@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import { createServer, type Server } from "node:http";
 import {
   ByteBudget,
   type ClientBudget,
   CountedRequest,
   clientBudget,
   closeServer,
+  type Handler,
   isLoopback,
   limitReads,
   limitServer,
@@ -13,7 +13,9 @@ import {
   MAX_UNREAD_BYTES,
   READ_WITHIN_MS,
   refusal,
+  refuseUpgrade,
   type ServerOptions,
+  takeUpgrades,
 } from "../http/index.ts";
 import { CommitWaiters } from "../services/commit-waiters.ts";
 import type { RpcEnvironment } from "./calls/method.ts";
@@ -34,6 +36,8 @@ const FLAGS = { origins: "--rpc.cors-allowed-origins", hosts: "--rpc.allowed-hos
 
 /** The JSON-RPC server: POST /, GET /<method>, websockets at /websocket. */
 export class RpcServer {
+  /** The same answers for connections of another server. */
+  readonly handler: Handler;
   readonly #server: Server;
   readonly #websockets: WebSocketRpc;
   readonly #stopEvents: () => void;
@@ -69,23 +73,14 @@ export class RpcServer {
     );
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
     limitReads(this.#server, budget.clients);
-    this.#server.on("upgrade", (request, socket, head) => {
-      // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
-      socket.on("error", () => socket.destroy());
+    const websocket: Handler["websocket"] = (request, socket, head) => {
       const isLocal = isLoopback(request.socket.localAddress);
-      const refused = refusal({ headers: request.headers, isLocal }, dispatch);
-      if (isPlainGet(request) && socket instanceof Socket) {
-        http.answer(request, responseOn(socket, request));
-        return;
-      }
-      if (refused === undefined && request.url?.split("?")[0] === "/websocket") {
-        this.#websockets.accept(request, socket, head);
-        return;
-      }
-      const status = refused === undefined ? "404 Not Found" : "403 Forbidden";
-      // Its client might never close it, and the server would wait for it at its end.
-      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
-    });
+      const isRefused = refusal({ headers: request.headers, isLocal }, dispatch) !== undefined;
+      if (!isRefused && request.url?.split("?")[0] === "/websocket") this.#websockets.accept(request, socket, head);
+      else refuseUpgrade(socket, isRefused ? "403 Forbidden" : "404 Not Found");
+    };
+    takeUpgrades(this.#server, { websocket, isAnswering: (socket) => http.isAnswering(socket) });
+    this.handler = { answer: (request, response) => http.answer(request, response), websocket };
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -100,18 +95,4 @@ export class RpcServer {
     this.#websockets.close();
     await closeServer(this.#server);
   }
-}
-
-/** Asks for another protocol than websockets, such as HTTP/2, but would be content without it. */
-function isPlainGet({ method, headers }: IncomingMessage): boolean {
-  return method === "GET" && headers.upgrade?.toLowerCase() !== "websocket";
-}
-
-/** Node.js makes no response for a request that it takes for an upgrade. The connection ends with the answer. */
-function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once("finish", () => socket.destroySoon());
-  return response;
 }

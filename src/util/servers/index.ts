@@ -6,3 +6,4 @@ export * from "./listen.ts";
 export * from "./malformed.ts";
 export * from "./portions.ts";
 export * from "./proxies.ts";
+export * from "./static-files.ts";

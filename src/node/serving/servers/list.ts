@@ -1,5 +1,6 @@
 import type { AppQuery } from "../../../abci/index.ts";
 import type { NodeConfig } from "../../config.ts";
+import { consoleFiles, NodeConsole } from "../../console/index.ts";
 import { genesisFile } from "../../home/genesis.ts";
 import { RpcServer } from "../../rpc/index.ts";
 import type { OpenServer, ServerContext, ServerKind } from "./server.ts";
@@ -49,15 +50,19 @@ async function openRpc(context: ServerContext): Promise<OpenServer> {
     ...(run === undefined ? {} : { run }),
   };
   const server = new RpcServer(env, config.rpc, budget);
-  return { ...(await server.listen()), close: () => server.close() };
+  return { ...(await server.listen()), handler: server.handler, close: () => server.close() };
 }
 
 /** REST, whose code is loaded where it is switched on. */
 async function openRest(context: ServerContext, options: Settings<"rest">): Promise<OpenServer> {
-  const { chain, dispatcher, logger, budget } = context;
+  const { chain, dispatcher, logger, budget, handlers } = context;
   const { RestServer } = await import("../../rest/index.ts");
-  const parts = { dispatcher, budget, logger: logger.child({ module: "rest" }), chainId: chain.genesis.chainId };
-  const server = new RestServer(parts, options);
+  const { chainId } = chain.genesis;
+  const parts = { dispatcher, budget, logger: logger.child({ module: "rest" }), chainId };
+  const { moniker } = context.nodeInfo();
+  const pages = options.console ? new NodeConsole({ files: consoleFiles(), chainId, moniker }) : undefined;
+  const console = pages && { pages, others: () => ({ rpc: handlers.get("rpc"), grpc: handlers.get("grpc") }) };
+  const server = new RestServer({ ...parts, ...(console && { console }) }, options);
   return { ...(await server.listen()), close: () => server.close() };
 }
 
@@ -66,7 +71,7 @@ async function openGrpc(context: ServerContext, options: Settings<"grpc">): Prom
   const { chain, dispatcher, logger, budget } = context;
   const { GrpcServer } = await import("../../grpc/index.ts");
   const server = new GrpcServer({ chain, dispatcher, budget, logger: logger.child({ module: "grpc" }) }, options);
-  return { ...(await server.listen()), close: () => server.close() };
+  return { ...(await server.listen()), handler: server.handler, close: () => server.close() };
 }
 
 /** Metrics, whose code is loaded where they are switched on. */

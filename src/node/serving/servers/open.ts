@@ -2,7 +2,7 @@ import type { ChainSource } from "../../../engine/index.ts";
 import { assert, keysOf, type Logger } from "../../../util/index.ts";
 import { monikerOf, type NodeConfig } from "../../config.ts";
 import { Dispatcher, type DispatcherOptions } from "../../dispatch.ts";
-import { clientBudget, urlHost } from "../../http/index.ts";
+import { clientBudget, type Handler, urlHost } from "../../http/index.ts";
 import type { NodeInfo } from "../../node-info.ts";
 import type { RunMethod } from "../../rpc/calls/method.ts";
 import { CommitWaiters } from "../../services/commit-waiters.ts";
@@ -52,6 +52,7 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
       if (server === undefined) continue;
       closing.push(server.close);
       opened[key] = server.place;
+      if (server.handler !== undefined) context.handlers.set(key, server.handler);
     }
     const { rpc, ...others } = opened;
     assert(rpc !== undefined, "a node serves JSON-RPC");
@@ -69,16 +70,26 @@ function contextOf(parts: ServingParts, nodeInfo: () => NodeInfo): ServerContext
   const options = { nodeInfo, report, waiters, appRpcs };
   const dispatcher = desk?.dispatcher(options) ?? new Dispatcher({ chain, ...options });
   const shared = { dispatcher, waiters, budget: clientBudget(config.clients) };
-  return { chain, home, config, logger, nodeInfo, ...shared, ...(desk === undefined ? {} : { run: desk.run }) };
+  const handlers = new Map<string, Handler>();
+  return {
+    chain,
+    home,
+    config,
+    logger,
+    nodeInfo,
+    handlers,
+    ...shared,
+    ...(desk === undefined ? {} : { run: desk.run }),
+  };
 }
 
 async function openServer({ name, scheme, open }: ServerKind, context: ServerContext) {
   const server = await open(context);
   if (server === undefined) return undefined;
-  const { host, port, close } = server;
+  const { host, port, handler, close } = server;
   const address = `${urlHost(host)}:${port}`;
   context.logger.info(`${name} server listening`, { module: name.toLowerCase(), address: `tcp://${address}` });
-  return { close, place: { name, port, address: `${scheme}${address}` } };
+  return { close, handler, place: { name, port, address: `${scheme}${address}` } };
 }
 
 /** The identity that the node reports. */

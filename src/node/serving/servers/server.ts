@@ -2,7 +2,7 @@ import type { ChainSource } from "../../../engine/index.ts";
 import type { Logger } from "../../../util/index.ts";
 import type { NodeConfig } from "../../config.ts";
 import type { Dispatcher } from "../../dispatch.ts";
-import type { ClientBudget } from "../../http/index.ts";
+import type { ClientBudget, Handler } from "../../http/index.ts";
 import type { NodeInfo } from "../../node-info.ts";
 import type { RunMethod } from "../../rpc/calls/method.ts";
 import type { CommitWaiters } from "../../services/commit-waiters.ts";
@@ -20,12 +20,15 @@ export interface ServerContext {
   readonly waiters: CommitWaiters;
   /** Divides calls of JSON-RPC between threads. */
   readonly run?: RunMethod;
+  /** The servers that are open, for the one that serves their interfaces beside its own. */
+  readonly handlers: Map<string, Handler>;
 }
 
 /** A server that listens. */
 export interface OpenServer {
   readonly host: string;
   readonly port: number;
+  readonly handler?: Handler;
   close(): Promise<void>;
 }
 

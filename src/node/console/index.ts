@@ -1,0 +1,1 @@
+export { type ConsolePage, consoleFiles, NodeConsole } from "./console.ts";
