@@ -55,7 +55,7 @@ const leases = v.variant("access", [
   }),
 ]);
 
-/** Unknown claims are refused: one of them could be a restriction that this version would not enforce. */
+/** Unknown claims are refused: such a claim could be a restriction that this version would not enforce. */
 const tokenClaims = v.strictObject({
   version: v.literal("v1"),
   iss: text,
@@ -64,8 +64,27 @@ const tokenClaims = v.strictObject({
   nbf: seconds,
   exp: seconds,
   jti: v.optional(text),
+  /** The session whose key signs the token. */
+  session: v.optional(v.pipe(v.string(), v.minLength(1))),
   leases,
 });
+
+const sessionClaims = v.strictObject({
+  version: v.literal("v1"),
+  iss: text,
+  iat: seconds,
+  exp: seconds,
+  providers: v.union([v.literal("all"), v.pipe(v.array(text), v.minLength(1), v.maxLength(16))]),
+  leases,
+  /** 65 bytes of an uncompressed point in base64url. */
+  key: v.pipe(v.string(), v.regex(/^B[A-Za-z0-9_-]{86}$/)),
+});
+
+/**
+ * Claims of a session: until `exp` the holder of `key`, a point of P-256 in the form of WebCrypto's `raw`, may sign tokens of the account `iss` at
+ * these providers, for at most these leases. Times are seconds since 1970.
+ */
+export type SessionClaims = v.InferOutput<typeof sessionClaims>;
 
 /**
  * Claims of a gateway token. `iss` is the tenant's address, `aud` the provider's; times are seconds since 1970. One without `aud` or
@@ -80,6 +99,14 @@ type Permission = Extract<TokenLeases, { access: "granular" }>["permissions"][nu
 export function parseTokenClaims(payload: unknown): TokenClaims | string {
   const result = v.safeParse(tokenClaims, payload);
   if (!result.success) return result.issues[0].path?.map(({ key }) => String(key)).join(".") ?? "payload";
+  return findFault(result.output.leases) ?? result.output;
+}
+
+/** The claims of a parsed session, or the path of the claim that is wrong. */
+export function parseSessionClaims(payload: unknown): SessionClaims | string {
+  const result = v.safeParse(sessionClaims, payload);
+  if (!result.success) return result.issues[0].path?.map(({ key }) => String(key)).join(".") ?? "payload";
+  if (result.output.exp <= result.output.iat) return "exp";
   return findFault(result.output.leases) ?? result.output;
 }
 

@@ -104,8 +104,7 @@ export class Authorizer {
   async admit(request: IncomingMessage, scope: TokenScope): Promise<Admission> {
     const principal = await this.#take(readCredential(request), request);
     const { provider } = this.#options;
-    if (principal.claims !== undefined && !mentions(principal.claims.leases, { provider, scope }))
-      throw gatewayErrors.scope();
+    if (!leasesOf(principal).every((leases) => mentions(leases, { provider, scope }))) throw gatewayErrors.scope();
     return {
       owner: principal.owner,
       permit: ({ dseq, gseq, oseq }) => this.#check(principal, { dseq, gseq, oseq, scope, services: [] }),
@@ -151,9 +150,11 @@ export class Authorizer {
     return authenticate(credential, { facts: this.#facts, provider, now: now() });
   }
 
-  async #check({ claims, owner }: Principal, access: Access): Promise<void> {
+  async #check(principal: Principal, access: Access): Promise<void> {
     const { provider } = this.#options;
-    if (claims !== undefined) checkClaims(claims, { ...access, provider });
+    const { claims, owner } = principal;
+    if (claims !== undefined && !isBound(claims) && !READS.has(access.scope)) throw gatewayErrors.unbound();
+    if (!leasesOf(principal).every((leases) => allows(leases, { ...access, provider }))) throw gatewayErrors.scope();
     const lease = this.#leaseOf(owner, access);
     // An account that is not the owner gets the same answer as for a lease that never existed.
     if (lease !== undefined && !(await this.#facts.isActive(lease))) throw leaseErrors.notFound();
@@ -188,9 +189,9 @@ export class Replays {
   }
 }
 
-function checkClaims(claims: TokenClaims, wanted: Wanted): void {
-  if (!isBound(claims) && !READS.has(wanted.scope)) throw gatewayErrors.unbound();
-  if (!allows(claims.leases, wanted)) throw gatewayErrors.scope();
+/** Everything that has to allow a request: the token, and the session that it belongs to. */
+function leasesOf({ claims, session }: Principal): readonly TokenLeases[] {
+  return [claims, session].flatMap((each) => (each === undefined ? [] : [each.leases]));
 }
 
 /** The access that a request wants. Without `gseq` it concerns all leases of the deployment here. */

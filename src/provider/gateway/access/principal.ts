@@ -3,7 +3,9 @@ import {
   CERTIFICATE_BLOCK,
   decodePem,
   parseCertificate,
+  readSessionClaims,
   readTokenClaims,
+  type SessionClaims,
   TOKEN_LEEWAY,
   type TokenClaims,
   verifyToken,
@@ -19,6 +21,8 @@ export interface Principal {
   readonly owner: string;
   /** Only tokens narrow what their account may do. */
   readonly claims: TokenClaims | undefined;
+  /** The session of the token, which narrows it further. */
+  readonly session: SessionClaims | undefined;
   /** Milliseconds since 1970 at which the credential ends. */
   readonly endsAt: number;
 }
@@ -58,7 +62,7 @@ async function certificatePrincipal(
   }
   if (now < notBefore * 1000) throw gatewayErrors.certificate("it is not valid yet");
   if (now >= notAfter * 1000) throw gatewayErrors.certificate("it has expired");
-  return { owner: commonName, claims: undefined, endsAt: notAfter * 1000 };
+  return { owner: commonName, claims: undefined, session: undefined, endsAt: notAfter * 1000 };
 }
 
 function readAccountCertificate(der: Uint8Array): ReturnType<typeof parseCertificate> {
@@ -89,7 +93,9 @@ async function tokenPrincipal(token: string, { facts, provider, now }: Principal
   const seconds = Math.floor(now / 1000);
   const expected = { publicKey: key.key, issuer, audience: provider, now: seconds };
   const claims = await refusing(() => verifyToken(token, expected));
-  return { owner: issuer, claims, endsAt: (claims.exp + TOKEN_LEEWAY) * 1000 };
+  const session = claims.session === undefined ? undefined : await readSessionClaims(claims.session);
+  const end = Math.min(claims.exp, session?.exp ?? claims.exp);
+  return { owner: issuer, claims, session, endsAt: (end + TOKEN_LEEWAY) * 1000 };
 }
 
 /** The reasons of the token library, without the token, as refusals of the gateway. */

@@ -50,7 +50,7 @@ export class GatewayClients {
     });
   }
 
-  /** The same for a server of HTTP without TLS, of which every connection comes from the ingress. */
+  /** The same for a server of HTTP without TLS that gets all its connections from the ingress. */
   behindIngress(server: Server, limits: FrontLimits): Server {
     return front(server, limits, (socket) => {
       this.#readHeader(socket, (rest) => {
