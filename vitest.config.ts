@@ -85,7 +85,7 @@ const SLOW = [
   "src/provider/gateway/{late,routes}.test.ts",
   "src/provider/gateway/listening/browsers.test.ts",
   "src/provider/gateway/migrate-routes.test.ts",
-  "src/provider/gateway/access/{guessing,sessions}.test.ts",
+  "src/provider/gateway/access/{guessing,sessions,unbound}.test.ts",
   "src/provider/ingress/{http-options,whole}.test.ts",
   "src/provider/ingress/proxy/late.test.ts",
   "src/provider/ingress/http2/floods.test.ts",

@@ -104,6 +104,7 @@ export class Authorizer {
   async admit(request: IncomingMessage, scope: TokenScope): Promise<Admission> {
     const principal = await this.#take(readCredential(request), request);
     const { provider } = this.#options;
+    checkBound(principal, scope);
     if (!leasesOf(principal).every((leases) => mentions(leases, { provider, scope }))) throw gatewayErrors.scope();
     return {
       owner: principal.owner,
@@ -152,10 +153,9 @@ export class Authorizer {
 
   async #check(principal: Principal, access: Access): Promise<void> {
     const { provider } = this.#options;
-    const { claims, owner } = principal;
-    if (claims !== undefined && !isBound(claims) && !READS.has(access.scope)) throw gatewayErrors.unbound();
+    checkBound(principal, access.scope);
     if (!leasesOf(principal).every((leases) => allows(leases, { ...access, provider }))) throw gatewayErrors.scope();
-    const lease = this.#leaseOf(owner, access);
+    const lease = this.#leaseOf(principal.owner, access);
     // An account that is not the owner gets the same answer as for a lease that never existed.
     if (lease !== undefined && !(await this.#facts.isActive(lease))) throw leaseErrors.notFound();
   }
@@ -187,6 +187,10 @@ export class Replays {
     if (this.#used.has(key) || iat < this.#since) throw gatewayErrors.replayed();
     this.#used.set(key, exp + TOKEN_LEEWAY);
   }
+}
+
+function checkBound({ claims }: Principal, scope: TokenScope): void {
+  if (claims !== undefined && !isBound(claims) && !READS.has(scope)) throw gatewayErrors.unbound();
 }
 
 /** Everything that has to allow a request: the token, and the session that it belongs to. */
