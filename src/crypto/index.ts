@@ -5,5 +5,6 @@ export { decodePem, encodePem, signatureFromDer } from "./der.ts";
 export * from "./ed25519.ts";
 export { ripemd160, sha256, sha256OfParts } from "./hash.ts";
 export * from "./mnemonic/index.ts";
+export { randomBytes } from "./random.ts";
 export * from "./secp256k1/index.ts";
 export * from "./token/index.ts";

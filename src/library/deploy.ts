@@ -1,15 +1,6 @@
-/** `svc/deploy`: from a deployment file to running services in one call. Node.js only. */
-export {
-  type BidChoice,
-  type BidPolicy,
-  type DeployReporter,
-  type DeployResult,
-  deployErrors,
-  type LeaseResult,
-  type PortResult,
-  type Questions,
-  type ServiceResult,
-  type StepName,
-  type StepTime,
-} from "../tenant/index.ts";
+/**
+ * `svc/deploy`: from a deployment file to running services. `deploy` is for Node.js alone; the rest is also for browsers,
+ * which have the file as a text.
+ */
 export { type DeployOptions, deploy } from "../tenant/node/index.ts";
+export * from "./deploy.browser.ts";

@@ -1,28 +1,7 @@
-/** `svc/gateway`: the gateway of a provider, for tenants, and the certificates that both present. Node.js only. */
-export {
-  GatewayClient,
-  type GatewayClientOptions,
-  type GatewayCredential,
-  type GatewayEvent,
-  type GatewayLogLine,
-  GatewayRefusal,
-  type GatewayTarget,
-  gatewayClientErrors,
-  type LeaseStatus,
-  type LogRequest,
-  makeToken,
-  type OrderStatus,
-  type PublishedCertificate,
-  publishedCertificates,
-  type ServiceStatus,
-  type ShellOutput,
-  type ShellRequest,
-  type ShellResult,
-  ShellSession,
-  StreamEnd,
-  type StreamRequest,
-  type TokenPurpose,
-} from "../client/index.ts";
+/**
+ * `svc/gateway`: the gateway of a provider, for tenants, in Node.js and in browsers; and in Node.js alone the certificates
+ * that both present.
+ */
 export {
   type AccountCertificate,
   type CertificateRequest,
@@ -32,3 +11,4 @@ export {
   parseCertificatePem,
   parsePublicKeyPem,
 } from "../crypto/index.ts";
+export * from "./gateway.browser.ts";

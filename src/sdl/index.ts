@@ -1,10 +1,10 @@
 export type { SdlErrorKind, SdlIssue } from "./errors.ts";
 export { formatIssue, manifestErrors, SDL_CODES, SdlError } from "./errors.ts";
-export { loadSdlFile, requireOrderable, type SdlSource } from "./file.ts";
+export { loadSdlFile } from "./file.ts";
 export type { SdlLimits } from "./limits.ts";
 export { DEFAULT_LIMITS, formatBytes, SIZE_LIMITS, type SizeLimit } from "./limits.ts";
-export type { LoadedSdl, LoadOptions } from "./load.ts";
-export { loadSdl, sdlHash } from "./load.ts";
+export type { LoadedSdl, LoadOptions, SdlSource } from "./load.ts";
+export { loadSdl, requireOrderable, sdlHash } from "./load.ts";
 export type * from "./manifest.ts";
 export { manifestHash, manifestJson } from "./plan/hash.ts";
 export { type Candidate, hasCapabilities, meetsRequirements } from "./plan/matching.ts";

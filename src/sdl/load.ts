@@ -1,3 +1,4 @@
+import { commandError } from "../util/index.ts";
 import type { GroupSpec } from "../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { SdlIssue } from "./errors.ts";
 import { DEFAULT_LIMITS, type SdlLimits } from "./limits.ts";
@@ -7,8 +8,10 @@ import { deriveManifest } from "./plan/derive.ts";
 import { deriveGroups } from "./plan/groups.ts";
 import { manifestHash } from "./plan/hash.ts";
 import { planGroups } from "./plan/plan.ts";
+import { groupPrice } from "./plan/price.ts";
 import { parseSdl } from "./read/parse.ts";
 import { Report } from "./report.ts";
+import { groupsFault } from "./rules/chain-rules.ts";
 import { checkGroups, checkOnChain } from "./rules/group-rules.ts";
 import { type ChainTerms, checkOrderable } from "./rules/orderable.ts";
 import { checkReferences } from "./rules/references.ts";
@@ -76,4 +79,34 @@ export function loadSdl(text: string, options: LoadOptions = {}): LoadedSdl {
  */
 export function sdlHash(text: string, options: LoadOptions = {}): Uint8Array {
   return loadSdl(text, options).hash;
+}
+
+/** A deployment and where it was read. */
+export interface SdlSource {
+  /** Path of the deployment file. */
+  readonly file: string;
+  readonly sdl: LoadedSdl;
+  /** Reads the file again, for a chain: its errors name their places. */
+  readonly reread: (chain: ChainTerms) => LoadedSdl;
+}
+
+/**
+ * Refuses a deployment that cannot be ordered on its chain, before anything is signed for it.
+ * @throws SdlError with the places in the file
+ */
+export function requireOrderable({ file, sdl, reread }: SdlSource, chain: ChainTerms): void {
+  const problem = whyNot(sdl, chain);
+  if (problem === undefined) return;
+  reread(chain);
+  throw commandError(`${file}: the chain refuses it: ${problem}`);
+}
+
+function whyNot({ groups, manifest }: LoadedSdl, { limits, denoms }: ChainTerms): string | undefined {
+  const [first] = groups;
+  const denom = first === undefined ? "" : groupPrice(first).denom;
+  const fault = groupsFault(groups, limits, denom);
+  if (fault !== undefined) return fault.text;
+  if (!denoms.includes(denom)) return `prices are in ${denom}`;
+  const services = manifest.flatMap((group) => group.services);
+  return services.some(({ params }) => params?.permissions !== undefined) ? "it asks for permissions" : undefined;
 }

@@ -12,8 +12,11 @@ export { addressLines, type DeployResult, type LeaseResult, type PortResult, typ
 export { runDeploy } from "./run.ts";
 export { unlessInterrupted } from "./session/clock.ts";
 export { deployErrors } from "./session/errors.ts";
+export { type Journal, type JournalEntry, memoryJournal } from "./session/journal.ts";
+export { certifiedBy, gatewayOf } from "./session/live-gateway.ts";
 export type { Offer } from "./session/offer.ts";
 export type { BidChoice, BidPolicy } from "./session/policy.ts";
 export type { DeployReporter, StepName, StepTime } from "./session/progress.ts";
-export type { DeployParts, DeployRequest, Questions } from "./session/session.ts";
-export { runUpdate } from "./update.ts";
+export type { DeployChoices, DeployParts, DeployRequest, Questions } from "./session/session.ts";
+export { runUpdate, type UpdateRequest } from "./update.ts";
+export { type TextSource, textRequest, type WebPartsOptions, webParts } from "./web.ts";

@@ -5,6 +5,7 @@ import type { Running } from "./ready/addresses.ts";
 import type { PortState } from "./session/gateway.ts";
 import { hostOf } from "./session/offer.ts";
 import type { StepTime } from "./session/progress.ts";
+import type { Session } from "./session/session.ts";
 
 /** A deployment that runs. This is also the form of `-o json`; amounts and 64-bit numbers are texts. */
 export interface DeployResult {
@@ -13,11 +14,13 @@ export interface DeployResult {
   readonly groups: readonly { readonly gseq: number; readonly name: string; readonly state: string }[];
   readonly leases: readonly LeaseResult[];
   readonly services: readonly ServiceResult[];
-  /** HTTP addresses that answered. */
+  /** HTTP addresses that answered; with `ready_by`, all that the provider names. */
   readonly uris: readonly string[];
   readonly ports: readonly PortResult[];
   /** In the order in which they were done, milliseconds. */
   readonly steps: readonly StepTime[];
+  /** The services are ready by the word of their providers alone: nothing has asked them from outside. */
+  readonly ready_by?: "provider";
 }
 
 /** A lease of the deployment and its price per block. */
@@ -54,23 +57,23 @@ export interface PortResult {
 }
 
 interface Ended {
-  readonly owner: string;
   readonly deployment: DeploymentRecord;
-  readonly manifest: Manifest;
   readonly running: readonly Running[];
-  readonly steps: readonly StepTime[];
+  readonly session: Session;
 }
 
-export function deployResult({ owner, deployment, manifest, running, steps }: Ended): DeployResult {
+export function deployResult({ session, deployment, running }: Ended): DeployResult {
+  const { market, request, progress, probe } = session;
   return {
     dseq: deployment.dseq.toString(),
-    owner,
+    owner: market.owner,
     groups: deployment.groups.map(({ gseq, state, spec }) => ({ gseq, name: spec.name, state })),
     leases: running.map(leaseResult),
     services: running.flatMap(serviceResults),
     uris: running.flatMap(({ open }) => [...open.values()].flat()),
-    ports: running.flatMap((each) => portResults(each, manifest)),
-    steps,
+    ports: running.flatMap((each) => portResults(each, request.sdl.manifest)),
+    steps: progress.steps,
+    ...(probe === undefined ? { ready_by: "provider" } : {}),
   };
 }
 

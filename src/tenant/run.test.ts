@@ -63,6 +63,24 @@ describe("a deployment", () => {
     expect(readFileSync(join(fixture.home, "deployments", `${dseq}.json`), "utf8")).toContain(file);
   });
 
+  test("without a probe, the provider's word is a result of its own", async () => {
+    open();
+    const { probe: _, ...parts } = fixture.parts();
+    const result = await runDeploy(parts, fixture.request(), fixture.reporter);
+    expect(result).toMatchObject({ ready_by: "provider", uris: ["http://web-1.example:8080/"] });
+    expect(result.steps.at(-1)?.name).toBe("ready");
+    expect(await runDeploy({ ...parts, probe: fixture.probe }, fixture.request(), fixture.reporter)).not.toHaveProperty(
+      "ready_by",
+    );
+    const { status } = fixture;
+    fixture.status = (lease) => {
+      const state = status.call(fixture, lease);
+      return state && { ...state, services: state.services.map((each) => ({ ...each, available: 0 })) };
+    };
+    const late = runDeploy(parts, fixture.request({ timeoutMs: 60_000 }), fixture.reporter);
+    await expect(late).rejects.toThrow("waited 60 s for service web (0 of 1 replicas ready)");
+  });
+
   test("again is the same deployment, --new is another one", async () => {
     open();
     const first = await fixture.deploy();

@@ -32,11 +32,5 @@ export async function runDeploy(
   const running = await waitReady(session, entry.dseq, leased);
   parts.journal.save({ ...entry, step: "done", chosen });
   const deployment = await needActive(session, entry.dseq);
-  return deployResult({
-    owner: parts.market.owner,
-    deployment,
-    manifest: request.sdl.manifest,
-    running,
-    steps: progress.steps,
-  });
+  return deployResult({ session, deployment, running });
 }

@@ -39,13 +39,7 @@ export async function runUpdate(
     throw isOneOf([deployErrors.interrupted], error) ? halfway(session, deployment) : error;
   });
   record(session, deployment, leases);
-  return deployResult({
-    owner: parts.market.owner,
-    deployment,
-    manifest: request.sdl.manifest,
-    running,
-    steps: progress.steps,
-  });
+  return deployResult({ session, deployment, running });
 }
 
 async function bringUp(session: Session, { dseq }: DeploymentRecord, leases: readonly LeaseRecord[]) {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { isIP } from "node:net";
 import { expect, test } from "vitest";
-import { clientNetwork, shellWord, textTable } from "./text.ts";
+import { clientNetwork, ipVersion, shellWord, textTable } from "./text.ts";
 
 test.each([
   ["203.0.113.7", "203.0.113.7"],
@@ -37,4 +38,22 @@ test("columns are as wide as their widest cell", () => {
     ]),
   ).toBe("A    LONG  C\nabc        d\n");
   expect(textTable([])).toBe("");
+});
+
+test.each([
+  "0.0.0.0",
+  "203.0.113.255",
+  "1.2.3",
+  "01.2.3.4",
+  "256.1.1.1",
+  "1.2.3.4.",
+  "::",
+  "2001:db8::1",
+  "::ffff:1.2.3.4",
+  "1::2::3",
+  "::1]",
+  "a",
+  "",
+])("the version of %j is what Node.js says", (text) => {
+  expect(ipVersion(text)).toBe(isIP(text));
 });

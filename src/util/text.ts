@@ -96,3 +96,9 @@ export function tryJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** 4 or 6 for an IP address of that version, 0 for any other text. */
+export function ipVersion(text: string): 0 | 4 | 6 {
+  if (/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text)) return 4;
+  return /^[0-9a-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]/`) ? 6 : 0;
+}

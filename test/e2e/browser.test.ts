@@ -1,5 +1,5 @@
 import { cpSync, existsSync, readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -8,8 +8,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { NodeApi, RpcClient } from "../../src/client/index.ts";
 import { type TestNode, testNode } from "../../src/testing/index.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
+import { relayed, relaySockets } from "../support/gateway-relay.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { linkedProject, packPackage } from "../support/package.ts";
+import { quietConfig, TestDaemon, testMarketplace } from "../support/provider/daemon.ts";
+import { sampleFile } from "../support/provider/deployment.ts";
 import vectors from "../vectors/keys.json" with { type: "json" };
 import type * as PageLibrary from "./page/library.ts";
 
@@ -26,9 +29,25 @@ async function buildPage(fixture: Fixture): Promise<string> {
   return outDir;
 }
 
-/** Serves files below a folder over plain HTTP, as pages of a local network are. */
-async function serve(folder: string): Promise<Server> {
+/** Answers of a hostile gateway, by the words in its address. */
+const HOSTILE: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  silent: () => {},
+  page: (response) => response.setHeader("content-type", "text/html").end("<!doctype html><p>Welcome</p>"),
+  huge: (response) => {
+    const more = (): void => void (response.destroyed || response.write("1".repeat(1 << 20), more));
+    response.write("[");
+    more();
+  },
+  numbers: (response) => response.end('{"memory":9007199254740993}'),
+  elsewhere: (response) => response.writeHead(302, { location: "/" }).end(),
+};
+
+/** Serves files below a folder over plain HTTP, as pages of a local network are; relays to a gateway. */
+async function serve(folder: string, gateway: () => number): Promise<Server> {
   const server = createServer((request, response) => {
+    const hostile = HOSTILE[/^\/hostile\/(\w+)/.exec(request.url ?? "")?.[1] ?? ""];
+    if (hostile !== undefined) return hostile(response);
+    if (relayed(request, response, gateway())) return;
     const path = new URL(request.url ?? "/", "http://x").pathname;
     const name = path === "/" ? "/index.html" : path;
     if (!existsSync(join(folder, name))) response.statusCode = 404;
@@ -36,8 +55,19 @@ async function serve(folder: string): Promise<Server> {
     response.setHeader("content-type", TYPES[extname(name)] ?? "application/octet-stream");
     return response.end(readFileSync(join(folder, name)));
   });
+  relaySockets(server, gateway);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return server;
+}
+
+/** The daemon of a provider on the memory cluster, with `alice`'s key; `bob` is the tenant. */
+async function startProvider(fixture: Fixture, node: TestNode): Promise<TestDaemon> {
+  const config = quietConfig(fixture.tempHome("provider"));
+  const market = await testMarketplace(node);
+  const daemon = new TestDaemon(market, { config, nodePorts: { first: 40_000, last: 40_001 } });
+  fixture.defer(() => daemon.stop());
+  await daemon.start();
+  return daemon;
 }
 
 describeWithBrowser("the library in a browser", () => {
@@ -45,17 +75,21 @@ describeWithBrowser("the library in a browser", () => {
   let browser: Browser;
   let page: Page;
   let node: TestNode;
+  let daemon: TestDaemon;
+  /** Number of the deployment that the page has made. */
+  let dseq: string;
   let origin: string;
   const [key] = vectors.keys;
   if (key === undefined) throw new Error("there are no recorded keys");
 
   beforeAll(async () => {
-    const server = await serve(await buildPage(fixture));
-    fixture.defer(() => server.close());
+    const server = await serve(await buildPage(fixture), () => Number(daemon.logged("provider started")?.gateway));
+    fixture.defer(() => server.close().closeAllConnections());
     // To the browser this is a page of a foreign host over plain HTTP, where it withholds much.
     origin = `http://app.test:${(server.address() as AddressInfo).port}`;
     node = await testNode({ corsOrigins: [origin] });
     fixture.defer(() => node.stop());
+    daemon = await startProvider(fixture, node);
     browser = await startBrowser(["--host-resolver-rules=MAP app.test 127.0.0.1"]);
     fixture.defer(() => browser.close());
     page = await browser.newPage();
@@ -182,6 +216,61 @@ describeWithBrowser("the library in a browser", () => {
     expect(seen).toBe("transfer");
   });
 
+  it("takes the text of a file to services that the provider calls ready", async () => {
+    const deployed = await page.evaluate(
+      ({ privateKey, text, ...page }) =>
+        library.deployExample.deployText({ ...page, privateKey: Uint8Array.from(privateKey) }, "web.yaml", text),
+      {
+        node: node.url,
+        relay: `${origin}/relay`,
+        text: sampleFile({ job: "echo started; sleep 1000" }),
+        privateKey: [...node.key("bob").privateKey],
+      },
+    );
+    ({ dseq } = deployed);
+    expect(deployed).toMatchObject({ ready_by: "provider", leases: [{ provider: node.key("alice").address }] });
+    expect(deployed.services.map(({ name, available, total }) => [name, available, total])).toEqual([
+      ["job", 1, 1],
+      ["web", 1, 1],
+    ]);
+    expect(deployed.steps.map(({ name }) => name)).toEqual([
+      "certificate",
+      "order",
+      "bid",
+      "lease",
+      "manifest",
+      "ready",
+    ]);
+  });
+
+  it("reads the logs and runs a command of a lease over the provider's websockets", async () => {
+    const seen = await page.evaluate(useLease, {
+      relay: `${origin}/relay`,
+      provider: node.key("alice").address,
+      dseq,
+      privateKey: [...node.key("bob").privateKey],
+    });
+    expect(seen).toEqual({ line: "started", output: "hello", exitCode: 0, refused: 404 });
+  });
+
+  it.each([
+    ["silent", /^no answer within 0.5 s: the provider did not answer in time$/],
+    ["page", /^it is a web page: unexpected answer from the provider$/],
+    ["huge", /^it is larger than 4 MiB: /],
+    ["numbers", /^it has a number beyond 2\^53: /],
+    ["elsewhere", /^it redirects to another address: /],
+  ])("refuses a gateway that is %s", async (kind, sentence) => {
+    const told = await page.evaluate(
+      (url) =>
+        new library.gateway.GatewayClient({ provider: "svc1p", url, timeoutMs: 500 }).version().then(
+          () => "answered",
+          (error) => String(error.message),
+        ),
+      `${origin}/hostile/${kind}`,
+    );
+    expect(told).toMatch(sentence);
+  });
+
   it("says what to do about a node that does not allow the page", async () => {
     const strict = await testNode();
     fixture.defer(() => strict.stop());
@@ -196,5 +285,36 @@ describeWithBrowser("the library in a browser", () => {
     expect(told).toContain("--rpc.cors-allowed-origins");
   });
 });
+
+interface Using {
+  readonly relay: string;
+  readonly provider: string;
+  readonly dseq: string;
+  readonly privateKey: readonly number[];
+}
+
+/** Runs in the page: uses the lease of the only deployment. */
+async function useLease({ relay, provider, dseq, privateKey }: Using) {
+  const { svc, crypto, gateway } = library;
+  const key = Uint8Array.from(privateKey);
+  const { address: owner } = svc.privateKeySigner(key);
+  const sign = (bytes: Uint8Array): Uint8Array => crypto.signSecp256k1(key, bytes);
+  const credential = { kind: "token", account: owner, sign } as const;
+  const client = new gateway.GatewayClient({ provider, url: `${relay}/${provider}`, credential });
+  const lease = { owner, dseq: BigInt(dseq), gseq: 1, oseq: 1, provider };
+  const { signal } = new AbortController();
+  let line = "";
+  for await (const { message } of client.logs(lease, { services: ["job"], follow: true, tail: -1, signal })) {
+    line = message;
+    break;
+  }
+  const session = await client.shell(lease, { service: "web", replica: 0, command: ["cat"], tty: false, stdin: true });
+  session.write(new TextEncoder().encode("hello"));
+  session.endInput();
+  let output = "";
+  for await (const { data } of session.output()) output += new TextDecoder().decode(data);
+  const refused = await client.leaseStatus({ ...lease, dseq: 999n }).catch((error) => error.status);
+  return { line, output, exitCode: session.result().exitCode, refused };
+}
 
 declare const library: typeof PageLibrary;

@@ -13,10 +13,19 @@ import { atNight } from "../support/runs.ts";
 /** Examples that need a provider with containers; `examples.test.ts` runs them. */
 const WITH_PROVIDER = ["deploy", "lease"];
 /** Modules for other examples or a page. */
-const MODULES = ["signer", "browser", "light-page"];
+const MODULES = ["signer", "browser", "light-page", "deploy-page"];
 /** Entry points for pages too, and entry points for Node.js alone. */
-const OPEN = ["svc", "svc/wire", "svc/crypto", "svc/sdl", "svc/light", "svc/proto/svc/market/v1beta1/tx"];
-const CLOSED = ["svc/keyring", "svc/gateway", "svc/deploy", "svc/testing"];
+const OPEN = [
+  "svc",
+  "svc/wire",
+  "svc/crypto",
+  "svc/sdl",
+  "svc/light",
+  "svc/gateway",
+  "svc/deploy",
+  "svc/proto/svc/market/v1beta1/tx",
+];
+const CLOSED = ["svc/keyring", "svc/testing"];
 const ENTRIES = [...OPEN, ...CLOSED];
 
 /** Height and hash of the first block, as a user gets them from somebody. */

@@ -1,6 +1,6 @@
 import type { ChainClient, GatewayClient, ProviderRecord, TxSigner } from "../../client/index.ts";
-import type { DeployParts, MarketTxOptions } from "../../tenant/index.ts";
-import { credentialOnce, gatewayOf, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
+import { certifiedBy, type DeployParts, gatewayOf, type MarketTxOptions } from "../../tenant/index.ts";
+import { credentialOnce, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context/context.ts";
 import { usageError } from "../errors.ts";
@@ -32,7 +32,8 @@ export async function asTenant<T>(
   const options = { home: context.home, chain, signer, tx, signal, ...(proven === undefined ? {} : { proven: query }) };
   try {
     const credential = credentialOnce(options);
-    const gateway = (provider: ProviderRecord): Promise<GatewayClient> => gatewayOf({ query, credential }, provider);
+    const target = certifiedBy(query);
+    const gateway = (provider: ProviderRecord): Promise<GatewayClient> => gatewayOf({ target, credential }, provider);
     const verifiedAt = (): bigint | undefined => proven?.height();
     return await work({ ...options, gateway, verifiedAt, parts: await liveParts(options) });
   } finally {

@@ -1,5 +1,3 @@
-import type { TLSSocket } from "node:tls";
-import type { WebSocket } from "ws";
 import type { TokenScope } from "../../crypto/index.ts";
 import { type Manifest, manifestJson } from "../../sdl/index.ts";
 import type { LeaseKey, OrderKey } from "../../wire/index.ts";
@@ -16,13 +14,16 @@ import {
   readTransferred,
   type ServiceStatus,
 } from "./answers.ts";
-import { connectGateway, type GatewayTarget, gatewayAddress } from "./connect.ts";
 import { type GatewayCredential, makeToken } from "./credential.ts";
-import { exchange } from "./request.ts";
-import { Feed, followLogs, openSocket, ShellSession } from "./stream/index.ts";
+import { sendRequest } from "./request.ts";
+import { followLogs, type GatewaySocket, openSocket, readFeed, ShellSession } from "./stream/index.ts";
+import type { GatewayCaller, GatewayRequest, GatewayTarget, WebTarget } from "./target.ts";
 
 /** A provider, and how the tenant authenticates to it. */
-export interface GatewayClientOptions extends GatewayTarget {
+export type GatewayClientOptions = (GatewayTarget | WebTarget) & CallerOptions;
+
+/** How a tenant authenticates, and how long it waits. */
+interface CallerOptions {
   /** Not needed for public information. */
   readonly credential?: GatewayCredential;
   /** Milliseconds for a connection and for an answer; a manifest may take longer. */
@@ -183,12 +184,7 @@ export class GatewayClient {
     const query = new URLSearchParams({ service, podIndex: String(replica), tty: bit(tty), stdin: bit(stdin) });
     for (const [index, word] of command.entries()) query.set(`cmd${index}`, word);
     const purpose: Purpose = { scope: "shell", id: lease, lifetime: STREAM_LIFETIME };
-    let session: ShellSession | undefined;
-    await this.#socket(`${leasePath(lease)}/shell?${query}`, purpose, (socket) => {
-      session = new ShellSession(socket);
-    });
-    if (session === undefined) throw new Error("a socket was opened without a session");
-    return session;
+    return new ShellSession(await this.#socket(`${leasePath(lease)}/shell?${query}`, purpose));
   }
 
   async #feed<T>(
@@ -201,45 +197,29 @@ export class GatewayClient {
     if (since !== undefined) query.set("since", since.toISOString());
     if (previous === true) query.set("previous", "1");
     const purpose: Purpose = { scope, id: lease, lifetime: STREAM_LIFETIME };
-    let feed: Feed | undefined;
-    const socket = await this.#socket(`${leasePath(lease)}/${kind}?${query}`, purpose, (opened) => {
-      feed = new Feed(opened);
-    });
-    return readFeed(socket, feed, { parse, signal });
+    return readFeed(await this.#socket(`${leasePath(lease)}/${kind}?${query}`, purpose), { parse, signal });
   }
 
   #get(path: string, purpose?: Purpose): Promise<unknown> {
     return this.#exchange({ method: "GET", path, timeoutMs: this.#timeoutMs }, purpose);
   }
 
-  async #exchange(
-    request: {
-      readonly method: "GET" | "POST" | "PUT";
-      readonly path: string;
-      readonly body?: string;
-      readonly timeoutMs: number;
-    },
-    purpose: Purpose | undefined,
-  ): Promise<unknown> {
-    const socket = await this.#connect(purpose !== undefined);
-    const host = gatewayAddress(this.#options.hostUri).header;
-    return exchange(socket, { ...request, host, token: await this.#token(purpose) });
+  #exchange(request: GatewayRequest, purpose: Purpose | undefined): Promise<unknown> {
+    return sendRequest(this.#options, request, this.#caller(purpose));
   }
 
-  async #socket(path: string, purpose: Purpose, attach: (socket: WebSocket) => void): Promise<WebSocket> {
-    const connection = await this.#connect(true);
-    const host = gatewayAddress(this.#options.hostUri).header;
-    return openSocket(
-      connection,
-      { path, host, token: await this.#token(purpose), timeoutMs: this.#timeoutMs },
-      attach,
-    );
+  #socket(path: string, purpose: Purpose): Promise<GatewaySocket> {
+    return openSocket(this.#options, path, this.#caller(purpose));
   }
 
-  #connect(identified: boolean): Promise<TLSSocket> {
+  #caller(purpose: Purpose | undefined): GatewayCaller {
     const { credential, now = Date.now } = this.#options;
-    const timeoutMs = this.#timeoutMs;
-    return connectGateway(this.#options, { credential: identified ? credential : undefined, timeoutMs, now: now() });
+    return {
+      credential: purpose === undefined ? undefined : credential,
+      token: () => this.#token(purpose),
+      connectMs: this.#timeoutMs,
+      now: now(),
+    };
   }
 
   /** A fresh token for every call, which allows only that call. */
@@ -261,23 +241,4 @@ function bit(value: boolean): string {
 
 async function* flatten<T>(items: Promise<AsyncIterable<T>>): AsyncGenerator<T> {
   yield* await items;
-}
-
-/** Closes the socket when the reader stops, by itself or by the signal. */
-async function* readFeed<T>(
-  socket: WebSocket,
-  feed: Feed | undefined,
-  { parse, signal }: { readonly parse: (value: unknown) => T; readonly signal: AbortSignal },
-): AsyncGenerator<T> {
-  const stop = () => socket.terminate();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    if (feed === undefined || signal.aborted) return;
-    yield* feed.read(parse);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    stop();
-  }
 }

@@ -3,27 +3,10 @@ import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { CERTIFICATE_BLOCK, decodePem, parseCertificate } from "../../crypto/index.ts";
 import { equalBytes } from "../../util/index.ts";
-import { Certificate_State, Query } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import type { QueryClient } from "../chain/query.ts";
 import { reasonOf } from "../rpc/reason.ts";
 import type { GatewayCredential } from "./credential.ts";
 import { gatewayClientErrors } from "./errors.ts";
-
-/** A certificate as the chain has it. */
-export interface PublishedCertificate {
-  readonly state: "valid" | "revoked";
-  readonly pem: Uint8Array;
-}
-
-/** A provider and how to authenticate it. */
-export interface GatewayTarget {
-  /** The provider's account. */
-  readonly provider: string;
-  /** `https://host:port`, as the provider published it. */
-  readonly hostUri: string;
-  /** Asks the chain. */
-  readonly certificateOf: (owner: string, serial: string) => Promise<PublishedCertificate | undefined>;
-}
+import { type GatewayTarget, gatewayAddress } from "./target.ts";
 
 export interface ConnectOptions {
   readonly credential: GatewayCredential | undefined;
@@ -68,19 +51,6 @@ async function checkSameServer(socket: TLSSocket, judged: Uint8Array): Promise<v
   if (shown === undefined || !equalBytes(shown.raw, judged)) {
     throw gatewayClientErrors.wrongServer("it changed its certificate while the old one was being checked");
   }
-}
-
-/** Host and port of the address that a provider published. */
-export function gatewayAddress(hostUri: string): {
-  readonly host: string;
-  readonly port: number;
-  readonly header: string;
-} {
-  const url = URL.canParse(hostUri) ? new URL(hostUri) : undefined;
-  if (url?.protocol !== "https:" || url.hostname === "")
-    throw gatewayClientErrors.badAddress(JSON.stringify(hostUri.slice(0, 200)));
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  return { host, port: url.port === "" ? 443 : Number(url.port), header: url.host };
 }
 
 function openSocket(
@@ -153,14 +123,4 @@ function readCertificate(der: Uint8Array): ReturnType<typeof parseCertificate> |
 
 function usagesOf(der: Uint8Array): readonly string[] {
   return new X509Certificate(der).keyUsage ?? [];
-}
-
-/** Looks certificates up on the chain, for `GatewayTarget`. */
-export function publishedCertificates(query: Pick<QueryClient, "call">): GatewayTarget["certificateOf"] {
-  return async (owner, serial) => {
-    const { certificates } = await query.call(Query.method.certificates, { filter: { owner, serial } });
-    const found = certificates.find((each) => each.serial === serial)?.certificate;
-    if (found === undefined) return undefined;
-    return { state: found.state === Certificate_State.valid ? "valid" : "revoked", pem: found.cert };
-  };
 }

@@ -1,5 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { signToken, TOKEN_DEFAULT_LIFETIME, type TokenScope, type TokenSigner } from "../../crypto/index.ts";
+import {
+  randomBytes,
+  signToken,
+  TOKEN_DEFAULT_LIFETIME,
+  type TokenScope,
+  type TokenSigner,
+} from "../../crypto/index.ts";
+import { toHex } from "../../util/index.ts";
 import type { OrderNumbers } from "../../wire/index.ts";
 
 /** How a tenant authenticates: with a published certificate, or with tokens signed by the account's key. */
@@ -15,6 +21,9 @@ export interface TokenPurpose extends Partial<OrderNumbers> {
   readonly lifetime?: number;
 }
 
+/** Random bytes of a token's id. */
+const ID_BYTES = 16;
+
 /** Makes a token for one purpose. `now`: milliseconds since 1970. */
 export function makeToken(
   { account, sign }: Extract<GatewayCredential, { kind: "token" }>,
@@ -25,7 +34,10 @@ export function makeToken(
   const iat = Math.floor(now / 1000);
   const leases = { access: "granular" as const, permissions: [{ provider, ...permitted(purpose) }] };
   const times = { iat, nbf: iat, exp: iat + lifetime };
-  return signToken({ version: "v1", iss: account, aud: provider, ...times, jti: randomUUID(), leases }, sign);
+  return signToken(
+    { version: "v1", iss: account, aud: provider, ...times, jti: toHex(randomBytes(ID_BYTES)), leases },
+    sign,
+  );
 }
 
 function permitted({ scope, dseq, gseq, oseq }: TokenPurpose) {

@@ -17,6 +17,12 @@ export const gatewayClientErrors = defineErrors("provider-client", {
   badAnswer: [5, "unexpected answer from the provider"],
   timeout: [6, "the provider did not answer in time"],
   ended: [7, "the stream was ended by the provider"],
+  notInPages: [
+    8,
+    "a page cannot check a provider's certificate against the chain",
+    "give the URL of its gateway for browsers, or of a relay, instead of hostUri",
+  ],
+  noWebAddress: [9, "the provider has no address for browsers", "use another provider, or the command line"],
 });
 
 /** A refusal with the provider's own words. */

@@ -1,22 +1,38 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import * as v from "valibot";
-import { errorText, readWholeText, SvcError, tryJson } from "../../util/index.ts";
-import { GatewayRefusal, gatewayClientErrors } from "./errors.ts";
+import { errorText, readWholeText, SvcError } from "../../util/index.ts";
+import { connectGateway } from "./connect.ts";
+import { gatewayClientErrors } from "./errors.ts";
+import {
+  type GatewayCaller,
+  type GatewayRequest,
+  type GatewayTarget,
+  gatewayAddress,
+  type WebTarget,
+} from "./target.ts";
+import { fetchAnswer, MAX_ANSWER, readAnswer, tooLarge } from "./web-request.ts";
 
-const MAX_ANSWER = 4 << 20;
-
-export interface PlainRequest {
-  readonly method: "GET" | "POST" | "PUT";
-  readonly path: string;
+/** A request over a connection. */
+export interface PlainRequest extends GatewayRequest {
   readonly host: string;
   readonly token?: string | undefined;
-  readonly body?: string | undefined;
-  readonly timeoutMs: number;
 }
 
-/** Sends one request over its own connection and reads the answer's JSON; undefined if it is not JSON. */
+/** Sends one request to a provider and reads the answer's JSON; undefined if it is empty. */
+export async function sendRequest(
+  target: GatewayTarget | WebTarget,
+  request: GatewayRequest,
+  caller: GatewayCaller,
+): Promise<unknown> {
+  if ("url" in target) return fetchAnswer(target, request, await caller.token());
+  const { credential, connectMs: timeoutMs, now } = caller;
+  const socket = await connectGateway(target, { credential, timeoutMs, now });
+  const { header: host } = gatewayAddress(target.hostUri);
+  return exchange(socket, { ...request, host, token: await caller.token() });
+}
+
+/** Sends one request over its own connection and reads the answer's JSON; undefined if it is empty. */
 export async function exchange(socket: Socket, options: PlainRequest): Promise<unknown> {
   const { method, path, host, token, body, timeoutMs } = options;
   const request = httpRequest({
@@ -68,7 +84,6 @@ async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
 }
 
 export async function readText(response: IncomingMessage): Promise<string> {
-  const tooLarge = () => gatewayClientErrors.badAnswer("it is larger than 4 MiB");
   try {
     return await readWholeText(response, MAX_ANSWER, tooLarge);
   } catch (cause) {
@@ -78,19 +93,4 @@ export async function readText(response: IncomingMessage): Promise<string> {
 
 function unreachable(cause: unknown): SvcError {
   return gatewayClientErrors.unreachable(errorText(cause), { cause });
-}
-
-const refusal = v.object({ code: v.string(), message: v.string(), hint: v.exactOptional(v.string()) });
-
-/** The value of a good answer; a refusal throws with the provider's words. */
-export function readAnswer(status: number, text: string): unknown {
-  if (status >= 200 && status < 300) return text === "" ? undefined : parse(text);
-  const said = v.safeParse(refusal, tryJson(text));
-  throw new GatewayRefusal(status, said.success ? said.output : { code: "unknown", message: `HTTP status ${status}` });
-}
-
-function parse(text: string): unknown {
-  const value = tryJson(text);
-  if (value === undefined) throw gatewayClientErrors.badAnswer("it is not JSON");
-  return value;
 }

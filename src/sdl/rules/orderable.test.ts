@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SdlError, type SdlIssue } from "../errors.ts";
-import { requireOrderable } from "../file.ts";
-import { type LoadOptions, loadSdl } from "../load.ts";
+import { type LoadOptions, loadSdl, requireOrderable } from "../load.ts";
 import { type ChainTerms, DEFAULT_TERMS } from "./orderable.ts";
 
 const WEB = readFileSync(join(resolve(import.meta.dirname, "../../.."), "test/vectors/sdl/web.yaml"), "utf8");

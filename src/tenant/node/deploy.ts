@@ -2,17 +2,15 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { ChainClient, type TxSigner } from "../../client/index.ts";
 import { loadSdlFile } from "../../sdl/index.ts";
-import type { IntCoin } from "../../util/index.ts";
 import type { MarketTxOptions } from "../chain/live-market.ts";
 import type { DeployResult } from "../result.ts";
 import { runDeploy } from "../run.ts";
-import type { BidPolicy } from "../session/policy.ts";
 import { type DeployReporter, SILENT } from "../session/progress.ts";
-import type { DeployRequest, Questions } from "../session/session.ts";
+import { type DeployChoices, type DeployRequest, deploySettings } from "../session/session.ts";
 import { liveParts } from "./live.ts";
 
 /** The file, the account and the settings of a deployment. */
-export interface DeployOptions {
+export interface DeployOptions extends DeployChoices {
   readonly file: string;
   /** Directory of certificates and of the records by which an interrupted deployment is continued. */
   readonly home: string;
@@ -22,25 +20,10 @@ export interface DeployOptions {
   readonly chainId?: string;
   /** The tenant's key. */
   readonly signer: TxSigner;
-  /** The cheapest bid when left out. */
-  readonly policy?: BidPolicy;
-  /** The least that the chain accepts when left out. */
-  readonly deposit?: IntCoin;
-  /** Blocks to wait after the first bid; 2 when left out. */
-  readonly bidWindow?: bigint;
-  /** Longest wait for bids, and then for the services; five minutes when left out. */
-  readonly timeoutMs?: number;
-  /** Makes another deployment even if this file already has one. */
-  readonly fresh?: boolean;
   readonly signal?: AbortSignal;
-  /** No questions are asked when left out. */
-  readonly questions?: Partial<Questions>;
   /** Gas, fees and the like of the transactions. */
   readonly tx?: MarketTxOptions;
 }
-
-export const DEFAULT_BID_WINDOW = 2n;
-export const DEFAULT_TIMEOUT_MS = 300_000;
 
 /**
  * Deploys a file: certificate, order, bids, lease, manifest, ready services. Continues an earlier run of the same file.
@@ -59,21 +42,15 @@ export async function deploy(options: DeployOptions, reporter: DeployReporter = 
 
 /** The request, with the defaults filled in; reads the file. */
 export function deployRequest(
-  options: Pick<DeployOptions, "file" | "policy" | "deposit" | "bidWindow" | "timeoutMs" | "fresh" | "questions">,
+  options: Pick<DeployOptions, "file" | keyof DeployChoices>,
   signal: AbortSignal,
 ): DeployRequest {
-  const { deposit, questions } = options;
   return {
+    ...deploySettings(options),
     sdl: loadSdlFile(options.file),
     reread: (chain) => loadSdlFile(options.file, chain),
     file: absolutePath(options.file),
-    policy: options.policy ?? { choice: { kind: "cheapest" } },
-    bidWindow: options.bidWindow ?? DEFAULT_BID_WINDOW,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    fresh: options.fresh ?? false,
     signal,
-    ...(deposit === undefined ? {} : { deposit }),
-    ...(questions === undefined ? {} : { questions }),
   };
 }
 

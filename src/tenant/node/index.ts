@@ -2,4 +2,3 @@
 export { type DeployOptions, deploy, deployRequest } from "./deploy.ts";
 export { FileJournal } from "./journal.ts";
 export { credentialOnce, type LiveOptions, liveParts } from "./live.ts";
-export { gatewayOf } from "./live-gateway.ts";

@@ -2,9 +2,9 @@ import { ensureClientCertificate, tenantCredential } from "../../certs/index.ts"
 import type { ChainClient, ChainQuery, GatewayCredential, TxSigner } from "../../client/index.ts";
 import { steadyClock } from "../../util/index.ts";
 import { liveMarket, type MarketTxOptions } from "../chain/live-market.ts";
+import { certifiedBy, liveGateway } from "../session/live-gateway.ts";
 import type { DeployParts } from "../session/session.ts";
 import { FileJournal } from "./journal.ts";
-import { liveGateway } from "./live-gateway.ts";
 import { networkProbe } from "./probe.ts";
 
 export interface LiveOptions {
@@ -23,7 +23,7 @@ export async function liveParts(options: LiveOptions): Promise<DeployParts> {
   const credential = credentialOnce(options);
   return {
     market: await liveMarket(options),
-    openGateway: (provider) => liveGateway({ query: proven, credential }, provider),
+    openGateway: (provider) => liveGateway({ target: certifiedBy(proven), credential }, provider),
     journal: new FileJournal(home),
     probe: networkProbe,
     clock: steadyClock,

@@ -3,7 +3,7 @@ import { append, errorText } from "../../util/index.ts";
 import { checkInterrupted } from "../session/clock.ts";
 import type { LeaseState } from "../session/gateway.ts";
 import { isFromService } from "../session/probe.ts";
-import type { Session } from "../session/session.ts";
+import type { ProbedSession, Session } from "../session/session.ts";
 import { LeaseFaults } from "./faults.ts";
 import type { Leased } from "./manifest.ts";
 import type { ReadyWatch } from "./watch.ts";
@@ -15,7 +15,7 @@ export interface Serving extends Leased {
 
 /** A lease whose services answer. */
 export interface Running extends Serving {
-  /** Addresses that open on this machine, by service. */
+  /** Addresses that open on this machine, by service; where nothing can be asked, all that the provider names. */
   readonly open: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -32,7 +32,7 @@ interface Answered {
 
 /**
  * Waits until every address that the provider made answers. The tenant's own host names are tried once: their DNS
- * records are up to the tenant.
+ * records are up to the tenant. Without a probe the provider's addresses are believed.
  */
 export async function withAddresses(
   session: Session,
@@ -41,13 +41,16 @@ export async function withAddresses(
 ): Promise<readonly Running[]> {
   const answers: Answered[] = [];
   const own = ownHosts(session.request.sdl.manifest);
+  const { probe } = session;
   const result = await Promise.all(
     serving.map(async (lease): Promise<Running> => {
+      tellWithheld(lease, own, watch);
+      const { services } = lease.state;
+      if (probe === undefined) return { ...lease, open: new Map(services.map(({ name, urls }) => [name, urls])) };
       const open = new Map<string, readonly string[]>();
       const faults = new LeaseFaults(session, lease, watch);
-      tellWithheld(lease, own, watch);
-      for (const { name, urls } of lease.state.services) {
-        const answered = await openAddresses(session, { urls, own, faults }, watch);
+      for (const { name, urls } of services) {
+        const answered = await openAddresses({ ...session, probe }, { urls, own, faults }, watch);
         append(answers, answered);
         open.set(name, plainFirst(answered));
       }
@@ -85,7 +88,7 @@ interface ServiceAddresses {
 }
 
 async function openAddresses(
-  session: Session,
+  session: ProbedSession,
   { urls, own, faults }: ServiceAddresses,
   watch: ReadyWatch,
 ): Promise<readonly Answered[]> {
@@ -108,7 +111,7 @@ async function openAddresses(
 }
 
 /** The answer of an address, or the reason to wait. */
-async function look({ probe, request }: Session, url: string): Promise<Answered | string> {
+async function look({ probe, request }: ProbedSession, url: string): Promise<Answered | string> {
   try {
     const answer = await probe.http(url, request.signal);
     if (!isFromService(answer)) return `${url} to answer (now ${answer.status})`;

@@ -1,12 +1,12 @@
 import { errorText, toHex } from "../../util/index.ts";
 import type { LeaseState } from "../session/gateway.ts";
-import type { Session } from "../session/session.ts";
+import type { ProbedSession, Session } from "../session/session.ts";
 import { type Running, type Serving, withAddresses } from "./addresses.ts";
 import { faultsOf } from "./faults.ts";
 import type { Leased } from "./manifest.ts";
 import { ReadyWatch } from "./watch.ts";
 
-/** Waits until every service of every lease runs and answers from outside. */
+/** Waits until every service of every lease runs and, where a probe can ask, answers from outside. */
 export async function waitReady(
   session: Session,
   dseq: bigint,
@@ -14,7 +14,11 @@ export async function waitReady(
 ): Promise<readonly Running[]> {
   const watch = new ReadyWatch(session, dseq);
   const running = await Promise.all(leased.map((each) => waitServices(session, each, watch)));
-  await Promise.all(running.flatMap(({ state }) => tcpPorts(state)).map((port) => waitPort(session, port, watch)));
+  const { probe } = session;
+  if (probe !== undefined) {
+    const ports = running.flatMap(({ state }) => tcpPorts(state));
+    await Promise.all(ports.map((port) => waitPort({ ...session, probe }, port, watch)));
+  }
   const services = running.flatMap(({ state }) => state.services);
   session.progress.done(
     "ready",
@@ -61,7 +65,7 @@ function tcpPorts({ ports }: LeaseState): readonly TcpPort[] {
 }
 
 async function waitPort(
-  { probe, request, progress }: Session,
+  { probe, request, progress }: ProbedSession,
   { host, port }: TcpPort,
   watch: ReadyWatch,
 ): Promise<void> {

@@ -26,3 +26,21 @@ export interface Journal {
   save(entry: JournalEntry): void;
   remove(dseq: bigint): void;
 }
+
+/** A journal that lasts as long as the program; it begins with the entries of an earlier one. */
+export function memoryJournal(entries: readonly JournalEntry[] = []): Journal {
+  const kept = new Map(entries.map((entry) => [entry.dseq, entry]));
+  return {
+    entries: (owner, chainId) =>
+      [...kept.values()]
+        .filter((entry) => entry.owner === owner && entry.chainId === chainId)
+        .sort((a, b) => (a.dseq < b.dseq ? -1 : 1)),
+    create(entry) {
+      if (kept.has(entry.dseq)) return false;
+      kept.set(entry.dseq, entry);
+      return true;
+    },
+    save: (entry) => void kept.set(entry.dseq, entry),
+    remove: (dseq) => void kept.delete(dseq),
+  };
+}

@@ -18,7 +18,8 @@ export interface DeployParts {
   readonly market: Market;
   readonly openGateway: OpenGateway;
   readonly journal: Journal;
-  readonly probe: Probe;
+  /** Asks the services from outside. Without it, they are ready when their provider says so. */
+  readonly probe?: Probe;
   readonly clock: Clock;
   /** The message that publishes the tenant's client certificate; undefined when a valid one is on the chain. */
   readonly publishCertificate: () => Promise<Any | undefined>;
@@ -33,7 +34,12 @@ export interface Questions {
 }
 
 /** A request to deploy; the path of its file is absolute. */
-export interface DeployRequest extends SdlSource {
+export interface DeployRequest extends SdlSource, DeploySettings {
+  readonly signal: AbortSignal;
+}
+
+/** How a deployment is made. */
+interface DeploySettings {
   readonly policy: BidPolicy;
   /** The chain's minimum when left out. */
   readonly deposit?: IntCoin;
@@ -43,8 +49,39 @@ export interface DeployRequest extends SdlSource {
   readonly timeoutMs: number;
   /** Makes another deployment even if this file already has one. */
   readonly fresh: boolean;
-  readonly signal: AbortSignal;
   readonly questions?: Partial<Questions>;
+}
+
+/** Settings of a deployment that need not be given. */
+export interface DeployChoices {
+  /** The cheapest bid when left out. */
+  readonly policy?: BidPolicy;
+  /** The least that the chain accepts when left out. */
+  readonly deposit?: IntCoin;
+  /** Blocks to wait after the first bid; 2 when left out. */
+  readonly bidWindow?: bigint;
+  /** Longest wait for bids, and then for the services; five minutes when left out. */
+  readonly timeoutMs?: number;
+  /** Makes another deployment even if this file already has one. */
+  readonly fresh?: boolean;
+  /** No questions are asked when left out. */
+  readonly questions?: Partial<Questions>;
+}
+
+const DEFAULT_BID_WINDOW = 2n;
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+/** The settings with the defaults filled in. */
+export function deploySettings(choices: DeployChoices): DeploySettings {
+  const { deposit, questions } = choices;
+  return {
+    policy: choices.policy ?? { choice: { kind: "cheapest" } },
+    bidWindow: choices.bidWindow ?? DEFAULT_BID_WINDOW,
+    timeoutMs: choices.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    fresh: choices.fresh ?? false,
+    ...(deposit === undefined ? {} : { deposit }),
+    ...(questions === undefined ? {} : { questions }),
+  };
 }
 
 /** One run of `deploy`. */
@@ -53,6 +90,11 @@ export interface Session extends DeployParts {
   readonly progress: Progress;
   /** Hash of the file's groups and manifest. */
   readonly fingerprint: string;
+}
+
+/** A run that can ask services from outside. */
+export interface ProbedSession extends Session {
+  readonly probe: Probe;
 }
 
 /** Equal for files that ask for the same: groups with prices and requirements, and the manifest. */

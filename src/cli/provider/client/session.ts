@@ -7,7 +7,7 @@ import {
   marketReader,
   type ProviderRecord,
 } from "../../../client/index.ts";
-import { gatewayOf } from "../../../tenant/node/index.ts";
+import { certifiedBy, gatewayOf } from "../../../tenant/index.ts";
 import { formatLeaseId, type LeaseKey, SignMode } from "../../../wire/index.ts";
 import type { Flags } from "../../command/flags.ts";
 import type { CommandInput } from "../../command/spec.ts";
@@ -44,11 +44,12 @@ export async function openTenant(input: CommandInput): Promise<TenantSession> {
     if (kind === "mtls") return { kind: "certificate", ...(await openCertificate({ home, kind: "client", signer })) };
     return { kind: "token", account: signer.address, sign: (bytes) => signer.sign(bytes, SignMode.DIRECT) };
   };
+  const target = certifiedBy(chain.query);
   return {
     context,
     owner: sender.address,
     chain,
-    gateway: async (provider) => gatewayOf({ query: chain.query, credential }, await findProvider(chain, provider)),
+    gateway: async (provider) => gatewayOf({ target, credential }, await findProvider(chain, provider)),
   };
 }
 

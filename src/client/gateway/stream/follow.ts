@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { GatewayLogLine } from "../answers.ts";
 import { GatewayRefusal, gatewayClientErrors, StreamEnd } from "../errors.ts";
 
@@ -42,7 +41,7 @@ export async function* followLogs(options: FollowOptions): AsyncGenerator<Gatewa
       onRetry?.(error);
     }
     tail = OVERLAP;
-    await pause(wait, undefined, { signal }).catch(() => {});
+    await pause(wait, signal);
     wait = Math.min(RETRY_MS.most, wait * 2);
   }
 }
@@ -91,7 +90,7 @@ async function* withQuiet<T>(lines: AsyncIterable<T>, waits: () => boolean): Asy
   try {
     let next = iterator.next();
     for (;;) {
-      const result = waits() ? await Promise.race([next, pause(QUIET_MS, undefined)]) : await next;
+      const result = waits() ? await Promise.race([next, pause(QUIET_MS)]) : await next;
       if (result?.done === true) return;
       yield result?.value;
       if (result !== undefined) next = iterator.next();
@@ -99,6 +98,20 @@ async function* withQuiet<T>(lines: AsyncIterable<T>, waits: () => boolean): Asy
   } finally {
     void iterator.return?.();
   }
+}
+
+/** Waits, or until the signal is aborted. */
+function pause(ms: number, signal?: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve(undefined);
+    };
+    const timer = setTimeout(end, ms);
+    if (signal?.aborted === true) end();
+    else signal?.addEventListener("abort", end);
+  });
 }
 
 /** Whether trying again may help: the connection broke, or the provider is temporarily unavailable. */

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { WebSocket } from "ws";
 import { concatBytes, fromUtf8 } from "../../../util/index.ts";
-import { gatewayClientErrors, StreamEnd } from "../errors.ts";
-import { messagesOf } from "./socket.ts";
+import { gatewayClientErrors } from "../errors.ts";
+import type { GatewaySocket } from "./feed.ts";
 
 /** First byte of the binary messages of a shell. */
 const FRAME = { stdout: 100, stderr: 101, result: 102, failure: 103, stdin: 104, resize: 105 } as const;
@@ -27,24 +26,17 @@ const resultSchema = v.object({ exit_code: v.pipe(v.number(), v.integer()), mess
 
 /** A command that runs in a replica. Output must be read to its end before the result is available. */
 export class ShellSession {
-  readonly #socket: WebSocket;
-  readonly #messages: AsyncIterableIterator<unknown[]>;
+  readonly #socket: GatewaySocket;
   #result: ShellResult | undefined;
-  #end: StreamEnd | undefined;
 
   /** @internal `GatewayClient.shell` makes sessions. */
-  constructor(socket: WebSocket) {
+  constructor(socket: GatewaySocket) {
     this.#socket = socket;
-    this.#messages = messagesOf(socket);
-    socket.on("close", (code, reason) => {
-      this.#end = new StreamEnd(code, reason.toString("utf8"));
-    });
   }
 
   /** Output of the command, until it ends. */
   async *output(): AsyncGenerator<ShellOutput> {
-    for await (const [message] of this.#messages) {
-      if (!(message instanceof Buffer)) continue;
+    for await (const message of this.#socket.messages()) {
       const data = message.subarray(1);
       if (message[0] === FRAME.stdout) yield { stream: "stdout", data };
       if (message[0] === FRAME.stderr) yield { stream: "stderr", data };
@@ -55,7 +47,7 @@ export class ShellSession {
   /** How the command ended; throws if the provider did not say. */
   result(): ShellResult {
     if (this.#result !== undefined) return this.#result;
-    throw this.#end ?? gatewayClientErrors.ended("the command is still running");
+    throw this.#socket.end ?? gatewayClientErrors.ended("the command is still running");
   }
 
   /** Standard input of the command. */
@@ -70,21 +62,20 @@ export class ShellSession {
 
   /** Size of the terminal in characters. */
   resize(width: number, height: number): void {
-    const size = Buffer.alloc(4);
-    size.writeUInt16BE(Math.min(width, 0xffff), 0);
-    size.writeUInt16BE(Math.min(height, 0xffff), 2);
+    const size = new Uint8Array(4);
+    const view = new DataView(size.buffer);
+    view.setUint16(0, Math.min(width, 0xffff));
+    view.setUint16(2, Math.min(height, 0xffff));
     this.#send(FRAME.resize, size);
   }
 
   /** Ends the command. */
   close(): void {
-    // The shell's answer is read even if its output is not.
-    this.#socket.resume();
     this.#socket.close();
   }
 
   #send(type: number, data: Uint8Array): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(concatBytes(Uint8Array.of(type), data));
+    this.#socket.send(concatBytes(Uint8Array.of(type), data));
   }
 }
 

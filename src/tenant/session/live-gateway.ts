@@ -1,31 +1,38 @@
-import { isIP } from "node:net";
 import {
   type ChainQuery,
   GatewayClient,
   type GatewayCredential,
   GatewayRefusal,
+  type GatewayTarget,
   isUnproven,
   type LeaseStatus,
   type ProviderRecord,
   publishedCertificates,
+  type WebTarget,
 } from "../../client/index.ts";
-import { errorText } from "../../util/index.ts";
-import type { LeaseState, ManifestOutcome, PortState, ServiceState, TenantGateway } from "../session/gateway.ts";
+import { errorText, ipVersion } from "../../util/index.ts";
+import type { LeaseState, ManifestOutcome, PortState, ServiceState, TenantGateway } from "./gateway.ts";
 
+/** How a tenant reaches the gateways of providers. */
 export interface LiveGatewayOptions {
-  /** Queries for certificates. */
-  readonly query: ChainQuery;
+  /** Where a provider's gateway is; throws if it cannot be reached from here. */
+  readonly target: (provider: ProviderRecord) => GatewayTarget | WebTarget;
   /** Called when the credential is first needed. */
   readonly credential: () => Promise<GatewayCredential>;
 }
 
+/** The addresses of providers on the chain, authenticated by their certificates there. */
+export function certifiedBy(query: ChainQuery): LiveGatewayOptions["target"] {
+  const certificateOf = publishedCertificates(query);
+  return ({ address, hostUri }) => ({ provider: address, hostUri, certificateOf });
+}
+
 /** The client of a provider's gateway, with the tenant's credential. */
 export async function gatewayOf(
-  { query, credential }: LiveGatewayOptions,
-  { address, hostUri }: ProviderRecord,
+  { target, credential }: LiveGatewayOptions,
+  provider: ProviderRecord,
 ): Promise<GatewayClient> {
-  const certificateOf = publishedCertificates(query);
-  return new GatewayClient({ provider: address, hostUri, certificateOf, credential: await credential() });
+  return new GatewayClient({ ...target(provider), credential: await credential() });
 }
 
 /** A provider whose gateway takes longer than this to answer gets no lease. */
@@ -35,9 +42,7 @@ const REACH_MS = 10_000;
 export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecord): TenantGateway {
   return {
     async reach() {
-      const certificateOf = publishedCertificates(options.query);
-      const { address, hostUri } = provider;
-      await new GatewayClient({ provider: address, hostUri, certificateOf, timeoutMs: REACH_MS }).version();
+      await new GatewayClient({ ...options.target(provider), timeoutMs: REACH_MS }).version();
     },
     async sendManifest(dseq, manifest) {
       try {
@@ -115,10 +120,10 @@ function forwardedPorts({ forwarded_ports: ports }: LeaseStatus): PortState[] {
 function leasedPorts({ ips }: LeaseStatus): PortState[] {
   return Object.entries(ips ?? {}).flatMap(([service, list]) =>
     list
-      .filter(({ Assigned, IP }) => Assigned && isIP(IP) !== 0)
+      .filter(({ Assigned, IP }) => Assigned && ipVersion(IP) !== 0)
       .map(({ IP, Port, ExternalPort, Protocol }) =>
         readPort(service, {
-          host: isIP(IP) === 6 ? `[${IP}]` : IP,
+          host: ipVersion(IP) === 6 ? `[${IP}]` : IP,
           port: Port,
           externalPort: ExternalPort,
           proto: Protocol,
