@@ -3,7 +3,6 @@ import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { sdkErrors } from "../util/index.ts";
 import { decodeMessage, encodeMessage } from "./codec/index.ts";
 import { type Namespace, typeUrlOf } from "./namespace.ts";
-import { findTypeUrl, resolveTypeUrl } from "./registry.ts";
 
 /** A message as bytes with the URL of its type. */
 export type { Any };
@@ -31,14 +30,8 @@ export function packAny<D extends DescMessage>(
   return makeAny(typeUrlOf(schema, namespace), encodeMessage(schema, create(schema, message)));
 }
 
-/** The message of an `Any`, whatever its type. Throws `sdkErrors.unpackAny`. */
-export function unpackAny(any: Any): Unpacked {
-  const schema = resolveTypeUrl(any.typeUrl);
-  return { typeUrl: any.typeUrl, schema, value: decodeMessage(schema, any.value, sdkErrors.unpackAny) };
-}
-
 /** The message of an `Any` when it is of this type (in either spelling), else undefined. */
 export function unpackAs<D extends DescMessage>(schema: D, any: Any | undefined): MessageShape<D> | undefined {
-  if (any === undefined || findTypeUrl(any.typeUrl) !== schema) return undefined;
+  if (any === undefined || ![typeUrlOf(schema), typeUrlOf(schema, "cosmos")].includes(any.typeUrl)) return undefined;
   return decodeMessage(schema, any.value, sdkErrors.unpackAny);
 }

@@ -1,14 +1,14 @@
 import { readdirSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { makeAny, packAny, unpackAny, unpackAs } from "./any.ts";
+import { makeAny, packAny, unpackAs } from "./any.ts";
 import { MsgSendSchema } from "./gen/sdk/bank/v1beta1/tx_pb.js";
 import { CoinSchema } from "./gen/sdk/base/v1beta1/coin_pb.js";
 import { MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js";
 import { methodPath, namespaceOf, toNamespace, typeUrlOf } from "./namespace.ts";
 import { aminoName, messageAction, signerPath } from "./options.ts";
 import { PROTO_FILES } from "./proto-files.ts";
-import { allMsgs, findMessage, findMethod, findService, findTypeUrl, resolveTypeUrl } from "./registry.ts";
+import { allMsgs, findMessage, findMethod, findService, findTypeUrl, resolveTypeUrl, unpackAny } from "./registry.ts";
 
 const SEND = { fromAddress: "a", toAddress: "b", amount: [] };
 

@@ -1,6 +1,8 @@
 import type { DescEnum, DescExtension, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { sdkErrors } from "../util/index.ts";
+import type { Any, Unpacked } from "./any.ts";
+import { decodeMessage } from "./codec/index.ts";
 import { toNamespace } from "./namespace.ts";
 import { PROTO_FILES, type ProtoFile } from "./proto-files.ts";
 
@@ -62,6 +64,12 @@ export function resolveTypeUrl(typeUrl: string): DescMessage {
   const schema = findTypeUrl(typeUrl);
   if (schema === undefined) throw sdkErrors.unpackAny(unresolved(typeUrl));
   return schema;
+}
+
+/** The message of an `Any`, whatever its type. Throws `sdkErrors.unpackAny`. */
+export function unpackAny(any: Any): Unpacked {
+  const schema = resolveTypeUrl(any.typeUrl);
+  return { typeUrl: any.typeUrl, schema, value: decodeMessage(schema, any.value, sdkErrors.unpackAny) };
 }
 
 /** The ecosystem's error text for an unknown type URL. */

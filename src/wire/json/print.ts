@@ -1,12 +1,12 @@
 import { create, type DescField, type DescMessage, isMessage, type MessageShape } from "@bufbuild/protobuf";
 import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { equalBytes, toBase64 } from "../../util/index.ts";
-import { type Any, unpackAny } from "../any.ts";
+import type { Any } from "../any.ts";
 import { encodeMessage } from "../codec/index.ts";
 import { fieldValue } from "../field-value.ts";
 import { type Namespace, toNamespace } from "../namespace.ts";
 import { isNeverNull, jsonOmitsEmpty, Scalar, scalarOf } from "../options.ts";
-import { findTypeUrl } from "../registry.ts";
+import { findTypeUrl, unpackAny } from "../registry.ts";
 import { fromJson } from "./parse.ts";
 import { printEnum, printScalar } from "./scalars.ts";
 import { isObject } from "./text.ts";

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, isMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { type Any, AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { fromBase64, sdkErrors, toBase64, toUtf8 } from "../../util/index.ts";
-import { type Unpacked, unpackAny } from "../any.ts";
+import type { Unpacked } from "../any.ts";
 import { fieldValue } from "../field-value.ts";
 import type { Fee } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import {
@@ -31,6 +31,7 @@ import {
   aminoOneofName,
   olderAminoName,
 } from "../options.ts";
+import { unpackAny } from "../registry.ts";
 import type { DecodedTx } from "./strict.ts";
 
 export const SECP256K1_NAME = "tendermint/PubKeySecp256k1";

@@ -1,7 +1,7 @@
 import { create, type DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { encodeAddress } from "../address.ts";
-import { packAny, unpackAny } from "../any.ts";
+import { packAny } from "../any.ts";
 import { MsgExecSchema } from "../gen/sdk/authz/v1beta1/tx_pb.js";
 import { MsgMultiSendSchema, MsgSendSchema } from "../gen/sdk/bank/v1beta1/tx_pb.js";
 import { MsgWithdrawValidatorCommissionSchema } from "../gen/sdk/distribution/v1beta1/tx_pb.js";
@@ -13,7 +13,7 @@ import { MsgCloseLeaseSchema, MsgCreateBidSchema } from "../gen/svc/market/v1bet
 import { printJson } from "../json/index.ts";
 import { type PublicKey, publicKeyFromAny, publicKeyToAny } from "../keys/index.ts";
 import { aminoName } from "../options.ts";
-import { allMsgs } from "../registry.ts";
+import { allMsgs, unpackAny } from "../registry.ts";
 import { aminoMessage, hasOtherAminoName } from "./amino.ts";
 import { feePayer, messageSigners, txSigners } from "./signers.ts";
 
