@@ -61,7 +61,7 @@ function page(path: string): Prose {
   return { path, sentences: sentencesOf(`\n${read(path).replaceAll(/^```[\s\S]*?^```/gm, "")}`) };
 }
 
-const sources = ["src", "test", "bench", "tools", "docs"].flatMap((folder) => walk(folder, /\.(?:ts|mjs)$/));
+const sources = ["src", "test", "bench", "tools", "docs"].flatMap((folder) => walk(folder, /\.(?:tsx?|mjs)$/));
 const pages = ["src", "test", "bench", "docs"].flatMap((folder) => walk(folder, /\.md$/));
 const prose = [
   ...sources.map(comments),

@@ -29,6 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   keyring: ["crypto", "wire"],
   certs: ["client", "keyring"],
   tenant: ["client", "sdl", "certs"],
+  console: ["tenant"],
   provider: ["client", "keyring", "sdl"],
   cli: ["node", "provider", "tenant", "certs", "client", "keyring", "sdl", "app"],
   testing: ["node", "provider", "client", "keyring", "sdl", "app"],
@@ -56,7 +57,7 @@ const SECOND_DOORS = ["src/tenant/node/index.ts", "src/util/servers/index.ts", "
 /**
  * Folders that run in browsers as they are; what they need of Node.js stands in `util` and `crypto` behind variants.
  */
-const FOR_PAGES = ["wire", "sdl", "light"];
+const FOR_PAGES = ["wire", "sdl", "light", "console"];
 
 /** Folders that read what the chain answers. */
 const CLIENTS = ["client", "provider", "cli", "tenant", "certs", "library"];
@@ -88,7 +89,7 @@ function walk(dir: string): string[] {
   return readdirSync(dir).flatMap((name) => {
     const path = join(dir, name);
     if (statSync(path).isDirectory()) return path === join(SRC, "wire", "gen") ? [] : walk(path);
-    return path.endsWith(".ts") ? [path] : [];
+    return /\.tsx?$/.test(path) ? [path] : [];
   });
 }
 

@@ -1,6 +1,6 @@
 // Bundles the command line into dist/: a small entry, the program in three files, and their V8 code, which saves a
 // third of the start-up time of a command. The first file holds the modules that everyday commands load, the second the
-// further ones for a node. Native and large packages stay outside and are loaded on demand.
+// further ones for a node. Native and large packages stay outside and are loaded on demand. The console's pages follow.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -18,6 +18,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bakedDescriptors, bakedFiles } from "./baked-descriptors.mjs";
+import { buildConsole } from "./console.mjs";
 import { DEFERRED, deferredFiles, protoFiles } from "./deferred-files.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { lazySpawn } from "./lazy-spawn.mjs";
@@ -139,6 +140,7 @@ const entry = await build({
   },
 });
 for (const { path, contents } of entry.outputFiles) write(path, contents);
+await buildConsole();
 
 // A process that starts at this moment may still need the program of the previous build.
 const isOwn = (name) => packs.some(({ file }) => name.startsWith(file));

@@ -23,10 +23,11 @@ async function check(name, script, args) {
   return ok ? [] : [name];
 }
 
-const types = ["--noEmit", "--incremental", "--tsBuildInfoFile", ".cache/types.tsbuildinfo"];
+const types = (name) => ["--noEmit", "--incremental", "--tsBuildInfoFile", `.cache/${name}.tsbuildinfo`];
 const failed = await Promise.all([
   check("lint", "@biomejs/biome/bin/biome", ["check"]),
-  check("types", "typescript/bin/tsc", types),
+  check("types", "typescript/bin/tsc", types("types")),
+  check("types of the console", "typescript/bin/tsc", ["--project", "src/console", ...types("console")]),
   check("tests", "vitest/vitest.mjs", ["run", "--project", "unit", "--project", "isolated", "--silent=passed-only"]),
 ]);
 const names = failed.flat();

@@ -13,11 +13,11 @@ export const directImports = {
   name: "direct-imports",
   setup(build) {
     const doors = new Map();
-    build.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /[\\/]src[\\/].*\.tsx?$/ }, ({ path }) => {
       const text = readFileSync(path, "utf8");
       return {
         contents: text.replace(IMPORT, (line, names, door) => rewrite(line, { names, door, path, doors })),
-        loader: "ts",
+        loader: path.endsWith("x") ? "tsx" : "ts",
       };
     });
   },

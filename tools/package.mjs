@@ -28,6 +28,7 @@ try {
     .trim()
     .split("\n");
   for (const name of command) cpSync(join(root, "dist", name), join(stage, "dist", name));
+  cpSync(join(root, "dist", "console"), join(stage, "dist", "console"), { recursive: true });
   chmodSync(join(stage, "dist", "svc.cjs"), 0o755);
   for (const name of PAGES) cpSync(join(root, name), join(stage, name));
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -278,20 +278,21 @@ async function check(name, script, args) {
 }
 
 /** Results for unchanged files are kept between runs, as `npm run check` does. */
-const TYPES = ["--noEmit", "--incremental", "--tsBuildInfoFile", ".cache/types.tsbuildinfo"];
+const types = (name) => ["--noEmit", "--incremental", "--tsBuildInfoFile", `.cache/${name}.tsbuildinfo`];
 
 installNeeded();
 mkdirSync(join(root, ".cache"), { recursive: true });
 const cluster = buildCluster();
-const [lint, types, build] = await Promise.all([
+const [lint, typed, pages, build] = await Promise.all([
   check("lint", "node_modules/@biomejs/biome/bin/biome", ["check"]),
-  check("types", "node_modules/typescript/bin/tsc", TYPES),
+  check("types", "node_modules/typescript/bin/tsc", types("types")),
+  check("types of the console", "node_modules/typescript/bin/tsc", ["--project", "src/console", ...types("console")]),
   check("build", "tools/package.mjs", [reports]),
 ]);
 /** The program and its package are made once for all tests; if that failed, each test makes them and reports why. */
 const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
 const counts = [
-  ...[lint, types, build],
+  ...[lint, typed, pages, build],
   await inProcess(),
   ...(await quickOnNewest()),
   ...(await endToEnd(made, cluster)),

@@ -12,6 +12,8 @@ import {
 import { API } from "typescript/unstable/sync";
 import { cycles } from "../../test/support/import-graph.ts";
 
+/** Pages of the console know a browser, and all other code knows Node.js. */
+const PROJECTS = ["tsconfig.json", "src/console/tsconfig.json"];
 const MOST_FILE_LINES = 400;
 const MOST_FUNCTION_LINES = 70;
 const MOST_SMALL_LINES = 60;
@@ -101,11 +103,17 @@ export function tightened({ places, lines }: Measures, before: Bounds): Bounds {
 function readSources(root: string): Source[] {
   const api = new API({ cwd: root });
   try {
-    const config = join(root, "tsconfig.json");
-    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
-    if (project === undefined) throw new Error(`${config} is no project of TypeScript`);
+    const configs = PROJECTS.map((name) => join(root, name));
+    const snapshot = api.updateSnapshot({ openProjects: configs });
+    const projects = configs.map((config) => {
+      const project = snapshot.getProject(config);
+      if (project === undefined) throw new Error(`${config} is no project of TypeScript`);
+      return project;
+    });
+    const treeOf = (path: string): SourceFile | undefined =>
+      projects.map(({ program }) => program.getSourceFile(join(root, path))).find((tree) => tree !== undefined);
     return filesBelow(root, "src").flatMap((path) => {
-      const tree = isApart(path) ? undefined : project.program.getSourceFile(join(root, path));
+      const tree = isApart(path) ? undefined : treeOf(path);
       return tree === undefined ? [] : [sourceOf(root, path, tree)];
     });
   } finally {
@@ -125,7 +133,7 @@ function isApart(path: string): boolean {
 
 function filesBelow(root: string, folder: string): string[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
-  const files = names.filter((name) => name.endsWith(".ts"));
+  const files = names.filter((name) => /\.tsx?$/.test(name));
   return files.map((name) => join(folder, name)).sort();
 }
 

@@ -1,0 +1,41 @@
+import { signal } from "@preact/signals";
+import * as v from "valibot";
+import { ChainClient } from "../../client/index.ts";
+
+/** Interfaces of the node lie below the console on its own origin: a page asks no other. */
+export const api = (path: string): URL => new URL(`api/${path}`, document.baseURI);
+
+/** Why the events of new blocks do not come; undefined while they do. */
+export const lost = signal<Error | undefined>(undefined);
+
+/** The node that serves, or is relayed to, this page. */
+export const chain = new ChainClient(api("rpc").href, {
+  onProblem: (error) => {
+    lost.value = error;
+  },
+});
+
+const sessionAnswer = v.object({
+  mode: v.picklist(["console", "node"]),
+  /** Address of the node behind `svc console`, or the name that a node gives itself. */
+  node: v.optional(v.string()),
+});
+
+/** The server of this origin. */
+export type Session = v.InferOutput<typeof sessionAnswer>;
+
+/** Undefined until the server has answered, and for servers of files alone. */
+export const session = signal<Session | undefined>(undefined);
+
+/** Asks once; without an answer the pages work all the same. */
+export async function loadSession(): Promise<void> {
+  const answer = v.safeParse(sessionAnswer, await jsonOf("session").catch(() => undefined));
+  if (answer.success) session.value = answer.output;
+}
+
+/** A document of the server in JSON. Rejects with a sentence if there is none. */
+export async function jsonOf(path: string): Promise<unknown> {
+  const answer = await fetch(api(path), { headers: { accept: "application/json" } });
+  if (!answer.ok) throw new Error(`${api(path).pathname} answered ${answer.status}`);
+  return answer.json();
+}

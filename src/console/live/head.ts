@@ -1,0 +1,134 @@
+import { batch, effect, signal } from "@preact/signals";
+import * as v from "valibot";
+import { errorText, fromBase64 } from "../../util/index.ts";
+import { txHash } from "../../wire/index.ts";
+import { chain, lost } from "./chain.ts";
+import { actionOf, type TxRow, txRow } from "./txs.ts";
+
+/** A block as lists show it. */
+export interface BlockRow {
+  readonly height: bigint;
+  /** RFC 3339. */
+  readonly time: string;
+  readonly txs: number;
+  /** Upper-case hex. */
+  readonly proposer: string;
+}
+
+/** Blocks, and transactions, that are kept for lists of the newest. */
+const KEPT = 20;
+/** Blocks that are searched for the newest transactions at the start. */
+const SEARCHED = 1000n;
+
+/** The newest block, and the lists of the newest; they stand still while `paused` is set. */
+export const newest = signal<BlockRow | undefined>(undefined);
+export const blocks = signal<readonly BlockRow[]>([]);
+export const txs = signal<readonly TxRow[]>([]);
+export const chainId = signal<string | undefined>(undefined);
+export const paused = signal(false);
+/** Height of the last block with a transaction: facts of the chain may have changed there. */
+export const changedAt = signal(0n);
+/** Facts that make the node doubtful, such as a height that has gone back. */
+export const doubt = signal<{ readonly was: string; readonly is: string } | undefined>(undefined);
+
+const height = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,19}$/),
+  v.transform((text) => BigInt(text)),
+);
+const header = v.object({ chain_id: v.string(), height, time: v.string(), proposer_address: v.string() });
+const blockEvent = v.object({
+  block: v.object({ header, data: v.object({ txs: v.nullish(v.array(v.string()), []) }) }),
+  result_finalize_block: v.nullish(
+    v.object({ tx_results: v.nullish(v.array(v.object({ code: v.nullish(v.number(), 0) })), []) }),
+  ),
+});
+const metas = v.object({
+  last_height: height,
+  block_metas: v.array(
+    v.object({
+      header,
+      num_txs: v.pipe(
+        v.string(),
+        v.transform((text) => Number(text)),
+      ),
+    }),
+  ),
+});
+
+type Header = v.InferOutput<typeof header>;
+
+/** The latest state, shown or held back while paused. */
+let held: { blocks: readonly BlockRow[]; txs: readonly TxRow[] } = { blocks: [], txs: [] };
+
+function show(): void {
+  if (paused.value) return;
+  batch(() => {
+    newest.value = held.blocks[0];
+    blocks.value = held.blocks;
+    txs.value = held.txs;
+    changedAt.value = held.txs[0]?.height ?? 0n;
+  });
+}
+
+const rowOf = ({ height, time, proposer_address: proposer }: Header, count: number): BlockRow => {
+  return { height, time, txs: count, proposer };
+};
+
+/** A page of headers that ends at a height, or at the newest; newest first, at most twenty. */
+export async function blocksBefore(last?: bigint): Promise<readonly BlockRow[]> {
+  const params = last === undefined ? {} : { minHeight: "1", maxHeight: last.toString() };
+  const { block_metas: found } = v.parse(metas, await chain.rpc.call("blockchain", params));
+  return found.map((meta) => rowOf(meta.header, meta.num_txs)).sort((a, b) => (a.height < b.height ? 1 : -1));
+}
+
+/** After the connection is made, again or for the first time. */
+async function catchUp(): Promise<void> {
+  const status = await chain.node.status();
+  check(status.chainId, status.latestHeight);
+  const rows = await blocksBefore();
+  const from = status.latestHeight > SEARCHED ? status.latestHeight - SEARCHED : 0n;
+  const found = await chain.node.txSearch(`tx.height>${from}`, { perPage: KEPT, order: "desc" });
+  held = { blocks: rows, txs: found.txs.map(txRow) };
+  show();
+}
+
+/** Nothing may be concluded from a node that serves another chain, or less of this one, than before. */
+function check(id: string, latest: bigint): void {
+  const before = held.blocks[0]?.height ?? 0n;
+  if (chainId.value !== undefined && id !== chainId.value) doubt.value = { was: chainId.value, is: id };
+  else if (latest < before) doubt.value = { was: String(before), is: String(latest) };
+  chainId.value ??= id;
+}
+
+function take(event: unknown): void {
+  const { block, result_finalize_block: results } = v.parse(blockEvent, event);
+  const { header, data } = block;
+  check(header.chain_id, header.height);
+  const found = data.txs.map(fromBase64).map((bytes, index): TxRow => {
+    const code = results?.tx_results[index]?.code;
+    return { hash: txHash(bytes), height: header.height, action: actionOf(bytes), code };
+  });
+  const row = rowOf(header, data.txs.length);
+  held = {
+    blocks: [row, ...held.blocks.filter((each) => each.height < row.height)].slice(0, KEPT),
+    txs: [...found.reverse(), ...held.txs].slice(0, KEPT),
+  };
+  show();
+}
+
+/** Follows new blocks over one subscription, for as long as the page is open. */
+export async function follow(): Promise<void> {
+  effect(() => {
+    if (!paused.value) show();
+  });
+  for await (const item of chain.socket().subscribe("tm.event='NewBlock'")) {
+    try {
+      if (item.kind === "resumed") await catchUp();
+      else take(item.value);
+      lost.value = undefined;
+    } catch (error) {
+      lost.value = error instanceof Error ? error : new Error(errorText(error));
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** The binary file of all descriptors, by its path beside the scripts. */
+declare module "virtual:descriptors.bin" {
+  const path: string;
+  // biome-ignore lint/style/noDefaultExport: the bundler exports paths of files so.
+  export default path;
+}
+/** The bundler makes a file of the style sheets. */
+declare module "*.css";

@@ -1,0 +1,196 @@
+import { queryFault } from "../../client/index.ts";
+import { fromUtf8, toHex, tryParseInt } from "../../util/index.ts";
+import { Closed_Reason, type ResourceUnits, type ResourceValue } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import { Deployment_State, type Group, Group_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import {
+  Query as DeploymentQuery,
+  type QueryDeploymentResponse,
+} from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { isAddress } from "../../wire/index.ts";
+import { useAsk } from "../live/ask.ts";
+import { chain } from "../live/chain.ts";
+import { link, type PageProps, readHeight, route } from "../live/route.ts";
+import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
+import { Bids, DeploymentLink, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
+import { Address, Amount, Code, decimal, grouped, Heading, Height, None, Strange } from "../parts/text.tsx";
+import { t } from "../text/index.ts";
+import { Missing } from "./search.tsx";
+
+const PAGE = 50n;
+
+/** Deployments of any owner; `state` and `owner` of the address narrow the list. */
+export function Deployments() {
+  const { search } = route.value;
+  const state = search.get("state") === "closed" ? "closed" : search.get("state") === "all" ? "" : "active";
+  const owner = search.get("owner") ?? "";
+  return (
+    <>
+      <Heading title={t.deployment.list}>
+        <nav class="pages" aria-label={t.deployment.filter}>
+          {FILTERS.map(([name, word]) => (
+            <a
+              key={name}
+              href={`${link("deployments")}?state=${name}`}
+              aria-current={(state || "all") === name ? "true" : undefined}
+            >
+              {word}
+            </a>
+          ))}
+        </nav>
+      </Heading>
+      <DeploymentTable filters={{ state, owner: isAddress(owner) ? owner : "" }} />
+      <Command
+        words={[
+          "deployment",
+          "list",
+          ...(state === "" ? [] : ["--state", state]),
+          ...(owner === "" ? [] : ["--owner", owner]),
+        ]}
+      />
+    </>
+  );
+}
+
+const FILTERS = [
+  ["active", t.deployment.active],
+  ["closed", t.deployment.closedState],
+  ["all", t.deployment.all],
+] as const;
+
+export function DeploymentTable({ filters }: { filters: { readonly state: string; readonly owner: string } }) {
+  const key = pageKey();
+  const answer = useAsk(
+    () => chain.query.call(DeploymentQuery.method.deployments, { filters, pagination: { key, limit: PAGE } }),
+    { key: `${filters.state}/${filters.owner}/${key}`, isLive: true },
+  );
+  return (
+    <Known answer={answer}>
+      {({ deployments, pagination }) => (
+        <>
+          <Table
+            name={t.deployment.list}
+            columns={[
+              { head: t.deployment.id, isNumber: true },
+              t.deployment.owner,
+              t.deployment.state,
+              { head: t.deployment.groups, isNumber: true },
+              { head: t.deployment.balance, isNumber: true },
+              t.deployment.created,
+            ]}
+            rows={deployments}
+            keyOf={({ deployment }) => `${deployment?.deploymentId?.owner}/${deployment?.deploymentId?.dseq}`}
+            cells={({ deployment, groups, escrowAccount }) => [
+              <DeploymentLink key="id" id={deployment?.deploymentId} />,
+              <Address key="owner" text={deployment?.deploymentId?.owner ?? ""} />,
+              <MarketState key="state" names={Deployment_State} value={deployment?.state ?? 0} />,
+              String(groups.length),
+              <Amount key="funds" coin={escrowAccount?.balance} />,
+              <Height key="created" height={deployment?.createdAt ?? 0n} />,
+            ]}
+          />
+          <Pages next={pagination?.nextKey} />
+        </>
+      )}
+    </Known>
+  );
+}
+
+export function Deployment({ words: [owner = "", number = ""] }: PageProps) {
+  const dseq = readHeight(number);
+  return isAddress(owner) && dseq !== undefined ? <OneDeployment owner={owner} dseq={dseq} /> : <Missing />;
+}
+
+/** The record; or the height before which it was closed, if the chain no longer keeps it. */
+async function load(id: { owner: string; dseq: bigint }): Promise<QueryDeploymentResponse | bigint> {
+  try {
+    return await chain.query.call(DeploymentQuery.method.deployment, { id });
+  } catch (error) {
+    if (queryFault(error) !== "NotFound") throw error;
+    const { pruned, height } = await chain.query.call(DeploymentQuery.method.pruned, { id });
+    if (!pruned) throw error;
+    return height;
+  }
+}
+
+function OneDeployment({ owner, dseq }: { owner: string; dseq: bigint }) {
+  const answer = useAsk(() => load({ owner, dseq }), { key: `${owner}/${dseq}`, isLive: true });
+  const filters = { owner, dseq };
+  return (
+    <>
+      <Heading title={t.deployment.title(String(dseq))} />
+      <Known answer={answer}>
+        {(found) =>
+          typeof found === "bigint" ? <p class="none">{t.deployment.pruned(found)}</p> : <Found record={found} />
+        }
+      </Known>
+      <Section title={t.deployment.leases}>
+        <Leases filters={filters} />
+      </Section>
+      <Section title={t.deployment.bids}>
+        <Bids filters={filters} />
+      </Section>
+      <Section title={t.deployment.orders}>
+        <Orders filters={filters} />
+      </Section>
+      <Command words={["deployment", "get", "--owner", owner, "--dseq", dseq]} />
+    </>
+  );
+}
+
+function Found({ record: { deployment, groups, escrowAccount } }: { record: QueryDeploymentResponse }) {
+  if (deployment === undefined) return <None />;
+  const isClosed = deployment.closedOn > 0n;
+  return (
+    <>
+      <Facts
+        rows={[
+          [t.deployment.owner, <Address key="owner" text={deployment.deploymentId?.owner ?? ""} />],
+          [t.deployment.state, <MarketState key="state" names={Deployment_State} value={deployment.state} />],
+          [t.deployment.reason, isClosed ? wordOf(Closed_Reason, deployment.closeReason) : undefined],
+          [t.deployment.created, <Height key="created" height={deployment.createdAt} />],
+          [t.deployment.closed, isClosed ? <Height key="closed" height={deployment.closedOn} /> : undefined],
+          [t.deployment.balance, <Amount key="balance" coin={escrowAccount?.balance} />],
+          [t.deployment.transferred, <Amount key="paid" coin={escrowAccount?.transferred} />],
+          [t.deployment.exhausted, escrowAccount?.exhaustsAt ? grouped(escrowAccount.exhaustsAt) : undefined],
+          [t.deployment.version, <Code key="hash" text={toHex(deployment.version)} />],
+        ]}
+      />
+      <Section title={t.deployment.groups}>
+        <Groups groups={groups} />
+      </Section>
+    </>
+  );
+}
+
+function Groups({ groups }: { groups: readonly Group[] }) {
+  return (
+    <Table
+      name={t.deployment.groups}
+      columns={[t.deployment.group, t.deployment.state, t.deployment.resources]}
+      rows={groups}
+      keyOf={({ groupId }) => String(groupId?.gseq)}
+      cells={({ groupId, groupSpec, state }) => [
+        <Strange key="name" text={`${groupId?.gseq ?? "?"} ${groupSpec?.name ?? ""}`} isName max={120} />,
+        <MarketState key="state" names={Group_State} value={state} />,
+        <span key="resources" class="stack">
+          {(groupSpec?.resources ?? []).slice(0, 20).map(({ count, resources }, i) => (
+            <span key={i}>{resourceText(count, resources)}</span>
+          ))}
+        </span>,
+      ]}
+    />
+  );
+}
+
+const MIB = 1024n * 1024n;
+
+/** Quantities are decimal digits in bytes. */
+function quantity(value: ResourceValue | undefined): bigint {
+  return value === undefined ? 0n : (tryParseInt(fromUtf8(value.val)) ?? 0n);
+}
+
+function resourceText(count: number, units: ResourceUnits | undefined): string {
+  const cpu = decimal(quantity(units?.cpu?.units), 3);
+  const memory = `${quantity(units?.memory?.quantity) / MIB} MiB`;
+  return t.deployment.resource(count, cpu, memory, String(quantity(units?.gpu?.units)));
+}

@@ -1,0 +1,146 @@
+import { computed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { NATIVE_DENOM } from "../../util/index.ts";
+import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
+import { Query as StakingQuery } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
+import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { useAsk } from "../live/ask.ts";
+import { chain } from "../live/chain.ts";
+import { blocks, newest, txs } from "../live/head.ts";
+import { link } from "../live/route.ts";
+import { Command, Known, Section } from "../parts/blocks.tsx";
+import { BlockList, TxList } from "../parts/lists.tsx";
+import { Amount, Amounts, grouped, Heading, Time } from "../parts/text.tsx";
+import { t } from "../text/index.ts";
+
+/** Asks for one row and the number of all. */
+const COUNT = { limit: 1n, countTotal: true };
+
+const height = computed(() => (newest.value === undefined ? "–" : grouped(newest.value.height)));
+
+/** Mean seconds between the newest blocks; the first block of a chain has the time of its genesis. */
+const pace = computed(() => {
+  const known = blocks.value.filter(({ height }) => height > 1n);
+  const [first, last] = [known.at(-1), known[0]];
+  if (first === undefined || last === undefined || first === last) return "–";
+  const seconds = (Date.parse(last.time) - Date.parse(first.time)) / 1000 / (known.length - 1);
+  return t.home.seconds(seconds.toFixed(seconds < 10 ? 2 : 0));
+});
+
+/** Rows of each list. */
+const ROWS = 12;
+const newestBlocks = computed(() => blocks.value.slice(0, ROWS));
+const newestTxs = computed(() => txs.value.slice(0, ROWS));
+
+export function Home() {
+  return (
+    <>
+      <Heading title={t.home.title} />
+      <div class="cards">
+        <Card name={t.home.height} to={link("blocks")}>
+          {height}
+        </Card>
+        <Card name={t.home.time}>
+          <NewestTime />
+        </Card>
+        <Card name={t.home.pace}>{pace}</Card>
+        <Facts />
+      </div>
+      <div class="columns">
+        <Section title={t.home.blocks}>
+          <BlockList rows={newestBlocks} />
+        </Section>
+        <Section title={t.home.txs}>
+          <TxList rows={newestTxs} />
+          <NoTxs />
+        </Section>
+      </div>
+      <Command words={["blocks", "--order", "desc"]} />
+    </>
+  );
+}
+
+function NewestTime() {
+  return <Time time={newest.value?.time} />;
+}
+
+function NoTxs() {
+  return newest.value !== undefined && txs.value.length === 0 ? <p class="none">{t.home.noTxs}</p> : null;
+}
+
+/** Counts and sums of the chain, each asked for by itself: one that is not known hides no other. */
+function Facts() {
+  const query = chain.query;
+  const market = { filters: { state: "active" }, pagination: COUNT };
+  return (
+    <>
+      <Count
+        name={t.home.leases}
+        to={link("providers")}
+        ask={async () => (await query.call(MarketQuery.method.leases, market)).pagination?.total}
+      />
+      <Count
+        name={t.home.deployments}
+        to={link("deployments")}
+        ask={async () => (await query.call(DeploymentQuery.method.deployments, market)).pagination?.total}
+      />
+      <Count
+        name={t.home.providers}
+        to={link("providers")}
+        ask={async () => (await query.call(ProviderQuery.method.providers, { pagination: COUNT })).pagination?.total}
+      />
+      <Count
+        name={t.home.validators}
+        to={link("validators")}
+        ask={async () =>
+          (await query.call(StakingQuery.method.validators, { status: "BOND_STATUS_BONDED", pagination: COUNT }))
+            .pagination?.total
+        }
+      />
+      <Supply />
+      <Bonded />
+    </>
+  );
+}
+
+function Card({ name, to, children }: { name: string; to?: string; children: ComponentChildren }) {
+  return (
+    <div class="card">
+      <h2>{to === undefined ? name : <a href={to}>{name}</a>}</h2>
+      <div class="value">{children}</div>
+    </div>
+  );
+}
+
+function Count({ name, to, ask }: { name: string; to: string; ask: () => Promise<bigint | undefined> }) {
+  const answer = useAsk(ask, { key: name, isLive: true });
+  return (
+    <Card name={name} to={to}>
+      <Known answer={answer}>{(total) => (total === undefined ? t.fault.unknown : grouped(total))}</Known>
+    </Card>
+  );
+}
+
+function Supply() {
+  const answer = useAsk(() => chain.query.call(BankQuery.method.totalSupply, {}), { key: "supply", isLive: true });
+  return (
+    <Card name={t.home.supply} to={link("network")}>
+      <Known answer={answer}>{({ supply }) => <Amounts coins={supply} />}</Known>
+    </Card>
+  );
+}
+
+function Bonded() {
+  const answer = useAsk(() => chain.query.call(StakingQuery.method.pool, {}), { key: "pool", isLive: true });
+  return (
+    <Card name={t.home.bonded} to={link("validators")}>
+      <Known answer={answer}>
+        {({ pool }) => (
+          <Amount coin={pool === undefined ? undefined : { denom: NATIVE_DENOM, amount: pool.bondedTokens }} />
+        )}
+      </Known>
+    </Card>
+  );
+}

@@ -1,0 +1,148 @@
+import { Query as AuditQuery } from "../../wire/gen/svc/audit/v1beta1/audit_pb.js";
+import type { Attribute } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
+import {
+  Query as ProviderQuery,
+  type Provider as ProviderRecord,
+} from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { isAddress } from "../../wire/index.ts";
+import { useAsk } from "../live/ask.ts";
+import { chain } from "../live/chain.ts";
+import { link, type PageProps } from "../live/route.ts";
+import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
+import { Leases } from "../parts/market.tsx";
+import { Address, Heading, Height, None, Out, Strange } from "../parts/text.tsx";
+import { t } from "../text/index.ts";
+import { Missing } from "./search.tsx";
+
+const PAGE = 50n;
+
+export function Providers() {
+  const key = pageKey();
+  const answer = useAsk(() => chain.query.call(ProviderQuery.method.providers, { pagination: { key, limit: PAGE } }), {
+    key: String(key),
+    isLive: true,
+  });
+  return (
+    <>
+      <Heading title={t.provider.list} />
+      <Known answer={answer}>
+        {({ providers, pagination }) => (
+          <>
+            <Table
+              name={t.provider.list}
+              columns={[t.provider.address, t.provider.host, t.provider.attributes, t.provider.created]}
+              rows={providers}
+              keyOf={({ owner }) => owner}
+              cells={(each) => [
+                <a key="address" class="code" href={link("provider", each.owner)}>
+                  {each.owner}
+                </a>,
+                <Out key="host" url={each.hostUri} />,
+                <Tags key="attributes" attributes={each.attributes} />,
+                <Height key="created" height={each.createdAt} />,
+              ]}
+            />
+            <Pages next={pagination?.nextKey} />
+          </>
+        )}
+      </Known>
+      <Command words={["provider", "list"]} />
+    </>
+  );
+}
+
+/** The first attributes, as a list shows them. */
+function Tags({ attributes }: { attributes: readonly Attribute[] }) {
+  const shown = attributes.slice(0, 6);
+  return (
+    <span class="tags">
+      {shown.map(({ key, value }) => (
+        <span key={key}>
+          <Strange text={`${key}=${value}`} isName max={60} />
+        </span>
+      ))}
+      {attributes.length > shown.length && <em class="cut">{t.value.items(attributes.length - shown.length)}</em>}
+    </span>
+  );
+}
+
+export function Provider({ words: [address = ""] }: PageProps) {
+  return isAddress(address) ? <OneProvider address={address} /> : <Missing />;
+}
+
+function OneProvider({ address: owner }: { address: string }) {
+  const answer = useAsk(() => chain.query.call(ProviderQuery.method.provider, { owner }), { key: owner, isLive: true });
+  return (
+    <>
+      <Heading title={t.provider.title} />
+      <Known answer={answer}>
+        {({ provider }) => (provider === undefined ? <None /> : <Found provider={provider} />)}
+      </Known>
+      <Audits owner={owner} />
+      <Section title={t.provider.leases}>
+        <Leases filters={{ provider: owner, state: "active" }} />
+      </Section>
+      <Command words={["provider", "get", owner]} />
+    </>
+  );
+}
+
+function Found({ provider }: { provider: ProviderRecord }) {
+  return (
+    <>
+      <Facts
+        rows={[
+          [t.provider.address, <Address key="address" text={provider.owner} />],
+          [t.provider.host, <Out key="host" url={provider.hostUri} />],
+          [t.provider.website, <Out key="website" url={provider.info?.website ?? ""} />],
+          [t.provider.email, <Strange key="email" text={provider.info?.email ?? ""} isName max={300} />],
+          [t.provider.created, <Height key="created" height={provider.createdAt} />],
+          [t.provider.updated, <Height key="updated" height={provider.updatedAt} />],
+        ]}
+      />
+      <Section title={t.provider.attributes}>
+        <Attributes attributes={provider.attributes} />
+      </Section>
+    </>
+  );
+}
+
+function Attributes({ attributes }: { attributes: readonly Attribute[] }) {
+  return (
+    <Table
+      name={t.provider.attributes}
+      columns={[t.provider.key, t.provider.value]}
+      rows={attributes}
+      keyOf={({ key }) => key}
+      cells={({ key, value }) => [
+        <Strange key="key" text={key} isName max={300} />,
+        <Strange key="value" text={value} isName max={1000} />,
+      ]}
+    />
+  );
+}
+
+function Audits({ owner }: { owner: string }) {
+  const pagination = { limit: PAGE };
+  const answer = useAsk(() => chain.query.call(AuditQuery.method.providerAttributes, { owner, pagination }), {
+    key: owner,
+  });
+  return (
+    <Section title={t.provider.audits}>
+      <Known answer={answer}>
+        {({ providers }) => (
+          <Table
+            name={t.provider.audits}
+            columns={[t.provider.auditor, t.provider.attributes]}
+            rows={providers}
+            keyOf={({ auditor }) => auditor}
+            cells={({ auditor, attributes }) => [
+              <Address key="auditor" text={auditor} />,
+              <Tags key="attributes" attributes={attributes} />,
+            ]}
+          />
+        )}
+      </Known>
+    </Section>
+  );
+}

@@ -1,0 +1,231 @@
+import { sha256 } from "../../crypto/index.ts";
+import { NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
+import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
+import { Query as SlashingQuery } from "../../wire/gen/sdk/slashing/v1beta1/query_pb.js";
+import { Query as StakingQuery } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
+import type { BondStatus, Validator as ValidatorRecord } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
+import { accountOfValidator, encodeAddress, isAddress } from "../../wire/index.ts";
+import { useAsk } from "../live/ask.ts";
+import { chain } from "../live/chain.ts";
+import { link, type PageProps } from "../live/route.ts";
+import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
+import {
+  Address,
+  Amount,
+  Amounts,
+  Code,
+  grouped,
+  Heading,
+  Height,
+  None,
+  Out,
+  percent,
+  State,
+  Strange,
+} from "../parts/text.tsx";
+import { t } from "../text/index.ts";
+import { Missing } from "./search.tsx";
+
+const PAGE = 100n;
+
+const tokensOf = (validator: ValidatorRecord): bigint => tryParseInt(validator.tokens) ?? 0n;
+
+export function Validators() {
+  const key = pageKey();
+  const answer = useAsk(() => chain.query.call(StakingQuery.method.validators, { pagination: { key, limit: PAGE } }), {
+    key: String(key),
+    isLive: true,
+  });
+  return (
+    <>
+      <Heading title={t.staking.list} />
+      <Known answer={answer}>
+        {({ validators, pagination }) => (
+          <>
+            <ValidatorTable validators={validators} />
+            <Pages next={pagination?.nextKey} />
+          </>
+        )}
+      </Known>
+      <Command words={["staking", "validators"]} />
+    </>
+  );
+}
+
+function ValidatorTable({ validators }: { validators: readonly ValidatorRecord[] }) {
+  const all = validators.reduce((sum, each) => sum + tokensOf(each), 0n);
+  const share = (validator: ValidatorRecord): string =>
+    all === 0n ? "–" : percent((tokensOf(validator) * 10n ** 18n) / all);
+  return (
+    <Table
+      name={t.staking.list}
+      columns={[
+        t.staking.moniker,
+        t.staking.status,
+        { head: t.staking.tokens, isNumber: true },
+        { head: t.staking.share, isNumber: true },
+        { head: t.staking.commission, isNumber: true },
+      ]}
+      rows={[...validators].sort((a, b) => (tokensOf(a) < tokensOf(b) ? 1 : -1))}
+      keyOf={({ operatorAddress }) => operatorAddress}
+      cells={(each) => [
+        <a key="name" href={link("validator", each.operatorAddress)}>
+          <Strange text={each.description?.moniker || each.operatorAddress} isName max={100} />
+        </a>,
+        <Status key="status" validator={each} />,
+        <Amount key="tokens" coin={{ denom: NATIVE_DENOM, amount: each.tokens }} />,
+        share(each),
+        percent(each.commission?.commissionRates?.rate ?? ""),
+      ]}
+    />
+  );
+}
+
+function Status({ validator }: { validator: Pick<ValidatorRecord, "jailed" | "status"> }) {
+  if (validator.jailed) return <State word={t.staking.jailed} kind="bad" />;
+  const kind = validator.status === BONDED ? "good" : "calm";
+  return <State word={t.staking.states[validator.status]} kind={kind} />;
+}
+
+const BONDED: BondStatus = 3;
+
+export function Validator({ words: [address = ""] }: PageProps) {
+  return isAddress(address, "valoper") ? <OneValidator address={address} /> : <Missing />;
+}
+
+function OneValidator({ address }: { address: string }) {
+  const answer = useAsk(() => chain.query.call(StakingQuery.method.validator, { validatorAddr: address }), {
+    key: address,
+    isLive: true,
+  });
+  return (
+    <>
+      <Heading title={t.staking.title} />
+      <Known answer={answer}>
+        {({ validator }) => (validator === undefined ? <None /> : <ValidatorFacts validator={validator} />)}
+      </Known>
+      <Rewards address={address} />
+      <Delegators address={address} />
+      <Command words={["staking", "validator", address]} />
+    </>
+  );
+}
+
+function ValidatorFacts({ validator }: { validator: ValidatorRecord }) {
+  const { description, commission } = validator;
+  const rates = commission?.commissionRates;
+  return (
+    <>
+      <Facts
+        rows={[
+          [t.staking.moniker, <Strange key="name" text={description?.moniker ?? ""} isName />],
+          [t.staking.status, <Status key="status" validator={validator} />],
+          [t.staking.operator, <Address key="operator" text={validator.operatorAddress} />],
+          [t.staking.account, <Address key="account" text={accountOfValidator(validator.operatorAddress)} />],
+          [t.staking.tokens, <Amount key="tokens" coin={{ denom: NATIVE_DENOM, amount: validator.tokens }} />],
+          [t.staking.commission, percent(rates?.rate ?? "")],
+          [t.staking.maxCommission, `${percent(rates?.maxRate ?? "")}, ${percent(rates?.maxChangeRate ?? "")}`],
+          [
+            t.staking.selfBond,
+            <Amount key="self" coin={{ denom: NATIVE_DENOM, amount: validator.minSelfDelegation }} />,
+          ],
+          [t.staking.identity, <Strange key="identity" text={description?.identity ?? ""} isName />],
+          [t.staking.website, <Out key="website" url={description?.website ?? ""} />],
+          [t.staking.contact, <Strange key="contact" text={description?.securityContact ?? ""} isName />],
+          [t.staking.details, <Strange key="details" text={description?.details ?? ""} />],
+        ]}
+      />
+      <Signing validator={validator} />
+    </>
+  );
+}
+
+/** The consensus address of an ed25519 key, whose message is two bytes and the key. */
+function consensusAddress({ consensusPubkey: key }: ValidatorRecord): string | undefined {
+  if (key === undefined || !key.typeUrl.endsWith(".ed25519.PubKey") || key.value.length !== 34) return undefined;
+  return encodeAddress(sha256(key.value.slice(2)).slice(0, 20), "valcons");
+}
+
+function Signing({ validator }: { validator: ValidatorRecord }) {
+  const consAddress = consensusAddress(validator);
+  const answer = useAsk(
+    async () =>
+      consAddress === undefined ? undefined : chain.query.call(SlashingQuery.method.signingInfo, { consAddress }),
+    { key: consAddress ?? "", isLive: true },
+  );
+  return (
+    <Known answer={answer}>
+      {(found) => (
+        <Facts
+          rows={[
+            [t.staking.consensus, <Code key="consensus" text={consAddress ?? ""} />],
+            [t.staking.missed, grouped(found?.valSigningInfo?.missedBlocksCounter ?? "–")],
+            [t.staking.since, <Height key="since" height={found?.valSigningInfo?.startHeight ?? 0n} />],
+          ]}
+        />
+      )}
+    </Known>
+  );
+}
+
+/** Decimal amounts of the chain's own rewards have 18 places. */
+const PLACES = 18;
+
+function Rewards({ address: validatorAddress }: { address: string }) {
+  const { method } = DistributionQuery;
+  const answer = useAsk(
+    async () => {
+      const [outstanding, earned] = await Promise.all([
+        chain.query.call(method.validatorOutstandingRewards, { validatorAddress }),
+        chain.query.call(method.validatorCommission, { validatorAddress }),
+      ]);
+      return { outstanding: outstanding.rewards?.rewards ?? [], earned: earned.commission?.commission ?? [] };
+    },
+    { key: validatorAddress },
+  );
+  return (
+    <Known answer={answer}>
+      {({ outstanding, earned }) => (
+        <Facts
+          rows={[
+            [t.staking.outstanding, <Amounts key="outstanding" coins={outstanding} scale={PLACES} />],
+            [t.staking.earned, <Amounts key="earned" coins={earned} scale={PLACES} />],
+          ]}
+        />
+      )}
+    </Known>
+  );
+}
+
+function Delegators({ address }: { address: string }) {
+  const key = pageKey();
+  const answer = useAsk(
+    () =>
+      chain.query.call(StakingQuery.method.validatorDelegations, {
+        validatorAddr: address,
+        pagination: { key, limit: PAGE },
+      }),
+    { key: `${address}${key}` },
+  );
+  return (
+    <Section title={t.staking.delegations}>
+      <Known answer={answer}>
+        {({ delegationResponses, pagination }) => (
+          <>
+            <Table
+              name={t.staking.delegations}
+              columns={[t.staking.delegator, { head: t.account.amount, isNumber: true }]}
+              rows={delegationResponses}
+              keyOf={({ delegation }) => delegation?.delegatorAddress ?? ""}
+              cells={({ delegation, balance }) => [
+                <Address key="delegator" text={delegation?.delegatorAddress ?? ""} />,
+                <Amount key="amount" coin={balance} />,
+              ]}
+            />
+            <Pages next={pagination?.nextKey} />
+          </>
+        )}
+      </Known>
+    </Section>
+  );
+}

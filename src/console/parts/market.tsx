@@ -1,0 +1,145 @@
+import { Bid_State, Lease_State, type LeaseID, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
+import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
+import { useAsk } from "../live/ask.ts";
+import { chain } from "../live/chain.ts";
+import { link } from "../live/route.ts";
+import { t } from "../text/index.ts";
+import { Known, Table } from "./blocks.tsx";
+import { Address, Amount, Height, None, State } from "./text.tsx";
+
+/** Rows of a list of the market that a page shows; further ones have the command. */
+const ROWS = 50n;
+/** Prices have 18 decimal places. */
+const PLACES = 18;
+
+/** Which records of the market are wanted. */
+export interface MarketFilters {
+  readonly owner?: string;
+  readonly provider?: string;
+  readonly dseq?: bigint;
+  readonly state?: string;
+}
+
+/** The word of a state, from the names of the proto file; the number where a newer chain has more states. */
+export function wordOf(names: Readonly<Record<number, string>>, value: number): string {
+  return (names[value] ?? String(value)).replaceAll("_", " ");
+}
+
+/** A state as a coloured word. */
+export function MarketState({ names, value }: { names: Readonly<Record<number, string>>; value: number }) {
+  const word = wordOf(names, value);
+  return <State word={word} kind={word === "active" ? "good" : word === "insufficient funds" ? "bad" : "calm"} />;
+}
+
+const keyOf = (filters: MarketFilters): string => Object.values(filters).join("/");
+
+export function DeploymentLink({ id }: { id: { readonly owner: string; readonly dseq: bigint } | undefined }) {
+  if (id === undefined) return <None />;
+  return (
+    <a class="number" href={link("deployment", id.owner, id.dseq)}>
+      {String(id.dseq)}
+    </a>
+  );
+}
+
+function OrderName({ id }: { id: Pick<LeaseID, "owner" | "dseq" | "gseq" | "oseq"> | undefined }) {
+  if (id === undefined) return <None />;
+  return (
+    <a class="number" href={link("deployment", id.owner, id.dseq)}>
+      {`${id.dseq}/${id.gseq}/${id.oseq}`}
+    </a>
+  );
+}
+
+export function Leases({ filters }: { filters: MarketFilters }) {
+  const pagination = { limit: ROWS, reverse: true };
+  const answer = useAsk(() => chain.query.call(MarketQuery.method.leases, { filters, pagination }), {
+    key: keyOf(filters),
+    isLive: true,
+  });
+  return (
+    <Known answer={answer}>
+      {({ leases }) => (
+        <Table
+          name={t.deployment.leases}
+          columns={[
+            t.deployment.order,
+            t.deployment.owner,
+            t.deployment.provider,
+            t.deployment.state,
+            { head: t.deployment.price, isNumber: true },
+            t.deployment.created,
+          ]}
+          rows={leases.flatMap(({ lease }) => (lease === undefined ? [] : [lease]))}
+          keyOf={({ leaseId: id }) => `${id?.owner}${id?.dseq}/${id?.gseq}/${id?.oseq}${id?.provider}`}
+          cells={(lease) => [
+            <OrderName key="order" id={lease.leaseId} />,
+            <Address key="owner" text={lease.leaseId?.owner ?? ""} />,
+            <Address key="provider" text={lease.leaseId?.provider ?? ""} />,
+            <MarketState key="state" names={Lease_State} value={lease.state} />,
+            <Amount key="price" coin={lease.price} scale={PLACES} />,
+            <Height key="created" height={lease.createdAt} />,
+          ]}
+        />
+      )}
+    </Known>
+  );
+}
+
+export function Bids({ filters }: { filters: MarketFilters }) {
+  const pagination = { limit: ROWS, reverse: true };
+  const answer = useAsk(() => chain.query.call(MarketQuery.method.bids, { filters, pagination }), {
+    key: keyOf(filters),
+    isLive: true,
+  });
+  return (
+    <Known answer={answer}>
+      {({ bids }) => (
+        <Table
+          name={t.deployment.bids}
+          columns={[
+            t.deployment.order,
+            t.deployment.provider,
+            t.deployment.state,
+            { head: t.deployment.price, isNumber: true },
+            t.deployment.created,
+          ]}
+          rows={bids.flatMap(({ bid }) => (bid === undefined ? [] : [bid]))}
+          keyOf={({ bidId: id }) => `${id?.owner}${id?.dseq}/${id?.gseq}/${id?.oseq}${id?.provider}`}
+          cells={(bid) => [
+            <OrderName key="order" id={bid.bidId} />,
+            <Address key="provider" text={bid.bidId?.provider ?? ""} />,
+            <MarketState key="state" names={Bid_State} value={bid.state} />,
+            <Amount key="price" coin={bid.price} scale={PLACES} />,
+            <Height key="created" height={bid.createdAt} />,
+          ]}
+        />
+      )}
+    </Known>
+  );
+}
+
+export function Orders({ filters }: { filters: MarketFilters }) {
+  const pagination = { limit: ROWS, reverse: true };
+  const answer = useAsk(() => chain.query.call(MarketQuery.method.orders, { filters, pagination }), {
+    key: keyOf(filters),
+    isLive: true,
+  });
+  return (
+    <Known answer={answer}>
+      {({ orders }) => (
+        <Table
+          name={t.deployment.orders}
+          columns={[t.deployment.order, t.deployment.state, t.deployment.created]}
+          rows={orders}
+          keyOf={({ orderId: id }) => `${id?.owner}${id?.dseq}/${id?.gseq}/${id?.oseq}`}
+          cells={(order) => [
+            <OrderName key="order" id={order.orderId} />,
+            <MarketState key="state" names={Order_State} value={order.state} />,
+            <Height key="created" height={order.createdAt} />,
+          ]}
+        />
+      )}
+    </Known>
+  );
+}

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bundleConsole } from "../tools/console.mjs";
+import { ROOT } from "./support/index.ts";
+
+/** Bytes with gzip -9: the first page with data of the chain, each page that is loaded later, and all files. */
+const BUDGET = { first: 110_000, page: 40_000, all: 700_000 };
+
+const sources = readdirSync(join(ROOT, "src/console"), { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.tsx?$/.test(name))
+  .map((name) => [name, readFileSync(join(ROOT, "src/console", name), "utf8")] as const);
+
+describe("the console's files", () => {
+  let files: ReadonlyMap<string, Buffer>;
+  let chunks: Readonly<Record<string, { readonly entryPoint?: string; readonly imports: readonly string[] }>>;
+
+  beforeAll(async () => {
+    const made = await bundleConsole();
+    files = made.files;
+    chunks = Object.fromEntries(
+      Object.entries(made.metafile.outputs).map(([path, { entryPoint, imports }]) => {
+        const now = imports.filter(({ kind }) => kind === "import-statement").map((each) => nameOf(each.path));
+        return [nameOf(path), { ...(entryPoint === undefined ? {} : { entryPoint }), imports: now }];
+      }),
+    );
+  });
+
+  const nameOf = (path: string): string => path.replace(/^out\//, "");
+  const bytes = (path: string): number => gzipSync(files.get(path) ?? "", { level: 9 }).length;
+  const total = (paths: Iterable<string>): number => [...paths].reduce((sum, path) => sum + bytes(path), 0);
+
+  /** A script with every script that it cannot run without. */
+  function whole(path: string, seen = new Set<string>()): Set<string> {
+    if (seen.has(path)) return seen;
+    seen.add(path);
+    for (const next of chunks[path]?.imports ?? []) whole(next, seen);
+    return seen;
+  }
+
+  const entry = (source: string): string =>
+    Object.keys(chunks).find((path) => chunks[path]?.entryPoint === `src/console/${source}`) ?? source;
+
+  it("stay within their budgets", () => {
+    const first = whole(entry("main.tsx"));
+    const style = [...files.keys()].filter((path) => path.endsWith(".css"));
+    expect(first.size).toBeGreaterThan(1);
+    expect(total([...first, ...style, "index.html"])).toBeLessThan(BUDGET.first);
+    const later = Object.keys(chunks).filter((path) => chunks[path]?.entryPoint !== undefined && !first.has(path));
+    expect(later.length).toBeGreaterThan(9);
+    const large = later.filter((path) => total([...whole(path)].filter((each) => !first.has(each))) > BUDGET.page);
+    expect(large).toEqual([]);
+    expect(total(files.keys())).toBeLessThan(BUDGET.all);
+  });
+
+  it("have the descriptors of messages only where messages are shown", () => {
+    const messages = entry("live/messages.ts");
+    const text = (path: string): string => files.get(path)?.toString() ?? "";
+    const holders = Object.keys(chunks).filter(
+      (path) => path.endsWith(".js") && /descriptors-\w+\.bin/.test(text(path)),
+    );
+    expect(holders.length).toBe(1);
+    const pages = Object.keys(chunks).filter((path) => chunks[path]?.entryPoint !== undefined && path !== messages);
+    expect(pages.filter((path) => holders.some((holder) => whole(path).has(holder)))).toEqual([]);
+  });
+
+  it("name each other by relative paths, and hold no script or style in the page", () => {
+    const page = files.get("index.html")?.toString() ?? "";
+    expect([...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path)).toEqual([
+      "data:,",
+      expect.stringMatching(/^assets\/console-\w+\.css$/),
+      expect.stringMatching(/^assets\/console-\w+\.js$/),
+    ]);
+    expect(page).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*\ssrc=)/);
+  });
+});
+
+describe("the console's sources", () => {
+  it("put texts of strangers into text nodes alone", () => {
+    const sinks = /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|new Function/;
+    expect(sources.filter(([, text]) => sinks.test(text)).map(([name]) => name)).toEqual([]);
+  });
+
+  it("link to other sites in one place", () => {
+    const outside = sources.filter(([, text]) => /target="_blank"|rel="/.test(text)).map(([name]) => name);
+    expect(outside).toEqual(["parts/text.tsx"]);
+  });
+});

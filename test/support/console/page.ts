@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { openPage } from "../chromium.ts";
+import { waitFor } from "../wait.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Tells of each breach of the policy, which a browser otherwise only writes to its console. */
+const LISTENER = `addEventListener("securitypolicyviolation", (event) =>
+  console.error("policy: " + event.violatedDirective + " " + event.blockedURI + " " + event.sourceFile));`;
+
+/** The console in a browser, as a person uses it. */
+export class ConsolePage {
+  readonly page: Page;
+  readonly #url: string;
+  /** Breaches of the policy, faults of scripts, and requests to anything but the console and what lies below it. */
+  readonly faults: string[] = [];
+
+  constructor(page: Page, url: string) {
+    this.page = page;
+    this.#url = url;
+    page.on("console", (message) => {
+      if (message.text().startsWith("policy:")) this.faults.push(message.text());
+    });
+    page.on("pageerror", (error) => this.faults.push(String(error)));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(url)) this.faults.push(`asked ${request.url()}`);
+    });
+  }
+
+  async open(): Promise<void> {
+    await this.page.addInitScript(LISTENER);
+    await openPage(this.page, this.#url);
+  }
+
+  /** Goes to an address of the pages and waits until nothing waits for the node; loads again what a network has cut off. */
+  async visit(address: string): Promise<void> {
+    await openPage(this.page, `${this.#url}#/${address}`);
+    await waitFor(async () => {
+      if ((await this.page.locator("main [role=alert]").count()) > 0) await this.page.reload();
+      const isWaiting = (await this.state()) === "connecting" || (await this.page.locator(".waiting").count()) > 0;
+      return !isWaiting && (await this.page.locator("h1").count()) === 1;
+    }, `the page ${address}`);
+  }
+
+  get address(): string {
+    return new URL(this.page.url()).hash;
+  }
+
+  /** The text of the page, with common spaces. */
+  async text(): Promise<string> {
+    return ((await this.page.locator("main").textContent()) ?? "").replaceAll("\u202f", " ");
+  }
+
+  /** The shown height; 0 before the first block. */
+  async height(): Promise<bigint> {
+    const text = (await this.page.locator("#height").textContent()) ?? "";
+    return BigInt(text.replace(/\D/g, "") || 0);
+  }
+
+  /** `live`, `lost`, `paused` or `connecting`. */
+  async state(): Promise<string | null> {
+    return this.page.locator(".link").getAttribute("data-state");
+  }
+
+  press(name: string): Promise<void> {
+    return this.page.getByRole("button", { name, exact: true }).click();
+  }
+
+  /** Searches for a text and waits for the page of its address. */
+  async search(text: string): Promise<void> {
+    const before = this.address;
+    await this.page.getByRole("searchbox").fill(text);
+    await this.page.getByRole("searchbox").press("Enter");
+    await waitFor(() => this.address !== before && !this.address.startsWith("#/search"), `a page for ${text}`);
+  }
+
+  /** Faults that axe finds, each with its first place. */
+  async barriers(): Promise<string[]> {
+    await this.page.evaluate(AXE);
+    const found: unknown = await this.page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+    );
+    return Array.isArray(found) ? found.map(String) : ["axe did not run"];
+  }
+}

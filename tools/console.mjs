@@ -1,0 +1,149 @@
+// Bundles the pages of the console into dist/console/: static files that any server can serve below any path. index.html
+// names a script and a style sheet by their hashes; each page is a chunk of its own, and the descriptors of all messages are one
+// binary file. Nothing stands in the HTML itself, as the pages' policy forbids scripts and styles there.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { build } from "esbuild";
+import { directImports } from "./direct-imports.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const SOURCES = join(root, "src", "console");
+const COMPRESSED = /\.(?:html|js|css|bin|svg)$/;
+
+/** Files for browsers stand in for those beside them, and nothing of Node.js is left. */
+const forBrowsers = {
+  name: "for-browsers",
+  setup(build) {
+    build.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => {
+      const variant = resolve(resolveDir, path).replace(/\.ts$/, ".browser.ts");
+      return existsSync(variant) ? { path: variant } : undefined;
+    });
+    build.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));
+  },
+};
+
+/** The list of all messages is read from one file when it is first needed, instead of being part of the scripts. */
+const messagesAsFile = {
+  name: "messages-as-file",
+  setup(build) {
+    build.onResolve({ filter: /\/proto-files\.ts$/ }, () => ({ path: join(SOURCES, "live", "proto-files.ts") }));
+    build.onResolve({ filter: /^virtual:descriptors\.bin$/ }, () => ({
+      path: "descriptors.bin",
+      namespace: "virtual",
+    }));
+    build.onLoad({ filter: /./, namespace: "virtual" }, async () => ({
+      contents: await descriptors(),
+      loader: "file",
+    }));
+  },
+};
+
+/** The descriptors of all messages and of what they import, as a `FileDescriptorSet`. */
+async function descriptors() {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, "src", "wire", "proto-files.ts")],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "node",
+  });
+  const { PROTO_FILES } = await import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`
+  );
+  const files = new Map();
+  const add = (file) => {
+    if (files.has(file.proto.name)) return;
+    for (const each of file.dependencies) add(each);
+    files.set(file.proto.name, file.proto);
+  };
+  for (const { file } of PROTO_FILES) add(file());
+  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...files.values()] }));
+}
+
+/** The files of the console by their paths below its folder. */
+export async function bundleConsole() {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { console: join(SOURCES, "main.tsx") },
+    outdir: "out",
+    entryNames: "assets/[name]-[hash]",
+    chunkNames: "assets/[name]-[hash]",
+    assetNames: "assets/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: ["chrome120", "firefox121", "safari17.5"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "warning",
+    plugins: [forBrowsers, messagesAsFile, directImports],
+  });
+  const out = join(root, "out");
+  const files = new Map(outputFiles.map(({ path, contents }) => [path.slice(out.length + 1), Buffer.from(contents)]));
+  for (const [path, contents] of files) {
+    if (/\bfrom ?"node:/.test(contents.toString("latin1"))) throw new Error(`${path} needs Node.js`);
+  }
+  files.set("index.html", Buffer.from(page([...files.keys()])));
+  return { files, metafile };
+}
+
+/** index.html with the names of the script and of the style sheet. */
+function page(names) {
+  const named = (ending) => names.find((name) => name.startsWith("assets/console-") && name.endsWith(ending));
+  return readFileSync(join(SOURCES, "index.html"), "utf8")
+    .replace("main.tsx", () => named(".js"))
+    .replace("style.css", () => named(".css"));
+}
+
+/** Writes the console, and removes files of earlier builds. A server that reads meanwhile finds the old page or the new one. */
+function write(folder, files) {
+  mkdirSync(join(folder, "assets"), { recursive: true });
+  const wanted = new Map(files);
+  for (const [path, contents] of files) {
+    if (COMPRESSED.test(path)) wanted.set(`${path}.gz`, gzipSync(contents, { level: 9 }));
+  }
+  // The page that names the others is written last.
+  for (const [path, contents] of [...wanted].sort(
+    ([a], [b]) => Number(a.startsWith("index")) - Number(b.startsWith("index")),
+  )) {
+    writeFileSync(join(folder, `${path}.tmp`), contents);
+    renameSync(join(folder, `${path}.tmp`), join(folder, path));
+  }
+  for (const name of readdirSync(join(folder, "assets"))) {
+    if (!wanted.has(`assets/${name}`)) rmSync(join(folder, "assets", name), { force: true });
+  }
+}
+
+/** Whether a file that the last build read has changed since. */
+function isCurrent(stamp) {
+  if (!existsSync(stamp)) return false;
+  const built = statSync(stamp).mtimeMs;
+  return readFileSync(stamp, "utf8")
+    .split("\0")
+    .every(
+      (path) => (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < built,
+    );
+}
+
+/** Builds dist/console/ unless it is current. */
+export async function buildConsole() {
+  const folder = join(root, "dist", "console");
+  const stamp = join(root, "dist", ".console");
+  if (isCurrent(stamp)) return;
+  const { files, metafile } = await bundleConsole();
+  write(folder, files);
+  const inputs = Object.keys(metafile.inputs).filter((path) => /^(?:src|node_modules)\//.test(path));
+  const fixed = ["src/console/index.html", "src/wire/proto-files.ts", "tools/console.mjs", "package-lock.json"];
+  writeFileSync(stamp, [...new Set([...inputs, ...fixed])].join("\0"));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await buildConsole();
