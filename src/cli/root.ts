@@ -65,18 +65,27 @@ export const ROOT: CommandSpec = {
   summary: "A marketplace for container capacity on its own blockchain: node, client and provider in one command.",
   example: "svc localnet --deploy examples/web.yaml",
   commands: async () => {
-    const [{ LOCALNET_COMMANDS }, { DEPLOY }, { NODE_COMMANDS }, { ENGINE }, { CONFIG }, { COMPLETION }, { DEBUG }] =
-      await Promise.all([
-        import("./localnet/specs.ts"),
-        import("./deploy/specs.ts"),
-        import("./node/commands.ts"),
-        import("./engine/commands.ts"),
-        import("./config/commands.ts"),
-        import("./completion/commands.ts"),
-        import("./debug/commands.ts"),
-      ]);
+    const [
+      { LOCALNET_COMMANDS },
+      { CONSOLE },
+      { DEPLOY },
+      { NODE_COMMANDS },
+      { ENGINE },
+      { CONFIG },
+      { COMPLETION },
+      { DEBUG },
+    ] = await Promise.all([
+      import("./localnet/specs.ts"),
+      import("./console/specs.ts"),
+      import("./deploy/specs.ts"),
+      import("./node/commands.ts"),
+      import("./engine/commands.ts"),
+      import("./config/commands.ts"),
+      import("./completion/commands.ts"),
+      import("./debug/commands.ts"),
+    ]);
     return [
-      ...under("Try it out", LOCALNET_COMMANDS),
+      ...under("Try it out", [...LOCALNET_COMMANDS, CONSOLE]),
       ...under("Marketplace", [DEPLOY, ...MARKET]),
       ...under("Accounts and the chain", ACCOUNTS),
       ...under("Settings and tools", [CONFIG, DEBUG, COMPLETION, VERSION]),

@@ -1,6 +1,7 @@
 export { UpgradeNeeded } from "../app/index.ts";
 export type { CometKeys } from "../engine/index.ts";
 export { type NodeConfig, nodeConfig, readNodeConfig } from "./config.ts";
+export { ConsolePages, consoleFiles } from "./console/index.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";
 export type { NodeEnd, NodeOptions } from "./engines/engines.ts";
 export { exportGenesis } from "./home/export.ts";
@@ -24,6 +25,7 @@ export { type RollbackOptions, type RolledBack, rollback } from "./home/rollback
 export { Node, startNode } from "./node.ts";
 export { BLOCK_PROTOCOL, ENGINE_VERSION, type NodeInfo, P2P_PROTOCOL } from "./node-info.ts";
 export { RpcServer, type RpcServerOptions } from "./rpc/index.ts";
+export { remoteConsole } from "./serving/remote.ts";
 export { NODE_SETTINGS } from "./settings.ts";
 export {
   deleteSnapshot,

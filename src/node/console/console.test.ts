@@ -12,7 +12,7 @@ import { StaticFiles } from "../../util/servers/index.ts";
 import { nodeConfig } from "../config.ts";
 import { initHome } from "../home/init.ts";
 import { type Node, startNode } from "../node.ts";
-import { consoleFiles, NodeConsole } from "./console.ts";
+import { ConsolePages, consoleFiles, nodeSession } from "./console.ts";
 
 let root = "";
 let node: Node;
@@ -161,7 +161,7 @@ describe("a request for another protocol", () => {
 });
 
 describe("the pages", () => {
-  const pages = (files: StaticFiles) => new NodeConsole({ files, chainId: "svc-1", moniker: "n" });
+  const pages = (files: StaticFiles) => new ConsolePages({ files, session: () => nodeSession("svc-1", "n") });
 
   it("are files with a policy of their own, and anything else is no page", () => {
     const folder = join(root, "files");

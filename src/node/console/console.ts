@@ -5,9 +5,6 @@ import { fileAnswer, pageHeaders, StaticFiles } from "../../util/servers/index.t
 /** Path below which the pages and the interfaces that they ask stand. */
 const BELOW = "/console/";
 const API = `${BELOW}api/`;
-/** The pages ask the node, and gateways of providers that are not known beforehand. */
-const HEADERS = pageHeaders("'self' https: wss:");
-
 /** The interfaces of a node that its pages ask on their own origin. */
 export type NodeInterface = "rpc" | "rest" | "connect";
 
@@ -23,19 +20,30 @@ export interface ConsolePage {
 
 export interface ConsoleParts {
   readonly files: StaticFiles;
-  readonly chainId: string;
-  /** The name that the node goes by. */
-  readonly moniker: string;
+  /** The rights of this origin, as JSON. */
+  readonly session: () => string;
+  /** Where the pages may connect to, as a policy names it; anywhere over TLS unless given. */
+  readonly connect?: string;
 }
 
-/** The console as a node serves it: static pages, and the node's interfaces on the same origin. */
-export class NodeConsole {
-  readonly #files: StaticFiles;
-  readonly #session: string;
+/** Pages ask the node, and gateways of providers, which are not known beforehand. */
+const ANY_GATEWAY = "'self' https: wss:";
 
-  constructor({ files, chainId, moniker }: ConsoleParts) {
+/** The session of the pages that a node serves. */
+export function nodeSession(chainId: string, moniker: string): string {
+  return JSON.stringify({ mode: "node", chainId, node: moniker });
+}
+
+/** The console: static pages, and the interfaces of a node on the same origin. */
+export class ConsolePages {
+  readonly #files: StaticFiles;
+  readonly #session: () => string;
+  readonly #headers: OutgoingHttpHeaders;
+
+  constructor({ files, session, connect = ANY_GATEWAY }: ConsoleParts) {
     this.#files = files;
-    this.#session = JSON.stringify({ mode: "node", chainId, node: moniker });
+    this.#session = session;
+    this.#headers = pageHeaders(connect);
   }
 
   /** The interface for which a request is, with the URL that it has there. */
@@ -48,28 +56,31 @@ export class NodeConsole {
 
   /** The answer to GET of a path without its query; undefined for paths that are not the console's. */
   page(path: string, acceptEncoding: string | undefined): ConsolePage | undefined {
-    if (path === BELOW.slice(0, -1)) return textPage(308, "the console is at /console/", { Location: "console/" });
+    if (path === BELOW.slice(0, -1)) {
+      return this.#text(308, "the console is at /console/", { Location: "console/" });
+    }
     if (!path.startsWith(BELOW)) return undefined;
-    if (path === `${API}session`) return jsonPage(this.#session);
+    if (path === `${API}session`) return this.#json(this.#session());
     const file = this.#files.find(path.slice(BELOW.length));
-    if (file === undefined) return textPage(404, this.#missing());
+    if (file === undefined) return this.#text(404, this.#missing());
     const { body, headers } = fileAnswer(file, acceptEncoding);
-    return { status: 200, type: file.type, text: body, headers: { ...HEADERS, ...headers } };
+    return { status: 200, type: file.type, text: body, headers: { ...this.#headers, ...headers } };
   }
 
   #missing(): string {
     if (this.#files.isBuilt) return "there is no such page; the console is at /console/";
     return "the console is not built: run npm run build in the checkout, then load this page again";
   }
-}
 
-function jsonPage(text: string): ConsolePage {
-  return { status: 200, type: "application/json", text, headers: { ...HEADERS, "Cache-Control": "no-store" } };
-}
+  #json(text: string): ConsolePage {
+    const headers = { ...this.#headers, "Cache-Control": "no-store" };
+    return { status: 200, type: "application/json", text, headers };
+  }
 
-function textPage(status: number, sentence: string, headers: OutgoingHttpHeaders = {}): ConsolePage {
-  const text = `<!doctype html>\n<meta charset="utf-8">\n<title>${status}</title>\n<p>${sentence}</p>\n`;
-  return { status, type: "text/html; charset=utf-8", text, headers: { ...HEADERS, ...headers } };
+  #text(status: number, sentence: string, headers: OutgoingHttpHeaders = {}): ConsolePage {
+    const text = `<!doctype html>\n<meta charset="utf-8">\n<title>${status}</title>\n<p>${sentence}</p>\n`;
+    return { status, type: "text/html; charset=utf-8", text, headers: { ...this.#headers, ...headers } };
+  }
 }
 
 /** The folder of the console's files: beside the built program, or where a checkout builds it. */

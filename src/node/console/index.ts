@@ -1,1 +1,1 @@
-export { type ConsolePage, consoleFiles, NodeConsole } from "./console.ts";
+export { type ConsolePage, ConsolePages, consoleFiles, nodeSession } from "./console.ts";

@@ -1,7 +1,6 @@
 import type { DescMessage, DescMethod, Registry } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import type { ChainSource } from "../../engine/index.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../wire/gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../../wire/gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "../../wire/gen/grpc/reflection/v1alpha/reflection_pb.js";
@@ -26,8 +25,14 @@ import { MAX_ANSWER_BYTES, MAX_WATCHERS } from "./limits.ts";
 /** Services of the server itself, without rpcs of the chain. */
 const OWN_SERVICES = [Health, ServerReflection, ServerReflectionAlpha];
 
+/** The chain as far as its health shows it: whether there is a block, and the first one. */
+export interface HealthSource {
+  status(): Promise<{ readonly latest: unknown }> | { readonly latest: unknown };
+  readonly events: { listen(told: () => void): () => void };
+}
+
 export interface RouteParts extends CallParts {
-  readonly chain: ChainSource;
+  readonly chain: HealthSource;
   readonly maxMessageBytes: number;
   readonly shutdown: AbortSignal;
 }
@@ -130,12 +135,12 @@ const lazyRegistry: Registry = {
 
 /** Whether the node is healthy: it is from its first block on. */
 class HealthChecks {
-  readonly #chain: ChainSource;
+  readonly #chain: HealthSource;
   readonly #services: ReadonlySet<string>;
   #watchers = 0;
 
   /** Names of the services that are served. */
-  constructor(chain: ChainSource, services: Iterable<string>) {
+  constructor(chain: HealthSource, services: Iterable<string>) {
     this.#chain = chain;
     this.#services = new Set(["", ...services]);
   }

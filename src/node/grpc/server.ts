@@ -11,7 +11,6 @@ import {
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import type { ChainSource } from "../../engine/index.ts";
 import type { Logger } from "../../util/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
@@ -38,7 +37,7 @@ import { answerUnary, isPlain } from "./calls/unary.ts";
 import { countedBody } from "./calls/whole-body.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
-import { type GrpcRoutes, grpcRoutes, maxBytesOf } from "./routes.ts";
+import { type GrpcRoutes, grpcRoutes, type HealthSource, maxBytesOf } from "./routes.ts";
 
 export interface GrpcServerOptions extends ServerOptions {
   readonly maxMessageBytes: number;
@@ -46,8 +45,8 @@ export interface GrpcServerOptions extends ServerOptions {
 
 /** Parts of a gRPC server. */
 export interface GrpcParts {
-  readonly chain: ChainSource;
-  readonly dispatcher: Dispatcher;
+  readonly chain: HealthSource;
+  readonly dispatcher: Pick<Dispatcher, "methods" | "query">;
   readonly logger: Logger;
   /** Shared with the other servers of the node. */
   readonly budget?: ClientBudget;

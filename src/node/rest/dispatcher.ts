@@ -30,10 +30,10 @@ export interface RestTarget {
 /** From requests over HTTP to rpcs and back, by the routes in the options of the rpcs. */
 export class RestDispatcher {
   readonly routes: readonly Route[];
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Pick<Dispatcher, "methods" | "query">;
   readonly #table: RouteTable;
 
-  constructor(dispatcher: Dispatcher) {
+  constructor(dispatcher: Pick<Dispatcher, "methods" | "query">) {
     this.#dispatcher = dispatcher;
     this.routes = routesOf(dispatcher.methods);
     this.#table = new RouteTable(this.routes);

@@ -5,10 +5,9 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { Duplex } from "node:stream";
 import type { Logger } from "../../util/index.ts";
 import { maxRequestBytes } from "../../wire/index.ts";
-import type { ConsolePage, NodeConsole } from "../console/index.ts";
+import type { ConsolePage, ConsolePages } from "../console/index.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import {
   type ClientBudget,
@@ -52,13 +51,13 @@ export interface RestServerOptions extends ServerOptions {
 
 /** Parts of a REST server. */
 export interface RestParts {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, "methods" | "query">;
   readonly logger: Logger;
   readonly chainId: string;
   /** Shared with the other servers of the node. */
   readonly budget?: ClientBudget;
   /** The console, and the node's other servers, whose interfaces its pages ask. */
-  readonly console?: { readonly pages: NodeConsole; readonly others: () => Others };
+  readonly console?: { readonly pages: ConsolePages; readonly others: () => Others };
 }
 
 interface Others {
@@ -74,6 +73,8 @@ const VERBS = new Set([...READ_VERBS, "POST", "PUT", "PATCH", "DELETE"]);
 
 /** REST: every rpc of the node under the path that its proto file gives it, in both spellings. */
 export class RestServer {
+  /** The same answers for connections of another server. */
+  readonly handler: Handler;
   readonly #server: Server;
   readonly #dispatcher: RestDispatcher;
   readonly #parts: RestParts;
@@ -94,16 +95,15 @@ export class RestServer {
     const lines = new RequestLines<IncomingMessage, ServerResponse>((request, response) =>
       this.#answer(request, response),
     );
-    this.#server = createServer({ IncomingMessage: CountedRequest }, (request, response) =>
-      lines.take(request, response),
-    );
+    const { console } = parts;
+    const websocket = console === undefined ? undefined : websocketOf(console);
+    const answer: Handler["answer"] = (request, response) => lines.take(request, response);
+    this.handler = { answer, ...(websocket && { websocket }) };
+    this.#server = createServer({ IncomingMessage: CountedRequest }, answer);
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
     limitReads(this.#server, budget.clients);
-    if (parts.console !== undefined) {
-      const isAnswering = (socket: Duplex) => lines.isAnswering(socket);
-      const websocket = this.#websocket(parts.console);
-      this.#endUpgraded = takeUpgrades(this.#server, { websocket, isAnswering });
-    }
+    const isAnswering = (socket: object) => lines.isAnswering(socket);
+    if (websocket !== undefined) this.#endUpgraded = takeUpgrades(this.#server, { websocket, isAnswering });
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */
@@ -115,17 +115,6 @@ export class RestServer {
   close(): Promise<void> {
     this.#endUpgraded();
     return closeServer(this.#server);
-  }
-
-  /** Websockets are the RPC's. */
-  #websocket({ pages, others }: NonNullable<RestParts["console"]>): TakeWebsocket {
-    return (request, socket, head) => {
-      const found = pages.interfaceOf(request.url ?? "/");
-      const take = found?.name === "rpc" ? others().rpc?.websocket : undefined;
-      if (found === undefined || take === undefined) return refuseUpgrade(socket, "404 Not Found");
-      request.url = found.url;
-      take(request, socket, head);
-    };
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -220,6 +209,17 @@ export class RestServer {
     if (Object.keys(headers).length === 0) return headers;
     return { ...headers, "Access-Control-Expose-Headers": HEIGHT_HEADERS.join(", ") };
   }
+}
+
+/** Websockets are the RPC's. */
+function websocketOf({ pages, others }: NonNullable<RestParts["console"]>): TakeWebsocket {
+  return (request, socket, head) => {
+    const found = pages.interfaceOf(request.url ?? "/");
+    const take = found?.name === "rpc" ? others().rpc?.websocket : undefined;
+    if (found === undefined || take === undefined) return refuseUpgrade(socket, "404 Not Found");
+    request.url = found.url;
+    take(request, socket, head);
+  };
 }
 
 function sendPage(response: ServerResponse, status: number, { type, text, headers }: Omit<Page, "status">): void {

@@ -45,3 +45,6 @@ export const RESTART_MS = { first: 100, most: 10_000 } as const;
 export const STEADY_MS = 60_000;
 /** Time within which a thread must end after it is asked to stop. */
 export const STOP_WITHIN_MS = 5_000;
+
+/** Bytes of a request to a console's REST or Connect for a node that is elsewhere. */
+export const MAX_REMOTE_BODY_BYTES = 1_000_000;

@@ -7,3 +7,4 @@ export * from "./malformed.ts";
 export * from "./portions.ts";
 export * from "./proxies.ts";
 export * from "./static-files.ts";
+export * from "./upgrade.ts";

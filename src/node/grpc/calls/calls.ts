@@ -10,7 +10,7 @@ import { GONE, type Reader, readerKey } from "./reader.ts";
 
 /** Parts that answer calls. */
 export interface CallParts {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, "methods" | "query">;
   readonly logger: Logger;
 }
 

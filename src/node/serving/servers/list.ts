@@ -1,6 +1,6 @@
 import type { AppQuery } from "../../../abci/index.ts";
 import type { NodeConfig } from "../../config.ts";
-import { consoleFiles, NodeConsole } from "../../console/index.ts";
+import { ConsolePages, consoleFiles, nodeSession } from "../../console/index.ts";
 import { genesisFile } from "../../home/genesis.ts";
 import { RpcServer } from "../../rpc/index.ts";
 import type { OpenServer, ServerContext, ServerKind } from "./server.ts";
@@ -59,8 +59,8 @@ async function openRest(context: ServerContext, options: Settings<"rest">): Prom
   const { RestServer } = await import("../../rest/index.ts");
   const { chainId } = chain.genesis;
   const parts = { dispatcher, budget, logger: logger.child({ module: "rest" }), chainId };
-  const { moniker } = context.nodeInfo();
-  const pages = options.console ? new NodeConsole({ files: consoleFiles(), chainId, moniker }) : undefined;
+  const session = () => nodeSession(chainId, context.nodeInfo().moniker);
+  const pages = options.console ? new ConsolePages({ files: consoleFiles(), session }) : undefined;
   const console = pages && { pages, others: () => ({ rpc: handlers.get("rpc"), grpc: handlers.get("grpc") }) };
   const server = new RestServer({ ...parts, ...(console && { console }) }, options);
   return { ...(await server.listen()), close: () => server.close() };

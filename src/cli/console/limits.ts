@@ -1,0 +1,21 @@
+/** Limits of `svc console`; sizes in bytes, times in milliseconds. */
+
+/** Connections of browsers. */
+export const MAX_CONNECTIONS = 128;
+/** Body of a request to a node: as much as nodes take. */
+export const MAX_NODE_BODY = 1_000_000;
+/** Body of a request to a gateway: as much as gateways take. */
+export const MAX_GATEWAY_BODY = 1 << 20;
+/** Answer of a node: more than any of a node of ours. */
+export const MAX_NODE_ANSWER = 64 << 20;
+/** Answer of a gateway: as much as the client of the command line reads. */
+export const MAX_GATEWAY_ANSWER = 4 << 20;
+/** Time for the whole answer of a node. */
+export const NODE_TIMEOUT_MS = 60_000;
+/** Time for the whole answer of a gateway, which may take long with a manifest. */
+export const GATEWAY_TIMEOUT_MS = 120_000;
+/** Time within which a gateway or a node must have accepted a connection. */
+export const CONNECT_TIMEOUT_MS = 15_000;
+/** Time within which the headers of a request, and the whole of it, must have arrived. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 30_000;
