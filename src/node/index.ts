@@ -1,7 +1,7 @@
 export { UpgradeNeeded } from "../app/index.ts";
 export type { CometKeys } from "../engine/index.ts";
 export { type NodeConfig, nodeConfig, readNodeConfig } from "./config.ts";
-export { ConsolePages, consoleFiles } from "./console/index.ts";
+export { ConsolePages, chainInfo, consoleFiles } from "./console/index.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatch.ts";
 export type { NodeEnd, NodeOptions } from "./engines/engines.ts";
 export { exportGenesis } from "./home/export.ts";

@@ -91,6 +91,12 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
     expect(there).toMatchObject({ code: 0, stdout: proven.stdout });
   });
 
+  it("wallets learn the chain's addresses from the network's files", async () => {
+    const info = JSON.parse(await (await fetch(`${net}/chain.json`)).text());
+    expect(info).toMatchObject({ chainId: "svc-local-1", rest });
+    expect((await fetch(`${info.rpc}/status`)).status).toBe(200);
+  });
+
   it("tx staking delegate, to the validator that is there", async () => {
     const { validators } = await ask("staking", "validators");
     expect(validators).toMatchObject([{ status: "BOND_STATUS_BONDED", jailed: false }]);

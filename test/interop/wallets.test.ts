@@ -29,6 +29,11 @@ afterAll(async () => {
   await fixture.close();
 });
 
+interface ChainInfo {
+  readonly rpc: string;
+  readonly rest: string;
+}
+
 /** The parts of the wallet's package that are used; it has types of its own, which pull in the whole wallet. */
 interface ChainValidator {
   validateBasicChainInfoType(info: object): Promise<object>;
@@ -46,33 +51,14 @@ describe("a wallet that is offered the chain", () => {
   test.skipIf(missing !== "")("takes it into its list, reaches it, and knows what it can do", async () => {
     if (!(built instanceof Peer)) return;
     const wallet: ChainValidator = createRequire(import.meta.url)(built.binary);
-    const token = { coinDenom: "TOKEN", coinMinimalDenom: "utoken", coinDecimals: 6 };
-    const rpc = busy.node.address.replace("tcp://", "http://");
-    const info = {
-      chainId: CHAIN_ID,
-      chainName: "svc test",
-      rpc,
-      rest: busy.rest,
-      bip44: { coinType: 118 },
-      bech32Config: {
-        bech32PrefixAccAddr: "svc",
-        bech32PrefixAccPub: "svcpub",
-        bech32PrefixValAddr: "svcvaloper",
-        bech32PrefixValPub: "svcvaloperpub",
-        bech32PrefixConsAddr: "svcvalcons",
-        bech32PrefixConsPub: "svcvalconspub",
-      },
-      currencies: [token],
-      feeCurrencies: [{ ...token, gasPriceStep: { low: 0.0025, average: 0.0025, high: 0.004 } }],
-      stakeCurrency: token,
-      features: FEATURES,
-    };
-    await expect(wallet.validateBasicChainInfoType(info)).resolves.toMatchObject({ chainId: CHAIN_ID });
+    const info: ChainInfo = JSON.parse(await (await fetch(`${busy.rest}/console/api/chain.json`)).text());
+    const { rpc, rest } = info;
+    await expect(wallet.validateBasicChainInfoType(info)).resolves.toEqual(info);
     await wallet.checkRPCConnectivity(CHAIN_ID, rpc, (url) => new WebSocket(url));
-    await wallet.checkRestConnectivity(CHAIN_ID, busy.rest);
+    await wallet.checkRestConnectivity(CHAIN_ID, rest);
     await expect(wallet.checkChainFeatures(info)).resolves.toEqual([]);
     await expect(wallet.checkChainFeatures({ ...info, features: [] })).resolves.toEqual(FEATURES);
-    await expect(wallet.checkRestConnectivity("other-1", busy.rest)).rejects.toThrow("different chain id");
+    await expect(wallet.checkRestConnectivity("other-1", rest)).rejects.toThrow("different chain id");
   });
 });
 

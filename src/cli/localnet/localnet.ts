@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ChainClient } from "../../client/index.ts";
+import { chainInfo } from "../../node/index.ts";
 import { AUTHORITY } from "../../provider/index.ts";
 import { EXIT, errorText, makePrivateDirectory } from "../../util/index.ts";
 import { trustText } from "../context/trusted-block.ts";
@@ -289,13 +290,15 @@ export class Localnet {
   async #startNet(): Promise<void> {
     const trustedBlock = () => trustText(this.#home);
     const rpcNodes = this.#needNodes().addresses.map(({ rpc }) => rpc);
-    const files = { version: VERSION, chainId: LOCALNET_CHAIN_ID, rpcNodes, trustedBlock };
+    const chainId = LOCALNET_CHAIN_ID;
+    const { rpc, rest } = this.#addresses;
+    const info = JSON.stringify(chainInfo({ chainId, rpc, rest, minGasPrices: [] }));
+    const files = { version: VERSION, chainId, rpcNodes, trustedBlock, chainInfo: info };
     const net = await startNetServer(localnetPorts(this.#options.portOffset).net, files);
     this.#net = net;
     this.#onStop("network files", () => net.close());
-    const addresses = { rpc: this.#rpc, netUrl: net.url };
     const validators = rpcNodes.length;
-    writeState(this.#home, { chainId: LOCALNET_CHAIN_ID, ...addresses, kept: this.#keep, validators });
+    writeState(this.#home, { chainId, rpc, netUrl: net.url, kept: this.#keep, validators });
   }
 
   async #deploy(file: string): Promise<void> {

@@ -28,6 +28,7 @@ beforeAll(async () => {
     "api.address": "tcp://127.0.0.1:0",
     "api.rpc-max-body-bytes": "2000",
     "block-interval": "100ms",
+    "minimum-gas-prices": "0.01utoken",
   });
   node = await startNode({ home, config, logger: silentLogger, version: "v9.9.9" });
   await waitFor(() => node.engine.blocks.height > 1n, "two blocks");
@@ -97,6 +98,17 @@ describe("the interfaces of a node below /console/api/", () => {
     expect((await ask("/console/api/session")).headers["cache-control"]).toBe("no-store");
   });
 
+  it("are told to wallets by the name under which they came, and by the proxy's scheme", async () => {
+    const api = `${node.restUrl}/console/api`;
+    const info = await json("/console/api/chain.json");
+    expect(info).toMatchObject({ chainId: "svc-console-1", rpc: `${api}/rpc`, rest: `${api}/rest` });
+    expect(info.feeCurrencies[0].gasPriceStep).toEqual({ low: 0.01, average: 0.01, high: 0.02 });
+    const headers = { host: "chain.localhost", "x-forwarded-proto": "https" };
+    const proxied = await json("/console/api/chain.json", { headers });
+    expect(proxied.rpc).toBe("https://chain.localhost/console/api/rpc");
+    expect((await ask("/console/api/chain.json")).headers["cache-control"]).toBe("no-store");
+  });
+
   it("have the limits of their servers", async () => {
     const large = { method: "POST", headers: JSON_BODY, body: " ".repeat(2001) };
     expect(await ask("/console/api/rest/cosmos/tx/v1beta1/txs", large)).toMatchObject({ status: 413 });
@@ -107,7 +119,7 @@ describe("the interfaces of a node below /console/api/", () => {
 describe("pages of other origins", () => {
   const foreign = { origin: "https://evil.example" };
 
-  it.each(["", "api/session", "api/rpc/status", "api/rest/sdk/bank/v1beta1/params", "api/connect/x"])(
+  it.each(["", "api/session", "api/chain.json", "api/rpc/status", "api/rest/sdk/bank/v1beta1/params", "api/connect/x"])(
     "and rebound names are refused at /console/%s",
     async (path) => {
       const [crossed, rebound] = [foreign, { host: "evil.example" }].map((headers) =>
@@ -161,27 +173,28 @@ describe("a request for another protocol", () => {
 });
 
 describe("the pages", () => {
-  const pages = (files: StaticFiles) => new ConsolePages({ files, session: () => nodeSession("svc-1", "n") });
+  const pages = (files: StaticFiles) =>
+    new ConsolePages({ files, session: () => nodeSession("svc-1", "n"), chainInfo: () => ({}) });
 
   it("are files with a policy of their own, and anything else is no page", () => {
     const folder = join(root, "files");
     mkdirSync(join(folder, "assets"), { recursive: true });
     writeFileSync(join(folder, "index.html"), "<!doctype html>");
     const served = pages(new StaticFiles(folder));
-    const index = served.page("/console/", undefined);
+    const index = served.page("/console/", {});
     expect([index?.status, String(index?.text)]).toEqual([200, "<!doctype html>"]);
     expect(index?.headers["Content-Security-Policy"]).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; worker-src 'self'; " +
         "frame-src 'self'; connect-src 'self' https: wss:; require-trusted-types-for 'script'; frame-ancestors 'none'; " +
         "base-uri 'none'; form-action 'none'",
     );
-    expect(served.page("/console/none", undefined)).toMatchObject({ status: 404 });
-    expect(served.page("/consoles", undefined)).toBeUndefined();
-    expect(served.page("/console", undefined)).toMatchObject({ status: 308, headers: { Location: "console/" } });
+    expect(served.page("/console/none", {})).toMatchObject({ status: 404 });
+    expect(served.page("/consoles", {})).toBeUndefined();
+    expect(served.page("/console", {})).toMatchObject({ status: 308, headers: { Location: "console/" } });
   });
 
   it("say how they are built where they are not", () => {
-    const missing = pages(new StaticFiles(join(root, "nowhere"))).page("/console/", undefined);
+    const missing = pages(new StaticFiles(join(root, "nowhere"))).page("/console/", {});
     expect([missing?.status, missing?.text]).toEqual([404, expect.stringContaining("run npm run build")]);
   });
 

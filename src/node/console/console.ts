@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { fileURLToPath } from "node:url";
 import { fileAnswer, pageHeaders, StaticFiles } from "../../util/servers/index.ts";
 
@@ -18,10 +18,15 @@ export interface ConsolePage {
   readonly headers: OutgoingHttpHeaders;
 }
 
+/** URL of the path below which the interfaces stand, as the client reaches it. */
+export type ApiUrl = string;
+
 export interface ConsoleParts {
   readonly files: StaticFiles;
   /** The rights of this origin, as JSON. */
   readonly session: () => string;
+  /** The chain for wallets, whose interfaces are below the URL. */
+  readonly chainInfo?: (api: ApiUrl) => object;
   /** Where the pages may connect to, as a policy names it; anywhere over TLS unless given. */
   readonly connect?: string;
 }
@@ -38,11 +43,13 @@ export function nodeSession(chainId: string, moniker: string): string {
 export class ConsolePages {
   readonly #files: StaticFiles;
   readonly #session: () => string;
+  readonly #chainInfo: ConsoleParts["chainInfo"];
   readonly #headers: OutgoingHttpHeaders;
 
-  constructor({ files, session, connect = ANY_GATEWAY }: ConsoleParts) {
+  constructor({ files, session, chainInfo, connect = ANY_GATEWAY }: ConsoleParts) {
     this.#files = files;
     this.#session = session;
+    this.#chainInfo = chainInfo;
     this.#headers = pageHeaders(connect);
   }
 
@@ -55,16 +62,18 @@ export class ConsolePages {
   }
 
   /** The answer to GET of a path without its query; undefined for paths that are not the console's. */
-  page(path: string, acceptEncoding: string | undefined): ConsolePage | undefined {
+  page(path: string, headers: IncomingHttpHeaders): ConsolePage | undefined {
     if (path === BELOW.slice(0, -1)) {
       return this.#text(308, "the console is at /console/", { Location: "console/" });
     }
     if (!path.startsWith(BELOW)) return undefined;
     if (path === `${API}session`) return this.#json(this.#session());
+    if (path === `${API}chain.json` && this.#chainInfo !== undefined)
+      return this.#json(JSON.stringify(this.#chainInfo(apiUrl(headers))));
     const file = this.#files.find(path.slice(BELOW.length));
     if (file === undefined) return this.#text(404, this.#missing());
-    const { body, headers } = fileAnswer(file, acceptEncoding);
-    return { status: 200, type: file.type, text: body, headers: { ...this.#headers, ...headers } };
+    const answer = fileAnswer(file, headers["accept-encoding"]);
+    return { status: 200, type: file.type, text: answer.body, headers: { ...this.#headers, ...answer.headers } };
   }
 
   #missing(): string {
@@ -81,6 +90,11 @@ export class ConsolePages {
     const text = `<!doctype html>\n<meta charset="utf-8">\n<title>${status}</title>\n<p>${sentence}</p>\n`;
     return { status, type: "text/html; charset=utf-8", text, headers: { ...this.#headers, ...headers } };
   }
+}
+
+/** By the name under which the client came, which only it and a proxy between know. */
+function apiUrl({ host = "localhost", "x-forwarded-proto": proto }: IncomingHttpHeaders): ApiUrl {
+  return `${proto === "https" ? "https" : "http"}://${host}${API.slice(0, -1)}`;
 }
 
 /** The folder of the console's files: beside the built program, or where a checkout builds it. */

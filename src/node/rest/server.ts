@@ -1,5 +1,6 @@
 import {
   createServer,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
   type Server,
@@ -139,16 +140,16 @@ export class RestServer {
       if (value !== undefined) response.setHeader(name, value);
     }
     if (verb === "OPTIONS") return sendEmpty(response, 204, PREFLIGHT);
-    const page = READ_VERBS.has(verb) && !isBelow ? this.#page(url, headers["accept-encoding"]) : undefined;
+    const page = READ_VERBS.has(verb) && !isBelow ? this.#page(url, headers) : undefined;
     if (page !== undefined) return this.#sendHeld(response, page.status, page);
     await nextTurn();
     const answer = await this.#answerCall(request, response);
     if (answer !== undefined) this.#send(response, answer);
   }
 
-  #page(url: string, acceptEncoding: string | undefined): Page | undefined {
+  #page(url: string, headers: IncomingHttpHeaders): Page | undefined {
     const [path = ""] = url.split("?");
-    return this.#pages.get(path)?.() ?? this.#parts.console?.pages.page(path, acceptEncoding);
+    return this.#pages.get(path)?.() ?? this.#parts.console?.pages.page(path, headers);
   }
 
   /** The answer; undefined when the body was too large, which is answered already. */

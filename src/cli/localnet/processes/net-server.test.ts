@@ -6,7 +6,7 @@ describe("the published files", () => {
     const rpcNodes = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
     let block: string | undefined;
     const server = await startNetServer(0, {
-      ...{ version: "v1.2.3", chainId: "svc-1", rpcNodes },
+      ...{ version: "v1.2.3", chainId: "svc-1", rpcNodes, chainInfo: "{}" },
       trustedBlock: () => block,
     });
     try {
@@ -22,6 +22,19 @@ describe("the published files", () => {
       expect(await text("/trusted-block.txt")).toBe(`200 ${block}\n`);
       expect(await text("/version.txt?now")).toBe("200 v1.2.3\n");
       for (const path of ["/", "//", "//[", "/%"]) expect(await text(path)).toBe("404 not found\n");
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("are the chain as wallets take it, as JSON", async () => {
+    const chainInfo = `{"chainId":"svc-1"}`;
+    const files = { version: "v1.2.3", chainId: "svc-1", rpcNodes: [], trustedBlock: () => undefined, chainInfo };
+    const server = await startNetServer(0, files);
+    try {
+      const answer = await fetch(`${server.url}/chain.json`);
+      expect([answer.headers.get("content-type"), await answer.text()]).toEqual(["application/json", `${chainInfo}\n`]);
+      expect((await fetch(`${server.url}/other.json`)).headers.get("content-type")).toBe("text/plain; charset=utf-8");
     } finally {
       await server.close();
     }

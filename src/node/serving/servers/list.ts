@@ -1,6 +1,6 @@
 import type { AppQuery } from "../../../abci/index.ts";
 import type { NodeConfig } from "../../config.ts";
-import { ConsolePages, consoleFiles, nodeSession } from "../../console/index.ts";
+import { ConsolePages, chainInfo, consoleFiles, nodeSession } from "../../console/index.ts";
 import { genesisFile } from "../../home/genesis.ts";
 import { RpcServer } from "../../rpc/index.ts";
 import type { OpenServer, ServerContext, ServerKind } from "./server.ts";
@@ -59,8 +59,10 @@ async function openRest(context: ServerContext, options: Settings<"rest">): Prom
   const { RestServer } = await import("../../rest/index.ts");
   const { chainId } = chain.genesis;
   const parts = { dispatcher, budget, logger: logger.child({ module: "rest" }), chainId };
-  const session = () => nodeSession(chainId, context.nodeInfo().moniker);
-  const pages = options.console ? new ConsolePages({ files: consoleFiles(), session }) : undefined;
+  const { moniker, minGasPrices } = context.nodeInfo();
+  const info = (api: string) => chainInfo({ chainId, rpc: `${api}/rpc`, rest: `${api}/rest`, minGasPrices });
+  const session = () => nodeSession(chainId, moniker);
+  const pages = options.console ? new ConsolePages({ files: consoleFiles(), session, chainInfo: info }) : undefined;
   const console = pages && { pages, others: () => ({ rpc: handlers.get("rpc"), grpc: handlers.get("grpc") }) };
   const server = new RestServer({ ...parts, ...(console && { console }) }, options);
   return { ...(await server.listen()), close: () => server.close() };
