@@ -13,7 +13,7 @@ import { type Journal, memoryJournal } from "./session/journal.ts";
 import { liveGateway } from "./session/live-gateway.ts";
 import { type DeployChoices, type DeployParts, type DeployRequest, deploySettings } from "./session/session.ts";
 
-/** What a page deploys with. */
+/** Chain, account and gateways of a page that deploys. */
 export interface WebPartsOptions {
   readonly chain: ChainClient;
   /** Queries whose answers the node proves, for records that are relied on; the node is believed without. */
