@@ -1,6 +1,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
+import { ConsolePage } from "../support/console/page.ts";
 import { Fixture, type SvcProcess, startNode, type TestNode, waitFor } from "../support/index.ts";
 
 /** `svc console` beside a node, each a process, as a browser meets them. */
@@ -89,6 +91,36 @@ it("says that the node is gone, and goes on when it is back", async () => {
   expect((await ask("/console/api/rpc/status")).status).toBe(502);
   await node.start();
   await waitFor(async () => (await ask(params)).status === 200, "the node's answer");
+});
+
+describeWithBrowser("a browser", () => {
+  it("shows the chain live to who opened the link, and leaves the code nowhere", async () => {
+    const words = [
+      "console",
+      "--node",
+      node.address,
+      "--verify",
+      "off",
+      "--home",
+      fixture.tempHome("browser"),
+      "-o",
+      "json",
+    ];
+    const process = await fixture.start("browser", words);
+    const { url } = JSON.parse(await process.line(/^\{/));
+    const browser = await startBrowser();
+    fixture.defer(() => browser.close());
+    const page = await browser.newPage();
+    await openPage(page, url);
+    const shown = new ConsolePage(page, new URL("/console/", url).href);
+    await shown.open();
+    await expect.poll(() => shown.state()).toBe("live");
+    const height = await shown.height();
+    await expect.poll(() => shown.height()).toBeGreaterThan(height);
+    expect(shown.page.url()).not.toContain("code");
+    expect(await shown.page.evaluate("document.cookie")).toBe("");
+    expect(shown.faults).toEqual([]);
+  });
 });
 
 it("ends with Ctrl-C, an open websocket or not", async () => {

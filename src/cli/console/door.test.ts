@@ -39,6 +39,12 @@ describe("the link", () => {
     expect(door.judge(visit({ url: "/console/?code=" }))).toMatchObject({ kind: "refused" });
   });
 
+  it("leads the browser that has the cookie to the console again", () => {
+    const { door, cookie } = entered();
+    expect(door.judge(visit({ url: "/console/?code=used", headers: { cookie } }))).toMatchObject({ kind: "enters" });
+    expect(door.judge(visit({ url: "/console/?code=used" }))).toMatchObject({ kind: "refused" });
+  });
+
   it("opens nothing under a rebound name, and keeps its code then", () => {
     const door = new Door(PORT);
     const url = door.link.slice(ORIGIN.length);

@@ -54,8 +54,9 @@ export class Door {
     if (sentence !== undefined) return { kind: "refused", status: 403, sentence };
     const [path, query = ""] = url.split("?");
     const code = path === ENTRANCE && method === "GET" ? new URLSearchParams(query).get("code") : null;
-    if (code !== null) return this.#enter(code);
-    if (equal(cookieOf(headers, this.#cookieName), this.#cookie)) return { kind: "admitted" };
+    const isKnown = equal(cookieOf(headers, this.#cookieName), this.#cookie);
+    if (code !== null) return isKnown ? this.#welcome() : this.#enter(code);
+    if (isKnown) return { kind: "admitted" };
     return { kind: "refused", status: 401, sentence: "open the link that svc console printed in the terminal" };
   }
 
@@ -65,6 +66,10 @@ export class Door {
       return { kind: "refused", status: 403, sentence };
     }
     this.#code = undefined;
+    return this.#welcome();
+  }
+
+  #welcome(): Judgement {
     return { kind: "enters", cookie: `${this.#cookieName}=${this.#cookie}; HttpOnly; SameSite=Strict; Path=/console` };
   }
 
