@@ -16,7 +16,15 @@ export {
   leaseNamespace,
   Unknown,
 } from "./cluster/index.ts";
-export { askProvider, type ControlOrder, type ControlState, isDraining, setDraining } from "./control/index.ts";
+export {
+  askProvider,
+  type ControlOrder,
+  type ControlState,
+  isDraining,
+  type OperatorFacts,
+  readOperatorFacts,
+  setDraining,
+} from "./control/index.ts";
 export type { IngressConfig, ProviderConfig, TlsConfig } from "./daemon/index.ts";
 export {
   browserGateway,

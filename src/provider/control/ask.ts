@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import * as v from "valibot";
 import { socketPath } from "../socket-path.ts";
+import { type ProviderFacts, providerFacts } from "./facts.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlState, controlState } from "./protocol.ts";
 
 /** No provider runs in the folder. */
@@ -8,10 +9,21 @@ const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"
 
 /** The state of the provider that runs in the folder; undefined if none does. */
 export async function askProvider(folder: string): Promise<ControlState | undefined> {
+  const answer = await ask(folder, "/state");
+  return answer === undefined ? undefined : v.parse(controlState, answer);
+}
+
+/** The same with more particulars, for pages. */
+export async function askFacts(folder: string): Promise<ProviderFacts | undefined> {
+  const answer = await ask(folder, "/facts");
+  return answer === undefined ? undefined : v.parse(providerFacts, answer);
+}
+
+async function ask(folder: string, path: string): Promise<unknown> {
   try {
-    const { path, release } = socketPath(folder, CONTROL_SOCKET);
+    const { path: socket, release } = socketPath(folder, CONTROL_SOCKET);
     try {
-      return v.parse(controlState, JSON.parse(await read(path)));
+      return JSON.parse(await read(socket, path));
     } finally {
       release();
     }
@@ -21,9 +33,11 @@ export async function askProvider(folder: string): Promise<ControlState | undefi
   }
 }
 
-function read(socketPath: string): Promise<string> {
+function read(socketPath: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path: "/state", agent: false }, (response) => {
+    const asked = request({ socketPath, path, agent: false }, (response) => {
+      if (response.statusCode !== 200)
+        asked.destroy(new Error("the running provider is of an earlier version: start it again with this one"));
       const chunks: Buffer[] = [];
       let size = 0;
       response.on("data", (chunk: Buffer) => {

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Logger, parseDec, silentLogger } from "../../util/index.ts";
+import { newRecord } from "../leases/record/record.ts";
 import type { OrderEntry } from "../orders/index.ts";
-import { askProvider, CONTROL_LIMITS, ControlServer } from "./index.ts";
+import { askProvider, CONTROL_LIMITS, ControlServer, factsOf, readOperatorFacts } from "./index.ts";
 import { CONTROL_SOCKET } from "./protocol.ts";
 import type { ControlView } from "./server.ts";
 
@@ -100,6 +101,96 @@ describe("the operator's socket", () => {
     expect(said).toEqual(["svc provider orders and why cannot ask this provider"]);
     expect(await askProvider(file)).toBeUndefined();
     expect(await askProvider(join(folder, "none"))).toBeUndefined();
+  });
+});
+
+describe("the facts for an operator's page", () => {
+  const left = (cpu: bigint) => ({ cpu, memory: 1n << 30n, storage: 1n << 40n, gpu: 1n });
+  const rows = [{ ...left(100n), id: 1, count: 2n, gpuKinds: [], volumes: [], endpoints: 1, ports: 0, leasedIps: [] }];
+  const lease = { owner: "svc1tenant", dseq: 9n, gseq: 1, oseq: 1, provider: "svc1p" };
+
+  /** A provider with one node that has shrunk, one lease, an order that it declined, and one that another got. */
+  async function serveFacts(): Promise<void> {
+    const sources = {
+      inventory: {
+        all: () => [{ order: "svc1tenant/9/1/1", state: "active" as const, rows, placement: [] }],
+        offered: () => [{ name: "node", ...left(1_000n) }],
+        available: () => [{ name: "node", ...left(-200n) }],
+        portsLeft: () => 7,
+      },
+      leases: { records: () => [{ ...newRecord(lease, 0), phase: "running" as const }] },
+      pricing: { description: "scale: cpu 1/mcpu" },
+    };
+    const winner = { provider: "svc1other", price: parseDec("0.5") };
+    const orders = [
+      entry(1n, { phase: "lost", reason: "lease lost", declined: "too dear", winner }),
+      entry(2n, { phase: "lost", reason: "lease lost", price: parseDec("0.75"), winner }),
+      entry(3n, { phase: "refused", reason: "too small", obstacle: "size" }),
+    ];
+    const view = { provider: "svc1p", started_at: "now", draining: false, leases: 1, obstacles: [], orders };
+    const server = new ControlServer({
+      folder: join(folder, "provider"),
+      log: silentLogger,
+      view: () => view,
+      facts: (state) => factsOf(state, sources),
+    });
+    mkdirSync(join(folder, "provider"));
+    closing.push(() => server.close());
+    await server.listen();
+  }
+
+  it("say why an order was declined or lost, our price and the winner's, and what still fits", async () => {
+    await serveFacts();
+    const facts = await readOperatorFacts(folder);
+    expect(facts?.orders).toMatchObject([
+      {
+        order: "svc1tenant/1/1/1",
+        phase: "lost",
+        declined: "too dear",
+        winner: { provider: "svc1other", price: "0.5" },
+      },
+      { order: "svc1tenant/2/1/1", price: "0.75", winner: { price: "0.5" } },
+      { phase: "refused", reason: "too small", remedy: expect.stringContaining("--overcommit") },
+    ]);
+    expect(facts).toMatchObject({
+      prices: "scale: cpu 1/mcpu",
+      ports_left: 7,
+      reservations: [{ order: "svc1tenant/9/1/1", state: "active", cpu: "200", gpu: "2" }],
+      nodes: [{ name: "node", offered: { cpu: "1000" }, left: { cpu: "-200" }, largest: { cpu: "0", gpu: "1" } }],
+      lease_phases: [{ lease: "svc1tenant/9/1/1/svc1p", phase: "running" }],
+    });
+    expect(JSON.parse(JSON.stringify(facts))).toEqual(facts);
+  });
+
+  it("have the earnings of active leases where the chain is asked", async () => {
+    await serveFacts();
+    const asked: unknown[] = [];
+    const price = { denom: "utoken", amount: parseDec("1.25") };
+    const payment = { rate: price, withdrawn: 70n, accrued: 30n, settled: 0n };
+    const active = {
+      id: lease,
+      state: "active",
+      price,
+      createdAt: 1n,
+      closedOn: 0n,
+      closeReason: "",
+      payment,
+    } as const;
+    const leases = async (filter: unknown) => {
+      asked.push(filter);
+      return [active];
+    };
+    expect((await readOperatorFacts(folder, { leases }))?.earnings).toEqual([
+      { lease: "svc1tenant/9/1/1/svc1p", denom: "utoken", price: "1.25", withdrawn: "70", accrued: "30" },
+    ]);
+    expect(asked).toEqual([{ provider: "svc1p", state: "active" }]);
+  });
+
+  it("are missing where no provider runs, and say so of an earlier version", async () => {
+    expect(await readOperatorFacts(folder)).toBeUndefined();
+    mkdirSync(join(folder, "provider"));
+    await serve({}, join(folder, "provider"));
+    await expect(readOperatorFacts(folder)).rejects.toThrow("earlier version");
   });
 });
 

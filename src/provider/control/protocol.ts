@@ -15,7 +15,7 @@ export const CONTROL_LIMITS = {
   timeoutMs: 10_000,
 } as const;
 
-const order = v.object({
+export const controlOrder = v.object({
   /** `<owner>/<dseq>/<gseq>/<oseq>`. */
   order: v.string(),
   phase: v.string(),
@@ -32,7 +32,7 @@ const order = v.object({
 });
 
 /** An order as the running provider knows it. */
-export type ControlOrder = v.InferOutput<typeof order>;
+export type ControlOrder = v.InferOutput<typeof controlOrder>;
 
 /** A running provider's state for its operator. */
 export const controlState = v.object({
@@ -47,7 +47,7 @@ export const controlState = v.object({
   /** Leases with a record here, including those being removed. */
   leases: v.number(),
   /** The latest last. */
-  orders: v.array(order),
+  orders: v.array(controlOrder),
   /** Number of known orders left out. */
   omitted: v.number(),
 });

@@ -18,6 +18,8 @@ export interface ControlOptions {
   /** The provider's folder. */
   readonly folder: string;
   readonly view: () => ControlView;
+  /** Answer to `/facts`; nothing if absent. */
+  readonly facts?: (view: ControlView) => object;
   readonly log: Logger;
 }
 
@@ -32,11 +34,18 @@ export class ControlServer {
     const { timeoutMs, connections } = CONTROL_LIMITS;
     this.#server = createServer({ requestTimeout: timeoutMs, headersTimeout: timeoutMs }, (request, response) => {
       request.resume();
-      response.statusCode = request.url === "/state" ? 200 : 404;
-      response.end(request.url === "/state" ? JSON.stringify(stateOf(options.view())) : "");
+      const answer = this.#answer(request.url);
+      response.statusCode = answer === undefined ? 404 : 200;
+      response.end(answer === undefined ? "" : JSON.stringify(answer));
     });
     this.#server.maxConnections = connections;
     this.#server.setTimeout(timeoutMs);
+  }
+
+  #answer(url: string | undefined): object | undefined {
+    const { view, facts } = this.#options;
+    if (url === "/state") return stateOf(view());
+    return url === "/facts" ? facts?.(view()) : undefined;
   }
 
   /** If the folder cannot hold sockets, only the commands fail, not the provider. */
@@ -64,7 +73,7 @@ export class ControlServer {
   }
 }
 
-function stateOf({ orders, obstacles, ...rest }: ControlView): ControlState {
+export function stateOf({ orders, obstacles, ...rest }: ControlView): ControlState {
   const latest = orders.slice(-CONTROL_LIMITS.orders);
   return {
     ...rest,
@@ -86,6 +95,6 @@ function orderOf({ id, phase, reason, obstacle, againAt, price, detectedAt }: Or
   };
 }
 
-function shortened(text: string): string {
+export function shortened(text: string): string {
   return text.length > CONTROL_LIMITS.reason ? `${text.slice(0, CONTROL_LIMITS.reason)}...` : text;
 }

@@ -1,8 +1,8 @@
 import { groupsFault, type SdlLimits } from "../../sdl/index.ts";
 import { formatDec } from "../../util/index.ts";
 import type { HostData } from "../cluster/index.ts";
-import type { GatewaySources, InventoryStatus, ResourceSum } from "../gateway/index.ts";
-import { groupNeeds, type Inventory, type ReservationState, type RowNeed } from "../inventory/index.ts";
+import type { GatewaySources, InventoryStatus } from "../gateway/index.ts";
+import { groupNeeds, type Inventory, type ReservationState, totalOf } from "../inventory/index.ts";
 import { highestPrice, type OrderPhase, type OrderService, type OrderStatus } from "../orders/index.ts";
 import type { Outbox } from "../outbox/index.ts";
 import type { PricingStrategy } from "../pricing/index.ts";
@@ -91,15 +91,4 @@ export function countReasons(orders: readonly OrderStatus[]): Record<string, num
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   const others = sorted.slice(MOST_REASONS).reduce((sum, [, count]) => sum + count, 0);
   return Object.fromEntries([...sorted.slice(0, MOST_REASONS), ...(others === 0 ? [] : [[OTHERS, others] as const])]);
-}
-
-export function totalOf(rows: readonly RowNeed[]): ResourceSum {
-  const sum = (of: (row: RowNeed) => bigint) => rows.reduce((total, row) => total + of(row) * row.count, 0n);
-  const bytes = (row: RowNeed) => row.volumes.reduce((total, volume) => total + volume.bytes, 0n);
-  return {
-    cpu: sum((row) => row.cpu),
-    memory: sum((row) => row.memory),
-    storage: sum(bytes),
-    gpu: sum((row) => row.gpu),
-  };
 }

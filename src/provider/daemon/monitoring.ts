@@ -1,6 +1,6 @@
 import { parseCertificatePem } from "../../crypto/index.ts";
 import type { CertificateKeeper } from "../certificates/index.ts";
-import type { Inventory, Quantities, ReservationState } from "../inventory/index.ts";
+import { type Inventory, type Quantities, type ReservationState, totalOf } from "../inventory/index.ts";
 import type { LeaseService } from "../leases/index.ts";
 import type { ProviderState } from "../metrics/index.ts";
 import type { OrderService } from "../orders/index.ts";
@@ -8,7 +8,6 @@ import type { Outbox } from "../outbox/index.ts";
 import type { ProbeState } from "../probe/index.ts";
 import { type HostFault, hostFault } from "../reasons.ts";
 import type { DiskGuard } from "./disk.ts";
-import { totalOf } from "./gateway-sources.ts";
 
 /** Milliseconds without a block after which the provider counts as cut off from the chain. */
 export const BLOCKS_MISSED_MS = 60_000;

@@ -4,7 +4,7 @@ import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { CertificateKeeper } from "../certificates/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
 import { HostData } from "../cluster/index.ts";
-import { ControlServer } from "../control/index.ts";
+import { ControlServer, factsOf } from "../control/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { openHostnames } from "../hostnames/index.ts";
@@ -237,13 +237,14 @@ export function reconcile({ inventory, chain, leases, orders }: Parts, provider:
 /** State for the operator's commands. */
 export function makeControl(
   { config, log, signer }: ProviderRequest,
-  { bidding, probe, leases, orders }: Parts,
+  { bidding, probe, leases, orders, inventory }: Parts,
   moment: () => DaemonMoment,
 ): ControlServer {
   const started_at = new Date().toISOString();
   return new ControlServer({
     folder: config.stateDir,
     log,
+    facts: (view) => factsOf(view, { inventory, leases, pricing: config.pricing }),
     view: () => ({
       provider: signer.address,
       started_at,

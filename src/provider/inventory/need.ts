@@ -63,3 +63,15 @@ function storageClass(volume: VolumeNeed): string {
 function bytesOf(volumes: readonly VolumeNeed[]): bigint {
   return volumes.reduce((total, { bytes }) => total + bytes, 0n);
 }
+
+/** Requirements of all replicas of all rows. */
+export function totalOf(rows: readonly RowNeed[]): Quantities {
+  const sum = (of: (row: RowNeed) => bigint) => rows.reduce((total, row) => total + of(row) * row.count, 0n);
+  const bytes = (row: RowNeed) => row.volumes.reduce((total, volume) => total + volume.bytes, 0n);
+  return {
+    cpu: sum((row) => row.cpu),
+    memory: sum((row) => row.memory),
+    storage: sum(bytes),
+    gpu: sum((row) => row.gpu),
+  };
+}

@@ -186,6 +186,7 @@ export class Lifecycle {
     if (order.phase === "open") this.#options.log.info(ending, { order: order.text });
     if (HAS_BID.has(order.phase)) this.#meter.count("orderComplete", { result: ENDINGS[ending].outcome });
     delete order.dueAt;
+    if (order.phase === "refused" && order.reason !== undefined) order.declined = order.reason;
     order.phase = phase;
     order.reason = ending;
     this.release(order.id);

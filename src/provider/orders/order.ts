@@ -52,6 +52,17 @@ export interface OrderEntry extends OrderStatus {
   readonly obstacle?: Obstacle;
   /** Milliseconds since 1970 at which the provider learned of it. */
   readonly detectedAt: number;
+  /** Why it was refused, of an order that ended without our bid. */
+  readonly declined?: string;
+  /** Who got the lease in our place. */
+  readonly winner?: Winner;
+}
+
+/** Another provider that got the lease of an order. */
+export interface Winner {
+  readonly provider: string;
+  /** Price per block. */
+  readonly price: Dec;
 }
 
 /** An order as the provider keeps it. */
@@ -74,6 +85,8 @@ export interface Tracked {
   ending?: Ending;
   /** Number of checks that ended in a temporary refusal. */
   checks: number;
+  declined?: string;
+  winner?: Winner;
   /** Its needs, once it was checked. */
   rows?: readonly RowNeed[];
 }
@@ -90,12 +103,14 @@ export function isOver({ phase, obstacle }: Tracked): boolean {
 
 /** For the operator, with the obstacle. */
 export function entryOf(tracked: Tracked): OrderEntry {
-  const { phase, obstacle, detectedAt, reason } = tracked;
+  const { phase, obstacle, detectedAt, reason, declined, winner } = tracked;
   return {
     ...statusOf(tracked),
     detectedAt,
     ...(reason === undefined ? {} : { reason }),
     ...(phase === "refused" && obstacle !== undefined ? { obstacle } : {}),
+    ...(declined === undefined ? {} : { declined }),
+    ...(winner === undefined ? {} : { winner }),
   };
 }
 

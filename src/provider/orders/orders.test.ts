@@ -198,6 +198,21 @@ describe("orders", () => {
   });
 
   it.each([
+    ["bid", {}, { price: DEC_ONE }],
+    ["declined", { group: spec({ cpu: 2000n }) }, { declined: expect.stringContaining("insufficient capacity") }],
+  ] as const)("tells the operator who got an order on which it has %s, and at which price", async (_, change, ours) => {
+    const { service } = setUp(change);
+    service.onEvent(created);
+    await settled();
+    const attributes = new Map([["price-amount", "0.500000000000000000"]]);
+    service.onEvent({ action: "lease-created", id: { ...id, provider: "svc1other" }, attributes });
+    const winner = { provider: "svc1other", price: DEC_ONE / 2n };
+    expect(service.entries()).toMatchObject([{ phase: "lost", reason: "lease lost", winner, ...ours }]);
+    expect(service.find(id)).not.toHaveProperty("winner");
+    service.stop();
+  });
+
+  it.each([
     ["lease-created", { ...id, provider: "svc1other" }, "lost"],
     ["bid-lost", { ...id, provider: US }, "lost"],
     ["order-closed", id, "closed"],

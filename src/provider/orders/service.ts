@@ -19,7 +19,7 @@ import {
 } from "./order.ts";
 import { Pipeline } from "./pipeline.ts";
 import { Bids } from "./stages/bids.ts";
-import { fateByEvent } from "./stages/follow.ts";
+import { fateByEvent, winnerOf } from "./stages/follow.ts";
 import { Judge } from "./stages/judge.ts";
 import { Reserve } from "./stages/reserve.ts";
 import { Listing, type MarketEvent } from "./stages/watch.ts";
@@ -79,6 +79,7 @@ export class OrderService {
       // The bid stays one that won; operators would otherwise read that its lease still runs.
       order.reason = "its lease has ended";
     } else if (order !== undefined) {
+      if (action === "lease-created") Object.assign(order, winnerOf(event));
       this.#lifecycle.apply(order, fateByEvent(order, event, provider));
     }
   }

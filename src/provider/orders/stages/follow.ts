@@ -1,5 +1,5 @@
 import type { BidRecord } from "../../../client/index.ts";
-import { Recent } from "../../../util/index.ts";
+import { Recent, tryParseDec } from "../../../util/index.ts";
 import { Closed_Reason } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { COUNTED, MAX_BIDS } from "../limits.ts";
 import { ENDED, ENDINGS, type Ending, type Tracked } from "../order.ts";
@@ -32,6 +32,12 @@ export function fateByEvent(order: Followed, { action, id, attributes }: MarketE
   if (action === "bid-closed" && isOurs) return fateOfClosed(order);
   if (action !== "bid-lost" || !isOurs) return STAY;
   return attributes.get("reason") === OUTBID ? fateOfOutbid(order) : over("lost", "bid lost");
+}
+
+/** The provider and price of a new lease. */
+export function winnerOf({ id, attributes }: MarketEvent): Pick<Tracked, "winner"> {
+  const price = tryParseDec(attributes.get("price-amount") ?? "");
+  return id.provider === undefined || price === undefined ? {} : { winner: { provider: id.provider, price } };
 }
 
 function fateOfClosed(order: Followed): Fate {

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { MarketReader } from "../../client/index.ts";
+import { formatDecShort } from "../../util/index.ts";
+import { formatLeaseId } from "../../wire/index.ts";
+import { askFacts } from "./ask.ts";
+import type { ProviderFacts } from "./facts.ts";
+
+/** A lease of the provider with its earnings, as the chain has them. Amounts are texts in the lease's denomination. */
+export interface LeaseEarnings {
+  /** `<owner>/<dseq>/<gseq>/<oseq>/<provider>`. */
+  readonly lease: string;
+  readonly denom: string;
+  /** Per block. */
+  readonly price: string;
+  /** Paid out to the provider. */
+  readonly withdrawn: string;
+  /** Earned but not yet paid out. */
+  readonly accrued: string;
+}
+
+/** Facts for an operator's page. */
+export interface OperatorFacts extends ProviderFacts {
+  /** Active leases; undefined if the chain was not asked. */
+  readonly earnings?: readonly LeaseEarnings[];
+}
+
+/** Folder of the daemon in a home. */
+const FOLDER = "provider";
+
+/** Facts of the provider that runs in the home; undefined if none does. Rejects if the provider or the chain does not answer. */
+export async function readOperatorFacts(
+  home: string,
+  market?: Pick<MarketReader, "leases">,
+): Promise<OperatorFacts | undefined> {
+  const facts = await askFacts(join(home, FOLDER));
+  if (facts === undefined || market === undefined) return facts;
+  const leases = await market.leases({ provider: facts.provider, state: "active" });
+  const earnings = leases.map(({ id, price, payment }) => ({
+    lease: formatLeaseId(id),
+    denom: price.denom,
+    price: formatDecShort(price.amount),
+    withdrawn: `${payment.withdrawn}`,
+    accrued: `${payment.accrued}`,
+  }));
+  return { ...facts, earnings };
+}
