@@ -20,6 +20,7 @@ export {
   askProvider,
   type ControlOrder,
   type ControlState,
+  changePrices,
   isDraining,
   type OperatorFacts,
   readOperatorFacts,

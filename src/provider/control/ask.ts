@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import * as v from "valibot";
+import type { PriceChange } from "../pricing/index.ts";
 import { socketPath } from "../socket-path.ts";
 import { type ProviderFacts, providerFacts } from "./facts.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlState, controlState } from "./protocol.ts";
@@ -19,11 +20,16 @@ export async function askFacts(folder: string): Promise<ProviderFacts | undefine
   return answer === undefined ? undefined : v.parse(providerFacts, answer);
 }
 
-async function ask(folder: string, path: string): Promise<unknown> {
+/** Gives the provider that runs in the folder other prices; false if none does. Rejects with its sentence if they cannot be. */
+export async function askPrices(folder: string, change: PriceChange): Promise<boolean> {
+  return (await ask(folder, "/prices", JSON.stringify(change))) !== undefined;
+}
+
+async function ask(folder: string, path: string, body?: string): Promise<unknown> {
   try {
     const { path: socket, release } = socketPath(folder, CONTROL_SOCKET);
     try {
-      return JSON.parse(await read(socket, path));
+      return JSON.parse(await read(socket, { path, body }));
     } finally {
       release();
     }
@@ -33,10 +39,17 @@ async function ask(folder: string, path: string): Promise<unknown> {
   }
 }
 
-function read(socketPath: string, path: string): Promise<string> {
+interface Question {
+  readonly path: string;
+  /** Asks for a change. */
+  readonly body: string | undefined;
+}
+
+function read(socketPath: string, { path, body }: Question): Promise<string> {
+  const method = body === undefined ? "GET" : "PUT";
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path, agent: false }, (response) => {
-      if (response.statusCode !== 200)
+    const asked = request({ socketPath, path, method, agent: false }, (response) => {
+      if (response.statusCode === 404)
         asked.destroy(new Error("the running provider is of an earlier version: start it again with this one"));
       const chunks: Buffer[] = [];
       let size = 0;
@@ -45,7 +58,11 @@ function read(socketPath: string, path: string): Promise<string> {
         if (size > CONTROL_LIMITS.answer) asked.destroy(new Error("the provider's answer has no end"));
         chunks.push(chunk);
       });
-      response.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+      response.once("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        if (response.statusCode === 200) resolve(text);
+        else reject(new Error(text));
+      });
       response.once("error", reject);
     });
     const late = setTimeout(
@@ -54,6 +71,6 @@ function read(socketPath: string, path: string): Promise<string> {
     );
     asked.once("close", () => clearTimeout(late));
     asked.once("error", reject);
-    asked.end();
+    asked.end(body);
   });
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Logger, parseDec, silentLogger } from "../../util/index.ts";
 import { newRecord } from "../leases/record/record.ts";
 import type { OrderEntry } from "../orders/index.ts";
-import { askProvider, CONTROL_LIMITS, ControlServer, factsOf, readOperatorFacts } from "./index.ts";
+import { askProvider, CONTROL_LIMITS, ControlServer, changePrices, factsOf, readOperatorFacts } from "./index.ts";
 import { CONTROL_SOCKET } from "./protocol.ts";
 import type { ControlView } from "./server.ts";
 
@@ -109,8 +109,11 @@ describe("the facts for an operator's page", () => {
   const rows = [{ ...left(100n), id: 1, count: 2n, gpuKinds: [], volumes: [], endpoints: 1, ports: 0, leasedIps: [] }];
   const lease = { owner: "svc1tenant", dseq: 9n, gseq: 1, oseq: 1, provider: "svc1p" };
 
+  const changes: object[] = [];
+
   /** A provider with one node that has shrunk, one lease, an order that it declined, and one that another got. */
   async function serveFacts(): Promise<void> {
+    const flags = { cpu: "1", memory: "0", storage: "0", endpoint: "0", ip: "0" };
     const sources = {
       inventory: {
         all: () => [{ order: "svc1tenant/9/1/1", state: "active" as const, rows, placement: [] }],
@@ -119,7 +122,7 @@ describe("the facts for an operator's page", () => {
         portsLeft: () => 7,
       },
       leases: { records: () => [{ ...newRecord(lease, 0), phase: "running" as const }] },
-      pricing: { description: "scale: cpu 1/mcpu" },
+      pricing: { description: "scale: cpu 1/mcpu", flags },
     };
     const winner = { provider: "svc1other", price: parseDec("0.5") };
     const orders = [
@@ -133,6 +136,10 @@ describe("the facts for an operator's page", () => {
       log: silentLogger,
       view: () => view,
       facts: (state) => factsOf(state, sources),
+      changePrices: (change) => {
+        if (change.cpu === "-1") throw new Error("a price is not negative");
+        changes.push(change);
+      },
     });
     mkdirSync(join(folder, "provider"));
     closing.push(() => server.close());
@@ -154,6 +161,7 @@ describe("the facts for an operator's page", () => {
     ]);
     expect(facts).toMatchObject({
       prices: "scale: cpu 1/mcpu",
+      price_flags: { cpu: "1" },
       ports_left: 7,
       reservations: [{ order: "svc1tenant/9/1/1", state: "active", cpu: "200", gpu: "2" }],
       nodes: [{ name: "node", offered: { cpu: "1000" }, left: { cpu: "-200" }, largest: { cpu: "0", gpu: "1" } }],
@@ -184,6 +192,19 @@ describe("the facts for an operator's page", () => {
       { lease: "svc1tenant/9/1/1/svc1p", denom: "utoken", price: "1.25", withdrawn: "70", accrued: "30" },
     ]);
     expect(asked).toEqual([{ provider: "svc1p", state: "active" }]);
+  });
+
+  it("change prices and nothing else, and say why not", async () => {
+    await serveFacts();
+    expect(await changePrices(folder, { cpu: "2", storage: "1,beta2=3" })).toBe(true);
+    expect(changes).toEqual([{ cpu: "2", storage: "1,beta2=3" }]);
+    await expect(changePrices(folder, { cpu: "-1" })).rejects.toThrow("not negative");
+    for (const change of [{ cpu: 2 }, { strategy: "shellScript" }, { cpu: "1".repeat(501) }, null]) {
+      await expect(changePrices(folder, change as object)).rejects.toThrow();
+    }
+    await expect(changePrices(folder, { cpu: "1".repeat(20_000) })).rejects.toThrow();
+    expect(changes).toHaveLength(1);
+    expect(await changePrices(join(folder, "none"), {})).toBe(false);
   });
 
   it("are missing where no provider runs, and say so of an earlier version", async () => {

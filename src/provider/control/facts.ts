@@ -4,7 +4,7 @@ import { formatLeaseId } from "../../wire/index.ts";
 import { type Inventory, type Quantities, totalOf } from "../inventory/index.ts";
 import type { LeaseService } from "../leases/index.ts";
 import type { OrderEntry } from "../orders/index.ts";
-import type { PricingStrategy } from "../pricing/index.ts";
+import { type PricingStrategy, priceChange } from "../pricing/index.ts";
 import { OBSTACLES } from "../reasons.ts";
 import { CONTROL_LIMITS, controlOrder, controlState } from "./protocol.ts";
 import { type ControlView, shortened, stateOf } from "./server.ts";
@@ -22,12 +22,14 @@ const order = v.object({
   winner: v.exactOptional(v.object({ provider: v.string(), price: v.string() })),
 });
 
-/** Facts that the running provider knows by itself; nothing in them can be changed. */
+/** Facts that the running provider knows by itself. */
 export const providerFacts = v.object({
   ...controlState.entries,
   orders: v.array(order),
   /** The strategy, with its prices. */
   prices: v.string(),
+  /** Prices as in the flags, where they can be changed. */
+  price_flags: v.exactOptional(priceChange),
   /** Reserved room: for open bids (`pending`) and for leases (`active`). */
   reservations: v.array(v.object({ order: v.string(), state: v.picklist(["pending", "active"]), ...amounts.entries })),
   /** `left` may be negative on a node that has shrunk; `largest` is the largest replica that still fits. */
@@ -43,7 +45,7 @@ export type ProviderFacts = v.InferOutput<typeof providerFacts>;
 export interface FactSources {
   readonly inventory: Pick<Inventory, "all" | "offered" | "available" | "portsLeft">;
   readonly leases: Pick<LeaseService, "records">;
-  readonly pricing: Pick<PricingStrategy, "description">;
+  readonly pricing: Pick<PricingStrategy, "description" | "flags">;
 }
 
 export function factsOf(view: ControlView, { inventory, leases, pricing }: FactSources): ProviderFacts {
@@ -54,6 +56,7 @@ export function factsOf(view: ControlView, { inventory, leases, pricing }: FactS
     ...state,
     orders: state.orders.map((each, i) => ({ ...each, ...outcomeOf(entries[i]) })),
     prices: pricing.description,
+    ...(pricing.flags === undefined ? {} : { price_flags: { ...pricing.flags } }),
     reservations: inventory
       .all()
       .map((each) => ({ order: each.order, state: each.state, ...texts(totalOf(each.rows)) })),

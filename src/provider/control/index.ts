@@ -2,6 +2,6 @@
 export { askProvider } from "./ask.ts";
 export { DRAINING, isDraining, setDraining } from "./drain.ts";
 export { type FactSources, factsOf, type ProviderFacts } from "./facts.ts";
-export { type LeaseEarnings, type OperatorFacts, readOperatorFacts } from "./operator.ts";
+export { changePrices, type LeaseEarnings, type OperatorFacts, readOperatorFacts } from "./operator.ts";
 export { CONTROL_LIMITS, type ControlOrder, type ControlState } from "./protocol.ts";
 export { ControlServer } from "./server.ts";

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import type { MarketReader } from "../../client/index.ts";
 import { formatDecShort } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
-import { askFacts } from "./ask.ts";
+import type { PriceChange } from "../pricing/index.ts";
+import { askFacts, askPrices } from "./ask.ts";
 import type { ProviderFacts } from "./facts.ts";
 
 /** A lease of the provider with its earnings, as the chain has them. Amounts are texts in the lease's denomination. */
@@ -43,4 +44,12 @@ export async function readOperatorFacts(
     accrued: `${payment.accrued}`,
   }));
   return { ...facts, earnings };
+}
+
+/**
+ * Changes prices of the provider that runs in the home, for bids from now on; false if none runs. A change holds until the flags of prices
+ * change. Rejects with the provider's sentence if they cannot be.
+ */
+export function changePrices(home: string, change: PriceChange): Promise<boolean> {
+  return askPrices(join(home, FOLDER), change);
 }

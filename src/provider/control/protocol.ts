@@ -9,6 +9,8 @@ export const CONTROL_LIMITS = {
   orders: 5_000,
   /** Characters of a reason: tenants, scripts and nodes write parts of it. */
   reason: 500,
+  /** Bytes of a request. */
+  request: 16 << 10,
   /** Bytes that the asking side reads. */
   answer: 8 << 20,
   connections: 16,

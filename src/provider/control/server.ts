@@ -1,10 +1,12 @@
 import { chmodSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import { join } from "node:path";
-import { errorText, formatDecShort, type Logger } from "../../util/index.ts";
+import * as v from "valibot";
+import { errorText, formatDecShort, type Logger, readWholeText, tryJson } from "../../util/index.ts";
 import { closeServer } from "../../util/servers/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
 import type { OrderEntry } from "../orders/index.ts";
+import { type PriceChange, priceChange } from "../pricing/index.ts";
 import { socketPath } from "../socket-path.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlOrder, type ControlState } from "./protocol.ts";
 
@@ -20,6 +22,8 @@ export interface ControlOptions {
   readonly view: () => ControlView;
   /** Answer to `/facts`; nothing if absent. */
   readonly facts?: (view: ControlView) => object;
+  /** Throws one sentence if the prices cannot be. */
+  readonly changePrices?: (change: PriceChange) => void;
   readonly log: Logger;
 }
 
@@ -33,19 +37,30 @@ export class ControlServer {
     this.#options = options;
     const { timeoutMs, connections } = CONTROL_LIMITS;
     this.#server = createServer({ requestTimeout: timeoutMs, headersTimeout: timeoutMs }, (request, response) => {
-      request.resume();
-      const answer = this.#answer(request.url);
-      response.statusCode = answer === undefined ? 404 : 200;
-      response.end(answer === undefined ? "" : JSON.stringify(answer));
+      this.#answer(request).then(
+        (answer) => {
+          response.statusCode = answer === undefined ? 404 : 200;
+          response.end(answer === undefined ? "" : JSON.stringify(answer));
+        },
+        (error: unknown) => {
+          response.statusCode = 400;
+          response.end(errorText(error));
+        },
+      );
     });
     this.#server.maxConnections = connections;
     this.#server.setTimeout(timeoutMs);
   }
 
-  #answer(url: string | undefined): object | undefined {
-    const { view, facts } = this.#options;
+  async #answer(request: IncomingMessage): Promise<object | undefined> {
+    const { view, facts, changePrices } = this.#options;
+    const { url, method } = request;
+    const text = await readWholeText(request, CONTROL_LIMITS.request, () => new Error("the request is too large"));
     if (url === "/state") return stateOf(view());
-    return url === "/facts" ? facts?.(view()) : undefined;
+    if (url === "/facts") return facts?.(view());
+    if (url !== "/prices" || method !== "PUT" || changePrices === undefined) return undefined;
+    changePrices(v.parse(priceChange, tryJson(text)));
+    return {};
   }
 
   /** If the folder cannot hold sockets, only the commands fail, not the provider. */

@@ -14,6 +14,7 @@ import { DEFAULT_MONITOR, LeaseService } from "../leases/index.ts";
 import { type Metrics, openMetrics } from "../metrics/index.ts";
 import { type OrderChain, OrderService } from "../orders/index.ts";
 import { closeBidMessage, Outbox, outboxChain } from "../outbox/index.ts";
+import { ChangeablePrices } from "../pricing/index.ts";
 import { Probe } from "../probe/index.ts";
 import { Bidding } from "./bidding.ts";
 import { DiskGuard } from "./disk.ts";
@@ -49,6 +50,7 @@ interface Basics {
   readonly disk: DiskGuard;
   readonly inventory: Inventory;
   readonly outbox: Outbox;
+  readonly prices: ChangeablePrices;
   /** Undefined if the cluster has its own, or the data plane. */
   readonly ingress: Ingress | undefined;
   readonly keeper: CertificateKeeper | undefined;
@@ -121,6 +123,7 @@ async function makeBasics(request: ProviderRequest, signal: AbortSignal): Promis
       batch: MAX_BATCH,
       pause: (attempt) => sleep(growingPauseMs(attempt), signal),
     }),
+    prices: new ChangeablePrices({ configured: config.pricing, folder, log }),
     ingress,
     keeper: await keeperOf(request, ingress),
   };
@@ -136,13 +139,13 @@ function makeOrders(
   basics: Basics,
   { obstacle, onWon }: OrderCalls,
 ): OrderService {
-  const { inventory, outbox, metrics, money } = basics;
+  const { inventory, outbox, metrics, money, prices } = basics;
   const provider = signer.address;
   return new OrderService({
     provider,
     chain: orderChain(provider, config, basics),
     inventory,
-    pricing: config.pricing,
+    pricing: prices,
     send: (message, label, options) => outbox.send(message, label, options),
     log: log.child({ module: "bidengine-order" }),
     meter: metrics.meter,
@@ -237,14 +240,15 @@ export function reconcile({ inventory, chain, leases, orders }: Parts, provider:
 /** State for the operator's commands. */
 export function makeControl(
   { config, log, signer }: ProviderRequest,
-  { bidding, probe, leases, orders, inventory }: Parts,
+  { bidding, probe, leases, orders, inventory, prices }: Parts,
   moment: () => DaemonMoment,
 ): ControlServer {
   const started_at = new Date().toISOString();
   return new ControlServer({
     folder: config.stateDir,
     log,
-    facts: (view) => factsOf(view, { inventory, leases, pricing: config.pricing }),
+    facts: (view) => factsOf(view, { inventory, leases, pricing: prices }),
+    changePrices: (change) => prices.change(change),
     view: () => ({
       provider: signer.address,
       started_at,
@@ -257,7 +261,8 @@ export function makeControl(
   });
 }
 
-export function makeGateway(request: ProviderRequest, { inventory, orders, outbox, leases, chain, metrics }: Parts) {
+export function makeGateway(request: ProviderRequest, parts: Parts) {
+  const { inventory, orders, outbox, leases, chain, metrics, prices } = parts;
   const { client, config, identity, version, log, signer } = request;
   const browsers = browserGateway(config)?.folder;
   return new Gateway({
@@ -274,7 +279,7 @@ export function makeGateway(request: ProviderRequest, { inventory, orders, outbo
       inventory,
       orders,
       outbox,
-      pricing: config.pricing,
+      pricing: prices,
       limits: () => depositLimits(client),
       host: new HostData([config.stateDir]),
     }),

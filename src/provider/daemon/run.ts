@@ -64,14 +64,14 @@ class ProviderRun implements RunningProvider {
 
   async start(): Promise<void> {
     const { request, parts, facts } = this.#options;
-    const { config, log, signal, signer } = request;
+    const { log, signal, signer } = request;
     const waiting = { ...request, meanwhile: () => this.#serve() };
     await this.#openMetrics();
     await this.#listen(makeControl(request, parts, () => this.#moment()));
     parts.probe.begin();
     await this.#checkAll(waiting);
     await parts.bidding.begin();
-    log.info("pricing", { strategy: config.pricing.description });
+    log.info("pricing", { strategy: parts.prices.description });
     await this.#serve();
     await this.#startLeases();
     signal?.throwIfAborted();

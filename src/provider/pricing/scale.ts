@@ -1,6 +1,6 @@
 import { DEC_ONE, type Dec, formatDecShort, tryParseDec } from "../../util/index.ts";
 import type { RowNeed, VolumeNeed } from "../inventory/index.ts";
-import type { PricingStrategy } from "./strategy.ts";
+import type { PricingStrategy, ScaleFlags } from "./strategy.ts";
 
 const MIB = 1n << 20n;
 const EPHEMERAL = "ephemeral";
@@ -18,18 +18,6 @@ export interface Scales {
   readonly storage: ReadonlyMap<string, Dec>;
   readonly endpoint: Dec;
   readonly ip: Dec;
-}
-
-/** The flags of the same names. */
-export interface ScaleFlags {
-  readonly cpu: string;
-  readonly memory: string;
-  /** `0.001` or `0.001,beta1=0.002,default=0.003`; the bare number is for storage that does not persist. */
-  readonly storage: string;
-  readonly endpoint: string;
-  readonly ip: string;
-  /** US dollars for a million of the smallest coin; empty where no price is in dollars. */
-  readonly tokenUsd?: string;
 }
 
 /**
@@ -56,8 +44,9 @@ export function parseScales(flags: ScaleFlags): Scales {
  * Sum of the resources' prices. Divisions round up at the 18th decimal, so that the sum never falls below the
  * provider's scales.
  */
-export function scalePricing(scales: Scales): PricingStrategy {
+export function scalePricing(scales: Scales, flags?: ScaleFlags): PricingStrategy {
   return {
+    ...(flags === undefined ? {} : { flags }),
     description: `scale: ${describe(scales)}`,
     async price({ rows }) {
       if (rows.some(({ gpu }) => gpu > 0n))

@@ -2,6 +2,18 @@ import { randomBytes } from "node:crypto";
 import { DEC_ONE, type Dec, toHex } from "../../util/index.ts";
 import type { RowNeed } from "../inventory/index.ts";
 
+/** The flags of the same names. */
+export interface ScaleFlags {
+  readonly cpu: string;
+  readonly memory: string;
+  /** `0.001` or `0.001,beta1=0.002,default=0.003`; the bare number is for storage that does not persist. */
+  readonly storage: string;
+  readonly endpoint: string;
+  readonly ip: string;
+  /** US dollars for a million of the smallest coin; empty where no price is in dollars. */
+  readonly tokenUsd?: string;
+}
+
 const GIB = 1n << 30n;
 const MIN_PER_GIB = 50n;
 const MAX_PER_GIB = 1_048_576n;
@@ -19,6 +31,8 @@ export interface PriceRequest {
 export interface PricingStrategy {
   /** One line for the start of the log. */
   readonly description: string;
+  /** Prices as the operator wrote them; only where they are all that decides. */
+  readonly flags?: ScaleFlags | undefined;
   price(request: PriceRequest): Promise<Dec>;
 }
 

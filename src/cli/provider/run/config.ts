@@ -8,6 +8,7 @@ import {
   type ProviderConfig,
   parseScales,
   randomRangePricing,
+  type ScaleFlags,
   type Scales,
   scalePricing,
   scriptPricing,
@@ -205,20 +206,21 @@ function readPricing(read: ReadSetting): PricingStrategy {
       timeoutMs: read(BIDS.bidPriceScriptTimeout),
     });
   }
-  return scalePricing(readScales(read));
+  const flags = {
+    cpu: read(BIDS.bidPriceCpuScale),
+    memory: read(BIDS.bidPriceMemoryScale),
+    storage: read(BIDS.bidPriceStorageScale),
+    endpoint: read(BIDS.bidPriceEndpointScale),
+    ip: read(BIDS.bidPriceIpScale),
+    tokenUsd: read(BIDS.bidPriceTokenUsd),
+  };
+  return scalePricing(readScales(flags), flags);
 }
 
 /** Checked together: at least one must be above zero. The error names the flag. */
-function readScales(read: ReadSetting): Scales {
+function readScales(flags: ScaleFlags): Scales {
   try {
-    return parseScales({
-      cpu: read(BIDS.bidPriceCpuScale),
-      memory: read(BIDS.bidPriceMemoryScale),
-      storage: read(BIDS.bidPriceStorageScale),
-      endpoint: read(BIDS.bidPriceEndpointScale),
-      ip: read(BIDS.bidPriceIpScale),
-      tokenUsd: read(BIDS.bidPriceTokenUsd),
-    });
+    return parseScales(flags);
   } catch (error) {
     throw usageError(errorText(error));
   }

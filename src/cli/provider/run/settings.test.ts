@@ -22,6 +22,7 @@ function configured(given: Given): object {
 
 const TLS = { "ingress-tls-listen-address": "127.0.0.1:443", "ingress-tls-certificates": "/a" };
 const ACME = { "ingress-tls-listen-address": "127.0.0.1:443", "ingress-acme-directory": "https://a.example/d" };
+const FLAGS = ["cpu", "endpoint", "ip", "memory", "storage", "tokenUsd"].map((name) => `pricing.flags.${name}`);
 const SCALES = { "bid-price-cpu-scale": "1usd", "bid-price-token-usd": "1" };
 
 /** A value of each setting other than the default, and the option that it changes; with its required flags. */
@@ -59,13 +60,13 @@ const GIVEN: Readonly<Record<string, readonly [text: string | true, places: read
   "overcommit-pct-mem": ["7", ["cluster.overcommit.memory", "overcommit.memory"]],
   "overcommit-pct-storage": ["7", ["cluster.overcommit.storage", "overcommit.storage"]],
   "inventory-resource-poll-period": ["7s", ["inventoryPollMs"]],
-  "bid-price-strategy": ["randomRange", ["pricing.description"]],
-  "bid-price-token-usd": ["7", ["pricing.description"], SCALES],
-  "bid-price-cpu-scale": ["7", ["pricing.description"]],
-  "bid-price-memory-scale": ["7", ["pricing.description"]],
-  "bid-price-storage-scale": ["7", ["pricing.description"]],
-  "bid-price-endpoint-scale": ["7", ["pricing.description"]],
-  "bid-price-ip-scale": ["7", ["pricing.description"]],
+  "bid-price-strategy": ["randomRange", ["pricing.description", ...FLAGS]],
+  "bid-price-token-usd": ["7", ["pricing.description", "pricing.flags.tokenUsd"], SCALES],
+  "bid-price-cpu-scale": ["7", ["pricing.description", "pricing.flags.cpu"]],
+  "bid-price-memory-scale": ["7", ["pricing.description", "pricing.flags.memory"]],
+  "bid-price-storage-scale": ["7", ["pricing.description", "pricing.flags.storage"]],
+  "bid-price-endpoint-scale": ["7", ["pricing.description", "pricing.flags.endpoint"]],
+  "bid-price-ip-scale": ["7", ["pricing.description", "pricing.flags.ip"]],
   "bid-deposit": ["7utoken", ["bidDeposit.amount", "bidDeposit.denom"]],
   "minimum-balance": ["7utoken", ["minimumBalance.amount", "minimumBalance.denom"]],
   "bid-timeout": ["7s", ["bidTimeoutMs"]],
