@@ -48,7 +48,7 @@ const SLOW = [
   "src/app/snapshots/snapshots.test.ts",
   "src/cli/completion/completion.test.ts",
   "src/cli/console/server.test.ts",
-  "src/cli/deploy/short-forms.test.ts",
+  "src/cli/deploy/{estimate,short-forms}.test.ts",
   "src/cli/keys/{commands,flags,keys,ledger,recorded-keys,recorded-terminal}.test.ts",
   "src/cli/localnet/localnet.test.ts",
   "src/cli/localnet/processes/{left,processes}.test.ts",

@@ -14,6 +14,7 @@ export {
   type OrderStatus,
   type PublishedCertificate,
   publishedCertificates,
+  type Screening,
   type ServiceStatus,
   type ShellOutput,
   type ShellRequest,

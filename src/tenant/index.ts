@@ -7,6 +7,7 @@ export type { BidRecord, ProviderRecord } from "../client/index.ts";
 export type { MarketTxOptions } from "./chain/live-market.ts";
 export { type CloseResult, closeAndSettle } from "./manage/close.ts";
 export { type DeploymentLine, listDeployments } from "./manage/deployments.ts";
+export { type EstimateOptions, estimate, type GroupEstimate } from "./manage/estimate.ts";
 export { pickDeployment, type ServiceLease, serviceLeases } from "./manage/pick.ts";
 export { addressLines, type DeployResult, type LeaseResult, type PortResult, type ServiceResult } from "./result.ts";
 export { runDeploy } from "./run.ts";

@@ -253,6 +253,21 @@ describeWithBrowser("the library in a browser", () => {
     expect(seen).toEqual({ line: "started", output: "hello", exitCode: 0, refused: 404 });
   });
 
+  it("asks a provider for its price, and why it would not bid", async () => {
+    const [text, dear] = [sampleFile(), sampleFile().replace('"amount": 1000', '"amount": 0.5')];
+    const answers = await page.evaluate(
+      async ({ url, texts }) => {
+        const client = new library.gateway.GatewayClient({ provider: "svc1p", url });
+        const groups = texts.flatMap((each) => library.sdl.loadSdl(each).groups);
+        const screened = await Promise.all(groups.map((group) => client.screen(group)));
+        const [price] = await Promise.all(groups.map((group) => client.price(group)));
+        return [...screened.map((each) => (each.bid ? each.price.amount : each.reason)), price?.amount];
+      },
+      { url: `${origin}/relay/${node.key("alice").address}`, texts: [text, dear] },
+    );
+    expect(answers).toEqual([10n ** 18n, expect.stringContaining("is above the order's"), 10n ** 18n]);
+  });
+
   it.each([
     ["silent", /^no answer within 0.5 s: the provider did not answer in time$/],
     ["page", /^it is a web page: unexpected answer from the provider$/],

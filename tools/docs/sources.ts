@@ -126,11 +126,20 @@ export class Sources {
     this.#root = root;
   }
 
-  /** Everything that a file exports by name: functions, classes and values before types, then by name. */
+  /** Everything that a file exports: functions, classes and values before types, then by name. */
   exportsOf(path: string): SourceExport[] {
     const file = join(this.#root, path);
-    const names = [...this.#text(file).matchAll(NAMED)].flatMap(([, list = ""]) => items(list).map(({ to }) => to));
-    return names.map((name) => this.#describe(file, name)).sort(byKind);
+    return this.#named(file)
+      .map((name) => this.#describe(file, name))
+      .sort(byKind);
+  }
+
+  /** Names that a file exports, with the names of files that it exports whole. */
+  #named(file: string): string[] {
+    const text = this.#text(file);
+    const own = [...text.matchAll(NAMED)].flatMap(([, list = ""]) => items(list).map(({ to }) => to));
+    const others = [...text.matchAll(STAR)].flatMap(([, target = ""]) => this.#named(resolve(dirname(file), target)));
+    return [...own, ...others];
   }
 
   #describe(file: string, name: string): SourceExport {

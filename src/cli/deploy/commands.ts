@@ -47,8 +47,9 @@ export function restartCommand(input: CommandInput): Promise<void> {
 }
 
 /** `svc deploy FILE`. */
-export function deployCommand(input: CommandInput): Promise<number> {
+export async function deployCommand(input: CommandInput): Promise<number> {
   const { args, flags, io } = input;
+  if (flags.bool("estimate")) return (await import("./estimate.ts")).estimateCommand(input);
   const isAsked = io.isTTY && !sendSettings(input).yes;
   const options = { file: args[0] ?? "", ...readRequest(flags, isAsked), ...questionsOf(input) };
   return runFile(input, (signal) => deployRequest(options, signal), runDeploy);

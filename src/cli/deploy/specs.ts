@@ -107,6 +107,7 @@ export const DEPLOY: CommandSpec = {
     { name: "max-price", value: "<price>", summary: "highest price of a group per block, for example 10utoken" },
     { name: "bid-window", value: "<blocks>", summary: "blocks to wait after the first bid", default: "2" },
     { name: "deposit", value: "<coin>", summary: "deposit (default: the chain's minimum)" },
+    { name: "estimate", summary: "show every provider's price, or why it would not bid; signs and sends nothing" },
     { name: "new", summary: "create another deployment from a file that already has one" },
     TIMEOUT_FLAG,
     ...SEND_FLAGS,

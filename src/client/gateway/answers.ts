@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { parseDec } from "../../util/index.ts";
 import { gatewayClientErrors } from "./errors.ts";
 
 /** Answers are untrusted: only the fields we read are kept, and they must have the right type. */
@@ -69,6 +70,13 @@ const order = v.object({
   remedy: v.exactOptional(v.string()),
   final: v.exactOptional(v.boolean()),
 });
+const decimal = v.pipe(v.string(), v.regex(/^\d{1,60}(?:\.\d{1,18})?$/), v.transform(parseDec));
+const decimalCoin = v.object({ denom: v.string(), amount: decimal });
+const price = v.object({ min_bid_price: decimalCoin });
+const screening = v.variant("bid", [
+  v.object({ bid: v.literal(true), price: decimalCoin }),
+  v.object({ bid: v.literal(false), reason: v.string() }),
+]);
 const transferred = v.object({ transferred: v.array(v.string()) });
 const logLine = v.object({
   name: v.string(),
@@ -93,6 +101,8 @@ export type ServiceStatus = v.InferOutput<typeof service>;
 export type LeaseStatus = v.InferOutput<typeof lease>;
 /** A provider's decision on an order: whether it bids, and if not, why. */
 export type OrderStatus = v.InferOutput<typeof order>;
+/** The price per block of the bid that a group would get now, or why it would get none. */
+export type Screening = v.InferOutput<typeof screening>;
 /** One line that a replica of a service wrote. */
 export type GatewayLogLine = v.InferOutput<typeof logLine>;
 /** Something that happened to the containers of a lease. */
@@ -113,3 +123,5 @@ export const readOrderStatus = reader(order, "status of an order");
 export const readTransferred = reader(transferred, "names that moved");
 export const readLogLine = reader(logLine, "log line");
 export const readEvent = reader(event, "event");
+export const readPrice = reader(price, "price of a group");
+export const readScreening = reader(screening, "bid on a group");

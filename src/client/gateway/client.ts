@@ -1,6 +1,8 @@
 import type { TokenScope } from "../../crypto/index.ts";
 import { type Manifest, manifestJson } from "../../sdl/index.ts";
-import type { LeaseKey, OrderKey } from "../../wire/index.ts";
+import type { DecimalCoin } from "../../util/index.ts";
+import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { type LeaseKey, type OrderKey, printJson, toJson } from "../../wire/index.ts";
 import {
   type GatewayEvent,
   type GatewayLogLine,
@@ -10,8 +12,11 @@ import {
   readLeaseStatus,
   readLogLine,
   readOrderStatus,
+  readPrice,
+  readScreening,
   readServiceStatus,
   readTransferred,
+  type Screening,
   type ServiceStatus,
 } from "./answers.ts";
 import { type GatewayCredential, makeToken } from "./credential.ts";
@@ -95,6 +100,21 @@ export class GatewayClient {
   /** `/version`: the release of the provider's program. */
   version(): Promise<unknown> {
     return this.#get("/version");
+  }
+
+  /** The bid that an order for the group would get now: its price per block for all resources, or why there is none. */
+  async screen(group: GroupSpec): Promise<Screening> {
+    return readScreening(await this.#aboutGroup("/screen", group));
+  }
+
+  /** The price per block that would be bid for the group, whether there is room or not; rejects with the reason if none. */
+  async price(group: GroupSpec): Promise<DecimalCoin> {
+    return readPrice(await this.#aboutGroup("/validate", group)).min_bid_price;
+  }
+
+  #aboutGroup(path: string, group: GroupSpec): Promise<unknown> {
+    const body = printJson(toJson(GroupSpecSchema, group));
+    return this.#exchange({ method: "POST", path, body, timeoutMs: this.#timeoutMs }, undefined);
   }
 
   /** Sends the manifest; resolves when the provider has stored it. */

@@ -1,4 +1,4 @@
-export type { GatewayEvent, GatewayLogLine, LeaseStatus, OrderStatus, ServiceStatus } from "./answers.ts";
+export type { GatewayEvent, GatewayLogLine, LeaseStatus, OrderStatus, Screening, ServiceStatus } from "./answers.ts";
 export {
   GatewayClient,
   type GatewayClientOptions,

@@ -34,6 +34,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--deployment-ingress-static-hosts",
   "--device",
   "--dry-run",
+  "--estimate",
   "--for-zero-height",
   "--force",
   "--generate-only",
