@@ -10,6 +10,7 @@ import { ConsolePage } from "../support/console/page.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { startNode, type TestNode } from "../support/node.ts";
 import { freePorts } from "../support/ports.ts";
+import { svcOk } from "../support/run-svc.ts";
 import { waitFor } from "../support/wait.ts";
 
 const FUNDS = [{ denom: NATIVE_DENOM, amount: 10n ** 12n }];
@@ -53,6 +54,7 @@ describeWithBrowser("the console", () => {
   const pages = (): readonly (readonly [address: string, fact: string])[] => [
     ["", "2 000 0"],
     ["blocks", "1"],
+    ["blocks?until=3", "First page"],
     [`block/${market.height}`, "MsgCreateProvider"],
     [`tx/${market.hash}`, "provider.example:8443"],
     [`account/${market.tenant}`, market.validator],
@@ -160,6 +162,37 @@ describeWithBrowser("the console", () => {
     expect(await shown.page.evaluate("navigator.clipboard.readText()")).toBe(`svc query tx ${market.hash}`);
   });
 
+  it("names commands that the command line takes", async () => {
+    const lines = new Set<string>();
+    for (const [address] of pages()) {
+      await shown.visit(address);
+      for (const line of await shown.page.locator(".command code").allTextContents()) lines.add(line);
+    }
+    expect(lines.size).toBeGreaterThan(12);
+    const commands = [...lines].map((line) => [...line.split(" ").slice(1), "--node", node.address]);
+    for (let i = 0; i < commands.length; i += 4)
+      await Promise.all(commands.slice(i, i + 4).map((words) => svcOk(words)));
+  });
+
+  it("warns of a node that serves another chain, or less of this one", async () => {
+    const other = await openConsole();
+    await other.visit("");
+    let change = (text: string): string => text;
+    await other.page.routeWebSocket("**/api/rpc/websocket", (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((text) => socket.send(change(String(text))));
+    });
+    await other.page.reload();
+    const notice = other.page.locator(".notice.bad");
+    await expect.poll(() => other.state()).toBe("live");
+    expect(await notice.count()).toBe(0);
+    change = (text) => text.replace(/"height":"\d+"/, '"height":"3"');
+    await expect.poll(() => notice.textContent()).toMatch(/it was at \d+ and is at 3 now/);
+    change = (text) => text.replace(/"chain_id":"[^"]*"/, '"chain_id":"other-9"');
+    await expect.poll(() => notice.textContent()).toContain("it was at svc-test-1 and is at other-9 now");
+    await other.page.context().close();
+  });
+
   it("holds live numbers still while paused", async () => {
     await shown.visit("");
     await expect.poll(() => shown.state()).toBe("live");
@@ -198,7 +231,7 @@ describeWithBrowser("the console", () => {
       mkdirSync(folder, { recursive: true });
       for (const [address] of pages()) {
         await opened.visit(address);
-        const name = address.replace(/[/?](?:\w{20,}|q=.*)/g, "").replaceAll("/", "-") || "home";
+        const name = address.replace(/[/?](?:\w{20,}|\w+=.*)/g, "").replaceAll("/", "-") || "home";
         await opened.page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
         expect(await opened.barriers(), `${look} ${address}`).toEqual([]);
       }

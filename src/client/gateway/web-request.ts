@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { concatBytes, errorText, SvcError, tryJson } from "../../util/index.ts";
+import { errorText, SvcError, tryJson } from "../../util/index.ts";
+import { boundedText } from "../rpc/bounded-text.ts";
 import { GatewayRefusal, gatewayClientErrors } from "./errors.ts";
 import { type GatewayRequest, routeUrl, type WebTarget } from "./target.ts";
 
@@ -29,28 +30,11 @@ export async function fetchAnswer(
       referrerPolicy: "no-referrer",
     });
     if (response.type === "opaqueredirect") throw redirected();
-    return readAnswer(response.status, await boundedText(response));
+    return readAnswer(response.status, await boundedText(response, { max: MAX_ANSWER, tooLarge }));
   } catch (cause) {
     if (cause instanceof SvcError) throw cause;
     if (signal.aborted) throw gatewayClientErrors.timeout(`no answer within ${timeoutMs / 1000} s`);
     throw gatewayClientErrors.unreachable(`${url.origin}: ${errorText(cause)}`, { cause, hint: HINT });
-  }
-}
-
-/** The text of an answer; one that is too large is not read to its end. */
-async function boundedText({ body }: Response): Promise<string> {
-  if (body === null) return "";
-  const reader = body.getReader();
-  const parts: Uint8Array[] = [];
-  for (let size = 0; ; ) {
-    const { done, value } = await reader.read();
-    if (done) return new TextDecoder().decode(concatBytes(...parts));
-    size += value.length;
-    if (size > MAX_ANSWER) {
-      await reader.cancel().catch(() => {});
-      throw tooLarge();
-    }
-    parts.push(value);
   }
 }
 

@@ -36,6 +36,19 @@ describe("requests by fetch", () => {
     await expect(refused).rejects.toMatchObject({ code: 1, hint: expect.stringContaining("cors-allowed-origins") });
   });
 
+  it.each([
+    [429, {}, "", "the server answers with HTTP status 429: the node is busy"],
+    [502, {}, "<p>no upstream</p>", "the server answers with HTTP status 502: unexpected answer"],
+    [302, { location: "https://other.example/" }, "", "the server answers with HTTP status 302: unexpected answer"],
+    [200, {}, " ".repeat(2000), "the answer is larger than 1000 bytes: unexpected answer"],
+  ])("refuse an answer of status %d in one sentence", async (status, headers, text, words) => {
+    const server = createServer((_, answer) => answer.writeHead(status, headers).end(text));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await expect(httpTransport(url, () => 1000).post("{}", 1000)).rejects.toThrow(words);
+    server.close();
+  });
+
   it("end with their time, and with the client", async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

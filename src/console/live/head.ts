@@ -1,4 +1,4 @@
-import { batch, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import * as v from "valibot";
 import { errorText, fromBase64 } from "../../util/index.ts";
 import { txHash } from "../../wire/index.ts";
@@ -26,9 +26,16 @@ export const blocks = signal<readonly BlockRow[]>([]);
 export const txs = signal<readonly TxRow[]>([]);
 export const chainId = signal<string | undefined>(undefined);
 export const paused = signal(false);
+/** Mean milliseconds between the newest blocks; the first block of a chain has the time of its genesis. */
+export const paceMs = computed(() => {
+  const known = blocks.value.filter(({ height }) => height > 1n);
+  const [first, last] = [known.at(-1), known[0]];
+  if (first === undefined || last === undefined || first === last) return undefined;
+  return (Date.parse(last.time) - Date.parse(first.time)) / (known.length - 1);
+});
 /** Height of the last block with a transaction: facts of the chain may have changed there. */
 export const changedAt = signal(0n);
-/** Facts that make the node doubtful, such as a height that has gone back. */
+/** A fact that makes the node doubtful: another chain, or a height that has gone back and not come again. */
 export const doubt = signal<{ readonly was: string; readonly is: string } | undefined>(undefined);
 
 const height = v.pipe(
@@ -58,6 +65,7 @@ const metas = v.object({
 
 type Header = v.InferOutput<typeof header>;
 
+let highest = 0n;
 /** The latest state, shown or held back while paused. */
 let held: { blocks: readonly BlockRow[]; txs: readonly TxRow[] } = { blocks: [], txs: [] };
 
@@ -95,10 +103,11 @@ async function catchUp(): Promise<void> {
 
 /** Nothing may be concluded from a node that serves another chain, or less of this one, than before. */
 function check(id: string, latest: bigint): void {
-  const before = held.blocks[0]?.height ?? 0n;
-  if (chainId.value !== undefined && id !== chainId.value) doubt.value = { was: chainId.value, is: id };
-  else if (latest < before) doubt.value = { was: String(before), is: String(latest) };
   chainId.value ??= id;
+  if (id !== chainId.value) doubt.value = { was: chainId.value, is: id };
+  else if (latest < highest) doubt.value = { was: String(highest), is: String(latest) };
+  else doubt.value = undefined;
+  if (latest > highest) highest = latest;
 }
 
 function take(event: unknown): void {
@@ -112,7 +121,7 @@ function take(event: unknown): void {
   const row = rowOf(header, data.txs.length);
   held = {
     blocks: [row, ...held.blocks.filter((each) => each.height < row.height)].slice(0, KEPT),
-    txs: [...found.reverse(), ...held.txs].slice(0, KEPT),
+    txs: [...found.reverse(), ...held.txs.filter((each) => each.height < row.height)].slice(0, KEPT),
   };
   show();
 }

@@ -18,7 +18,7 @@ export function Blocks() {
     <>
       <Heading title={t.block.list} />
       {last === undefined ? <Newest /> : <Older key={String(last)} last={last} />}
-      <Command words={["blocks", "--order", "desc"]} />
+      <Command words={last === undefined ? ["blocks"] : ["blocks", last > 19n ? last - 19n : 1n, last]} />
     </>
   );
 }

@@ -8,7 +8,7 @@ import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
-import { blocks, newest, txs } from "../live/head.ts";
+import { blocks, newest, paceMs, txs } from "../live/head.ts";
 import { link } from "../live/route.ts";
 import { Command, Known, Section } from "../parts/blocks.tsx";
 import { BlockList, TxList } from "../parts/lists.tsx";
@@ -20,13 +20,9 @@ const COUNT = { limit: 1n, countTotal: true };
 
 const height = computed(() => (newest.value === undefined ? "–" : grouped(newest.value.height)));
 
-/** Mean seconds between the newest blocks; the first block of a chain has the time of its genesis. */
 const pace = computed(() => {
-  const known = blocks.value.filter(({ height }) => height > 1n);
-  const [first, last] = [known.at(-1), known[0]];
-  if (first === undefined || last === undefined || first === last) return "–";
-  const seconds = (Date.parse(last.time) - Date.parse(first.time)) / 1000 / (known.length - 1);
-  return t.home.seconds(seconds.toFixed(seconds < 10 ? 2 : 0));
+  const seconds = (paceMs.value ?? 0) / 1000;
+  return seconds === 0 ? "–" : t.home.seconds(seconds.toFixed(seconds < 10 ? 2 : 0));
 });
 
 /** Rows of each list. */
@@ -57,7 +53,7 @@ export function Home() {
           <NoTxs />
         </Section>
       </div>
-      <Command words={["blocks", "--order", "desc"]} />
+      <Command words={["blocks"]} />
     </>
   );
 }

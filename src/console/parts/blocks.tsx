@@ -68,7 +68,8 @@ interface TableProps<T> {
 export function Table<T>({ columns, rows, name, keyOf, cells }: TableProps<T>) {
   if (rows.length === 0) return <p class="none">{t.state.none}</p>;
   return (
-    <section class="scroll" aria-label={name}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keys.
+    <section class="scroll" aria-label={name} tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -1,11 +1,14 @@
+import { tryParseInt } from "../../util/index.ts";
+import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
 import { Bid_State, Lease_State, type LeaseID, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
+import { paceMs } from "../live/head.ts";
 import { link } from "../live/route.ts";
 import { t } from "../text/index.ts";
 import { Known, Table } from "./blocks.tsx";
-import { Address, Amount, Height, None, State } from "./text.tsx";
+import { Address, Amount, decimal, Height, None, State } from "./text.tsx";
 
 /** Rows of a list of the market that a page shows; further ones have the command. */
 const ROWS = 50n;
@@ -51,6 +54,23 @@ function OrderName({ id }: { id: Pick<LeaseID, "owner" | "dseq" | "gseq" | "oseq
   );
 }
 
+const DAY_MS = 86_400_000;
+
+/** A price per block as what it comes to in a day at the pace of the newest blocks; the exact price appears on hover. */
+function Price({ coin }: { coin: DecCoin | undefined }) {
+  const amount = tryParseInt(coin?.amount ?? "");
+  const blocksPerDay = paceMs.value === undefined || paceMs.value === 0 ? undefined : Math.round(DAY_MS / paceMs.value);
+  if (coin === undefined || amount === undefined || blocksPerDay === undefined) {
+    return <Amount coin={coin} scale={PLACES} />;
+  }
+  return (
+    <span title={t.deployment.perBlock(`${decimal(amount, PLACES)} ${coin.denom}`)}>
+      ≈ <Amount coin={{ denom: coin.denom, amount: (amount * BigInt(blocksPerDay)) / 10n ** BigInt(PLACES) }} />{" "}
+      <small>{t.deployment.perDay}</small>
+    </span>
+  );
+}
+
 export function Leases({ filters }: { filters: MarketFilters }) {
   const pagination = { limit: ROWS, reverse: true };
   const answer = useAsk(() => chain.query.call(MarketQuery.method.leases, { filters, pagination }), {
@@ -77,7 +97,7 @@ export function Leases({ filters }: { filters: MarketFilters }) {
             <Address key="owner" text={lease.leaseId?.owner ?? ""} />,
             <Address key="provider" text={lease.leaseId?.provider ?? ""} />,
             <MarketState key="state" names={Lease_State} value={lease.state} />,
-            <Amount key="price" coin={lease.price} scale={PLACES} />,
+            <Price key="price" coin={lease.price} />,
             <Height key="created" height={lease.createdAt} />,
           ]}
         />
@@ -110,7 +130,7 @@ export function Bids({ filters }: { filters: MarketFilters }) {
             <OrderName key="order" id={bid.bidId} />,
             <Address key="provider" text={bid.bidId?.provider ?? ""} />,
             <MarketState key="state" names={Bid_State} value={bid.state} />,
-            <Amount key="price" coin={bid.price} scale={PLACES} />,
+            <Price key="price" coin={bid.price} />,
             <Height key="created" height={bid.createdAt} />,
           ]}
         />

@@ -220,7 +220,9 @@ export const en = {
     resources: "Resources",
     resource: (count: number, cpu: string, memory: string, gpu: string) =>
       `${count} x ${cpu} CPU, ${memory}${gpu === "0" ? "" : `, ${gpu} GPU`}`,
-    price: "Price per block",
+    price: "Price",
+    perBlock: (price: string) => `${price} per block`,
+    perDay: "a day",
     orders: "Orders",
     order: "Order",
     bids: "Bids",
