@@ -64,15 +64,29 @@ export async function relay(
     sent.destroy();
   };
   response.once("close", end);
-  sent.once("response", (answer) => passAnswer(answer, response, limits.answerBytes));
-  sent.once("error", (error) => {
+  const fail = (reason: string): void => {
     if (response.headersSent) response.destroy();
-    else sendSentence(response, 502, `no answer from ${upstream.url.origin}: ${errorText(error)}`);
+    else sendSentence(response, 502, `no answer from ${upstream.url.origin}: ${reason}`);
+  };
+  sent.once("response", (answer) => {
+    const { statusCode = 0 } = answer;
+    if (isAnswer(statusCode)) passAnswer(answer, response, limits.answerBytes);
+    else fail(`status ${statusCode} is none of an answer`);
   });
+  sent.once("upgrade", (_, socket) => {
+    socket.destroy();
+    fail("it changes to another protocol");
+  });
+  sent.once("error", (error) => fail(errorText(error)));
   const body = await bodyOf(request, limits.bodyBytes);
   if (body === "too large") return sendTooLarge(response, limits.bodyBytes);
   if (body.length > 0) sent.setHeader("Content-Length", body.length);
   sent.end(body);
+}
+
+/** Statuses that end an exchange. Node.js throws for some of the others. */
+function isAnswer(status: number): boolean {
+  return status >= 200 && status <= 599;
 }
 
 /** The whole body of a request. A body that breaks off never ends: the response closes. */

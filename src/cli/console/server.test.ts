@@ -165,6 +165,18 @@ describe("the relay to a node", () => {
     expect(received).toBe(0);
   });
 
+  it.each([
+    ["HTTP/1.1 000 Nothing\r\nContent-Length: 0\r\n\r\n", "status 0 is none of an answer"],
+    ["HTTP/1.1 099 Early\r\nContent-Length: 0\r\n\r\n", "status 99 is none of an answer"],
+    ["HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n", "another protocol"],
+  ])("refuses the answer %j, and goes on", async (head, reason) => {
+    answer = ({ socket }) => socket.write(head);
+    const got = await ask("/console/");
+    expect([got.status, JSON.parse(got.text).message]).toEqual([502, expect.stringContaining(reason)]);
+    answer = (_, response) => response.end();
+    expect((await ask("/console/")).status).toBe(200);
+  });
+
   it("breaks an answer off that is too large", async () => {
     answer = (_, response) => response.writeHead(200, { "content-type": "text/plain" }).end("x".repeat(1_000_000));
     await expect(ask("/console/")).rejects.toThrow(/aborted|socket hang up/);
