@@ -33,6 +33,11 @@ export const paceMs = computed(() => {
   if (first === undefined || last === undefined || first === last) return undefined;
   return (Date.parse(last.time) - Date.parse(first.time)) / (known.length - 1);
 });
+const DAY_MS = 86_400_000;
+/** Blocks that a day has at that pace, in two digits, so that what is counted by it stands still. */
+export const blocksPerDay = computed(() => {
+  return paceMs.value === undefined || paceMs.value <= 0 ? undefined : Number((DAY_MS / paceMs.value).toPrecision(2));
+});
 /** Height of the last block with a transaction: facts of the chain may have changed there. */
 export const changedAt = signal(0n);
 /** A fact that makes the node doubtful: another chain, or a height that has gone back and not come again. */

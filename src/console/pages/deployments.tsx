@@ -9,6 +9,7 @@ import {
 import { isAddress } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
+import { blocksPerDay, newest } from "../live/head.ts";
 import { link, type PageProps, readHeight, route } from "../live/route.ts";
 import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
 import { Bids, DeploymentLink, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
@@ -151,13 +152,26 @@ function Found({ record: { deployment, groups, escrowAccount } }: { record: Quer
           [t.deployment.closed, isClosed ? <Height key="closed" height={deployment.closedOn} /> : undefined],
           [t.deployment.balance, <Amount key="balance" coin={escrowAccount?.balance} />],
           [t.deployment.transferred, <Amount key="paid" coin={escrowAccount?.transferred} />],
-          [t.deployment.exhausted, escrowAccount?.exhaustsAt ? grouped(escrowAccount.exhaustsAt) : undefined],
+          [
+            t.deployment.exhausted,
+            escrowAccount?.exhaustsAt ? <Lasts key="lasts" until={escrowAccount.exhaustsAt} /> : undefined,
+          ],
           [t.deployment.version, <Code key="hash" text={toHex(deployment.version)} />],
         ]}
       />
       <Section title={t.deployment.groups}>
         <Groups groups={groups} />
       </Section>
+    </>
+  );
+}
+
+/** A height to come, and the days until then at the pace of the newest blocks. */
+function Lasts({ until }: { until: bigint }) {
+  const days = Number(until - (newest.value?.height ?? until)) / (blocksPerDay.value ?? Number.POSITIVE_INFINITY);
+  return (
+    <>
+      {grouped(until)} {days > 0 && <small>{t.deployment.days(days.toFixed(1))}</small>}
     </>
   );
 }

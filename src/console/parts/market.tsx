@@ -4,7 +4,7 @@ import { Bid_State, Lease_State, type LeaseID, Order_State } from "../../wire/ge
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
-import { paceMs } from "../live/head.ts";
+import { blocksPerDay } from "../live/head.ts";
 import { link } from "../live/route.ts";
 import { t } from "../text/index.ts";
 import { Known, Table } from "./blocks.tsx";
@@ -54,18 +54,16 @@ function OrderName({ id }: { id: Pick<LeaseID, "owner" | "dseq" | "gseq" | "oseq
   );
 }
 
-const DAY_MS = 86_400_000;
-
 /** A price per block as what it comes to in a day at the pace of the newest blocks; the exact price appears on hover. */
 function Price({ coin }: { coin: DecCoin | undefined }) {
   const amount = tryParseInt(coin?.amount ?? "");
-  const blocksPerDay = paceMs.value === undefined || paceMs.value === 0 ? undefined : Math.round(DAY_MS / paceMs.value);
-  if (coin === undefined || amount === undefined || blocksPerDay === undefined) {
+  const blocks = blocksPerDay.value;
+  if (coin === undefined || amount === undefined || blocks === undefined) {
     return <Amount coin={coin} scale={PLACES} />;
   }
   return (
     <span title={t.deployment.perBlock(`${decimal(amount, PLACES)} ${coin.denom}`)}>
-      ≈ <Amount coin={{ denom: coin.denom, amount: (amount * BigInt(blocksPerDay)) / 10n ** BigInt(PLACES) }} />{" "}
+      ≈ <Amount coin={{ denom: coin.denom, amount: (amount * BigInt(blocks)) / 10n ** BigInt(PLACES) }} />{" "}
       <small>{t.deployment.perDay}</small>
     </span>
   );

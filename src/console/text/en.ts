@@ -223,6 +223,7 @@ export const en = {
     price: "Price",
     perBlock: (price: string) => `${price} per block`,
     perDay: "a day",
+    days: (days: string) => `about ${days} days`,
     orders: "Orders",
     order: "Order",
     bids: "Bids",
