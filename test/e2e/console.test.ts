@@ -101,7 +101,7 @@ describeWithBrowser("the console", () => {
       await expect.poll(() => shown.text(), { message: place }).toContain(SHOWN);
       expect(await shown.page.locator("main img, main [href^='javascript' i]").count()).toBe(0);
     }
-    expect(await shown.page.title()).toBe("svc console");
+    expect(await shown.page.title()).toBe("Provider – svc");
   });
 
   it("links to other sites over https, with the whole target in view", async () => {

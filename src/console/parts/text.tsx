@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { DISPLAY_DENOM, DISPLAY_EXPONENT, type IntCoin, NATIVE_DENOM, tryParseInt } from "../../util/index.ts";
 import { link } from "../live/route.ts";
 import { t } from "../text/index.ts";
@@ -129,7 +130,11 @@ export function State({ word, kind = "calm" }: { word: string; kind?: "good" | "
   return <span class={`state ${kind}`}>{safe(word, { isName: true, max: 60 }).text}</span>;
 }
 
+/** The title of a page, in its text and in the browser's list of pages. */
 export function Heading({ title, children }: { title: string; children?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} – svc`;
+  }, [title]);
   return (
     <header class="heading">
       <h1>{title}</h1>
