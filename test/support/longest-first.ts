@@ -15,6 +15,7 @@ const LONGEST = [
   "test/e2e/template.test.ts",
   "test/e2e/chain-upgrade.test.ts",
   "test/interop/cometbft-upgrade.test.ts",
+  "test/e2e/upgrade-plans.test.ts",
   "test/e2e/engine-probe.test.ts",
   "test/interop/simd-chain.test.ts",
   "test/interop/simd-modules.test.ts",
