@@ -1,9 +1,10 @@
-import { appendFileSync, copyFileSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { homeNodeId, homePaths, initHome } from "../../src/node/index.ts";
+import { homePaths } from "../../src/node/index.ts";
 import { testKey } from "../../src/testing/index.ts";
-import { balanceOf, Fixture, freePorts, mustSend, runSvc, TestNode, transfer, waitFor } from "../support/index.ts";
+import { balanceOf, Fixture, mustSend, runSvc, TestNode, transfer, waitFor } from "../support/index.ts";
+import { heightOf, joiningNode, trustFlags } from "../support/joiner.ts";
 import { atNight } from "../support/runs.ts";
 import { startValidators } from "../support/validators.ts";
 import { buildPeer, Peer } from "./peers.ts";
@@ -44,32 +45,12 @@ describe.skipIf(!(peer instanceof Peer))("a node that joins by state sync", () =
     return JSON.parse(await response.text());
   }
 
-  const heightOf = async (node: TestNode) =>
-    Number((await answer(node, "status")).result.sync_info.latest_block_height);
-
-  /** A home with the genesis file of the validator, which is its peer. */
-  async function newHome(from: TestNode): Promise<{ home: string; args: string[]; port: number }> {
-    const home = fixture.tempHome();
-    initHome({ home, moniker: "joiner", chainId: CHAIN });
-    copyFileSync(homePaths(from.home).genesis, homePaths(home).genesis);
-    appendFileSync(
-      `${homePaths(home).config}/config.toml`,
-      '[cometbft.p2p]\naddr_book_strict = false\nallow_duplicate_ip = true\n[cometbft.statesync]\ndiscovery_time = "5s"\n',
-    );
-    const [p2p = 0, port = 0] = await freePorts(2);
-    const laddr = (await answer(from, "status")).result.node_info.listen_addr.replace("tcp://", "");
-    const places = ["--rpc.laddr", `tcp://127.0.0.1:${port}`, "--p2p.laddr", `tcp://127.0.0.1:${p2p}`];
-    const peers = ["--p2p.persistent_peers", `${homeNodeId(from.home)}@${laddr}`, "--grpc.enable=false"];
-    const engine = ["--engine", "cometbft", "--cometbft", peer instanceof Peer ? peer.binary : ""];
-    return { home, port, args: ["start", "--home", home, ...places, ...engine, ...peers] };
-  }
-
-  async function trustFlags(from: TestNode, hash?: string): Promise<string[]> {
-    const { result } = await answer(from, "commit?height=1");
-    const servers = ["--state-sync.rpc-servers", `${from.address},${from.address}`];
-    const trusted = hash ?? result.signed_header.commit.block_id.hash;
-    return [...servers, "--state-sync.trust-height", "1", "--state-sync.trust-hash", trusted];
-  }
+  const newHome = (node: TestNode) =>
+    joiningNode(fixture, {
+      chainId: CHAIN,
+      program: peer instanceof Peer ? peer.binary : "",
+      peers: [{ node }],
+    });
 
   /** Starts a node until it ends by itself. */
   const startInVain = (args: readonly string[]) => runSvc([...args, "--rpc.laddr", "tcp://127.0.0.1:0"]);
@@ -86,7 +67,7 @@ describe.skipIf(!(peer instanceof Peer))("a node that joins by state sync", () =
     await waitFor(async () => taken().some((height) => height > sent) || undefined, "a snapshot");
     await waitFor(async () => (await heightOf(node)) > Math.max(...taken()) + 2 || undefined, "blocks behind it");
     const { home, args, port } = await newHome(node);
-    joiner = new TestNode(fixture, { home, chainId: CHAIN, port, args: [...args, ...(await trustFlags(node))] });
+    joiner = new TestNode(fixture, { home, chainId: CHAIN, port, args: [...args, ...(await trustFlags([node]))] });
     await joiner.start();
     const ours = joiner.client();
     expect(await balanceOf(ours, bob.address)).toBe(7n);
@@ -130,7 +111,7 @@ describe.skipIf(!(peer instanceof Peer))("a node that joins by state sync", () =
     test("fetches a snapshot again where the state is there, and the record of CometBFT is not", async () => {
       const { validator } = network();
       const { home, args, port } = await newHome(validator);
-      const flags = [...args, ...(await trustFlags(validator))];
+      const flags = [...args, ...(await trustFlags([validator]))];
       const halted = new TestNode(fixture, { home, chainId: CHAIN, port, args: [...flags, "--halt-height", "2"] });
       const started = halted.start().catch(() => undefined);
       await waitFor(() => halted.process.output.includes("comes after the halt height"), "the state without a block");
@@ -151,7 +132,7 @@ describe.skipIf(!(peer instanceof Peer))("a node that joins by state sync", () =
     const { home, args, port } = await newHome(validator);
     const stranger = new TestNode(fixture, {
       ...{ home, chainId: CHAIN, port },
-      args: [...args, ...(await trustFlags(validator, "AB".repeat(32)))],
+      args: [...args, ...(await trustFlags([validator], "AB".repeat(32)))],
     });
     const started = stranger.start().catch(() => undefined);
     await waitFor(async () => stranger.process.output.includes("expected header's hash") || undefined, "the reason");

@@ -21,6 +21,7 @@ const LONGEST = [
   "test/interop/simd-modules.test.ts",
   "test/e2e/keyring-backends.test.ts",
   "test/kill/provider.test.ts",
+  "test/kill/state-sync.test.ts",
   "test/e2e/library.test.ts",
   "test/e2e/escape/exhaust.test.ts",
   "test/e2e/exhaustion.test.ts",

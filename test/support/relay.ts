@@ -25,3 +25,41 @@ export async function relayTo(fixture: Fixture, port: number, host: string): Pro
   });
   return (server.address() as AddressInfo).port;
 }
+
+/** A relay that holds back what comes from the server. */
+export interface SlowRelay {
+  readonly port: number;
+  /** Bytes that the server has sent. */
+  bytes(): number;
+}
+
+/** Leads to a port of loopback; the server's bytes come at a speed that may change meanwhile. */
+export async function slowRelayTo(
+  fixture: Fixture,
+  port: number,
+  speed: { readonly bytesPerSecond: number },
+): Promise<SlowRelay> {
+  let bytes = 0;
+  const server = createServer((client) => {
+    const inner = connect(port, "127.0.0.1");
+    for (const socket of [client, inner]) {
+      fixture.defer(() => socket.destroy());
+      socket.on("error", () => undefined);
+      socket.once("close", () => {
+        client.destroy();
+        inner.destroy();
+      });
+    }
+    client.pipe(inner);
+    inner.on("data", (chunk) => {
+      bytes += chunk.length;
+      client.write(chunk);
+      if (!Number.isFinite(speed.bytesPerSecond)) return;
+      inner.pause();
+      setTimeout(() => inner.resume(), (chunk.length / speed.bytesPerSecond) * 1000);
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  fixture.defer(() => server.close());
+  return { port: (server.address() as AddressInfo).port, bytes: () => bytes };
+}
