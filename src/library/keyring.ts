@@ -20,4 +20,4 @@ export {
   showLedgerKey,
   signWithLedger,
 } from "../keyring/index.ts";
-export { type KeyringSignerOptions, keyringSigner } from "./keyring-signer.ts";
+export { type KeyringSignerOptions, keyringSigner } from "./signers/keyring-signer.ts";

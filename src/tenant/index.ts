@@ -4,10 +4,10 @@
  */
 
 export type { BidRecord, ProviderRecord } from "../client/index.ts";
-export type { MarketTxOptions } from "./chain/live-market.ts";
-export { type CloseResult, closeAndSettle } from "./manage/close.ts";
-export { type DeploymentLine, listDeployments } from "./manage/deployments.ts";
+export { type LiveMarketOptions, liveMarket, type MarketTxOptions } from "./chain/live-market.ts";
+export { type DeploymentLine, listDeployments, type PsParts } from "./manage/deployments.ts";
 export { type EstimateOptions, estimate, type GroupEstimate } from "./manage/estimate.ts";
+export { type CloseResult, closeAndSettle, topUp } from "./manage/money.ts";
 export { pickDeployment, type ServiceLease, serviceLeases } from "./manage/pick.ts";
 export { addressLines, type DeployResult, type LeaseResult, type PortResult, type ServiceResult } from "./result.ts";
 export { runDeploy } from "./run.ts";
@@ -15,6 +15,7 @@ export { unlessInterrupted } from "./session/clock.ts";
 export { deployErrors } from "./session/errors.ts";
 export { type Journal, type JournalEntry, memoryJournal } from "./session/journal.ts";
 export { certifiedBy, gatewayOf } from "./session/live-gateway.ts";
+export type { CommittedMessages, Market } from "./session/market.ts";
 export type { Offer } from "./session/offer.ts";
 export type { BidChoice, BidPolicy } from "./session/policy.ts";
 export type { DeployReporter, StepName, StepTime } from "./session/progress.ts";

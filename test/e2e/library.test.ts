@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NodeApi, RpcClient } from "../../src/client/index.ts";
 import { type CliChain, cliChain } from "../cli/chain.ts";
-import { bundle } from "../support/bundles.ts";
+import { bundle, pageSize } from "../support/bundles.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { compileExamples, installedProject, linkedProject, packPackage, runExample } from "../support/package.ts";
 import { atNight } from "../support/runs.ts";
@@ -21,6 +21,7 @@ const OPEN = [
   "svc/crypto",
   "svc/sdl",
   "svc/light",
+  "svc/market",
   "svc/gateway",
   "svc/deploy",
   "svc/proto/svc/market/v1beta1/tx",
@@ -130,6 +131,11 @@ describe("the packed package", () => {
     });
   });
 
+  it("reads the marketplace in a page for 37 kB", async () => {
+    const code = 'import { marketReader } from "svc/market"; console.log(marketReader);';
+    expect(await pageSize(code, project)).toBeLessThan(37_000);
+  });
+
   describe("with a node", () => {
     let chain: CliChain;
     const address = (name: string): string => chain.addresses[name] ?? "";
@@ -161,6 +167,7 @@ describe("the packed package", () => {
       ["offline", () => ["alice", address("bob")], /^[0-9A-F]{64} in block \d+\n$/],
       ["sdl", () => [file], /^hash [0-9a-f]{64}\ngroup anywhere: at most 1000 utoken per block\n$/],
       ["order", () => [file, "alice"], /^order 1\/1 of group anywhere\nclosed after block \d+\n$/],
+      ["market", () => [address("alice")], /^0 active\n$/],
       ["test-chain", () => [], /^in block 2, \d+ gas; bob has 5utoken more\n$/],
       ["test-node", () => [], /^code 0 on test-1\n$/],
     ];

@@ -1,4 +1,8 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
+import { build as buildPage } from "vite";
 
 export interface Bundle {
   /** Paths of the modules that ended up in the bundle, in any chunk. */
@@ -43,4 +47,15 @@ function modulesOf({ outputs }: Metafile): string[] {
 
 function sizeOf({ outputs }: Metafile): number {
   return Object.values(outputs).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Bytes, compressed by gzip -9, of all that a page loads for a program that Vite bundles in a project. */
+export async function pageSize(code: string, project: string): Promise<number> {
+  const input = join(project, "page-size.js");
+  writeFileSync(input, code);
+  const build = { write: false, rollupOptions: { input } };
+  const made = await buildPage({ root: project, configFile: false, logLevel: "error", build });
+  const chunks = "output" in made ? made.output.flatMap((each) => ("code" in each ? [each.code] : [])) : [];
+  if (chunks.length === 0) throw new Error("nothing was bundled");
+  return chunks.reduce((sum, chunk) => sum + gzipSync(chunk, { level: 9 }).length, 0);
 }

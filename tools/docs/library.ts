@@ -5,7 +5,7 @@ import { fileDoc, type SourceExport, Sources } from "./sources.ts";
 
 const FOLDER = join("src", "library");
 /** The main entry first, then the others in the order in which an application meets them. */
-const ORDER = ["index", "wire", "crypto", "sdl", "light", "keyring", "gateway", "deploy", "testing"];
+const ORDER = ["index", "wire", "crypto", "sdl", "light", "market", "keyring", "gateway", "deploy", "testing"];
 
 /** An entry point of the package with its public names. */
 export interface LibraryEntry {

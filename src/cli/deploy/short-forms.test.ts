@@ -7,8 +7,8 @@ import {
 } from "../../../test/cli/deploy-fixture.ts";
 import { MIN_DEPOSIT } from "../../../test/support/chain/index.ts";
 import type { ProviderRecord } from "../../client/market/types.ts";
-import { closeAndSettle } from "../../tenant/manage/close.ts";
 import { listDeployments } from "../../tenant/manage/deployments.ts";
+import { closeAndSettle, topUp } from "../../tenant/manage/money.ts";
 import { pickDeployment, serviceLeases } from "../../tenant/manage/pick.ts";
 import { FileJournal } from "../../tenant/node/journal.ts";
 import { runDeploy } from "../../tenant/run.ts";
@@ -70,6 +70,20 @@ describe("short forms", () => {
       hint: expect.stringContaining(`svc deploy close --dseq ${dseq}`),
     });
     expect([...fixture.manifests.values()][0]).toHaveLength(1);
+  });
+
+  test("topping up adds to the money of a deployment", async () => {
+    open();
+    const dseq = BigInt((await fixture.deploy()).dseq);
+    const market = fixture.tenantMarket();
+    const escrow = async () => (await market.deployment(dseq))?.escrow;
+    const before = await escrow();
+    await topUp(market, dseq, { denom: "utoken", amount: 1_000_000n });
+    const after = await escrow();
+    expect(after?.exhaustsAt).toBe((before?.exhaustsAt ?? 0n) + 100_000n);
+    expect((after?.balance ?? 0n) + (after?.transferred ?? 0n)).toBe(MIN_DEPOSIT + 1_000_000n);
+    const nothing = topUp(market, 1n << 60n, { denom: "utoken", amount: 1_000_000n });
+    await expect(nothing).rejects.toThrow();
   });
 
   test("closing says who was paid what and what came back", async () => {

@@ -6,6 +6,7 @@ import type { LeaseKey, OrderKey } from "../../wire/index.ts";
 
 /** The records of the marketplace as tenants and providers read them. Prices are per block. */
 
+/** A group of a deployment: what one provider gets. */
 export interface GroupRecord {
   readonly gseq: number;
   readonly state: "open" | "paused" | "insufficient_funds" | "closed";
@@ -24,6 +25,7 @@ export interface EscrowRecord {
   readonly exhaustsAt: bigint;
 }
 
+/** A deployment with its groups and its money. */
 export interface DeploymentRecord {
   readonly dseq: bigint;
   readonly state: "active" | "closed";
@@ -34,6 +36,7 @@ export interface DeploymentRecord {
   readonly escrow: EscrowRecord | undefined;
 }
 
+/** An order of a group, which providers bid on. */
 export interface OrderRecord {
   readonly id: OrderKey;
   readonly state: "open" | "active" | "closed";
@@ -42,6 +45,7 @@ export interface OrderRecord {
   readonly expiresAt: bigint;
 }
 
+/** A provider's bid on an order. */
 export interface BidRecord {
   readonly id: LeaseKey;
   readonly state: "open" | "active" | "lost" | "closed";
@@ -50,6 +54,7 @@ export interface BidRecord {
   readonly createdAt: bigint;
 }
 
+/** A lease: the bid that a tenant accepted. */
 export interface LeaseRecord {
   readonly id: LeaseKey;
   /** Both states other than `active` are final. */
@@ -85,6 +90,7 @@ export interface ProviderRecord {
   readonly attributes: readonly Attribute[];
 }
 
+/** A certificate that an account published. */
 export interface CertificateRecord {
   readonly state: "valid" | "revoked";
   /** The certificate as it was published. */

@@ -28,6 +28,7 @@ export type MarketTxOptions = Pick<
   "gas" | "gasAdjustment" | "fees" | "gasPrices" | "memo" | "timeoutHeight" | "signMode"
 >;
 
+/** The chain and the account of a tenant. */
 export interface LiveMarketOptions {
   readonly chain: ChainClient;
   /** Queries whose answers the node proves, for records that are relied on; the node is believed without. */

@@ -4,6 +4,7 @@ import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment
 import {
   MsgCloseDeploymentSchema,
   MsgCreateDeploymentSchema,
+  MsgDepositDeploymentSchema,
   MsgStartGroupSchema,
   MsgUpdateDeploymentSchema,
 } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
@@ -29,6 +30,10 @@ export function createDeployment({ id, groups, version, deposit }: NewOrder): An
 
 export function updateDeployment(id: DeploymentKey, version: Uint8Array): Any {
   return packAny(MsgUpdateDeploymentSchema, { id, version: new Uint8Array(version) });
+}
+
+export function depositDeployment(id: DeploymentKey, { denom, amount }: IntCoin): Any {
+  return packAny(MsgDepositDeploymentSchema, { id, amount: { denom, amount: amount.toString() } });
 }
 
 export function closeDeployment(id: DeploymentKey): Any {

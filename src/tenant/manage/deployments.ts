@@ -33,6 +33,7 @@ export interface DeploymentLine {
   readonly next: string;
 }
 
+/** Chain, gateways and journal of a list of deployments. */
 export interface PsParts {
   readonly market: Market;
   readonly openGateway: OpenGateway;

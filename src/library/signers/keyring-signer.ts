@@ -1,6 +1,6 @@
-import type { TxSigner } from "../client/index.ts";
-import { type KeyInfo, type Keyring, type LedgerOptions, ledgerErrors, signWithLedger } from "../keyring/index.ts";
-import { encodeAddress, SignMode } from "../wire/index.ts";
+import type { TxSigner } from "../../client/index.ts";
+import { type KeyInfo, type Keyring, type LedgerOptions, ledgerErrors, signWithLedger } from "../../keyring/index.ts";
+import { encodeAddress, SignMode } from "../../wire/index.ts";
 
 /** The network of a key, and how to reach its device. */
 export interface KeyringSignerOptions {

@@ -1,8 +1,8 @@
 import type { DeploymentRecord, PaidLease } from "../../client/index.ts";
 import type { IntCoin } from "../../util/index.ts";
-import { closeDeployment } from "../chain/messages.ts";
+import { closeDeployment, depositDeployment } from "../chain/messages.ts";
 import type { Journal } from "../session/journal.ts";
-import type { Market } from "../session/market.ts";
+import type { CommittedMessages, Market } from "../session/market.ts";
 
 /** How a deployment's money was divided. */
 export interface CloseResult {
@@ -13,6 +13,11 @@ export interface CloseResult {
   readonly paid: readonly { readonly provider: string; readonly amount: IntCoin }[];
   /** Refund to the depositors at the close. */
   readonly returned: IntCoin;
+}
+
+/** Adds coins of the owner to the money of a deployment. Rejects with the chain's error if it is closed. */
+export function topUp(market: Market, dseq: bigint, amount: IntCoin): Promise<CommittedMessages> {
+  return market.send([depositDeployment({ owner: market.owner, dseq }, amount)]);
 }
 
 /** Closes a deployment and reports where its money went. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { EmulatedDevice, serveTcp } from "../../test/support/ledger/index.ts";
-import { verifySecp256k1 } from "../crypto/index.ts";
-import { MsgSendSchema } from "../wire/gen/sdk/bank/v1beta1/tx_pb.js";
-import { decodeTx, packAny, SignMode, signBytes } from "../wire/index.ts";
-import { offlineTx, signTx } from "./index.ts";
-import { confirmedLedgerKey, fixedPassphrase, type Keyring, keyringSigner, openKeyring } from "./keyring.ts";
+import { EmulatedDevice, serveTcp } from "../../../test/support/ledger/index.ts";
+import { verifySecp256k1 } from "../../crypto/index.ts";
+import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { decodeTx, packAny, SignMode, signBytes } from "../../wire/index.ts";
+import { offlineTx, signTx } from "../index.ts";
+import { confirmedLedgerKey, fixedPassphrase, type Keyring, keyringSigner, openKeyring } from "../keyring.ts";
 
 const SIGNED = { chainId: "dev-1", accountNumber: 6n, sequence: 1n } as const;
 
