@@ -1,21 +1,41 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { join } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { sendTx } from "../../src/client/index.ts";
+import { fromBase64, toBase64 } from "../../src/util/index.ts";
+import { MsgSendSchema } from "../../src/wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { SignDocSchema } from "../../src/wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { packAny } from "../../src/wire/index.ts";
+import { MAIN } from "../support/build.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { ConsolePage } from "../support/console/page.ts";
-import { Fixture, type SvcProcess, startNode, type TestNode, waitFor } from "../support/index.ts";
+import { Fixture, type SvcProcess, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
+import { environment } from "../support/run-svc.ts";
 
 /** `svc console` beside a node, each a process, as a browser meets them. */
 
 const CHAIN_ID = "svc-console-1";
+const KEYRING = ["--keyring-backend", "test"];
 const fixture = new Fixture();
+/** Home with the key of an account that has tokens. */
+let keys = "";
+let address = "";
 let node: TestNode;
 let console_: SvcProcess;
 let link = new URL("http://127.0.0.1");
 let cookie = "";
 
 beforeAll(async () => {
-  node = await startNode(fixture, { chainId: CHAIN_ID });
+  keys = fixture.tempHome("keys");
+  await svcOk(["keys", "add", "alice", ...KEYRING, "--home", keys]);
+  address = (await svcOk(["keys", "show", "alice", "-a", ...KEYRING, "--home", keys])).trim();
+  const accounts = [{ address, coins: [{ denom: "utoken", amount: 10n ** 9n }] }];
+  node = await startNode(fixture, { chainId: CHAIN_ID, accounts });
   const words = ["console", "--node", node.address, "--home", fixture.tempHome("console"), "-o", "json"];
   console_ = await fixture.start("console", words);
   const { url, pid } = JSON.parse(await console_.line(/^\{/));
@@ -27,10 +47,21 @@ afterAll(() => fixture.close());
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-async function ask(path: string, init: RequestInit = {}) {
-  const headers = { cookie, origin: link.origin, ...init.headers };
-  const response = await fetch(`${link.origin}${path}`, { redirect: "manual", ...init, headers });
+function ask(path: string, init: RequestInit = {}) {
+  return askAs({ origin: link.origin, cookie }, path, init);
+}
+
+async function askAs(page: { readonly origin: string; readonly cookie: string }, path: string, init: RequestInit) {
+  const headers = { ...page, ...init.headers };
+  const response = await fetch(`${page.origin}${path}`, { redirect: "manual", ...init, headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** Opens a link as a browser does. */
+async function enter(url: string) {
+  const entrance = await fetch(url, { redirect: "manual" });
+  const page = { origin: new URL(url).origin, cookie: entrance.headers.get("set-cookie")?.split(";")[0] ?? "" };
+  return { ask: (path: string, init: RequestInit = {}) => askAs(page, path, init) };
 }
 
 it("opens once, for the browser that has the link", async () => {
@@ -120,6 +151,53 @@ describeWithBrowser("a browser", () => {
     expect(shown.page.url()).not.toContain("code");
     expect(await shown.page.evaluate("document.cookie")).toBe("");
     expect(shown.faults).toEqual([]);
+  });
+});
+
+describe("a key of the keyring", () => {
+  it("signs for a page after its user has agreed at the terminal, and the chain takes it", async () => {
+    const out = join(fixture.folder, "console.json");
+    const words = ["console", "--from", "alice", ...KEYRING, "--home", keys, "--node", node.address, "-o", "json"];
+    const line = `exec ${process.execPath} ${MAIN} ${words.join(" ")} > ${out}`;
+    const options = { env: { ...environment({}), SHELL: "/bin/sh" } };
+    const terminal = spawn("script", ["-qec", line, "/dev/null"], options);
+    fixture.defer(() => terminal.kill("SIGKILL"));
+    const ended = once(terminal, "close");
+    let screen = "";
+    terminal.stdout.on("data", (part) => (screen += part));
+    await waitFor(() => existsSync(out) && readFileSync(out, "utf8").endsWith("\n"), "the link");
+    const page = await enter(JSON.parse(readFileSync(out, "utf8")).url);
+    const [key] = JSON.parse((await page.ask("/console/api/session")).text).keys;
+    expect(key).toMatchObject({ name: "alice", address });
+
+    const client = node.client();
+    fixture.defer(() => client.close());
+    const publicKey = { type: "secp256k1", key: fromBase64(key.publicKey) } as const;
+    const sign = async (bytes: Uint8Array): Promise<Uint8Array> => {
+      const { bodyBytes, authInfoBytes, chainId, accountNumber } = fromBinary(SignDocSchema, bytes);
+      const doc = { bodyBytes: toBase64(bodyBytes), authInfoBytes: toBase64(authInfoBytes), chainId };
+      const body = JSON.stringify({ account: address, signDoc: { ...doc, accountNumber: `${accountNumber}` } });
+      const { status, text } = await page.ask("/console/api/sign", { method: "POST", headers: JSON_TYPE, body });
+      if (status !== 200) throw new Error(JSON.parse(text).message);
+      return fromBase64(JSON.parse(text).signature);
+    };
+    const send = packAny(MsgSendSchema, {
+      fromAddress: address,
+      toAddress: address,
+      amount: [{ denom: "utoken", amount: "1" }],
+    });
+    const sent = sendTx(client, { address, publicKey, sign }, [send]);
+    const question = /"amount":"1"[\s\S]*type (\d{3}) to sign/;
+    await waitFor(() => question.test(screen), "the question");
+    terminal.stdin.write(`${question.exec(screen)?.[1]}\r`);
+    expect((await sent).code).toBe(0);
+
+    // Ctrl-C at a question ends the console, and the page gets no signature.
+    const refused = sendTx(client, { address, publicKey, sign }, [send]).catch(() => "no signature");
+    await waitFor(() => screen.match(/to sign, anything/g)?.length === 2, "the second question");
+    terminal.stdin.write("\u0003");
+    expect(await refused).toBe("no signature");
+    expect((await ended)[0]).toBe(0);
   });
 });
 

@@ -1,22 +1,34 @@
-import { type GatewayTarget, marketReader, parseNodeAddress, publishedCertificates } from "../../client/index.ts";
+import {
+  type GatewayTarget,
+  marketReader,
+  parseNodeAddress,
+  publishedCertificates,
+  type TxSigner,
+} from "../../client/index.ts";
 import { ConsolePages, consoleFiles, remoteConsole } from "../../node/index.ts";
 import { silentLogger } from "../../util/index.ts";
 import { decodeAddress } from "../../wire/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context/context.ts";
+import { keyringSigner, requireSigningKey } from "../keys/signer.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import { MAX_NODE_ANSWER, MAX_NODE_BODY, NODE_TIMEOUT_MS } from "./limits.ts";
+import { Questions } from "./questions.ts";
 import { relayTo } from "./relay.ts";
 import { ConsoleServer } from "./server.ts";
+import { Signing } from "./signing.ts";
 
 /** `svc console`. */
 export async function runConsole(input: CommandInput): Promise<void> {
   const context = createContext(input);
   const { io, flags } = context;
+  // The keyring asks for its passphrase before anything is served.
+  const signer = await signerOfFlags(context);
+  const questions = new Questions(io);
   const chain = await context.chain();
   const stop = stopRequested();
   try {
-    const server = await openServer(context);
+    const server = await openServer(context, { signer, questions });
     try {
       const url = await server.listen();
       if (context.output === "json") io.out(`${JSON.stringify({ url, pid: process.pid })}\n`);
@@ -25,6 +37,8 @@ export async function runConsole(input: CommandInput): Promise<void> {
       await stop.received;
     } finally {
       await server.close();
+      // A question that is still on the screen would keep the process waiting for its answer.
+      if (questions.isAsking) process.stdin.pause();
     }
   } finally {
     stop.forget();
@@ -32,11 +46,31 @@ export async function runConsole(input: CommandInput): Promise<void> {
   }
 }
 
-async function openServer(context: CliContext): Promise<ConsoleServer> {
+interface Key {
+  readonly name: string;
+  readonly signer: TxSigner;
+}
+
+/** The key of `--from`; none is used unless it is named. */
+async function signerOfFlags(context: CliContext): Promise<Key | undefined> {
+  const from = context.flags.optional("from");
+  if (from === undefined) return undefined;
+  const sender = await requireSigningKey(context, from);
+  return { name: sender.key.name, signer: await keyringSigner(context, sender) };
+}
+
+async function openServer(
+  context: CliContext,
+  { signer: key, questions }: { readonly signer: Key | undefined; readonly questions: Questions },
+): Promise<ConsoleServer> {
   const chain = await context.chain();
   const chainId = await context.chainId();
   const { http } = parseNodeAddress(context.flags.text("node"));
-  const session = () => JSON.stringify({ mode: "console", chainId, node: http.href });
+  const asksForSessions = context.flags.text("allow") === "none";
+  const tell = (line: string) => context.io.err(`${line}\n`);
+  const signing = key && new Signing({ ...key, chainId, questions, asksForSessions, tell });
+  const session = () =>
+    JSON.stringify({ mode: "console", chainId, node: http.href, ...(signing && { keys: signing.keys }) });
   const pages = new ConsolePages({ files: consoleFiles(), session, connect: "'self'" });
   const rpc = relayTo(http, { bodyBytes: MAX_NODE_BODY, answerBytes: MAX_NODE_ANSWER, timeoutMs: NODE_TIMEOUT_MS });
   const console = await remoteConsole({ pages, node: chain.node, rpc, logger: silentLogger, chainId });
@@ -44,6 +78,7 @@ async function openServer(context: CliContext): Promise<ConsoleServer> {
   const certificateOf = publishedCertificates(chain.query);
   return new ConsoleServer({
     console,
+    signing,
     provider: async (address): Promise<GatewayTarget | undefined> => {
       if (!isAddress(address)) return undefined;
       const record = await market.provider(address);

@@ -19,3 +19,10 @@ export const CONNECT_TIMEOUT_MS = 15_000;
 /** Time within which the headers of a request, and the whole of it, must have arrived. */
 export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Questions that wait for an answer at the terminal. */
+export const MAX_QUESTIONS = 8;
+/** Body of a request for a signature. */
+export const MAX_SIGN_BODY = 256 * 1024;
+/** Characters of a text that a person is asked to read. */
+export const MAX_SIGN_TEXT = 64 * 1024;

@@ -90,7 +90,7 @@ function isAnswer(status: number): boolean {
 }
 
 /** The whole body of a request. A body that breaks off never ends: the response closes. */
-function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | "too large"> {
+export function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | "too large"> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve("too large");
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
@@ -104,8 +104,8 @@ function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | "too 
   });
 }
 
-function sendTooLarge(response: ServerResponse, limit: number): void {
-  const text = sentenceJson(`the body is larger than ${limit} bytes`);
+export function sendTooLarge(response: ServerResponse, limit: number): void {
+  const text = JSON.stringify({ code: "console", message: `the body is larger than ${limit} bytes` });
   const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) };
   response.writeHead(413, { ...headers, Connection: "close", ...HARMLESS });
   endAfterBody(response, text);
@@ -194,10 +194,10 @@ function picked(headers: IncomingMessage["headers"], names: readonly string[]): 
 
 /** A refusal or a failure, in the form of the gateway's own. */
 export function sendSentence(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { "Content-Type": "application/json", ...HARMLESS });
-  response.end(sentenceJson(message));
+  sendJson(response, status, { code: "console", message });
 }
 
-function sentenceJson(message: string): string {
-  return JSON.stringify({ code: "console", message });
+export function sendJson(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, { "Content-Type": "application/json", ...HARMLESS });
+  response.end(JSON.stringify(value));
 }

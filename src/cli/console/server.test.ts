@@ -12,6 +12,7 @@ import { encodeAddress } from "../../wire/index.ts";
 import { MAX_GATEWAY_BODY } from "./limits.ts";
 import { relayTo } from "./relay.ts";
 import { ConsoleServer } from "./server.ts";
+import type { SignAnswer } from "./signing.ts";
 
 const OTHER = encodeAddress(new Uint8Array(20).fill(201));
 const LIMITS = { bodyBytes: 1_000, answerBytes: 10_000, timeoutMs: 30_000 };
@@ -22,9 +23,21 @@ let node: Server;
 let answer: (request: IncomingMessage, response: ServerResponse) => void = () => {};
 const heard: IncomingMessage[] = [];
 const targets = new Map<string, GatewayTarget>();
+/** Requests for a signature that get none. */
+const waiting: AbortSignal[] = [];
 let server: ConsoleServer;
 let origin = "";
 let cookie = "";
+
+async function transaction(body: string, signal: AbortSignal): Promise<SignAnswer> {
+  if (body !== "wait") return { status: 200, body: { signature: `transaction ${body}` } };
+  waiting.push(signal);
+  return new Promise(() => {});
+}
+
+async function session(body: string): Promise<SignAnswer> {
+  return { status: 200, body: { signature: `session ${body}` } };
+}
 
 beforeAll(async () => {
   gateway = await GatewayHarness.open();
@@ -36,7 +49,8 @@ beforeAll(async () => {
   echo.on("connection", (socket) => socket.on("message", (data) => socket.send(`echo ${String(data)}`)));
   await new Promise<void>((resolve) => node.listen(0, "127.0.0.1", resolve));
   const url = new URL(`http://127.0.0.1:${(node.address() as AddressInfo).port}/base`);
-  server = new ConsoleServer({ console: relayTo(url, LIMITS), provider: async (address) => targets.get(address) });
+  const provider = async (address: string) => targets.get(address);
+  server = new ConsoleServer({ console: relayTo(url, LIMITS), provider, signing: { transaction, session } });
   const link = new URL(await server.listen());
   origin = link.origin;
   const entrance = await fetch(link, { redirect: "manual" });
@@ -132,6 +146,33 @@ describe("who may ask", () => {
   it("finds nothing beside the console", async () => {
     for (const path of ["/", "/cosmos/bank/v1beta1/params", "/consoles"]) expect((await ask(path)).status).toBe(404);
     expect(heard).toEqual([]);
+  });
+});
+
+describe("signatures", () => {
+  it("are asked for by POST from this origin, with a body of some size", async () => {
+    const path = "/console/api/sign";
+    const wish = { method: "POST", body: "{}" };
+    expect(JSON.parse((await ask(path, wish)).text)).toEqual({ signature: "transaction {}" });
+    expect(JSON.parse((await ask(`${path}/session`, wish)).text)).toEqual({ signature: "session {}" });
+    expect((await ask(path, { method: "GET" })).status).toBe(405);
+    expect((await ask(path, { ...wish, body: "x".repeat(300_000) })).status).toBe(413);
+    for (const headers of [{ origin: "https://evil.example" }, { origin: "null" }]) {
+      expect((await ask(path, { ...wish, headers })).status).toBe(403);
+    }
+    expect((await ask(path, { ...wish, headers: { cookie: "" } })).status).toBe(401);
+    expect(heard).toEqual([]);
+  });
+
+  it("are withdrawn with the page", async () => {
+    const { hostname, port } = new URL(origin);
+    const headers = { cookie, origin };
+    const sent = request({ hostname, port, path: "/console/api/sign", method: "POST", headers, agent: false });
+    sent.on("error", () => {}).end("wait");
+    await waitFor(() => waiting.length > 0, "the request");
+    expect(waiting[0]?.aborted).toBe(false);
+    sent.destroy();
+    await waitFor(() => waiting[0]?.aborted === true, "the withdrawal");
   });
 });
 

@@ -21,18 +21,23 @@ import {
   MAX_CONNECTIONS,
   MAX_GATEWAY_ANSWER,
   MAX_GATEWAY_BODY,
+  MAX_SIGN_BODY,
   REQUEST_TIMEOUT_MS,
 } from "./limits.ts";
-import { relay, relayWebsocket, sendSentence, type Upstream } from "./relay.ts";
+import { bodyOf, relay, relayWebsocket, sendJson, sendSentence, sendTooLarge, type Upstream } from "./relay.ts";
+import type { Signing } from "./signing.ts";
 
 export interface ConsoleServerParts {
   /** Pages and the interfaces of the node. */
   readonly console: Handler;
   /** The provider of an address as the chain has it; undefined where it has none. */
   readonly provider: (address: string) => Promise<GatewayTarget | undefined>;
+  /** Signs with a key of the keyring; undefined where none was named. */
+  readonly signing?: Pick<Signing, "transaction" | "session"> | undefined;
 }
 
 const GATEWAY = /^\/console\/api\/gateway\/([^/?]*)(\/[^#]*)$/;
+const SIGN = /^\/console\/api\/sign(\/session)?$/;
 const HEADERS = pageHeaders("'self'");
 
 /** The server of `svc console`: checks who asks, and hands requests to the console, or to a provider's gateway. */
@@ -86,6 +91,8 @@ export class ConsoleServer {
     }
     const { url = "/" } = request;
     if (!/^\/console(?:\/|$|\?)/.test(url)) return sendPage(response, 404, "the console is at /console/");
+    const sign = SIGN.exec(url);
+    if (sign !== null) return this.#sign(request, response, sign[1] === undefined ? "transaction" : "session");
     const [, address, path = ""] = GATEWAY.exec(url) ?? [];
     if (address === undefined) return this.#parts.console.answer(request, response);
     try {
@@ -98,6 +105,18 @@ export class ConsoleServer {
     } catch (error) {
       sendSentence(response, 502, errorText(error));
     }
+  }
+
+  async #sign(request: IncomingMessage, response: ServerResponse, what: "transaction" | "session"): Promise<void> {
+    const { signing } = this.#parts;
+    if (signing === undefined) return sendSentence(response, 404, "svc console was started without --from");
+    if (request.method !== "POST") return sendSentence(response, 405, "signatures are asked for with POST");
+    const body = await bodyOf(request, MAX_SIGN_BODY);
+    if (body === "too large") return sendTooLarge(response, MAX_SIGN_BODY);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const answer = await signing[what](body.toString("utf8"), gone.signal);
+    if (!response.destroyed) sendJson(response, answer.status, answer.body);
   }
 
   async #websocket(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
