@@ -1,7 +1,12 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
+import { connectExtension } from "../../src/console/wallet/extension.ts";
+import { arbitraryDocument, verifySecp256k1 } from "../../src/crypto/index.ts";
+import { testKey } from "../../src/testing/index.ts";
+import { toUtf8 } from "../../src/util/index.ts";
 import { encodeAddress } from "../../src/wire/index.ts";
+import { KeplrDouble } from "../support/console/keplr.ts";
 import { Fixture } from "../support/index.ts";
 import { type BusyNode, startBusyNode } from "./busy-node.ts";
 import { buildPeer, Peer } from "./peers.ts";
@@ -42,11 +47,33 @@ interface ChainValidator {
   checkChainFeatures(info: object): Promise<string[]>;
 }
 
+/** The wallet's own verdict on the texts that it signs. */
+interface ArbitraryJudge {
+  verifyADR36Amino(prefix: string, signer: string, text: string, key: Uint8Array, signature: Uint8Array): boolean;
+}
+
 describe("a wallet that is offered the chain", () => {
   test.skipIf(missing !== "" && process.env.CI !== "true")(
     missing === "" ? "its package is there" : `no package of the wallet, its rules are not tested: ${missing}`,
     () => expect(missing).toBe(""),
   );
+
+  test.skipIf(missing !== "")("verifies the texts that we take as signed by a wallet, and no others", async () => {
+    if (!(built instanceof Peer)) return;
+    const judge: ArbitraryJudge = createRequire(built.binary)("@keplr-wallet/cosmos");
+    const [anna, text] = [testKey("anna"), "header.payload"];
+    const double = new KeplrDouble(anna);
+    const host = { globals: { keplr: double }, events: double };
+    const request = { name: "keplr", chainId: CHAIN_ID, info: { chainId: CHAIN_ID } } as const;
+    const wallet = await connectExtension(host, request);
+    const [signature, key] = [await wallet.text?.sign(toUtf8(text)), wallet.publicKey?.key];
+    if (signature === undefined || key === undefined) throw new Error("the wallet signs no texts");
+    for (const signed of [text, `${text}.`]) {
+      const verdict = judge.verifyADR36Amino("svc", anna.address, signed, key, signature);
+      expect(verdict).toBe(signed === text);
+      expect(verifySecp256k1(key, arbitraryDocument(toUtf8(signed), anna.address), signature)).toBe(verdict);
+    }
+  });
 
   test.skipIf(missing !== "")("takes it into its list, reaches it, and knows what it can do", async () => {
     if (!(built instanceof Peer)) return;

@@ -2,6 +2,7 @@ import { genesisErrors } from "../../src/app/genesis.ts";
 import { moduleSetErrors } from "../../src/app/upgrades/module-versions.ts";
 import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
+import { walletErrors } from "../../src/console/wallet/errors.ts";
 import { jwtErrors } from "../../src/crypto/token/compact.ts";
 import { engineErrors } from "../../src/engine/errors.ts";
 import { keyringErrors } from "../../src/keyring/errors.ts";
@@ -39,6 +40,7 @@ const OF_PROGRAMS: readonly ErrorTable[] = [
   keyringErrors,
   ledgerErrors,
   jwtErrors,
+  walletErrors,
   nodeErrors,
   engineErrors,
   gatewayErrors,

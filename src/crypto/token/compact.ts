@@ -92,7 +92,7 @@ export function isSignedByAccount(
  * The document that wallets sign in place of arbitrary bytes (ADR-36 of the Cosmos SDK), in amino JSON: no chain takes it for a
  * transaction.
  */
-function arbitraryDocument(data: Uint8Array, signer: string): Uint8Array {
+export function arbitraryDocument(data: Uint8Array, signer: string): Uint8Array {
   const message = { type: "sign/MsgSignData", value: { data: toBase64(data), signer } };
   const fee = { amount: [], gas: "0" };
   return toUtf8(JSON.stringify({ account_number: "0", chain_id: "", fee, memo: "", msgs: [message], sequence: "0" }));

@@ -1,0 +1,231 @@
+import * as v from "valibot";
+import type { PreparedTx } from "../../client/index.ts";
+import { arbitraryDocument, type SessionConsent, verifySecp256k1 } from "../../crypto/index.ts";
+import { equalBytes, errorText, fromBase64, fromUtf8, SvcError, tryParseInt } from "../../util/index.ts";
+import {
+  encodeAddress,
+  publicKeyAddress,
+  SignMode,
+  type SinglePublicKey,
+  secp256k1PublicKey,
+} from "../../wire/index.ts";
+import { walletErrors } from "./errors.ts";
+import { aminoTx, askedParts, directTx, type GivenSignature } from "./signed.ts";
+import { checkChain, type Wallet } from "./wallet.ts";
+
+/** Signer of an extension in the form of CosmJS; devices have `signAmino` alone. */
+export interface ExtensionSigner {
+  signDirect?(signer: string, document: object): Promise<unknown>;
+  signAmino(signer: string, document: unknown): Promise<unknown>;
+}
+
+/** The parts of Keplr's interface that the pages use; Leap and others have the same. */
+export interface Extension {
+  experimentalSuggestChain(info: unknown): Promise<void>;
+  enable(chainId: string): Promise<void>;
+  getKey(chainId: string): Promise<unknown>;
+  getOfflineSignerAuto(chainId: string): Promise<ExtensionSigner>;
+  signArbitrary(chainId: string, signer: string, data: string): Promise<unknown>;
+}
+
+/** Extensions by the global under which each is found, with the event by which it says that its account has changed. */
+export const EXTENSIONS = {
+  keplr: { name: "Keplr", event: "keplr_keystorechange" },
+  leap: { name: "Leap", event: "leap_keystorechange" },
+} as const;
+export type ExtensionName = keyof typeof EXTENSIONS;
+
+const bytes = v.custom<Uint8Array>((value) => value instanceof Uint8Array);
+const key = v.object({ name: v.string(), pubKey: bytes, bech32Address: v.string() });
+const signature = v.object({
+  pub_key: v.object({ type: v.literal("tendermint/PubKeySecp256k1"), value: v.string() }),
+  signature: v.string(),
+});
+const direct = v.object({ signed: v.object({ bodyBytes: bytes, authInfoBytes: bytes }), signature });
+const amino = v.object({
+  signed: v.object({
+    memo: v.string(),
+    fee: v.object({
+      amount: v.array(v.object({ denom: v.string(), amount: v.string() })),
+      gas: v.string(),
+      payer: v.optional(v.string()),
+      granter: v.optional(v.string()),
+    }),
+  }),
+  signature,
+});
+
+/** The page around an extension. */
+export interface ExtensionHost {
+  /** Objects by the names of globals. */
+  readonly globals: object;
+  /** Receives the events of extensions. */
+  readonly events: Pick<EventTarget, "addEventListener" | "removeEventListener">;
+}
+
+export interface ExtensionRequest {
+  readonly name: ExtensionName;
+  /** The chain that the pages show, and its facts for the wallet's list. */
+  readonly chainId: string;
+  readonly info: { readonly chainId: string };
+}
+
+/** The extensions that this browser has. */
+export function foundExtensions({ globals }: Pick<ExtensionHost, "globals">): ExtensionName[] {
+  const names: readonly ExtensionName[] = ["keplr", "leap"];
+  return names.filter((name) => extensionOf(globals, name) !== undefined);
+}
+
+/** Connects an extension: it shows its own questions. Rejects with one of `walletErrors`. */
+export async function connectExtension(host: ExtensionHost, request: ExtensionRequest): Promise<Wallet> {
+  const { name, chainId, info } = request;
+  const extension = extensionOf(host.globals, name);
+  if (extension === undefined) throw walletErrors.absent();
+  if (info.chainId !== chainId) throw walletErrors.otherChain(`${info.chainId} instead of ${chainId}`);
+  const [found, signer] = await asking(async () => {
+    await extension.experimentalSuggestChain(info);
+    await extension.enable(chainId);
+    return [read(key, await extension.getKey(chainId)), await extension.getOfflineSignerAuto(chainId)] as const;
+  });
+  const publicKey = readKey(found.pubKey);
+  const address = encodeAddress(publicKeyAddress(publicKey), "account");
+  if (address !== found.bech32Address) throw walletErrors.otherKey();
+  const account = new ExtensionWallet({ extension, signer, publicKey, address, chainId, name: found.name });
+  account.follow(host.events, EXTENSIONS[name].event);
+  return account;
+}
+
+interface Account {
+  readonly extension: Extension;
+  readonly signer: ExtensionSigner;
+  readonly publicKey: SinglePublicKey;
+  readonly address: string;
+  readonly chainId: string;
+  readonly name: string;
+}
+
+class ExtensionWallet implements Wallet {
+  readonly kind = "extension";
+  readonly lacks = {};
+  readonly name: string;
+  readonly chainId: string;
+  readonly address: string;
+  readonly publicKey: SinglePublicKey;
+  readonly signMode: SignMode;
+  readonly text: SessionConsent;
+  readonly #account: Account;
+  readonly #listeners = new Set<() => void>();
+  #isSwitched = false;
+
+  constructor(account: Account) {
+    this.#account = account;
+    this.name = account.name;
+    this.chainId = account.chainId;
+    this.address = account.address;
+    this.publicKey = account.publicKey;
+    this.signMode = account.signer.signDirect === undefined ? SignMode.LEGACY_AMINO_JSON : SignMode.DIRECT;
+    this.text = { algorithm: "ES256KADR36", sign: (data) => this.#signText(data) };
+  }
+
+  /** An account that was switched once stays unusable: what the pages show belongs to the account before. */
+  follow(events: ExtensionHost["events"], event: string): void {
+    const switched = (): void => {
+      this.#isSwitched = true;
+      events.removeEventListener(event, switched);
+      for (const listener of this.#listeners) listener();
+    };
+    events.addEventListener(event, switched);
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async signTx(tx: PreparedTx): Promise<Uint8Array> {
+    checkChain(this, tx);
+    this.#checkAccount();
+    const inMode = { ...tx, signMode: this.signMode };
+    return this.signMode === SignMode.DIRECT ? this.#signDirect(inMode) : this.#signAmino(inMode);
+  }
+
+  async #signDirect(tx: PreparedTx): Promise<Uint8Array> {
+    const { signer, address, publicKey } = this.#account;
+    const { chainId, accountNumber } = tx.signer;
+    const document = { ...askedParts(tx, publicKey), chainId, accountNumber };
+    const { signed, signature } = await asking(async () => read(direct, await signer.signDirect?.(address, document)));
+    return directTx(tx, publicKey, { parts: signed, given: given(signature) });
+  }
+
+  async #signAmino(tx: PreparedTx): Promise<Uint8Array> {
+    const { signer, address, publicKey } = this.#account;
+    const { aminoDocument } = await import("./amino.ts");
+    const document = aminoDocument(askedParts(tx, publicKey), tx.signer);
+    const { signed, signature } = await asking(async () => read(amino, await signer.signAmino(address, document)));
+    const { gas, ...rest } = signed.fee;
+    const gasLimit = tryParseInt(gas);
+    if (gasLimit === undefined) throw walletErrors.badAnswer("the gas is no number");
+    const fee = { amount: rest.amount, gasLimit, payer: rest.payer ?? "", granter: rest.granter ?? "" };
+    return aminoTx(tx, publicKey, { choices: { memo: signed.memo, fee }, given: given(signature) });
+  }
+
+  async #signText(data: Uint8Array): Promise<Uint8Array> {
+    this.#checkAccount();
+    const { extension, chainId, address, publicKey } = this.#account;
+    const text = fromUtf8(data);
+    const answer = await asking(async () => read(signature, await extension.signArbitrary(chainId, address, text)));
+    const { key, signature: made } = given(answer);
+    if (!equalBytes(key, publicKey.key)) throw walletErrors.switched();
+    if (!verifySecp256k1(key, arbitraryDocument(data, address), made))
+      throw walletErrors.signedOther("the signature is of another text");
+    return made;
+  }
+
+  #checkAccount(): void {
+    if (this.#isSwitched) throw walletErrors.switched();
+  }
+}
+
+function extensionOf(globals: object, name: ExtensionName): Extension | undefined {
+  const found: unknown = Reflect.get(globals, name);
+  return isExtension(found) ? found : undefined;
+}
+
+const METHODS = ["experimentalSuggestChain", "enable", "getKey", "getOfflineSignerAuto", "signArbitrary"] as const;
+
+function isExtension(value: unknown): value is Extension {
+  if (typeof value !== "object" || value === null) return false;
+  return METHODS.every((method) => typeof Reflect.get(value, method) === "function");
+}
+
+/** Extensions reject with errors of their own, texts or nothing at all, for a closed window as for a locked wallet. */
+async function asking<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw walletErrors.refused(errorText(error), { cause: error });
+  }
+}
+
+function read<S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, answer);
+  if (result.success) return result.output;
+  throw walletErrors.badAnswer(result.issues[0].path?.map(({ key }) => String(key)).join("."));
+}
+
+function readKey(bytes: Uint8Array): SinglePublicKey {
+  try {
+    return secp256k1PublicKey(bytes);
+  } catch (error) {
+    throw walletErrors.badAnswer(errorText(error));
+  }
+}
+
+function given({ pub_key, signature: made }: v.InferOutput<typeof signature>): GivenSignature {
+  try {
+    return { key: fromBase64(pub_key.value), signature: fromBase64(made) };
+  } catch (error) {
+    throw walletErrors.badAnswer(errorText(error));
+  }
+}
