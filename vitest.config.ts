@@ -61,6 +61,7 @@ const SLOW = [
   "src/cli/tx/gov/draft.test.ts",
   "src/cli/tx/market/{cert,market}.test.ts",
   "src/client/light/queries.test.ts",
+  "src/console/wallet/send.test.ts",
   "src/crypto/armor/armor.test.ts",
   "src/engine/cometbft/supervisor.test.ts",
   "src/engine/embedded/retain.test.ts",
