@@ -133,7 +133,7 @@ export interface Handshake {
   readonly head: Buffer;
 }
 
-/** Passes a websocket on: the bytes of both sides as they are, once the server has agreed. */
+/** Passes a websocket on: the bytes of both sides unchanged, once the server has agreed. */
 export function relayWebsocket({ request, socket, head }: Handshake, upstream: Upstream): void {
   const headers = { ...picked(request.headers, HANDSHAKE), connection: "Upgrade", upgrade: "websocket" };
   const sent = open(upstream, request, headers);

@@ -204,7 +204,7 @@ it("a page that leaves 16 MiB unread is not flooded further", async () => {
   sockets.close();
 });
 
-/** Errors of a browser's websocket that nobody hears are ignored. */
+/** Errors of a browser's websocket without a listener are ignored. */
 class PageWebSocket extends WebSocket {
   constructor(url: string | URL, protocols?: string[]) {
     super(url, protocols);
