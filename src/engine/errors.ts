@@ -18,6 +18,11 @@ export const engineErrors = defineErrors("engine", {
     "CometBFT cannot go on with this home",
     "restore the whole home from one backup, or start a new chain in another --home",
   ],
+  notJoined: [
+    22,
+    "the node could not join by a snapshot",
+    "nothing of it stays: start the node again, with other servers in --state-sync.rpc-servers where one does not answer",
+  ],
   otherEngine: [
     13,
     "the chain of this home was begun with the other engine",

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homePaths } from "../../src/node/index.ts";
@@ -138,5 +138,22 @@ describe.skipIf(!(peer instanceof Peer))("a node that joins by state sync", () =
     await waitFor(async () => stranger.process.output.includes("expected header's hash") || undefined, "the reason");
     await stranger.process.stop();
     await started;
+  });
+
+  test("says how to go on where the servers are gone before the state is there", async () => {
+    const { validator } = network();
+    const { args } = await newHome(validator);
+    const program = join(fixture.folder, "failing");
+    const failure = 'State sync failed module=statesync err="snapshot restoration failed: no witnesses connected"';
+    const lines = ["#!/bin/sh", "[ $1 = version ] && echo 0.38.26 && exit", `echo 'E[] ${failure}'`, "exec sleep 60"];
+    writeFileSync(program, lines.join("\n"), { mode: 0o755 });
+    const words = args.map((word) => (peer instanceof Peer && word === peer.binary ? program : word));
+    const { code, stderr } = await startInVain([...words, ...(await trustFlags([validator]))]);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /no witnesses connected: the node could not join by a snapshot\nHint: .*start the node again/,
+      ),
+    });
   });
 });

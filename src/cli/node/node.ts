@@ -21,7 +21,15 @@ import {
   validateGenesis,
 } from "../../node/index.ts";
 import type { Restart } from "../../runtime/index.ts";
-import { createLogger, EXIT, errorText, MAX_GENESIS_BYTES, parseCoins, toHexUpper } from "../../util/index.ts";
+import {
+  createLogger,
+  EXIT,
+  errorText,
+  MAX_GENESIS_BYTES,
+  parseCoins,
+  SvcError,
+  toHexUpper,
+} from "../../util/index.ts";
 import {
   decodeAddress,
   encodeAddress,
@@ -145,6 +153,7 @@ export const start: Run = async ({ flags, io }) => {
     await node.stop();
     if (error === undefined) return EXIT.done;
     io.err(`Error: ${error instanceof UpgradeNeeded ? "" : "the node stopped: "}${errorText(error)}\n`);
+    if (error instanceof SvcError && error.hint !== undefined) io.err(`Hint: ${error.hint}\n`);
     return EXIT.failed;
   } finally {
     stopped.forget();

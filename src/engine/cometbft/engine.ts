@@ -179,8 +179,10 @@ export class CometEngine implements Engine {
   }
 
   #misfit(sentence: string): void {
-    const text = `after block ${this.#options.app.info().lastBlockHeight}: ${sentence}`;
-    this.#fault(faultOf(text, engineErrors.failed));
+    const { app, settings } = this.#options;
+    const isJoining = !isBegun(app) && settings.stateSync.rpcServers.length > 0;
+    const text = `after block ${app.info().lastBlockHeight}: ${sentence}`;
+    this.#fault(isJoining ? faultOf(sentence, engineErrors.notJoined) : faultOf(text, engineErrors.failed));
   }
 
   /** An engine that is refused the block after the halt height fails too. */
