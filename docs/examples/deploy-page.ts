@@ -1,7 +1,7 @@
 // Part of a page: deploys the text of a file, and resolves with its addresses when the provider says that it is ready.
 import { ChainClient, privateKeySigner } from "svc";
 import { signSecp256k1 } from "svc/crypto";
-import { type DeployResult, runDeploy, textRequest, webParts } from "svc/deploy";
+import { type DeployReporter, type DeployResult, runDeploy, textRequest, webParts } from "svc/deploy";
 
 /** A page and the key that it deploys with. */
 interface Page {
@@ -24,7 +24,12 @@ export async function deployText({ node, relay, privateKey }: Page, name: string
       credential: { kind: "token", account: signer.address, sign: (bytes) => signSecp256k1(privateKey, bytes) },
       gatewayUrl: ({ address }) => `${relay}/${address}`,
     });
-    const reporter = { step: () => {}, waiting: console.info, note: console.info };
+    // Sentences, and the same as values: `wait.for`, `note.kind`.
+    const reporter: DeployReporter = {
+      step: ({ name: step, ms }) => console.info(`${step}: ${ms} ms`),
+      waiting: (sentence, wait) => console.info(`waiting for ${sentence}`, wait),
+      note: (sentence, note) => console.info(sentence, note),
+    };
     return await runDeploy(parts, textRequest({ name, text, bidWindow: 0n }), reporter);
   } finally {
     chain.close();

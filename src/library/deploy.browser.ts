@@ -15,7 +15,10 @@ export {
   type JournalEntry,
   type LeaseResult,
   memoryJournal,
+  type Note,
+  type Offer,
   type PortResult,
+  type ProviderRefusal,
   type Questions,
   runDeploy,
   runUpdate,
@@ -25,6 +28,7 @@ export {
   type TextSource,
   textRequest,
   type UpdateRequest,
+  type Wait,
   type WebPartsOptions,
   webParts,
 } from "../tenant/index.ts";

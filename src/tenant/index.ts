@@ -18,7 +18,7 @@ export { certifiedBy, gatewayOf } from "./session/live-gateway.ts";
 export type { CommittedMessages, Market } from "./session/market.ts";
 export type { Offer } from "./session/offer.ts";
 export type { BidChoice, BidPolicy } from "./session/policy.ts";
-export type { DeployReporter, StepName, StepTime } from "./session/progress.ts";
+export type { DeployReporter, Note, ProviderRefusal, StepName, StepTime, Wait } from "./session/progress.ts";
 export type { DeployChoices, DeployParts, DeployRequest, Questions } from "./session/session.ts";
 export { runUpdate, type UpdateRequest } from "./update.ts";
 export { type TextSource, textRequest, type WebPartsOptions, webParts } from "./web.ts";

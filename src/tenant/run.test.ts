@@ -58,6 +58,19 @@ describe("a deployment", () => {
     expect(result.steps.map(({ name }) => name)).toEqual(names);
     expect(addressLines(result)).toBe("http://web-1.example:8080/\ntcp://localhost:30001\n");
     expect(fixture.notes.join("")).toContain("PER MONTH");
+    expect(fixture.told).toContainEqual(
+      expect.objectContaining({ kind: "bids", group: "anywhere", offers: [expect.objectContaining({ auditors: [] })] }),
+    );
+    expect([...new Set(fixture.waits.map((wait) => wait.for))]).toEqual([
+      "node",
+      "order",
+      "bids",
+      "gateway",
+      "lease",
+      "manifest",
+      "port",
+      "address",
+    ]);
     expect(fixture.steps[1]).toContain("deposit 5000000utoken, at most 1000utoken per block");
     expect(statSync(join(fixture.home, "deployments", `${dseq}.json`)).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(fixture.home, "deployments", `${dseq}.json`), "utf8")).toContain(file);
@@ -203,6 +216,18 @@ describe("what can go wrong", () => {
     });
     const told = fixture.notes.filter((note) => note.includes("nobody has bid"));
     expect(told).toHaveLength(1);
+    const [order] = fixture.orders();
+    expect(fixture.told.filter(({ kind }) => kind === "refusals")).toEqual([
+      {
+        kind: "refusals",
+        orders: [expect.objectContaining({ owner: fixture.tenant, dseq: order?.orderId?.dseq })],
+        refusals: expect.arrayContaining([
+          { provider: fixture.key("p1").address, reason: refusal, remedy },
+          { provider: fixture.key("p2").address, reason: "it has not decided about the order yet" },
+        ]),
+      },
+    ]);
+    expect(fixture.waits).toContainEqual(expect.objectContaining({ for: "bids", height: expect.any(BigInt) }));
     expect(told[0]).toContain(`${fixture.key("p1").address} (provider.test:8443): ${refusal}\n    -> raise the amount`);
     expect(told[0]).toContain("it has not decided about the order yet");
   });

@@ -18,7 +18,7 @@ export async function runDeploy(
 ): Promise<DeployResult> {
   const progress = new Progress(parts.clock, reporter);
   const session: Session = { ...parts, request, progress, fingerprint: fingerprintOf(request.sdl) };
-  progress.waiting("the node");
+  progress.waiting("the node", { for: "node" });
   const placed = await ensureOrder(session);
   const { entry } = placed;
   const leases = await ensureLeases(session, placed);

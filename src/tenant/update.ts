@@ -29,7 +29,7 @@ export async function runUpdate(
 ): Promise<DeployResult> {
   const progress = new Progress(parts.clock, reporter);
   const session: Session = { ...parts, request, progress, fingerprint: fingerprintOf(request.sdl) };
-  progress.waiting("the node");
+  progress.waiting("the node", { for: "node" });
   const deployment = await pickDeployment(parts, request.dseq ?? (await madeFrom(session)));
   checkGroups(session, deployment);
   const leases = await needLeases(session, deployment);
@@ -99,10 +99,10 @@ async function putHash({ market, request, progress }: Session, deployment: Deplo
     return;
   }
   const ask = request.questions?.confirm;
-  progress.waiting("");
+  progress.waiting("", { for: "user" });
   const agreed = ask === undefined || (await unlessInterrupted(() => ask(`update deployment ${dseq}`), request.signal));
   if (!agreed) throw deployErrors.cancelled("nothing was sent");
-  progress.waiting("the block with the new manifest hash");
+  progress.waiting("the block with the new manifest hash", { for: "update" });
   const message = updateDeployment({ owner: market.owner, dseq }, request.sdl.hash);
   const { height } = await unlessInterrupted(() => market.send([message]), request.signal);
   progress.done("update", `manifest hash of deployment ${dseq} changed in block ${height}`);

@@ -16,7 +16,7 @@ import type { LeaseState, ManifestOutcome, TenantGateway } from "../../src/tenan
 import type { Market } from "../../src/tenant/session/market.ts";
 import type { BidPolicy } from "../../src/tenant/session/policy.ts";
 import type { Probe } from "../../src/tenant/session/probe.ts";
-import type { DeployReporter } from "../../src/tenant/session/progress.ts";
+import type { DeployReporter, Note, Wait } from "../../src/tenant/session/progress.ts";
 import type { DeployParts, DeployRequest } from "../../src/tenant/session/session.ts";
 import { type TestChain, type TestKey, testChain, testKey } from "../../src/testing/index.ts";
 import { type Clock, type IntCoin, toHex, toUtf8 } from "../../src/util/index.ts";
@@ -125,6 +125,9 @@ export class DeployFixture {
   readonly home = mkdtempSync(join(tmpdir(), "svc-deploy-"));
   readonly file = join(this.home, "web.yaml");
   readonly notes: string[] = [];
+  /** The same as values, and the awaited events. */
+  readonly told: Note[] = [];
+  readonly waits: Wait[] = [];
   readonly steps: string[] = [];
   /** Manifests taken, by deployment and provider. */
   readonly manifests = new Map<string, Manifest[]>();
@@ -323,8 +326,11 @@ export class DeployFixture {
 
   readonly reporter: DeployReporter = {
     step: ({ name }, text) => void this.steps.push(`${name}: ${text}`),
-    waiting: () => {},
-    note: (text) => void this.notes.push(text),
+    waiting: (_, wait) => void this.waits.push(wait),
+    note: (text, note) => {
+      this.notes.push(text);
+      this.told.push(note);
+    },
   };
 
   deploy(options: Partial<DeployRequest> = {}): Promise<DeployResult> {

@@ -8,6 +8,9 @@ const TICK_MS = 500;
 const NAME_WIDTH = 12;
 
 export interface TerminalReporter extends DeployReporter {
+  /** Prints the sentences alone. */
+  waiting(text: string): void;
+  note(text: string): void;
   /** Ends the reminders. */
   stop(): void;
 }

@@ -10,12 +10,13 @@ import { sleep, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { Offer } from "../session/offer.ts";
 import type { BidPolicy } from "../session/policy.ts";
+import type { Note } from "../session/progress.ts";
 import { nextHeight, type Session } from "../session/session.ts";
 import { bidsByGroup, bidWindow, isAcceptable, rankBids } from "./bids.ts";
 import { lowest } from "./lowest.ts";
 import { bidTable, offersOf } from "./offers.ts";
 import { type Reached, reachable } from "./reachable.ts";
-import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, silenceText } from "./refusals.ts";
+import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, refusalOf, silenceText } from "./refusals.ts";
 
 const RETRY_MS = 1_000;
 /** Connection errors of the node. */
@@ -37,7 +38,7 @@ export async function takeBids(
   for (const { gseq, spec } of groups) {
     const offers = await offersOf(session, ranked.get(gseq) ?? []);
     const heading = groups.length > 1 ? `group ${spec.name}:\n` : "";
-    progress.note(heading + bidTable(offers, blockSeconds));
+    progress.note(heading + bidTable(offers, blockSeconds), { kind: "bids", group: spec.name, offers, blockSeconds });
     taken.push(await choose(session, { dseq, group: spec.name }, offers));
   }
   await unlessInterrupted(() => market.confirmBids(taken), request.signal);
@@ -62,7 +63,7 @@ async function choose(
   const [best] = reached.offers;
   if (best === undefined) throw nobodyReached(session, { dseq, group }, reached);
   if (!isAsked) return best.bid;
-  progress.waiting("");
+  progress.waiting("", { for: "user" });
   return unlessInterrupted(() => ask(group, reached.offers), request.signal);
 }
 
@@ -122,7 +123,7 @@ async function patiently<T>(
       return await unlessInterrupted(ask, request.signal);
     } catch (error) {
       if (!(error instanceof SvcError && isOneOf(AWAY, error)) || clock.now() >= deadline) throw error;
-      progress.waiting(`the node (${error.message})`);
+      progress.waiting(`the node (${error.message})`, { for: "node" });
       await sleep(clock, RETRY_MS, request.signal);
     }
   }
@@ -194,12 +195,13 @@ class BidWatch {
 
   open(until: bigint, bids: number): void {
     const count = bids === 1 ? "one so far" : `${bids} so far`;
-    this.#session.progress.waiting(`more bids until block ${until}, ${count}`);
+    this.#session.progress.waiting(`more bids until block ${until}, ${count}`, { for: "more-bids", until, bids });
   }
 
   async empty({ height, orders, bids, providers }: EmptyMarket): Promise<void> {
     const { progress, request } = this.#session;
-    progress.waiting(`a bid on ${orderNames(orders)}, block ${height}`);
+    const ids = orders.map(({ id }) => id);
+    progress.waiting(`a bid on ${orderNames(orders)}, block ${height}`, { for: "bids", height, orders: ids });
     const reason = unacceptableText(bids, request.policy);
     if (reason !== undefined) this.#tell(`${reason}\n`);
     const since = lowest(
@@ -213,7 +215,11 @@ class BidWatch {
     const hopeless = hopelessOrder(orders, providers, silences);
     const isLate = height >= since + PATIENCE_BLOCKS;
     if (isLate || hopeless !== undefined)
-      this.#tell(`nobody has bid on ${orderNames(orders)}:\n${silenceText(silences)}`);
+      this.#tell(`nobody has bid on ${orderNames(orders)}:\n${silenceText(silences)}`, {
+        kind: "refusals",
+        orders: ids,
+        refusals: silences.map(refusalOf),
+      });
     if (hopeless !== undefined) throw refusedByAll(this.#session, hopeless);
   }
 
@@ -230,9 +236,9 @@ class BidWatch {
     }
   }
 
-  #tell(text: string): void {
+  #tell(text: string, note?: Note): void {
     if (this.#told.has(text)) return;
     this.#told.add(text);
-    this.#session.progress.note(text);
+    this.#session.progress.note(text, note);
   }
 }

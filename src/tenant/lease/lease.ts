@@ -78,7 +78,7 @@ async function leaseGroups(session: Session, entry: JournalEntry, groups: readon
   const bids = await takeBids(session, entry.dseq, groups);
   const chosen = bids.map(({ id }) => ({ gseq: id.gseq, provider: id.provider }));
   journal.save({ ...entry, step: "lease", chosen });
-  progress.waiting("the block with the lease");
+  progress.waiting("the block with the lease", { for: "lease" });
   const { height } = await unlessInterrupted(() => market.send(bids.map(createLease)), request.signal);
   const prices = bids.map(({ id, price }) => `${id.provider} for ${formatDecCoin(price)} per block`).join(", ");
   progress.done("lease", `in block ${height}: ${prices}`);

@@ -43,14 +43,19 @@ export async function reachable(
     refusing = [...refusing, ...failed.filter(({ fault }) => fault.isOfHosts)];
     const away = failed.filter(({ fault }) => !fault.isOfHosts);
     if (reached.length > 0 || away.length === 0 || clock.now() + PAUSE_MS > deadline) {
-      for (const { offer, fault } of [...refusing, ...away])
-        progress.note(`${offer.bid.id.provider} (${offer.host}) gets no lease: ${fault.reason}\n`);
+      for (const { offer, fault } of [...refusing, ...away]) tellUnusable(session, offer, fault.reason);
       return { offers: reached, hosts: refusing.map(({ fault }) => fault) };
     }
     asked = away.map(({ offer }) => offer);
-    progress.waiting(`the gateway of a bidder (${away[0]?.fault.reason})`);
+    const provider = away[0]?.offer.bid.id.provider ?? "";
+    progress.waiting(`the gateway of a bidder (${away[0]?.fault.reason})`, { for: "gateway", provider });
     await sleep(clock, PAUSE_MS, request.signal);
   }
+}
+
+function tellUnusable({ progress }: Session, { bid, host }: Offer, reason: string): void {
+  const { provider } = bid.id;
+  progress.note(`${provider} (${host}) gets no lease: ${reason}\n`, { kind: "unusable", provider, reason });
 }
 
 /** Asks the gateways in order, until enough have answered. */
@@ -72,7 +77,7 @@ async function ask(
 
 async function faultOf(session: Session, group: string, { bid, host }: Offer): Promise<Fault | undefined> {
   const { market, openGateway, progress } = session;
-  progress.waiting(`the gateway of ${bid.id.provider} at ${host}`);
+  progress.waiting(`the gateway of ${bid.id.provider} at ${host}`, { for: "gateway", provider: bid.id.provider });
   try {
     const provider = await market.provider(bid.id.provider);
     if (provider === undefined) return { reason: "it is no longer registered", isOfHosts: false };

@@ -3,6 +3,7 @@ import { errorText } from "../../util/index.ts";
 import { formatOrderId } from "../../wire/index.ts";
 import type { BidRefusal, TenantGateway } from "../session/gateway.ts";
 import { hostOf } from "../session/offer.ts";
+import type { ProviderRefusal } from "../session/progress.ts";
 import type { Session } from "../session/session.ts";
 
 /** Why a provider has not bid, and the tenant's remedy. */
@@ -67,6 +68,11 @@ export function hopelessOrder(
     const refusing = told.filter(({ refused }) => refused.includes(formatOrderId(id)));
     return providers.every(({ address }) => refusing.some(({ provider }) => provider.address === address));
   });
+}
+
+/** The same for programs. */
+export function refusalOf({ provider, reason, remedy }: Silence): ProviderRefusal {
+  return { provider: provider.address, reason, ...(remedy === undefined ? {} : { remedy }) };
 }
 
 /** One or two lines for each provider. */

@@ -88,7 +88,7 @@ async function confirm(
 ): Promise<void> {
   const ask = request.questions?.confirm;
   if (ask === undefined) return;
-  progress.waiting("");
+  progress.waiting("", { for: "user" });
   const old = superseded === undefined ? "" : ` after closing deployment ${superseded} of an earlier version`;
   const text = `create a deployment of ${request.file}${old}, with a deposit of ${formatCoin(deposit)} from ${market.owner}`;
   if (!(await unlessInterrupted(() => ask(text), request.signal))) throw deployErrors.cancelled("nothing was sent");
@@ -115,7 +115,7 @@ async function sendOrder(session: Session, plan: OrderPlan): Promise<Placed> {
     const entry = again ?? (await newEntry(session));
     const id = { owner: market.owner, dseq: entry.dseq };
     const { groups, hash } = request.sdl;
-    progress.waiting(`the block with the order of deployment ${entry.dseq}`);
+    progress.waiting(`the block with the order of deployment ${entry.dseq}`, { for: "order" });
     try {
       const order = createDeployment({ id, groups, version: hash, deposit: plan.deposit });
       const first = certificate === undefined ? plan.first : [...plan.first, certificate];

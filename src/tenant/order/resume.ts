@@ -60,7 +60,7 @@ async function arrived(session: Session, entry: JournalEntry): Promise<Deploymen
   let found = await market.deployment(entry.dseq);
   if (found !== undefined || entry.step !== "order") return found;
   let height = await market.height();
-  progress.waiting(`deployment ${entry.dseq}, which was sent before the interruption`);
+  progress.waiting(`deployment ${entry.dseq}, which was sent before the interruption`, { for: "order" });
   for (let blocks = 0; blocks < ARRIVAL_BLOCKS && found === undefined; blocks++) {
     height = (await nextHeight(session, height, BLOCK_WAIT_MS)) ?? height;
     found = await market.deployment(entry.dseq);

@@ -100,7 +100,7 @@ async function openAddresses(
     if (typeof found === "string") await faults.ask();
     return found;
   };
-  const waited = await Promise.all(made.map((url) => watch.until(() => lookOnce(url), late)));
+  const waited = await Promise.all(made.map((url) => watch.until(() => lookOnce(url), { for: "address", url }, late)));
   const tried = await Promise.all(named.map((url) => look(session, url)));
   for (const [at, found] of tried.entries()) {
     const { hostname } = new URL(named[at] ?? "");

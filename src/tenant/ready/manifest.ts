@@ -47,13 +47,14 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
   const gateway = openGateway(provider);
   if (onlyMissing && (await hasManifest(session, { lease, provider }))) return false;
   const { manifest } = request.sdl;
-  progress.waiting(`${provider.hostUri} to accept the manifest`);
+  const wait = { for: "manifest", provider: provider.address } as const;
+  progress.waiting(`${provider.hostUri} to accept the manifest`, wait);
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     const outcome = await unlessInterrupted(() => gateway.sendManifest(lease.id.dseq, manifest), request.signal);
     if (outcome.kind === "taken") return true;
     if (outcome.kind === "refused" || clock.now() + pause > deadline)
       throw notTaken(session, { lease, provider }, outcome);
-    progress.waiting(`${provider.hostUri} to accept the manifest: ${outcome.reason}`);
+    progress.waiting(`${provider.hostUri} to accept the manifest: ${outcome.reason}`, wait);
     await sleep(clock, pause, request.signal);
   }
 }

@@ -38,7 +38,7 @@ async function waitServices(session: Session, leased: Leased, watch: ReadyWatch)
     for (const error of errors) watch.tell(error);
     return missingServices(state, toHex(request.sdl.hash)) ?? { ...leased, state };
   };
-  return watch.until(look, { reasons: () => errors });
+  return watch.until(look, { for: "services" }, { reasons: () => errors });
 }
 
 /** Services of this manifest that are not ready, in words; undefined if all are. */
@@ -69,7 +69,8 @@ async function waitPort(
   { host, port }: TcpPort,
   watch: ReadyWatch,
 ): Promise<void> {
-  progress.waiting(`port ${port} of ${host} to accept connections`);
+  const wait = { for: "port", host, port } as const;
+  progress.waiting(`port ${port} of ${host} to accept connections`, wait);
   await watch.until(async () => {
     try {
       await probe.tcp(host, port, request.signal);
@@ -77,5 +78,5 @@ async function waitPort(
     } catch (error) {
       return `port ${port} of ${host} to accept connections (${errorText(error)})`;
     }
-  });
+  }, wait);
 }

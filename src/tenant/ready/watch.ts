@@ -2,6 +2,7 @@ import type { LeaseRecord } from "../../client/index.ts";
 import { errorText } from "../../util/index.ts";
 import { checkInterrupted, sleep, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
+import type { Wait } from "../session/progress.ts";
 import type { Session } from "../session/session.ts";
 
 const FIRST_PAUSE_MS = 100;
@@ -33,12 +34,16 @@ export class ReadyWatch {
   }
 
   /** Result of a check; a text names the missing part. */
-  async until<T extends object | number | true>(look: () => Promise<T | string>, late: Late = {}): Promise<T> {
+  async until<T extends object | number | true>(
+    look: () => Promise<T | string>,
+    wait: Wait,
+    late: Late = {},
+  ): Promise<T> {
     const { clock, request, progress } = this.#session;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const found = await unlessInterrupted(() => this.#tryLook(look), request.signal);
       if (typeof found !== "string") return found;
-      progress.waiting(found);
+      progress.waiting(found, wait);
       if (clock.now() + pause > this.#deadline) throw this.#late(found, late);
       await sleep(clock, pause, request.signal);
       await this.#checkLeases();

@@ -1,4 +1,6 @@
 import type { Clock } from "../../util/index.ts";
+import type { OrderKey } from "../../wire/index.ts";
+import type { Offer } from "./offer.ts";
 
 /** The steps of a deployment that are timed. */
 export type StepName = "certificate" | "order" | "bid" | "lease" | "update" | "manifest" | "ready" | "first-200";
@@ -9,14 +11,46 @@ export interface StepTime {
   readonly ms: number;
 }
 
-/** Receives the progress of a deployment. */
+/** The awaited event of a deployment. */
+export type Wait =
+  | { readonly for: "node" | "user" | "services" }
+  /** The block with a transaction of the deployment. */
+  | { readonly for: "order" | "lease" | "update" }
+  /** The first bid on some orders; then more bids until a height. */
+  | { readonly for: "bids"; readonly height: bigint; readonly orders: readonly OrderKey[] }
+  | { readonly for: "more-bids"; readonly until: bigint; readonly bids: number }
+  /** A provider's gateway, and its acceptance of the manifest. */
+  | { readonly for: "gateway" | "manifest"; readonly provider: string }
+  /** An answer of a service from outside. */
+  | { readonly for: "port"; readonly host: string; readonly port: number }
+  | { readonly for: "address"; readonly url: string };
+
+/** Why a provider has not bid, and the tenant's remedy. */
+export interface ProviderRefusal {
+  readonly provider: string;
+  readonly reason: string;
+  readonly remedy?: string;
+}
+
+/** Information about a deployment, beside steps and waits. */
+export type Note =
+  /** The bids of a group, cheapest first, and the measured seconds between blocks. */
+  | { readonly kind: "bids"; readonly group: string; readonly offers: readonly Offer[]; readonly blockSeconds: number }
+  /** Providers that do not bid on some orders. */
+  | { readonly kind: "refusals"; readonly orders: readonly OrderKey[]; readonly refusals: readonly ProviderRefusal[] }
+  /** A bid that gets no lease, because its provider cannot be used. */
+  | { readonly kind: "unusable"; readonly provider: string; readonly reason: string }
+  /** The sentence says all. */
+  | { readonly kind: "text" };
+
+/** Receives the progress of a deployment: as sentences in English, and as values for pages. */
 export interface DeployReporter {
   /** A step is done. `ms` is its duration, `at` the time since the start, both in milliseconds. */
   step(step: StepTime & { readonly at: number }, text: string): void;
   /** The awaited event, shown while nothing else happens; empty during a question. */
-  waiting(text: string): void;
+  waiting(text: string, wait: Wait): void;
   /** Other information: tables, refusals, continued steps. May have several lines. */
-  note(text: string): void;
+  note(text: string, note: Note): void;
 }
 
 /** Measures steps and passes them on. */
@@ -47,12 +81,12 @@ export class Progress {
     this.#reporter.step({ ...step, at: Math.round(now - this.#start) }, text);
   }
 
-  waiting(text: string): void {
-    this.#reporter.waiting(text);
+  waiting(text: string, wait: Wait): void {
+    this.#reporter.waiting(text, wait);
   }
 
-  note(text: string): void {
-    this.#reporter.note(text);
+  note(text: string, note: Note = { kind: "text" }): void {
+    this.#reporter.note(text, note);
   }
 }
 
