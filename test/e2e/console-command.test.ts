@@ -14,7 +14,7 @@ import { packAny } from "../../src/wire/index.ts";
 import { MAIN } from "../support/build.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { ConsolePage } from "../support/console/page.ts";
-import { Fixture, type SvcProcess, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
+import { Fixture, runSvc, type SvcProcess, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
 import { environment } from "../support/run-svc.ts";
 
 /** `svc console` beside a node, each a process, as a browser meets them. */
@@ -187,18 +187,27 @@ describe("a key of the keyring", () => {
       amount: [{ denom: "utoken", amount: "1" }],
     });
     const sent = sendTx(client, { address, publicKey, sign }, [send]);
-    const question = /"amount":"1"[\s\S]*type (\d{3}) to sign/;
+    const question = /"amount":"1"[\s\S]*type (\d{3}) to agree/;
     await waitFor(() => question.test(screen), "the question");
     terminal.stdin.write(`${question.exec(screen)?.[1]}\r`);
     expect((await sent).code).toBe(0);
 
     // Ctrl-C at a question ends the console, and the page gets no signature.
     const refused = sendTx(client, { address, publicKey, sign }, [send]).catch(() => "no signature");
-    await waitFor(() => screen.match(/to sign, anything/g)?.length === 2, "the second question");
+    await waitFor(() => screen.match(/to agree, anything/g)?.length === 2, "the second question");
     terminal.stdin.write("\u0003");
     expect(await refused).toBe("no signature");
     expect((await ended)[0]).toBe(0);
   });
+});
+
+it("needs a running provider for the page of its operator, and a key that is there", async () => {
+  const home = fixture.tempHome("nobody");
+  const words = ["console", "--node", node.address, ...KEYRING, "--home", home];
+  const none = await runSvc([...words, "--provider", home, "--allow", "none"]);
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining(`no provider runs in ${home}`)]);
+  const keyless = await runSvc([...words, "--from", "nobody"]);
+  expect([keyless.code, keyless.stdout]).toEqual([1, ""]);
 });
 
 it("ends with Ctrl-C, an open websocket or not", async () => {

@@ -8,11 +8,14 @@ import {
 import { ConsolePages, consoleFiles, remoteConsole } from "../../node/index.ts";
 import { silentLogger } from "../../util/index.ts";
 import { decodeAddress } from "../../wire/index.ts";
+import { userPath } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context/context.ts";
 import { keyringSigner, requireSigningKey } from "../keys/signer.ts";
 import { stopRequested } from "../terminal/signals.ts";
+import type { OwnCall } from "./calls.ts";
 import { MAX_NODE_ANSWER, MAX_NODE_BODY, NODE_TIMEOUT_MS } from "./limits.ts";
+import { operatorCalls, requireProvider } from "./operator.ts";
 import { Questions } from "./questions.ts";
 import { relayTo } from "./relay.ts";
 import { ConsoleServer } from "./server.ts";
@@ -69,22 +72,35 @@ async function openServer(
   const asksForSessions = context.flags.text("allow") === "none";
   const tell = (line: string) => context.io.err(`${line}\n`);
   const signing = key && new Signing({ ...key, chainId, questions, asksForSessions, tell });
-  const session = () =>
-    JSON.stringify({ mode: "console", chainId, node: http.href, ...(signing && { keys: signing.keys }) });
+  const market = marketReader(chain.query);
+  const operator = await operatorOf(context);
+  const calls = new Map<string, OwnCall>([
+    ...(signing?.calls ?? []),
+    ...(operator === undefined ? [] : operatorCalls({ home: operator.home, market, questions })),
+  ]);
+  const own = { ...(signing && { keys: signing.keys }), ...(operator && { provider: operator.address }) };
+  const session = () => JSON.stringify({ mode: "console", chainId, node: http.href, ...own });
   const pages = new ConsolePages({ files: consoleFiles(), session, connect: "'self'" });
   const rpc = relayTo(http, { bodyBytes: MAX_NODE_BODY, answerBytes: MAX_NODE_ANSWER, timeoutMs: NODE_TIMEOUT_MS });
   const console = await remoteConsole({ pages, node: chain.node, rpc, logger: silentLogger, chainId });
-  const market = marketReader(chain.query);
   const certificateOf = publishedCertificates(chain.query);
   return new ConsoleServer({
     console,
-    signing,
+    calls,
     provider: async (address): Promise<GatewayTarget | undefined> => {
       if (!isAddress(address)) return undefined;
       const record = await market.provider(address);
       return record === undefined ? undefined : { provider: address, hostUri: record.hostUri, certificateOf };
     },
   });
+}
+
+/** The provider that runs in the home of `--provider`. */
+async function operatorOf({ flags }: CliContext) {
+  const text = flags.optional("provider");
+  if (text === undefined) return undefined;
+  const home = userPath(text);
+  return { home, address: (await requireProvider({ home })).provider };
 }
 
 function isAddress(text: string): boolean {

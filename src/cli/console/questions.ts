@@ -48,7 +48,7 @@ export class Questions {
     signal.addEventListener("abort", withdraw, { once: true });
     this.#isAsking = true;
     try {
-      const answer = await this.#io.ask(`type ${number} to sign, anything else to refuse`);
+      const answer = await this.#io.ask(`type ${number} to agree, anything else to refuse`);
       if (signal.aborted) return "withdrawn";
       if (answer.trim() === number) return "yes";
       this.#refusals += 1;

@@ -77,7 +77,7 @@ export async function relay(
     socket.destroy();
     fail("it changes to another protocol");
   });
-  sent.once("error", (error) => fail(errorText(error)));
+  sent.on("error", (error) => fail(errorText(error)));
   const body = await bodyOf(request, limits.bodyBytes);
   if (body === "too large") return sendTooLarge(response, limits.bodyBytes);
   if (body.length > 0) sent.setHeader("Content-Length", body.length);
@@ -122,7 +122,7 @@ function passAnswer(answer: IncomingMessage, response: ServerResponse, limit: nu
     // Its reader sees an answer that broke off.
     if (size > limit) response.destroy();
   });
-  answer.once("error", () => response.destroy());
+  answer.on("error", () => response.destroy());
   answer.pipe(response);
 }
 
@@ -153,7 +153,7 @@ export function relayWebsocket({ request, socket, head }: Handshake, upstream: U
       [socket, other],
       [other, socket],
     ] as const) {
-      from.once("close", () => to.destroy()).once("error", () => to.destroy());
+      from.once("close", () => to.destroy()).on("error", () => to.destroy());
       from.pipe(to);
     }
   });
@@ -161,7 +161,7 @@ export function relayWebsocket({ request, socket, head }: Handshake, upstream: U
     answer.destroy();
     endWith(socket, answer.statusCode ?? 502);
   });
-  sent.once("error", () => endWith(socket, 502));
+  sent.on("error", () => endWith(socket, 502));
   sent.end();
 }
 

@@ -9,10 +9,10 @@ import { waitFor } from "../../../test/support/wait.ts";
 import type { GatewayTarget } from "../../client/index.ts";
 import { signToken } from "../../crypto/index.ts";
 import { encodeAddress } from "../../wire/index.ts";
+import type { OwnCall } from "./calls.ts";
 import { MAX_GATEWAY_BODY } from "./limits.ts";
 import { relayTo } from "./relay.ts";
 import { ConsoleServer } from "./server.ts";
-import type { SignAnswer } from "./signing.ts";
 
 const OTHER = encodeAddress(new Uint8Array(20).fill(201));
 const LIMITS = { bodyBytes: 1_000, answerBytes: 10_000, timeoutMs: 30_000 };
@@ -29,15 +29,14 @@ let server: ConsoleServer;
 let origin = "";
 let cookie = "";
 
-async function transaction(body: string, signal: AbortSignal): Promise<SignAnswer> {
-  if (body !== "wait") return { status: 200, body: { signature: `transaction ${body}` } };
-  waiting.push(signal);
-  return new Promise(() => {});
-}
-
-async function session(body: string): Promise<SignAnswer> {
-  return { status: 200, body: { signature: `session ${body}` } };
-}
+const sign: OwnCall = {
+  method: "POST",
+  answer: async (body, signal) => {
+    if (body !== "wait") return { status: 200, body: { signature: body } };
+    waiting.push(signal);
+    return new Promise(() => {});
+  },
+};
 
 beforeAll(async () => {
   gateway = await GatewayHarness.open();
@@ -50,7 +49,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => node.listen(0, "127.0.0.1", resolve));
   const url = new URL(`http://127.0.0.1:${(node.address() as AddressInfo).port}/base`);
   const provider = async (address: string) => targets.get(address);
-  server = new ConsoleServer({ console: relayTo(url, LIMITS), provider, signing: { transaction, session } });
+  server = new ConsoleServer({ console: relayTo(url, LIMITS), provider, calls: new Map([["sign", sign]]) });
   const link = new URL(await server.listen());
   origin = link.origin;
   const entrance = await fetch(link, { redirect: "manual" });
@@ -153,8 +152,7 @@ describe("signatures", () => {
   it("are asked for by POST from this origin, with a body of some size", async () => {
     const path = "/console/api/sign";
     const wish = { method: "POST", body: "{}" };
-    expect(JSON.parse((await ask(path, wish)).text)).toEqual({ signature: "transaction {}" });
-    expect(JSON.parse((await ask(`${path}/session`, wish)).text)).toEqual({ signature: "session {}" });
+    expect(JSON.parse((await ask(path, wish)).text)).toEqual({ signature: "{}" });
     expect((await ask(path, { method: "GET" })).status).toBe(405);
     expect((await ask(path, { ...wish, body: "x".repeat(300_000) })).status).toBe(413);
     for (const headers of [{ origin: "https://evil.example" }, { origin: "null" }]) {

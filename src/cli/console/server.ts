@@ -13,31 +13,31 @@ import {
   refuseUpgrade,
   takeUpgrades,
 } from "../../util/servers/index.ts";
+import type { OwnCall } from "./calls.ts";
 import { Door, type Judgement } from "./door.ts";
 import {
   CONNECT_TIMEOUT_MS,
   GATEWAY_TIMEOUT_MS,
   HEADERS_TIMEOUT_MS,
+  MAX_CALL_BODY,
   MAX_CONNECTIONS,
   MAX_GATEWAY_ANSWER,
   MAX_GATEWAY_BODY,
-  MAX_SIGN_BODY,
   REQUEST_TIMEOUT_MS,
 } from "./limits.ts";
 import { bodyOf, relay, relayWebsocket, sendJson, sendSentence, sendTooLarge, type Upstream } from "./relay.ts";
-import type { Signing } from "./signing.ts";
 
 export interface ConsoleServerParts {
   /** Pages and the interfaces of the node. */
   readonly console: Handler;
   /** The provider of an address as the chain has it; undefined where it has none. */
   readonly provider: (address: string) => Promise<GatewayTarget | undefined>;
-  /** Signs with a key of the keyring; undefined where none was named. */
-  readonly signing?: Pick<Signing, "transaction" | "session"> | undefined;
+  /** Calls that the command itself answers, by their paths below `/console/api/`. */
+  readonly calls?: ReadonlyMap<string, OwnCall>;
 }
 
 const GATEWAY = /^\/console\/api\/gateway\/([^/?]*)(\/[^#]*)$/;
-const SIGN = /^\/console\/api\/sign(\/session)?$/;
+const API = "/console/api/";
 const HEADERS = pageHeaders("'self'");
 
 /** The server of `svc console`: checks who asks, and hands requests to the console, or to a provider's gateway. */
@@ -91,8 +91,8 @@ export class ConsoleServer {
     }
     const { url = "/" } = request;
     if (!/^\/console(?:\/|$|\?)/.test(url)) return sendPage(response, 404, "the console is at /console/");
-    const sign = SIGN.exec(url);
-    if (sign !== null) return this.#sign(request, response, sign[1] === undefined ? "transaction" : "session");
+    const call = url.startsWith(API) ? this.#parts.calls?.get(url.slice(API.length)) : undefined;
+    if (call !== undefined) return answerCall(call, request, response);
     const [, address, path = ""] = GATEWAY.exec(url) ?? [];
     if (address === undefined) return this.#parts.console.answer(request, response);
     try {
@@ -105,18 +105,6 @@ export class ConsoleServer {
     } catch (error) {
       sendSentence(response, 502, errorText(error));
     }
-  }
-
-  async #sign(request: IncomingMessage, response: ServerResponse, what: "transaction" | "session"): Promise<void> {
-    const { signing } = this.#parts;
-    if (signing === undefined) return sendSentence(response, 404, "svc console was started without --from");
-    if (request.method !== "POST") return sendSentence(response, 405, "signatures are asked for with POST");
-    const body = await bodyOf(request, MAX_SIGN_BODY);
-    if (body === "too large") return sendTooLarge(response, MAX_SIGN_BODY);
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
-    const answer = await signing[what](body.toString("utf8"), gone.signal);
-    if (!response.destroyed) sendJson(response, answer.status, answer.body);
   }
 
   async #websocket(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -139,6 +127,16 @@ export class ConsoleServer {
     const connection = await connectGateway(target, { credential: undefined, timeoutMs: CONNECT_TIMEOUT_MS, now });
     return { url: new URL(new URL(target.hostUri).origin), connection };
   }
+}
+
+async function answerCall(call: OwnCall, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method !== call.method) return sendSentence(response, 405, `this is asked for with ${call.method}`);
+  const body = await bodyOf(request, MAX_CALL_BODY);
+  if (body === "too large") return sendTooLarge(response, MAX_CALL_BODY);
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const answer = await call.answer(body.toString("utf8"), gone.signal);
+  if (!response.destroyed) sendJson(response, answer.status, answer.body);
 }
 
 /** Programs read the sentence of a refusal as that of a gateway; people see a page. */

@@ -36,6 +36,20 @@ function open(allowed: "gateway" | "none"): Signing {
   return new Signing({ ...parts, asksForSessions: allowed === "none", tell: (line) => (screen += `${line}\n`) });
 }
 
+function call(path: string, of: Signing, body: string, signal: AbortSignal): Promise<SignAnswer> {
+  const found = new Map(of.calls).get(path);
+  if (found === undefined) throw new Error(`${path} is not answered`);
+  return found.answer(body, signal) as Promise<SignAnswer>;
+}
+
+const transaction = (of: Signing, body: string, signal: AbortSignal) => call("sign", of, body, signal);
+const session_ = (of: Signing, body: string, signal: AbortSignal) => call("sign/session", of, body, signal);
+
+interface SignAnswer {
+  readonly status: number;
+  readonly body: { readonly signature: string } | { readonly code: string; readonly message: string };
+}
+
 interface Wish {
   readonly memo?: string;
   readonly key?: typeof alice;
@@ -58,14 +72,14 @@ function requestOf(wish: Wish = {}, changes: Record<string, string> = {}): strin
 
 /** The number that agrees to the question on the screen, the latest of `count`. */
 async function asked(count = 1): Promise<string> {
-  const numbers = () => [...screen.matchAll(/type (\d{3}) to sign/g)].map(([, number = ""]) => number);
+  const numbers = () => [...screen.matchAll(/type (\d{3}) to agree/g)].map(([, number = ""]) => number);
   await waitFor(() => numbers().length >= count, "the question");
   return numbers()[count - 1] ?? "";
 }
 
 describe("a transaction", () => {
   it("is signed once its text was shown and the number typed", async () => {
-    const answer = signing.transaction(requestOf({ memo: "rent" }), forever);
+    const answer = transaction(signing, requestOf({ memo: "rent" }), forever);
     keyboard.write(`${await asked()}\n`);
     const { status, body } = await answer;
     expect(status).toBe(200);
@@ -81,18 +95,18 @@ describe("a transaction", () => {
 
   it("is refused with anything else, also with an answer typed before the question", async () => {
     keyboard.write("y\n");
-    expect(await signing.transaction(requestOf(), forever)).toEqual({
+    expect(await transaction(signing, requestOf(), forever)).toEqual({
       status: 403,
-      body: { code: "not-signed", message: "refused at the terminal" },
+      body: { code: "refused", message: "refused at the terminal" },
     });
-    const answer = signing.transaction(requestOf(), forever);
+    const answer = transaction(signing, requestOf(), forever);
     await asked(2);
     keyboard.write("\n");
     expect((await answer).status).toBe(403);
   });
 
   it("cannot write over the screen", async () => {
-    const answer = signing.transaction(requestOf({ memo: "\u001b[2J\u202e" }), forever);
+    const answer = transaction(signing, requestOf({ memo: "\u001b[2J\u202e" }), forever);
     await asked();
     for (const each of ["\u001b", "\u202e"]) expect(screen).not.toContain(each);
     keyboard.write("\n");
@@ -111,16 +125,16 @@ describe("a transaction", () => {
     ["in no JSON", "{", "another form"],
     ["without parts", "{}", "another form"],
   ])("%s is refused before anybody is asked", async (_, body, message) => {
-    const answer = await signing.transaction(body, forever);
+    const answer = await transaction(signing, body, forever);
     expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.body).toMatchObject({ code: "not-signed", message: expect.stringContaining(message) });
+    expect(answer.body).toMatchObject({ code: "refused", message: expect.stringContaining(message) });
     expect(screen).toBe("");
   });
 });
 
 describe("many requests", () => {
   it("are asked one after the other, and refused beyond a bound", async () => {
-    const answers = Array.from({ length: 10_000 }, () => signing.transaction(requestOf(), forever));
+    const answers = Array.from({ length: 10_000 }, () => transaction(signing, requestOf(), forever));
     const crowded = (await Promise.all(answers.slice(MAX_QUESTIONS))).map(({ status }) => status);
     expect(new Set(crowded)).toEqual(new Set([429]));
     keyboard.write(`${await asked(1)}\n`);
@@ -130,15 +144,15 @@ describe("many requests", () => {
     const statuses = (await Promise.all(answers.slice(0, MAX_QUESTIONS))).map(({ status }) => status);
     // A refusal holds for all that wait.
     expect(statuses).toEqual([200, 200, ...Array.from({ length: MAX_QUESTIONS - 2 }, () => 403)]);
-    expect(screen.match(/to sign, anything else/g)).toHaveLength(3);
+    expect(screen.match(/to agree, anything else/g)).toHaveLength(3);
   });
 
   it("of a page that has gone are not signed, and leave the next question its own answer", async () => {
     const page = new AbortController();
-    const left = signing.transaction(requestOf(), page.signal);
+    const left = transaction(signing, requestOf(), page.signal);
     const number = await asked();
     page.abort();
-    const next = signing.transaction(requestOf(), forever);
+    const next = transaction(signing, requestOf(), forever);
     keyboard.write(`${number}\n`);
     expect((await left).status).toBe(403);
     expect(screen).toContain("withdrawn by the page: press Enter to go on");
@@ -150,7 +164,7 @@ describe("many requests", () => {
     const io = { isTTY: false, ask: async () => "", err: () => {} };
     const parts = { signer, name: "alice", chainId: CHAIN.chainId, asksForSessions: true, tell: () => {} };
     const silent = new Signing({ ...parts, questions: new Questions(io) });
-    expect(await silent.transaction(requestOf(), forever)).toMatchObject({
+    expect(await transaction(silent, requestOf(), forever)).toMatchObject({
       status: 403,
       body: { message: "svc console has no terminal to ask in" },
     });
@@ -162,7 +176,7 @@ describe("a session at gateways", () => {
   async function session(with_: Signing, wish: Partial<Parameters<typeof openSession>[0]> = {}) {
     const sign = async (bytes: Uint8Array) => {
       const input = Buffer.from(bytes).toString("utf8");
-      const { body } = await with_.session(JSON.stringify({ account: alice.address, input }), forever);
+      const { body } = await session_(with_, JSON.stringify({ account: alice.address, input }), forever);
       if (!("signature" in body)) throw new Error(body.message);
       return fromBase64(body.signature);
     };
@@ -193,8 +207,8 @@ describe("a session at gateways", () => {
     const { bodyBytes } = partsOf();
     const token = `${Buffer.from('{"alg":"ES256K","typ":"JWT"}').toString("base64url")}.e30`;
     for (const input of [Buffer.from(bodyBytes).toString("latin1"), "", "a.b", token, "x".repeat(100_000)]) {
-      const answer = await signing.session(JSON.stringify({ account: alice.address, input }), forever);
-      expect(answer).toMatchObject({ status: 400, body: { code: "not-signed" } });
+      const answer = await session_(signing, JSON.stringify({ account: alice.address, input }), forever);
+      expect(answer).toMatchObject({ status: 400, body: { code: "refused" } });
     }
     expect(screen).toBe("");
   });

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import type { TxSigner } from "../../client/index.ts";
 import { readSessionClaims, SESSION_MAX_LIFETIME } from "../../crypto/index.ts";
-import { equalBytes, errorText, fromBase64, printable, toBase64, toUtf8, tryParseInt } from "../../util/index.ts";
+import { equalBytes, fromBase64, printable, toBase64, toUtf8, tryParseInt } from "../../util/index.ts";
 import { decodeTxParts, publicKeyFromAny, SignMode, signBytes } from "../../wire/index.ts";
 import { txJson } from "../tx/session/print.ts";
+import { type OwnCall, ownCall, Refusal, readBody, requireConsent } from "./calls.ts";
 import { MAX_SIGN_TEXT } from "./limits.ts";
-import type { Questions, Word } from "./questions.ts";
+import type { Questions } from "./questions.ts";
 
 export interface SigningParts {
   readonly signer: TxSigner;
@@ -16,12 +17,6 @@ export interface SigningParts {
   /** Whether sessions at gateways are asked for as well. */
   readonly asksForSessions: boolean;
   readonly tell: (line: string) => void;
-}
-
-/** An answer to a page. */
-export interface SignAnswer {
-  readonly status: number;
-  readonly body: { readonly signature: string } | { readonly code: string; readonly message: string };
 }
 
 const txRequest = v.object({
@@ -46,13 +41,6 @@ const SIGNATURE_CHARACTERS = 86;
 /** Seconds that a session may begin after the clock of this machine. */
 const LEEWAY = 30;
 
-const WORDS: Readonly<Record<Exclude<Word, "yes">, readonly [status: number, message: string]>> = {
-  no: [403, "refused at the terminal"],
-  crowded: [429, "too many requests wait for an answer at the terminal"],
-  unheard: [403, "svc console has no terminal to ask in"],
-  withdrawn: [403, "withdrawn"],
-};
-
 /** Signs for pages with one key of the keyring, after the user has agreed at the terminal. */
 export class Signing {
   readonly #parts: SigningParts;
@@ -68,46 +56,51 @@ export class Signing {
     return publicKey.type === "secp256k1" ? [{ name, address, publicKey: toBase64(publicKey.key) }] : [];
   }
 
+  /** The calls of pages. */
+  get calls(): readonly (readonly [path: string, call: OwnCall])[] {
+    const signed = (sign: (body: string, signal: AbortSignal) => Promise<Uint8Array>): OwnCall =>
+      ownCall("POST", 400, async (body, signal) => ({ signature: toBase64(await sign(body, signal)) }));
+    return [
+      ["sign", signed((body, signal) => this.#transaction(body, signal))],
+      ["sign/session", signed((body, signal) => this.#session(body, signal))],
+    ];
+  }
+
   /** Signs the transaction of a request. */
-  transaction(body: string, signal: AbortSignal): Promise<SignAnswer> {
-    return answered(async () => {
-      const { account, signDoc } = read(txRequest, body);
-      this.#checkAccount(account);
-      const { chainId, questions, signer, name } = this.#parts;
-      if (signDoc.chainId !== chainId) {
-        throw new Refusal(400, `the transaction is for chain ${shown(signDoc.chainId)}, the console of ${chainId}`);
-      }
-      const accountNumber = tryParseInt(signDoc.accountNumber);
-      if (accountNumber === undefined || accountNumber < 0n) throw new Refusal(400, "the account number is not one");
-      const parts = { bodyBytes: bytes(signDoc.bodyBytes), authInfoBytes: bytes(signDoc.authInfoBytes) };
-      const sequence = this.#sequence(parts);
-      const text = printable(txJson(parts));
-      if (text.length > MAX_SIGN_TEXT)
-        throw new Refusal(413, "the transaction is too long to be read: use svc tx sign");
-      const head = `The console asks ${name} (${signer.address}) to sign on ${chainId}, as account ${accountNumber}:`;
-      agreed(await questions.ask(`${head}\n${text}`, signal));
-      return signer.sign(signBytes(SignMode.DIRECT, parts, { chainId, accountNumber, sequence }), SignMode.DIRECT);
-    });
+  async #transaction(body: string, signal: AbortSignal): Promise<Uint8Array> {
+    const { account, signDoc } = readBody(txRequest, body);
+    this.#checkAccount(account);
+    const { chainId, questions, signer, name } = this.#parts;
+    if (signDoc.chainId !== chainId) {
+      throw new Refusal(400, `the transaction is for chain ${shown(signDoc.chainId)}, the console of ${chainId}`);
+    }
+    const accountNumber = tryParseInt(signDoc.accountNumber);
+    if (accountNumber === undefined || accountNumber < 0n) throw new Refusal(400, "the account number is not one");
+    const parts = { bodyBytes: bytes(signDoc.bodyBytes), authInfoBytes: bytes(signDoc.authInfoBytes) };
+    const sequence = this.#sequence(parts);
+    const text = printable(txJson(parts));
+    if (text.length > MAX_SIGN_TEXT) throw new Refusal(413, "the transaction is too long to be read: use svc tx sign");
+    const head = `The console asks ${name} (${signer.address}) to sign on ${chainId}, as account ${accountNumber}:`;
+    requireConsent(await questions.ask(`${head}\n${text}`, signal));
+    return signer.sign(signBytes(SignMode.DIRECT, parts, { chainId, accountNumber, sequence }), SignMode.DIRECT);
   }
 
   /** Signs a session at gateways, by which a key of the page may act for the account. */
-  session(body: string, signal: AbortSignal): Promise<SignAnswer> {
-    return answered(async () => {
-      const { account, input } = read(sessionRequest, body);
-      this.#checkAccount(account);
-      const { asksForSessions, questions, signer, name, tell } = this.#parts;
-      const { iss, iat, exp, providers, leases } = await claimsOf(input);
-      if (iss !== account) throw new Refusal(400, `the session is of ${shown(iss)}`);
-      const now = Date.now() / 1000;
-      if (exp - iat > SESSION_MAX_LIFETIME || iat > now + LEEWAY) throw new Refusal(400, "the session lasts too long");
-      const where = providers === "all" ? "all providers" : providers.join(", ");
-      const until = new Date(exp * 1000).toISOString();
-      const text = printable(`${JSON.stringify(leases)} at ${where}, until ${until}`);
-      if (text.length > MAX_SIGN_TEXT) throw new Refusal(413, "the session is too long to be read");
-      if (asksForSessions) agreed(await questions.ask(`The console asks ${name} for a session: ${text}`, signal));
-      else tell(`session of ${name}: ${text}`);
-      return signer.sign(toUtf8(input), SignMode.DIRECT);
-    });
+  async #session(body: string, signal: AbortSignal): Promise<Uint8Array> {
+    const { account, input } = readBody(sessionRequest, body);
+    this.#checkAccount(account);
+    const { asksForSessions, questions, signer, name, tell } = this.#parts;
+    const { iss, iat, exp, providers, leases } = await claimsOf(input);
+    if (iss !== account) throw new Refusal(400, `the session is of ${shown(iss)}`);
+    const now = Date.now() / 1000;
+    if (exp - iat > SESSION_MAX_LIFETIME || iat > now + LEEWAY) throw new Refusal(400, "the session lasts too long");
+    const where = providers === "all" ? "all providers" : providers.join(", ");
+    const until = new Date(exp * 1000).toISOString();
+    const text = printable(`${JSON.stringify(leases)} at ${where}, until ${until}`);
+    if (text.length > MAX_SIGN_TEXT) throw new Refusal(413, "the session is too long to be read");
+    if (asksForSessions) requireConsent(await questions.ask(`The console asks ${name} for a session: ${text}`, signal));
+    else tell(`session of ${name}: ${text}`);
+    return signer.sign(toUtf8(input), SignMode.DIRECT);
   }
 
   #checkAccount(account: string): void {
@@ -133,35 +126,6 @@ export class Signing {
       throw new Refusal(400, "the transaction is not one that this key signs alone, in mode direct");
     return info.sequence;
   }
-}
-
-class Refusal extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/** The signature, or the reason why there is none. */
-async function answered(sign: () => Promise<Uint8Array>): Promise<SignAnswer> {
-  try {
-    return { status: 200, body: { signature: toBase64(await sign()) } };
-  } catch (error) {
-    const status = error instanceof Refusal ? error.status : 400;
-    return { status, body: { code: "not-signed", message: errorText(error) } };
-  }
-}
-
-function agreed(word: Word): void {
-  if (word !== "yes") throw new Refusal(...WORDS[word]);
-}
-
-function read<T extends v.GenericSchema>(schema: T, body: string): v.InferOutput<T> {
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body);
-  if (parsed.success) return parsed.output;
-  throw new Refusal(400, "the request has another form");
 }
 
 function bytes(text: string): Uint8Array {

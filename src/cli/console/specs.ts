@@ -18,6 +18,11 @@ export const CONSOLE: CommandSpec = {
       choices: ["gateway", "none"],
       default: "gateway",
     },
+    {
+      name: "provider",
+      value: "<dir>",
+      summary: "home of a provider that runs on this machine, for its operator's page",
+    },
     NODE_FLAG,
     VERIFY_FLAG,
     TEXT_OUTPUT,
