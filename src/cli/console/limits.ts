@@ -12,8 +12,10 @@ export const MAX_NODE_ANSWER = 64 << 20;
 export const MAX_GATEWAY_ANSWER = 4 << 20;
 /** Time for the whole answer of a node. */
 export const NODE_TIMEOUT_MS = 60_000;
-/** Time for the whole answer of a gateway, which may take long with a manifest. */
+/** Time for the whole answer of a gateway to a request that changes something, which may take long with a manifest. */
 export const GATEWAY_TIMEOUT_MS = 120_000;
+/** The same for reading: a browser has six connections to this origin, and silent gateways must not hold them all for long. */
+export const GATEWAY_READ_TIMEOUT_MS = 15_000;
 /** Time within which a gateway or a node must have accepted a connection. */
 export const CONNECT_TIMEOUT_MS = 15_000;
 /** Time within which the headers of a request, and the whole of it, must have arrived. */

@@ -17,6 +17,7 @@ import type { OwnCall } from "./calls.ts";
 import { Door, type Judgement } from "./door.ts";
 import {
   CONNECT_TIMEOUT_MS,
+  GATEWAY_READ_TIMEOUT_MS,
   GATEWAY_TIMEOUT_MS,
   HEADERS_TIMEOUT_MS,
   MAX_CALL_BODY,
@@ -100,7 +101,8 @@ export class ConsoleServer {
       if (upstream === undefined) return sendSentence(response, 404, `the chain has no provider ${shown(address)}`);
       if (response.destroyed) return void upstream.connection.destroy();
       request.url = path;
-      const limits = { bodyBytes: MAX_GATEWAY_BODY, answerBytes: MAX_GATEWAY_ANSWER, timeoutMs: GATEWAY_TIMEOUT_MS };
+      const timeoutMs = request.method === "GET" ? GATEWAY_READ_TIMEOUT_MS : GATEWAY_TIMEOUT_MS;
+      const limits = { bodyBytes: MAX_GATEWAY_BODY, answerBytes: MAX_GATEWAY_ANSWER, timeoutMs };
       await relay(request, response, { upstream, limits });
     } catch (error) {
       sendSentence(response, 502, errorText(error));

@@ -5,7 +5,7 @@ import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1be
 import { Query as MintQuery } from "../../wire/gen/sdk/mint/v1beta1/query_pb.js";
 import { Query as UpgradeQuery } from "../../wire/gen/sdk/upgrade/v1beta1/query_pb.js";
 import { useAsk } from "../live/ask.ts";
-import { chain, jsonOf } from "../live/chain.ts";
+import { chain, jsonOf, session } from "../live/chain.ts";
 import { Command, Facts, Known, Section } from "../parts/blocks.tsx";
 import { Json } from "../parts/json.tsx";
 import { Amounts, Code, grouped, Heading, Height, percent, State, Strange } from "../parts/text.tsx";
@@ -23,9 +23,11 @@ export function Network() {
       <Section title={t.network.params}>
         <Modules />
       </Section>
-      <Section title={t.network.info}>
-        <ChainInfo />
-      </Section>
+      {session.value?.mode !== "console" && (
+        <Section title={t.network.info}>
+          <ChainInfo />
+        </Section>
+      )}
       <Command words={["upgrade", "plan"]} />
     </>
   );
@@ -157,6 +159,7 @@ function OpenParams({ place }: { place: string }) {
   return <Known answer={answer}>{(params) => <Json value={params} />}</Known>;
 }
 
+/** For wallets, which `svc console` does not let in: they have no cookie of it. */
 function ChainInfo() {
   const answer = useAsk(async () => JSON.stringify(await jsonOf("chain.json"), undefined, 2), { key: "info" });
   return (
