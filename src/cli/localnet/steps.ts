@@ -89,6 +89,7 @@ export class Steps {
     out(`RPC      ${rpc}`);
     out(`REST     ${rest}`);
     out(`gRPC     ${grpc}`);
+    out(`Console  ${rest}/console/   (in a browser; with a key to sign: svc console --from alice)`);
     out(`Network  ${netUrl}`);
     for (const [i, node] of validators.slice(1).entries())
       out(`Node ${i + 2}   ${node.rpc}   (process ${node.pid}, home ${node.home})`);
