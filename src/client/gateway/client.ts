@@ -2,7 +2,7 @@ import type { TokenScope } from "../../crypto/index.ts";
 import { type Manifest, manifestJson } from "../../sdl/index.ts";
 import type { DecimalCoin } from "../../util/index.ts";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { type LeaseKey, type OrderKey, printJson, toJson } from "../../wire/index.ts";
+import { type LeaseKey, type OrderKey, printJson, toPlainJson } from "../../wire/index.ts";
 import {
   type GatewayEvent,
   type GatewayLogLine,
@@ -113,7 +113,7 @@ export class GatewayClient {
   }
 
   #aboutGroup(path: string, group: GroupSpec): Promise<unknown> {
-    const body = printJson(toJson(GroupSpecSchema, group));
+    const body = printJson(toPlainJson(GroupSpecSchema, group));
     return this.#exchange({ method: "POST", path, body, timeoutMs: this.#timeoutMs }, undefined);
   }
 

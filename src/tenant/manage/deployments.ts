@@ -7,7 +7,7 @@ import {
 } from "../../client/index.ts";
 import { formatPrice, priceOverTime } from "../../sdl/index.ts";
 import { errorText, formatDecShort, shellWord } from "../../util/index.ts";
-import { totalPrice } from "../order/order.ts";
+import { totalPrice } from "../order/deposit.ts";
 import type { LeaseState, OpenGateway, ServiceState } from "../session/gateway.ts";
 import type { Journal } from "../session/journal.ts";
 import { activeLeases, type Market } from "../session/market.ts";

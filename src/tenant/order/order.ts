@@ -19,6 +19,7 @@ import { checkInterrupted, unlessInterrupted } from "../session/clock.ts";
 import { deployErrors } from "../session/errors.ts";
 import type { JournalEntry } from "../session/journal.ts";
 import type { DeployRequest, Session } from "../session/session.ts";
+import { leastDeposit, totalPrice } from "./deposit.ts";
 import { type Begun, findResumption, type Resumption } from "./resume.ts";
 
 /** A deployment that is on the chain. */
@@ -232,23 +233,4 @@ function tooPoor(owner: string, { balance, deposit, fees }: Means): Error {
   const dues = fees.length === 0 ? "" : ` and the fees of order and lease are ${formatCoins(fees)}`;
   const text = `${owner} has ${formatCoin(balance)}, the deposit is ${formatCoin(deposit)}${dues}`;
   return deployErrors.funds(text, { hint: `send coins to ${owner} first, on a localnet: svc faucet ${owner}` });
-}
-
-export function totalPrice(prices: readonly DecimalCoin[]): DecimalCoin {
-  const amount = prices.reduce((sum, price) => sum + price.amount, 0n);
-  return { denom: prices[0]?.denom ?? "", amount };
-}
-
-export function leastDeposit(
-  price: DecimalCoin,
-  { minDeposits, startBlocks }: Pick<DepositTerms, "minDeposits" | "startBlocks">,
-): IntCoin {
-  const minimum = minDeposits.find(({ denom }) => denom === price.denom);
-  if (minimum === undefined) {
-    const denoms = minDeposits.map(({ denom }) => denom).join(" or ");
-    const hint = `write denom: ${denoms} under pricing in the deployment file`;
-    throw deployErrors.denom(`the file's prices are in ${price.denom}, deployments are paid in ${denoms}`, { hint });
-  }
-  const start = decCeil(price.amount * startBlocks);
-  return start > minimum.amount ? { denom: price.denom, amount: start } : minimum;
 }

@@ -1,6 +1,7 @@
+export { toJson } from "./any.ts";
 export { JsonList } from "./list.ts";
 export { fromJson, fromJsonAny, type ParseOptions } from "./parse.ts";
-export { type JsonOptions, toJson } from "./print.ts";
+export { type JsonOptions, toPlainJson } from "./print.ts";
 export {
   isArray,
   isObject,

@@ -1,17 +1,12 @@
 import { create, type DescField, type DescMessage, isMessage, type MessageShape } from "@bufbuild/protobuf";
 import { AnySchema, DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { equalBytes, toBase64 } from "../../util/index.ts";
 import type { Any } from "../any.ts";
-import { encodeMessage } from "../codec/index.ts";
 import { fieldValue } from "../field-value.ts";
 import { type Namespace, toNamespace } from "../namespace.ts";
 import { isNeverNull, jsonOmitsEmpty, Scalar, scalarOf } from "../options.ts";
-import { findTypeUrl, unpackAny } from "../registry.ts";
-import { fromJson } from "./parse.ts";
 import { printEnum, printScalar } from "./scalars.ts";
-import { isObject } from "./text.ts";
 import { formatDuration, formatProtoTimestamp } from "./time.ts";
-import type { JsonObject, JsonValue } from "./value.ts";
+import type { JsonValue } from "./value.ts";
 
 /** How messages are written as JSON. */
 export interface JsonOptions {
@@ -24,6 +19,11 @@ export interface JsonOptions {
   readonly exact?: boolean;
 }
 
+/** How an `Any` is written. */
+interface Printing extends JsonOptions {
+  readonly any: (any: Any) => JsonValue;
+}
+
 /** The ecosystem's text for a missing time. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 /** How numbers of any size are kept: as text, or as the bytes of a text. */
@@ -31,16 +31,21 @@ const NUMBERS = new Set([Scalar.INT, Scalar.DEC, Scalar.INT_BYTES, Scalar.DEC_BY
 /** Text fields that hold a type URL. */
 const TYPE_URL_FIELDS = new Set(["type_url", "msg_type_url"]);
 
+/** The JSON of a message that holds no `Any`, as `toJson` writes it; needs no list of all messages. */
+export function toPlainJson<D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue {
+  return printMessage(schema, message, {
+    any: ({ typeUrl }) => {
+      throw new Error(`${schema.typeName} holds ${typeUrl}: print it with toJson`);
+    },
+  });
+}
+
 /**
  * Proto JSON as the ecosystem prints it: names of the proto file in its order, defaults present, 64-bit numbers as text,
  * enum names, `Any` as an object with `@type` first.
  */
-export function toJson<D extends DescMessage>(
-  schema: D,
-  message: MessageShape<D>,
-  options: JsonOptions = {},
-): JsonValue {
-  if (isMessage(message, AnySchema)) return printAny(message, options);
+export function printMessage<D extends DescMessage>(schema: D, message: MessageShape<D>, options: Printing): JsonValue {
+  if (isMessage(message, AnySchema)) return options.any(message);
   if (isMessage(message, TimestampSchema)) return formatProtoTimestamp(message);
   if (isMessage(message, DurationSchema)) return formatDuration(message);
   const json: Record<string, JsonValue> = {};
@@ -51,7 +56,7 @@ export function toJson<D extends DescMessage>(
   return json;
 }
 
-function printField(field: DescField, message: MessageShape<DescMessage>, options: JsonOptions): JsonValue | undefined {
+function printField(field: DescField, message: MessageShape<DescMessage>, options: Printing): JsonValue | undefined {
   const value = fieldValue(field, message);
   if (field.oneof !== undefined) return value === undefined ? undefined : printValue(field, value, options);
   if (field.fieldKind === "list") {
@@ -63,8 +68,8 @@ function printField(field: DescField, message: MessageShape<DescMessage>, option
   return printValue(field, value, options);
 }
 
-function printValue(field: DescField, value: unknown, options: JsonOptions): JsonValue {
-  if (field.message !== undefined) return toJson(field.message, value as MessageShape<DescMessage>, options);
+function printValue(field: DescField, value: unknown, options: Printing): JsonValue {
+  if (field.message !== undefined) return printMessage(field.message, value as MessageShape<DescMessage>, options);
   if (field.enum !== undefined) return printEnum(field.enum, value);
   if (typeof value === "string" && options.namespace !== undefined && TYPE_URL_FIELDS.has(field.name)) {
     return toNamespace(value, options.namespace);
@@ -72,38 +77,15 @@ function printValue(field: DescField, value: unknown, options: JsonOptions): Jso
   return printScalar(field, value);
 }
 
-function printAbsent(field: DescField, options: JsonOptions): JsonValue | undefined {
+function printAbsent(field: DescField, options: Printing): JsonValue | undefined {
   const schema = field.message;
   if (schema === undefined || !isNeverNull(field)) return null;
   if (options.exact === true) return undefined;
-  return schema.typeName === TimestampSchema.typeName ? ZERO_TIME : toJson(schema, create(schema), options);
+  return schema.typeName === TimestampSchema.typeName ? ZERO_TIME : printMessage(schema, create(schema), options);
 }
 
 /** Texts and bytes of numbers that are empty, which show as zero. */
 function isMissingNumber(field: DescField, value: unknown): boolean {
   if (value !== "" && !(value instanceof Uint8Array && value.length === 0)) return false;
   return NUMBERS.has(scalarOf(field));
-}
-
-/** Contents that cannot be read are shown as base64, so that a transaction of another chain can be read. */
-function printAny(any: Any, options: JsonOptions): JsonObject {
-  const typeUrl = options.namespace === undefined ? any.typeUrl : toNamespace(any.typeUrl, options.namespace);
-  const content = findTypeUrl(any.typeUrl) === undefined ? undefined : contentOf(any, options);
-  if (content === undefined) return { "@type": typeUrl, value: toBase64(any.value) };
-  return isObject(content) ? { "@type": typeUrl, ...content } : { "@type": typeUrl, value: content };
-}
-
-function contentOf(any: Any, options: JsonOptions): JsonValue | undefined {
-  try {
-    const { schema, value } = unpackAny(any);
-    const json = toJson(schema, value, options);
-    return options.exact === true && !isWhole(schema, json, any.value) ? undefined : json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether the JSON holds everything that the bytes hold. */
-function isWhole(schema: DescMessage, json: JsonValue, bytes: Uint8Array): boolean {
-  return equalBytes(encodeMessage(schema, fromJson(schema, json, { opaque: true })), bytes);
 }

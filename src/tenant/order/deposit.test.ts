@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseDecCoin } from "../../util/index.ts";
-import { leastDeposit } from "./order.ts";
+import { leastDeposit } from "./deposit.ts";
 
 describe("deposits", () => {
   const terms = { minDeposits: [{ denom: "utoken", amount: 5n }], startBlocks: 100n, numberBase: 0n };
