@@ -81,6 +81,7 @@ export async function bundleConsole() {
     format: "esm",
     platform: "browser",
     target: ["chrome120", "firefox121", "safari17.5"],
+    loader: { ".yaml": "text" },
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
@@ -141,7 +142,7 @@ export async function buildConsole() {
   if (isCurrent(stamp)) return;
   const { files, metafile } = await bundleConsole();
   write(folder, files);
-  const inputs = Object.keys(metafile.inputs).filter((path) => /^(?:src|node_modules)\//.test(path));
+  const inputs = Object.keys(metafile.inputs).filter((path) => /^(?:src|examples|node_modules)\//.test(path));
   const fixed = ["src/console/index.html", "src/wire/proto-files.ts", "tools/console.mjs", "package-lock.json"];
   writeFileSync(stamp, [...new Set([...inputs, ...fixed])].join("\0"));
 }

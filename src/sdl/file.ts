@@ -9,7 +9,7 @@ import { MAX_FILE_BYTES } from "./yaml/guard.ts";
  * @throws SdlError with every fault of the text; SvcError `cli` where there is no such file
  */
 export function loadSdlFile(file: string, chain?: ChainTerms): LoadedSdl {
-  const text = decodeText(readStart(file), file);
+  const text = decodeSdl(readStart(file), file);
   return loadSdl(text, { file, ...(chain === undefined ? {} : { chain }) });
 }
 
@@ -25,7 +25,11 @@ function readStart(file: string): Uint8Array {
 
 const REPLACEMENT = "\uFFFD";
 
-function decodeText(bytes: Uint8Array, file: string): string {
+/**
+ * The text of a deployment file. One that is too large is refused when it is read.
+ * @throws SdlError with the place of the first byte that is not UTF-8
+ */
+export function decodeSdl(bytes: Uint8Array, file: string): string {
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const valid = new TextEncoder().encode(text).every((byte, index) => byte === bytes[index]);
   if (valid || bytes.length > MAX_FILE_BYTES) return text;

@@ -1,6 +1,6 @@
 export type { SdlErrorKind, SdlIssue } from "./errors.ts";
 export { formatIssue, manifestErrors, SDL_CODES, SdlError } from "./errors.ts";
-export { loadSdlFile } from "./file.ts";
+export { decodeSdl, loadSdlFile } from "./file.ts";
 export type { SdlLimits } from "./limits.ts";
 export { DEFAULT_LIMITS, formatBytes, SIZE_LIMITS, type SizeLimit } from "./limits.ts";
 export type { LoadedSdl, LoadOptions, SdlSource } from "./load.ts";

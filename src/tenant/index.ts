@@ -9,6 +9,7 @@ export { type DeploymentLine, listDeployments, type PsParts } from "./manage/dep
 export { type EstimateOptions, estimate, type GroupEstimate } from "./manage/estimate.ts";
 export { type CloseResult, closeAndSettle, topUp } from "./manage/money.ts";
 export { pickDeployment, type ServiceLease, serviceLeases } from "./manage/pick.ts";
+export { leastDeposit, totalPrice } from "./order/deposit.ts";
 export { addressLines, type DeployResult, type LeaseResult, type PortResult, type ServiceResult } from "./result.ts";
 export { runDeploy } from "./run.ts";
 export { unlessInterrupted } from "./session/clock.ts";

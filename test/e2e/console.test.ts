@@ -1,7 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { formatIssue, loadSdl, SdlError } from "../../src/sdl/index.ts";
 import { testKey } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import { describeWithBrowser, startBrowser } from "../support/chromium.ts";
@@ -10,14 +11,25 @@ import { ConsolePage } from "../support/console/page.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { startNode, type TestNode } from "../support/node.ts";
 import { freePorts } from "../support/ports.ts";
-import { svcOk } from "../support/run-svc.ts";
+import { runSvc, svcOk } from "../support/run-svc.ts";
 import { waitFor } from "../support/wait.ts";
 
 const FUNDS = [{ denom: NATIVE_DENOM, amount: 10n ** 12n }];
 /** Folder for pictures of every page; `npm run console` sets it. */
 const PICTURES = process.env.SVC_CONSOLE_PICTURES;
+const WEB = readFileSync(join(ROOT, "examples/web.yaml"), "utf8");
 /** The hostile text as a page may show it. */
 const SHOWN = HOSTILE.replace("\u202e", "\\u202e").replace("\u200b", "\\u200b");
+
+/** Sentences of svc sdl validate about a text. */
+function faultsOf(text: string): readonly string[] {
+  try {
+    loadSdl(text, { file: "web.yaml" });
+    return [];
+  } catch (error) {
+    return error instanceof SdlError ? error.issues.map(formatIssue) : [String(error)];
+  }
+}
 
 describeWithBrowser("the console", () => {
   const fixture = new Fixture();
@@ -66,6 +78,7 @@ describeWithBrowser("the console", () => {
     [`provider/${market.provider}`, `${market.dseq}/1/1`],
     ["deployments", market.tenant],
     [`deployment/${market.tenant}/${market.dseq}`, market.provider],
+    ["deploy", "A service with a volume"],
     ["network", "svc-test-1"],
     ["search?q=nothing", "Nothing is named nothing."],
     ["nowhere", "No such page"],
@@ -139,6 +152,83 @@ describeWithBrowser("the console", () => {
     await expect.poll(() => row.textContent()).toMatch(/max_validators10077$/);
   });
 
+  it("shows every fault of a deployment file with its place, as svc sdl validate does", async () => {
+    await shown.visit("deploy");
+    await shown.press("A web service");
+    const file = shown.page.getByLabel("Deployment file");
+    await expect.poll(() => file.inputValue()).toBe(WEB);
+    const broken = WEB.replace("count: 1", "count: 0").replace("size: 32Mi", "size: 32mb");
+    await file.fill(broken);
+    const sentences = faultsOf(broken);
+    expect(sentences.length).toBe(2);
+    await expect.poll(() => shown.page.locator(".remarks .strange").allTextContents()).toEqual(sentences);
+    expect(await shown.barriers()).toEqual([]);
+    await shown.press("Line 43");
+    expect(await shown.page.evaluate("document.activeElement.selectionStart")).toBe(
+      broken.indexOf("0", broken.indexOf("count: 0")),
+    );
+    await file.fill(broken.replace("count: 0", "count: 2"));
+    await expect.poll(() => shown.page.locator(".remarks li").count()).toBe(1);
+    expect(await shown.page.locator(".command code").textContent()).toBe("svc deploy web.yaml --estimate");
+  });
+
+  it("opens a file, and refuses one that is no text", async () => {
+    await shown.visit("deploy");
+    const opener = shown.page.getByLabel("Open a file");
+    await opener.setInputFiles({ name: HOSTILE, mimeType: "text/plain", buffer: Buffer.from("version: 1") });
+    await expect.poll(() => shown.page.locator(".remarks .strange").first().textContent()).toContain(SHOWN);
+    await opener.setInputFiles({ name: "bytes.yaml", mimeType: "text/plain", buffer: Buffer.from([0x61, 0xff]) });
+    await expect.poll(() => shown.text()).toContain("bytes.yaml:1:2: the file is not UTF-8 text; save it as UTF-8");
+    expect(await shown.page.locator("main img").count()).toBe(0);
+  });
+
+  it("says that it does not know the price of a provider that a page cannot reach", async () => {
+    await shown.visit("deploy");
+    await shown.press("A web service");
+    const row = shown.page.getByRole("row", { name: market.provider });
+    await expect.poll(() => row.textContent()).toContain("not known: this page cannot reach its gateway");
+    expect(await row.locator(".amount").count()).toBe(0);
+    const most = shown.page.getByRole("row", { name: "At most, by the prices of the file" });
+    await shown.page.getByLabel("Deposit in TOKEN").fill("0.5");
+    await expect.poll(() => most.textContent()).toMatch(/ TOKEN.* TOKEN.* TOKEN\d+(?:\.\d)? (?:minutes|hours)$/);
+    await shown.page.getByLabel("Deposit in TOKEN").fill("five");
+    await expect.poll(() => shown.text()).toContain("Write an amount above zero");
+    expect(await shown.barriers()).toEqual([]);
+    expect(shown.faults).toEqual([]);
+  });
+
+  it("shows the price or the refusal of each provider, and trusts no answer further than that", async () => {
+    const other = await openConsole();
+    const yes = (amount: string) => ({ json: { bid: true, price: { denom: NATIVE_DENOM, amount } } });
+    let answer: Parameters<Route["fulfill"]>[0] = {};
+    await other.page.route("**/api/session", (route) => route.fulfill({ json: { mode: "console", node: "test" } }));
+    await other.page.route(`**/api/gateway/${market.provider}/screen`, (route) => route.fulfill(answer));
+    await other.page.reload();
+    await other.visit("deploy");
+    const row = other.page.getByRole("row", { name: market.provider });
+    const long = `full ${HOSTILE} ${"x".repeat(100_000)}`;
+    const cases = [
+      [yes("500.000000000000000000"), /yes/],
+      [yes("1001.0"), /not known.*its price is no bid that the chain takes for this file/],
+      [{ json: { bid: true, price: { denom: "ufoo", amount: "1" } } }, /not known/],
+      [{ json: { bid: false, reason: long } }, /^(?!.*x{400}).*nofull .*99\d{3} more characters/],
+      [{ body: "<html>", contentType: "text/html" }, /not known.*it is a web page/],
+      [{ body: `"${"x".repeat(5 << 20)}"` }, /not known.*it is larger than 4 MiB/],
+      [{ status: 302, headers: { location: "https://example.com/" } }, /not known/],
+    ] as const;
+    for (const [i, [next, shows]] of cases.entries()) {
+      answer = next;
+      await other.page.getByLabel("Deployment file").fill(WEB.replace("units: 0.1", `units: 0.${i + 1}`));
+      await expect.poll(() => row.textContent()).toMatch(shows);
+      expect(await row.locator(".amount").count()).toBe(i === 0 ? 3 : 0);
+      const cheapest = other.page.getByRole("row", { name: "At the cheapest offers" });
+      expect(await cheapest.locator(".amount").count()).toBe(i === 0 ? 3 : 0);
+    }
+    expect(other.faults).toEqual([]);
+    await other.page.unrouteAll({ behavior: "ignoreErrors" });
+    await other.page.context().close();
+  });
+
   it("finds heights, hashes, addresses, deployments and orders", async () => {
     const targets = [
       ["2", "#/block/2"],
@@ -169,7 +259,11 @@ describeWithBrowser("the console", () => {
       for (const line of await shown.page.locator(".command code").allTextContents()) lines.add(line);
     }
     expect(lines.size).toBeGreaterThan(12);
-    const commands = [...lines].map((line) => [...line.split(" ").slice(1), "--node", node.address]);
+    const all = [...lines].map((line) => [...line.split(" ").slice(1), "--node", node.address]);
+    const commands = all.filter(([group]) => group !== "deploy");
+    // No provider of this chain bids, which is a failure of the command.
+    const [estimate = []] = all.filter(([group]) => group === "deploy");
+    expect((await runSvc(estimate, { cwd: join(ROOT, "examples") })).stdout).toContain(market.provider);
     for (let i = 0; i < commands.length; i += 4)
       await Promise.all(commands.slice(i, i + 4).map((words) => svcOk(words)));
   });

@@ -4,5 +4,11 @@ declare module "virtual:descriptors.bin" {
   // biome-ignore lint/style/noDefaultExport: the bundler exports paths of files so.
   export default path;
 }
+/** Examples are bundled as texts. */
+declare module "*.yaml" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: the bundler exports texts so.
+  export default text;
+}
 /** The bundler makes a file of the style sheets. */
 declare module "*.css";

@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
   provider: async () => (await import("./providers.tsx")).Provider,
   deployments: async () => (await import("./deployments.tsx")).Deployments,
   deployment: async () => (await import("./deployments.tsx")).Deployment,
+  deploy: async () => (await import("../deploy/page.tsx")).Deploy,
   network: async () => (await import("./network.tsx")).Network,
 };
 

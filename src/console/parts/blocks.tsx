@@ -121,11 +121,17 @@ export function pageKey(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(isHex ? (text.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)) : []);
 }
 
+interface CommandProps {
+  readonly words: readonly (string | bigint | number)[];
+  /** `svc query` unless given. */
+  readonly program?: string;
+}
+
 /** The command line that shows the same facts, to be copied. */
-export function Command({ words }: { words: readonly (string | bigint | number)[] }) {
+export function Command({ words, program = "svc query" }: CommandProps) {
   const isCopied = useSignal(false);
   const node = session.value?.mode === "console" ? session.value.node : undefined;
-  const all = ["svc", "query", ...words.map((word) => shellWord(String(word)))];
+  const all = [program, ...words.map((word) => shellWord(String(word)))];
   const line = [...all, ...(node === undefined ? [] : ["--node", shellWord(node)])].join(" ");
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(line);

@@ -9,6 +9,7 @@ import { grouped, Strange } from "./text.tsx";
 const NAVIGATION = [
   ["", t.nav.home],
   ["blocks", t.nav.blocks],
+  ["deploy", t.nav.deploy],
   ["deployments", t.nav.deployments],
   ["providers", t.nav.providers],
   ["validators", t.nav.validators],

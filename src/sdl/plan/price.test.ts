@@ -9,7 +9,13 @@ const coin = (amount: string, denom = "utoken") => ({ denom, amount: parseDec(am
 describe("prices over time", () => {
   it("follow the measured time between blocks", () => {
     const price = priceOverTime(coin("1.5"), 6);
-    expect(price).toMatchObject({ denom: "utoken", perHour: parseDec("900"), perMonth: parseDec("657450") });
+    expect(price).toEqual({
+      denom: "utoken",
+      perBlock: parseDec("1.5"),
+      perHour: parseDec("900"),
+      perDay: parseDec("21600"),
+      perMonth: parseDec("657450"),
+    });
     expect(priceOverTime(coin("1"), 0.1).perHour).toBe(parseDec("36000"));
   });
 

@@ -10,6 +10,7 @@ import {
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 
 const HOUR_MS = 3_600_000n;
+const DAY_MS = 24n * HOUR_MS;
 /** A twelfth of 365.25 days. */
 const MONTH_MS = 2_629_800_000n;
 
@@ -18,11 +19,12 @@ export interface PriceOverTime {
   readonly denom: string;
   readonly perBlock: Dec;
   readonly perHour: Dec;
+  readonly perDay: Dec;
   readonly perMonth: Dec;
 }
 
 /**
- * A price per block as an amount per hour and per month.
+ * A price per block as an amount per hour, day and month.
  * @param price per block, scaled 10^18
  * @param blockSeconds the measured time between blocks, above zero; counted to the millisecond
  */
@@ -32,6 +34,7 @@ export function priceOverTime(price: DecimalCoin, blockSeconds: number): PriceOv
     denom: price.denom,
     perBlock: price.amount,
     perHour: (price.amount * HOUR_MS) / milliseconds,
+    perDay: (price.amount * DAY_MS) / milliseconds,
     perMonth: (price.amount * MONTH_MS) / milliseconds,
   };
 }

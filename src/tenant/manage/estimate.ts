@@ -7,6 +7,8 @@ export interface GroupEstimate {
   readonly group: string;
   readonly provider: ProviderRecord;
   readonly screening: Screening;
+  /** Why the provider could not be asked: whether it would bid is not known then. */
+  readonly error?: unknown;
 }
 
 /** The providers to ask, and how. */
@@ -16,6 +18,8 @@ export interface EstimateOptions {
   readonly gateway: (provider: ProviderRecord) => Pick<GatewayClient, "screen">;
   /** Called with each answer as it comes. */
   readonly onAnswer?: (estimate: GroupEstimate) => void;
+  /** Ends it: no further provider is asked. */
+  readonly signal?: AbortSignal;
 }
 
 /** Providers asked at the same time: some may be gone, and each takes its time. */
@@ -27,14 +31,14 @@ const MOST_ASKED = 20;
  */
 export async function estimate(
   groups: readonly GroupSpec[],
-  { providers, gateway, onAnswer = () => {} }: EstimateOptions,
+  { providers, gateway, onAnswer = () => {}, signal }: EstimateOptions,
 ): Promise<readonly GroupEstimate[]> {
   const questions = groups.flatMap((group) => providers.map((provider) => ({ group, provider })));
   const answers: GroupEstimate[] = [];
   const ask = async (): Promise<void> => {
-    for (let next = questions.shift(); next !== undefined; next = questions.shift()) {
+    for (let next = questions.shift(); next !== undefined && signal?.aborted !== true; next = questions.shift()) {
       const { group, provider } = next;
-      const answer = { group: group.name, provider, screening: await screening(gateway, provider, group) };
+      const answer = { group: group.name, provider, ...(await screening(gateway, provider, group)) };
       answers.push(answer);
       onAnswer(answer);
     }
@@ -48,11 +52,11 @@ async function screening(
   gateway: EstimateOptions["gateway"],
   provider: ProviderRecord,
   group: GroupSpec,
-): Promise<Screening> {
+): Promise<Pick<GroupEstimate, "screening" | "error">> {
   try {
-    return await gateway(provider).screen(group);
+    return { screening: await gateway(provider).screen(group) };
   } catch (error) {
-    return { bid: false, reason: `its gateway does not say: ${errorText(error)}` };
+    return { screening: { bid: false, reason: `its gateway does not say: ${errorText(error)}` }, error };
   }
 }
 

@@ -1,0 +1,107 @@
+import { computed, type ReadonlySignal, useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { groupPrice, type LoadedSdl, priceOverTime } from "../../sdl/index.ts";
+import { leastDeposit, totalPrice } from "../../tenant/index.ts";
+import type { DecimalCoin, IntCoin } from "../../util/index.ts";
+import type { Answer } from "../live/ask.ts";
+import { Section, Table } from "../parts/blocks.tsx";
+import { Amount, decimal, grouped, None } from "../parts/text.tsx";
+import { t } from "../text/index.ts";
+import { cheapest, lasting, readAmount, type Terms, unitOf } from "./cost.ts";
+import type { Offers } from "./offers.ts";
+import { Per } from "./offers-table.tsx";
+
+interface CostProps {
+  readonly sdl: LoadedSdl;
+  readonly terms: Terms;
+  readonly offers: ReadonlySignal<Answer<Offers>>;
+}
+
+/** The price of the file over time, at most and at the cheapest offers, and how long a deposit pays for it. */
+export function Cost({ sdl, terms, offers }: CostProps) {
+  const most = totalPrice(sdl.groups.map(groupPrice));
+  const least = leastDeposit(most, terms);
+  const typed = useSignal<string | undefined>(undefined);
+  const { name, places } = unitOf(least.denom);
+  const text = typed.value ?? decimal(least.amount, places).replaceAll("\u202f", "");
+  const deposit = readAmount(text, places);
+  return (
+    <Section title={t.deploy.cost}>
+      <p class="deposit">
+        <label>
+          {t.deploy.deposit(name)}{" "}
+          <input
+            inputMode="decimal"
+            value={text}
+            maxLength={30}
+            aria-invalid={deposit === undefined}
+            onInput={(event) => {
+              typed.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <DepositNote deposit={deposit} least={least} />
+      </p>
+      <Rows most={most} offers={offers} deposit={deposit} seconds={terms.blockSeconds} />
+    </Section>
+  );
+}
+
+function DepositNote({ deposit, least }: { deposit: bigint | undefined; least: IntCoin }) {
+  if (deposit === undefined) return <small role="status">{t.deploy.depositFault}</small>;
+  return (
+    <small>
+      {t.deploy.least} <Amount coin={least} />
+    </small>
+  );
+}
+
+interface RowsProps {
+  readonly most: DecimalCoin;
+  readonly offers: ReadonlySignal<Answer<Offers>>;
+  readonly deposit: bigint | undefined;
+  readonly seconds: number;
+}
+
+function Rows({ most, offers, deposit, seconds }: RowsProps) {
+  const best = useMemo(() => computed(() => cheapestOf(offers.value)), [offers]);
+  const rows = [
+    { name: t.deploy.limit, price: most },
+    { name: t.deploy.cheapest, price: best.value },
+  ];
+  const per = (price: DecimalCoin | undefined, span: "perHour" | "perDay" | "perMonth") =>
+    price === undefined ? <None key={span} /> : <Per key={span} price={priceOverTime(price, seconds)} span={span} />;
+  return (
+    <Table
+      name={t.deploy.cost}
+      columns={[
+        t.deploy.price,
+        { head: t.deploy.hour, isNumber: true },
+        { head: t.deploy.day, isNumber: true },
+        { head: t.deploy.month, isNumber: true },
+        { head: t.deploy.lasts, isNumber: true },
+      ]}
+      rows={rows}
+      keyOf={({ name }) => name}
+      cells={({ name, price }) => [
+        name,
+        per(price, "perHour"),
+        per(price, "perDay"),
+        per(price, "perMonth"),
+        price === undefined || deposit === undefined ? <None key="lasts" /> : lastingText(deposit, price, seconds),
+      ]}
+    />
+  );
+}
+
+function cheapestOf(answer: Answer<Offers>): DecimalCoin | undefined {
+  if (answer.kind !== "known") return undefined;
+  return cheapest(answer.value.groups.map((group) => group.offers.map(({ verdict }) => verdict.value)));
+}
+
+function lastingText(deposit: bigint, price: DecimalCoin, seconds: number): string {
+  const time = lasting(deposit, price, seconds);
+  if (time === undefined) return t.deploy.forever;
+  const { unit, tenths } = time;
+  return t.deploy[unit](tenths > 1000n ? grouped(tenths / 10n) : decimal(tenths, 1));
+}

@@ -1,0 +1,96 @@
+import type { Signal } from "@preact/signals";
+import { gatewayClientErrors } from "../../client/index.ts";
+import { formatPrice, type PriceOverTime, priceOverTime } from "../../sdl/index.ts";
+import { errorText, isOneOf } from "../../util/index.ts";
+import { link } from "../live/route.ts";
+import { Section, Table } from "../parts/blocks.tsx";
+import { None, Out, State, Strange } from "../parts/text.tsx";
+import { t } from "../text/index.ts";
+import type { Verdict } from "./cost.ts";
+import type { GroupOffers, Offers } from "./offers.ts";
+
+/** Every provider's answer; each appears when it comes. */
+export function OffersTables({ offers: { groups, isCut }, seconds }: { offers: Offers; seconds: number }) {
+  return (
+    <>
+      {groups.map((each) => (
+        <Section
+          key={each.group.name}
+          title={groups.length === 1 ? t.deploy.providers : t.deploy.providersOf(each.group.name)}
+        >
+          <GroupTable {...each} seconds={seconds} />
+        </Section>
+      ))}
+      {isCut && <p class="cut">{t.deploy.more}</p>}
+      <p class="none">{t.deploy.sent}</p>
+    </>
+  );
+}
+
+function GroupTable({ group, offers, seconds }: GroupOffers & { seconds: number }) {
+  if (offers.length === 0) return <p class="none">{t.deploy.noProviders}</p>;
+  return (
+    <Table
+      name={t.deploy.providersOf(group.name)}
+      columns={[
+        t.deploy.provider,
+        t.deploy.answer,
+        { head: t.deploy.hour, isNumber: true },
+        { head: t.deploy.day, isNumber: true },
+        { head: t.deploy.month, isNumber: true },
+      ]}
+      rows={offers}
+      keyOf={({ provider }) => provider.address}
+      cells={({ provider, verdict }) => [
+        <span key="provider" class="stack">
+          <a class="code" href={link("provider", provider.address)}>
+            {provider.address}
+          </a>
+          <small>
+            <Out url={provider.hostUri} />
+          </small>
+        </span>,
+        <Answer key="answer" verdict={verdict} />,
+        <Price key="hour" verdict={verdict} seconds={seconds} span="perHour" />,
+        <Price key="day" verdict={verdict} seconds={seconds} span="perDay" />,
+        <Price key="month" verdict={verdict} seconds={seconds} span="perMonth" />,
+      ]}
+    />
+  );
+}
+
+function Answer({ verdict: { value } }: { verdict: Signal<Verdict> }) {
+  if (value.kind === "asking") return <State word={t.deploy.asking} />;
+  if (value.kind === "yes") return <State word={t.state.yes} kind="good" />;
+  return (
+    <span class="stack">
+      <State word={value.kind === "no" ? t.state.no : t.deploy.notKnown} kind={value.kind === "no" ? "bad" : "calm"} />
+      <Strange text={value.kind === "no" ? value.reason : unknown(value.error)} isName max={400} />
+    </span>
+  );
+}
+
+function unknown(error: unknown): string {
+  if (error === undefined) return t.deploy.impossible;
+  return isOneOf([gatewayClientErrors.noWebAddress], error) ? t.deploy.beyond : errorText(error);
+}
+
+interface PriceProps {
+  readonly verdict: Signal<Verdict>;
+  readonly seconds: number;
+  readonly span: "perHour" | "perDay" | "perMonth";
+}
+
+function Price({ verdict: { value }, seconds, span }: PriceProps) {
+  return value.kind === "yes" ? <Per price={priceOverTime(value.price, seconds)} span={span} /> : <None />;
+}
+
+/** A price over a time, with that per block on hover. */
+export function Per({ price, span }: { price: PriceOverTime } & Pick<PriceProps, "span">) {
+  const { denom, perBlock } = price;
+  return (
+    <span class="amount" title={t.deploy.perBlock(formatPrice({ denom, amount: perBlock }))}>
+      {formatPrice({ denom, amount: price[span] })}
+    </span>
+  );
+}

@@ -1,0 +1,105 @@
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { GatewayClient, gatewayClientErrors, type ProviderRecord, webGateway } from "../../client/index.ts";
+import { estimate, type GroupEstimate } from "../../tenant/index.ts";
+import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
+import { printJson, toPlainJson } from "../../wire/index.ts";
+import { type Answer, useAsk } from "../live/ask.ts";
+import { api, chain, session } from "../live/chain.ts";
+import { MAX_ITEMS } from "../parts/safe.ts";
+import { type Verdict, verdictOf } from "./cost.ts";
+
+/** A provider's answer about one group, which comes when it comes. */
+export interface Offer {
+  readonly provider: ProviderRecord;
+  readonly verdict: Signal<Verdict>;
+}
+
+/** A group of the file, and every provider's answer about it. */
+export interface GroupOffers {
+  readonly group: GroupSpec;
+  readonly offers: readonly Offer[];
+}
+
+/** The providers that are asked, and whether the chain has more. */
+interface Providers {
+  readonly asked: readonly ProviderRecord[];
+  readonly isCut: boolean;
+}
+
+export type Offers = Pick<Providers, "isCut"> & { readonly groups: readonly GroupOffers[] };
+
+/** Milliseconds for which a file stays as it is before providers are asked about it. */
+const SETTLE_MS = 600;
+/** Milliseconds for the answer of one provider. */
+const ANSWER_MS = 8_000;
+
+/** Asks each provider of the chain about the groups, anew when they change. */
+export function useOffers(groups: readonly GroupSpec[]): ReadonlySignal<Answer<Offers>> {
+  const providers = useAsk(loadProviders, { key: "providers" });
+  const mode = session.value?.mode ?? "";
+  const key = `${mode} ${groups.map((group) => printJson(toPlainJson(GroupSpecSchema, group))).join(" ")}`;
+  const offers = useMemo(() => computed(() => unasked(groups, providers.value)), [key, providers]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const end = offers.subscribe((answer) => {
+      if (answer.kind === "known") void ask(answer.value.groups, stop.signal);
+    });
+    return () => {
+      stop.abort();
+      end();
+    };
+  }, [offers]);
+  return offers;
+}
+
+/** The first providers of the chain. */
+async function loadProviders(): Promise<Providers> {
+  const limit = BigInt(MAX_ITEMS);
+  const { providers, pagination } = await chain.query.call(ProviderQuery.method.providers, { pagination: { limit } });
+  const asked = providers.slice(0, MAX_ITEMS).map(({ owner, hostUri, attributes }) => {
+    return { address: owner, hostUri, attributes };
+  });
+  return { asked, isCut: (pagination?.nextKey ?? []).length > 0 };
+}
+
+function unasked(groups: readonly GroupSpec[], providers: Answer<Providers>): Answer<Offers> {
+  if (providers.kind !== "known") return providers;
+  const { asked, isCut } = providers.value;
+  const offersOf = (group: GroupSpec): GroupOffers => ({
+    group,
+    offers: asked.map((provider) => ({ provider, verdict: signal<Verdict>({ kind: "asking" }) })),
+  });
+  return { kind: "known", value: { isCut, groups: groups.map(offersOf) } };
+}
+
+async function ask(groups: readonly GroupOffers[], stop: AbortSignal): Promise<void> {
+  await new Promise((done) => setTimeout(done, SETTLE_MS));
+  const [first] = groups;
+  if (first === undefined) return;
+  await estimate(
+    groups.map(({ group }) => group),
+    {
+      providers: first.offers.map(({ provider }) => provider),
+      gateway: (provider) =>
+        new GatewayClient({ provider: provider.address, url: urlOf(provider), timeoutMs: ANSWER_MS }),
+      onAnswer: (answer) => take(groups, answer),
+      signal: stop,
+    },
+  );
+}
+
+/** The relay of `svc console`; else the provider's own address for browsers. */
+function urlOf(provider: ProviderRecord): string {
+  if (session.peek()?.mode === "console") return api(`gateway/${provider.address}`).href;
+  const url = webGateway(provider);
+  if (url === undefined) throw gatewayClientErrors.noWebAddress(provider.address);
+  return url;
+}
+
+function take(groups: readonly GroupOffers[], answer: GroupEstimate): void {
+  const found = groups.find(({ group }) => group.name === answer.group);
+  const offer = found?.offers.find(({ provider }) => provider.address === answer.provider.address);
+  if (found !== undefined && offer !== undefined) offer.verdict.value = verdictOf(found.group, answer);
+}
