@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
 
-/** Pages cannot check a provider's certificate: whoever serves them passes their requests on. */
+/** Pages cannot check a provider's certificate: their server passes requests on. */
 
 const PREFIX = /^\/relay\/[^/]+/;
 

@@ -11,7 +11,7 @@ import {
 } from "../../util/index.ts";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 
-/** What the chain asks of deployments, and the seconds between its blocks. */
+/** Terms of the chain for deployments, and the seconds between its blocks. */
 export interface Terms extends DepositTerms {
   readonly blockSeconds: number;
 }
@@ -21,7 +21,7 @@ export async function loadTerms(chain: ChainClient): Promise<Terms> {
   return { ...terms, blockSeconds: seconds };
 }
 
-/** A provider's bid on a group, as far as it is known. */
+/** The known facts of a provider's bid on a group. */
 export type Verdict =
   | { readonly kind: "asking" }
   | { readonly kind: "yes"; readonly price: DecimalCoin }

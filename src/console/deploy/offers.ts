@@ -30,7 +30,7 @@ interface Providers {
 
 export type Offers = Pick<Providers, "isCut"> & { readonly groups: readonly GroupOffers[] };
 
-/** Milliseconds for which a file stays as it is before providers are asked about it. */
+/** Milliseconds without an edit before providers are asked about a file. */
 const SETTLE_MS = 600;
 /** Milliseconds for the answer of one provider. */
 const ANSWER_MS = 8_000;

@@ -4,7 +4,7 @@ import { Section, Table } from "../parts/blocks.tsx";
 import { decimal, None, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 
-/** What the file asks for: its services with the resources of one replica. */
+/** Services of the file, with the resources of one replica. */
 export function Plan({ sdl }: { sdl: LoadedSdl }) {
   const rows = sdl.manifest.flatMap((group) => group.services.map((service) => ({ group: group.name, service })));
   return (

@@ -20,16 +20,11 @@ import { addReflection, Reflection } from "../../wire/reflection/index.ts";
 import { answerer, type BytesAnswerer, bytesAnswerer, type CallParts, inNamespace } from "./calls/calls.ts";
 import { blamingClients } from "./calls/malformed.ts";
 import { descriptorFiles } from "./descriptor-bytes.ts";
+import type { HealthSource } from "./health-source.ts";
 import { MAX_ANSWER_BYTES, MAX_WATCHERS } from "./limits.ts";
 
 /** Services of the server itself, without rpcs of the chain. */
 const OWN_SERVICES = [Health, ServerReflection, ServerReflectionAlpha];
-
-/** The chain as far as its health shows it: whether there is a block, and the first one. */
-export interface HealthSource {
-  status(): Promise<{ readonly latest: unknown }> | { readonly latest: unknown };
-  readonly events: { listen(told: () => void): () => void };
-}
 
 export interface RouteParts extends CallParts {
   readonly chain: HealthSource;

@@ -35,9 +35,10 @@ import { OpenCalls } from "./calls/open-calls.ts";
 import { type AnswerStream, endAnswer, GONE, heldFor, readerKey, readerOf, streamOf } from "./calls/reader.ts";
 import { answerUnary, isPlain } from "./calls/unary.ts";
 import { countedBody } from "./calls/whole-body.ts";
+import type { HealthSource } from "./health-source.ts";
 import { MAX_CONVERSATIONS, MAX_HEADER_BYTES, MAX_SESSION_MEGABYTES, MAX_STREAMS } from "./limits.ts";
 import { TwoProtocols } from "./protocols.ts";
-import { type GrpcRoutes, grpcRoutes, type HealthSource, maxBytesOf } from "./routes.ts";
+import { type GrpcRoutes, grpcRoutes, maxBytesOf } from "./routes.ts";
 
 export interface GrpcServerOptions extends ServerOptions {
   readonly maxMessageBytes: number;
