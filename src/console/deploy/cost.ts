@@ -11,7 +11,7 @@ import {
 } from "../../util/index.ts";
 import type { GroupSpec } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 
-/** Terms of the chain for deployments, and the seconds between its blocks. */
+/** Requirements of the chain, and the seconds between its blocks. */
 export interface Terms extends DepositTerms {
   readonly blockSeconds: number;
 }
@@ -21,7 +21,7 @@ export async function loadTerms(chain: ChainClient): Promise<Terms> {
   return { ...terms, blockSeconds: seconds };
 }
 
-/** The known facts of a provider's bid on a group. */
+/** Whether a provider would bid on a group, and at which price. */
 export type Verdict =
   | { readonly kind: "asking" }
   | { readonly kind: "yes"; readonly price: DecimalCoin }

@@ -20,7 +20,7 @@ export const openFault = signal<string | undefined>(undefined);
 const PAUSE_MS = 250;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Takes what was typed. */
+/** Takes a typed text. */
 export function type(text: string): void {
   draft.value = { ...draft.peek(), text };
   openFault.value = undefined;

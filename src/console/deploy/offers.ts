@@ -30,7 +30,7 @@ interface Providers {
 
 export type Offers = Pick<Providers, "isCut"> & { readonly groups: readonly GroupOffers[] };
 
-/** Milliseconds without an edit before providers are asked about a file. */
+/** Milliseconds without a change of the groups after which providers are asked. */
 const SETTLE_MS = 600;
 /** Milliseconds for the answer of one provider. */
 const ANSWER_MS = 8_000;

@@ -8,7 +8,7 @@ export function totalPrice(prices: readonly DecimalCoin[]): DecimalCoin {
   return { denom: prices[0]?.denom ?? "", amount };
 }
 
-/** The least deposit that the chain accepts and that lets leases start at a price per block. */
+/** The least deposit for which the chain accepts a deployment and starts leases at a price per block. */
 export function leastDeposit(
   price: DecimalCoin,
   { minDeposits, startBlocks }: Pick<DepositTerms, "minDeposits" | "startBlocks">,
