@@ -104,7 +104,9 @@ export class RestServer {
     limitServer(this.#server, options.maxOpenConnections, budget.clients);
     limitReads(this.#server, budget.clients);
     const isAnswering = (socket: object) => lines.isAnswering(socket);
-    if (websocket !== undefined) this.#endUpgraded = takeUpgrades(this.#server, { websocket, isAnswering });
+    if (console === undefined || websocket === undefined) return;
+    const hasWebsocket = (url: string) => console.pages.interfaceOf(url)?.name === "rpc";
+    this.#endUpgraded = takeUpgrades(this.#server, { websocket, hasWebsocket, isAnswering });
   }
 
   /** Begins to listen; returns the address. Throws one sentence when the port is in use. */

@@ -15,6 +15,8 @@ const WISH = new Set(["connection", "upgrade", "http2-settings"]);
 
 export interface UpgradeOptions {
   readonly websocket: TakeWebsocket;
+  /** Whether a websocket is taken or refused at a URL, and not answered like any other request; everywhere unless given. */
+  readonly hasWebsocket?: (url: string) => boolean;
   /** Whether an earlier request of a connection has no whole answer yet. */
   readonly isAnswering: (socket: Duplex) => boolean;
 }
@@ -23,7 +25,8 @@ export interface UpgradeOptions {
  * Hands websockets over, and answers a request for another protocol, such as HTTP/2, in this one. Returns the function that ends the
  * connections which the server no longer knows: it would wait for them when it closes.
  */
-export function takeUpgrades(server: Server, { websocket, isAnswering }: UpgradeOptions): () => void {
+export function takeUpgrades(server: Server, options: UpgradeOptions): () => void {
+  const { websocket, isAnswering, hasWebsocket = () => true } = options;
   const open = new Set<Duplex>();
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // Node.js releases the connection here: without a listener, a client that disconnects would end the process.
@@ -32,12 +35,16 @@ export function takeUpgrades(server: Server, { websocket, isAnswering }: Upgrade
     socket.once("close", () => open.delete(socket));
     // The answer that is under way holds the connection.
     if (isAnswering(socket)) socket.destroy();
-    else if (request.headers.upgrade?.toLowerCase() === "websocket") websocket(request, socket, head);
+    else if (isWebsocket(request) && hasWebsocket(request.url ?? "/")) websocket(request, socket, head);
     else answerPlainly(server, { request, socket, head });
   });
   return () => {
     for (const socket of open) socket.destroy();
   };
+}
+
+function isWebsocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket";
 }
 
 /** Refuses a websocket. */
