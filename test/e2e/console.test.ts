@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatIssue, loadSdl, SdlError } from "../../src/sdl/index.ts";
 import { testKey } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
+import { Query as DeploymentQuery } from "../../src/wire/gen/svc/deployment/v1beta1/query_pb.js";
+import { MIN_DEPOSIT } from "../support/chain/index.ts";
 import { describeWithBrowser, startBrowser } from "../support/chromium.ts";
 import { fillMarket, HOSTILE, type ShownMarket } from "../support/console/market.ts";
 import { ConsolePage } from "../support/console/page.ts";
@@ -227,6 +229,31 @@ describeWithBrowser("the console", () => {
     expect(other.faults).toEqual([]);
     await other.page.unrouteAll({ behavior: "ignoreErrors" });
     await other.page.context().close();
+  });
+
+  it("shows the money of a deployment at the newest block, and its lease as chain and provider see it", async () => {
+    await shown.visit(`deployment/${market.tenant}/${market.dseq}`);
+    const state = shown.page.getByRole("row", { name: new RegExp(`^1/1 ${market.provider}`) });
+    await expect.poll(() => state.textContent()).toMatch(/activenot known.*this page cannot reach its gateway$/);
+    const refund = shown.page
+      .locator(".facts div")
+      .filter({ hasText: "Returned if it were closed now" })
+      .locator(".amount");
+    const title = async (): Promise<bigint> =>
+      BigInt((await refund.getAttribute("title"))?.replace(/ utoken$/, "") ?? 0);
+    const before = await title();
+    expect(before).toBeLessThan(MIN_DEPOSIT);
+    await expect.poll(async () => (await title()) < before).toBe(true);
+    // The lease costs half a utoken per block.
+    await shown.press("Pause");
+    const [left, client] = [await title(), node.client()];
+    const { deployment } = await client.query.call(DeploymentQuery.method.deployment, {
+      id: { owner: market.tenant, dseq: market.dseq },
+    });
+    const blocks = (await client.node.status()).latestHeight - (deployment?.createdAt ?? 0n);
+    client.close();
+    await shown.press("Resume");
+    expect(MIN_DEPOSIT - left).toBeLessThanOrEqual(blocks / 2n + 1n);
   });
 
   it("finds heights, hashes, addresses, deployments and orders", async () => {

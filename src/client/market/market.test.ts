@@ -5,7 +5,7 @@ import { LeaseSchema, Order_State, OrderSchema } from "../../wire/gen/svc/market
 import { escrowErrors, marketErrors, NOT_FOUND_ERRORS } from "../../wire/index.ts";
 import { readRefusal } from "../chain/refusal.ts";
 import { clientErrors } from "../errors.ts";
-import { type ChainQuery, type MarketReader, marketReader, saysNotFound } from "./index.ts";
+import { balanceNow, type ChainQuery, type MarketReader, marketReader, saysNotFound } from "./index.ts";
 
 const id = { owner: "o", dseq: 1n, gseq: 1, oseq: 1, provider: "p" };
 
@@ -115,5 +115,16 @@ describe("a deployment that is no longer kept", () => {
     expect(await readerOf(async () => ({ pruned: true, height: 0n })).prunedAt(id)).toBeUndefined();
     for (const error of [sdkErrors.notFound("x"), sdkErrors.unknownRequest("unknown query path")])
       await expect(readerOf(() => Promise.reject(error)).prunedAt(id)).rejects.toBe(error);
+  });
+});
+
+describe("the money of a deployment now", () => {
+  const price = { denom: "utoken", amount: 0n };
+  const lease = (accrued: bigint, settled: bigint) => ({ payment: { rate: price, withdrawn: 0n, accrued, settled } });
+
+  it("is the settled balance less all that leases have earned since", () => {
+    expect(balanceNow({ balance: 100n }, [lease(30n, 10n), lease(5n, 0n)])).toBe(75n);
+    expect(balanceNow({ balance: 100n }, [])).toBe(100n);
+    expect(balanceNow(undefined, [])).toBe(0n);
   });
 });

@@ -70,6 +70,18 @@ function readEscrow({ balance, transferred, exhaustsAt }: Account): EscrowRecord
   return { denom, balance: amount, transferred: readCoin(transferred).amount, exhaustsAt };
 }
 
+/**
+ * The money of a deployment at the height of the answers: the balance of the last settlement, less earnings since. A close at
+ * that height returns it to the depositors.
+ */
+export function balanceNow(
+  escrow: Pick<EscrowRecord, "balance"> | undefined,
+  leases: readonly Pick<PaidLease, "payment">[],
+): bigint {
+  const earned = leases.reduce((sum, { payment }) => sum + payment.accrued - payment.settled, 0n);
+  return (escrow?.balance ?? 0n) - earned;
+}
+
 const ORDER_STATES: ReadonlyMap<number, OrderRecord["state"]> = new Map([
   [Order_State.open, "open"],
   [Order_State.active, "active"],

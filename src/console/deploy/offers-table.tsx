@@ -1,7 +1,6 @@
 import type { Signal } from "@preact/signals";
-import { gatewayClientErrors } from "../../client/index.ts";
 import { formatPrice, type PriceOverTime, priceOverTime } from "../../sdl/index.ts";
-import { errorText, isOneOf } from "../../util/index.ts";
+import { whyUnknown } from "../live/gateway.ts";
 import { link } from "../live/route.ts";
 import { Section, Table } from "../parts/blocks.tsx";
 import { None, Out, State, Strange } from "../parts/text.tsx";
@@ -64,15 +63,16 @@ function Answer({ verdict: { value } }: { verdict: Signal<Verdict> }) {
   if (value.kind === "yes") return <State word={t.state.yes} kind="good" />;
   return (
     <span class="stack">
-      <State word={value.kind === "no" ? t.state.no : t.deploy.notKnown} kind={value.kind === "no" ? "bad" : "calm"} />
-      <Strange text={value.kind === "no" ? value.reason : unknown(value.error)} isName max={400} />
+      <State word={value.kind === "no" ? t.state.no : t.gateway.notKnown} kind={value.kind === "no" ? "bad" : "calm"} />
+      <Strange
+        text={
+          value.kind === "no" ? value.reason : value.error === undefined ? t.deploy.impossible : whyUnknown(value.error)
+        }
+        isName
+        max={400}
+      />
     </span>
   );
-}
-
-function unknown(error: unknown): string {
-  if (error === undefined) return t.deploy.impossible;
-  return isOneOf([gatewayClientErrors.noWebAddress], error) ? t.deploy.beyond : errorText(error);
 }
 
 interface PriceProps {

@@ -1,12 +1,13 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { GatewayClient, gatewayClientErrors, type ProviderRecord, webGateway } from "../../client/index.ts";
+import { GatewayClient, type ProviderRecord } from "../../client/index.ts";
 import { estimate, type GroupEstimate } from "../../tenant/index.ts";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { printJson, toPlainJson } from "../../wire/index.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
-import { api, chain, session } from "../live/chain.ts";
+import { chain, session } from "../live/chain.ts";
+import { gatewayUrl } from "../live/gateway.ts";
 import { MAX_ITEMS } from "../parts/safe.ts";
 import { type Verdict, verdictOf } from "./cost.ts";
 
@@ -83,19 +84,11 @@ async function ask(groups: readonly GroupOffers[], stop: AbortSignal): Promise<v
     {
       providers: first.offers.map(({ provider }) => provider),
       gateway: (provider) =>
-        new GatewayClient({ provider: provider.address, url: urlOf(provider), timeoutMs: ANSWER_MS }),
+        new GatewayClient({ provider: provider.address, url: gatewayUrl(provider), timeoutMs: ANSWER_MS }),
       onAnswer: (answer) => take(groups, answer),
       signal: stop,
     },
   );
-}
-
-/** The relay of `svc console`; else the provider's own address for browsers. */
-function urlOf(provider: ProviderRecord): string {
-  if (session.peek()?.mode === "console") return api(`gateway/${provider.address}`).href;
-  const url = webGateway(provider);
-  if (url === undefined) throw gatewayClientErrors.noWebAddress(provider.address);
-  return url;
 }
 
 function take(groups: readonly GroupOffers[], answer: GroupEstimate): void {

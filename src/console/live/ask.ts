@@ -24,25 +24,31 @@ export interface AskOptions {
   readonly key: string;
   /** Asks again after each block with a transaction, and keeps the answer before meanwhile. */
   readonly isLive?: boolean;
+  /** Asks again after every block, for money that leases earn without transactions. */
+  readonly isPerBlock?: boolean;
 }
 
 /** Asks when the page opens, and again when a node that did not answer is back. */
-export function useAsk<T>(ask: () => Promise<T>, { key, isLive = false }: AskOptions): Signal<Answer<T>> {
+export function useAsk<T>(
+  ask: () => Promise<T>,
+  { key, isLive = false, isPerBlock = false }: AskOptions,
+): Signal<Answer<T>> {
   const answer = useSignal<Answer<T>>(WAITING);
   useEffect(() => {
     answer.value = WAITING;
-    return asking(ask, { answer, isLive });
-  }, [key, isLive]);
+    return asking(ask, { answer, isLive, isPerBlock });
+  }, [key, isLive, isPerBlock]);
   return answer;
 }
 
 interface Asking<T> {
   readonly answer: Signal<Answer<T>>;
   readonly isLive: boolean;
+  readonly isPerBlock: boolean;
 }
 
 /** Returns the function that ends it. One question is open at a time; one more follows if something happened meanwhile. */
-function asking<T>(ask: () => Promise<T>, { answer, isLive }: Asking<T>): () => void {
+function asking<T>(ask: () => Promise<T>, { answer, isLive, isPerBlock }: Asking<T>): () => void {
   let isOver = false;
   let isOpen = false;
   let isStale = false;
@@ -61,9 +67,12 @@ function asking<T>(ask: () => Promise<T>, { answer, isLive }: Asking<T>): () => 
   };
   void run();
   // A node that sends blocks may answer now what it did not answer before.
-  const again = newest.subscribe(() => {
+  let block = newest.peek();
+  const again = newest.subscribe((next) => {
     const now = answer.peek();
-    if (now.kind === "unknown" && isSilence(now.error)) void run();
+    const isNext = isPerBlock && next !== block;
+    block = next;
+    if (isNext || (now.kind === "unknown" && isSilence(now.error))) void run();
   });
   let seen = changedAt.peek();
   const changed = changedAt.subscribe((height) => {

@@ -14,6 +14,7 @@ import { link, type PageProps, readHeight, route } from "../live/route.ts";
 import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
 import { Bids, DeploymentLink, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
 import { Address, Amount, Code, decimal, grouped, Heading, Height, None, Strange } from "../parts/text.tsx";
+import { Truths } from "../parts/truths.tsx";
 import { t } from "../text/index.ts";
 import { Missing } from "./search.tsx";
 
@@ -124,6 +125,7 @@ function OneDeployment({ owner, dseq }: { owner: string; dseq: bigint }) {
           typeof found === "bigint" ? <p class="none">{t.deployment.pruned(found)}</p> : <Found record={found} />
         }
       </Known>
+      <Truths owner={owner} dseq={dseq} />
       <Section title={t.deployment.leases}>
         <Leases filters={filters} />
       </Section>

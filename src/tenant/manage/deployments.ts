@@ -1,5 +1,6 @@
 import {
   type BidRecord,
+  balanceNow,
   type DeploymentRecord,
   isUnproven,
   type LeaseRecord,
@@ -200,8 +201,7 @@ function moneyLeft(
   leases: readonly PaidLease[],
   { height, blockSeconds, now }: ChainTime & { readonly now: number },
 ): Pick<DeploymentLine, "balance" | "blocks_left" | "until"> {
-  const earned = leases.reduce((sum, { payment }) => sum + payment.accrued - payment.settled, 0n);
-  const balance = { denom: escrow?.denom ?? "", amount: ((escrow?.balance ?? 0n) - earned).toString() };
+  const balance = { denom: escrow?.denom ?? "", amount: balanceNow(escrow, leases).toString() };
   const end = escrow?.exhaustsAt ?? 0n;
   if (end === 0n) return { balance, blocks_left: "0", until: "" };
   const blocks = end > height ? end - height : 0n;
