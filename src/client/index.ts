@@ -28,6 +28,21 @@ export type { Transport } from "./rpc/transport.ts";
 export { RpcSocket, type SocketOptions, type Subscription, type SubscriptionItem } from "./rpc/websocket.ts";
 export { type BroadcastMode, broadcastTx, type WaitOptions, waitForTx } from "./tx/broadcast.ts";
 export * from "./tx/gas.ts";
+export {
+  bodyFor,
+  type EstimateOptions,
+  estimateGas,
+  type FeeOptions,
+  feeFor,
+  type GasEstimate,
+  type OfflineTxOptions,
+  offlineTx,
+  type PreparedTx,
+  prepareTx,
+  simulateGas,
+  type TxOptions,
+  type TxSigner,
+} from "./tx/prepare.ts";
 export { meaningOf, remedyOf, txError } from "./tx/remedies.ts";
 export { eventsQuery, queryTx, searchTxs, type TxPage } from "./tx/search.ts";
 export { type MnemonicSignerOptions, mnemonicSigner, privateKeySigner } from "./tx/signers.ts";

@@ -1,7 +1,7 @@
 import { derivePrivateKey, mnemonicToSeed, publicKeyOf, signSecp256k1 } from "../../crypto/index.ts";
 import { DEFAULT_HD_PATH } from "../../util/index.ts";
 import { encodeAddress, publicKeyAddress, secp256k1PublicKey } from "../../wire/index.ts";
-import type { TxSigner } from "./tx.ts";
+import type { TxSigner } from "./prepare.ts";
 
 /**
  * A signer with its key in the memory of this program: for tests, scripts and pages. Keyrings protect keys better.

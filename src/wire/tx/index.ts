@@ -10,6 +10,7 @@ export {
   type SignerData,
 } from "./amino.ts";
 export { type Envelope, readEnvelope } from "./envelope.ts";
+export * from "./sign-bytes.ts";
 export * from "./signatures.ts";
 export * from "./signers.ts";
 export * from "./strict.ts";

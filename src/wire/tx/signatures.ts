@@ -16,7 +16,8 @@ import {
   publicKeyFromAny,
 } from "../keys/index.ts";
 import { hasOtherAminoName, type SignerData } from "./amino.ts";
-import { type SignableTx, SignMode, signBytes } from "./tx.ts";
+import { type SignableTx, signBytes } from "./sign-bytes.ts";
+import { SignMode } from "./tx.ts";
 
 /** A signer's signature in the form of its mode, and the data it covers besides the transaction. */
 export interface SignatureOf {

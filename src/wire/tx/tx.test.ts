@@ -10,19 +10,11 @@ import { encodeMultiSignature, memberSignatures, publicKeyAddress, publicKeyFrom
 import { findTypeUrl } from "../registry.ts";
 import { toStdTx } from "../std-tx/std-tx.ts";
 import { aminoSignBytes, type SignerData } from "./amino.ts";
+import { signBytes } from "./sign-bytes.ts";
 import { verifySignature } from "./signatures.ts";
 import { txSigners } from "./signers.ts";
 import { type DecodedTx, decodeTx } from "./strict.ts";
-import {
-  directSignBytes,
-  encodeAuthInfo,
-  encodeTx,
-  encodeTxBody,
-  multiMode,
-  SignMode,
-  signBytes,
-  txHash,
-} from "./tx.ts";
+import { directSignBytes, encodeAuthInfo, encodeTx, encodeTxBody, multiMode, SignMode, txHash } from "./tx.ts";
 
 interface Mode {
   readonly signed_stdout: string;

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { sha256 } from "../../crypto/index.ts";
-import { type IntCoin, sdkErrors, toHexUpper } from "../../util/index.ts";
+import { type IntCoin, toHexUpper } from "../../util/index.ts";
 import type { Any } from "../any.ts";
 import { encodeMessage } from "../codec/index.ts";
 import type { Coin } from "../gen/sdk/base/v1beta1/coin_pb.js";
@@ -15,8 +15,7 @@ import {
   TxRawSchema,
 } from "../gen/sdk/tx/v1beta1/tx_pb.js";
 import { makeBitArray } from "../keys/index.ts";
-import { type AminoSignable, aminoSignBytes, type SignerData } from "./amino.ts";
-import { decodeTxParts } from "./strict.ts";
+import type { SignerData } from "./amino.ts";
 
 /** How a transaction is shown to the key that signs it: as bytes, or as amino JSON. */
 export { SignMode };
@@ -91,21 +90,6 @@ export function directSignBytes(
   const { chainId, accountNumber } = signer;
   const { bodyBytes, authInfoBytes } = parts;
   return encodeMessage(SignDocSchema, create(SignDocSchema, { bodyBytes, authInfoBytes, chainId, accountNumber }));
-}
-
-/** A transaction's signed parts, and the decoded values that amino JSON needs from them, if there are any. */
-export interface SignableTx {
-  readonly bodyBytes: Uint8Array;
-  readonly authInfoBytes: Uint8Array;
-  readonly decoded?: AminoSignable;
-}
-
-/** Sign bytes of the given mode. Throws `sdkErrors.unauthorized` for an unsupported mode. */
-export function signBytes(mode: SignMode, tx: SignableTx, signer: SignerData): Uint8Array {
-  if (mode === SignMode.DIRECT) return directSignBytes(tx, signer);
-  if (mode !== SignMode.LEGACY_AMINO_JSON)
-    throw sdkErrors.unauthorized(`unsupported sign mode ${SignMode[mode] ?? mode}`);
-  return aminoSignBytes(tx.decoded ?? decodeTxParts(tx.bodyBytes, tx.authInfoBytes, { foreign: true }), signer);
 }
 
 /** The bytes of a transaction that are broadcast, hashed and stored. */
