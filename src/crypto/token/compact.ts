@@ -1,5 +1,4 @@
 import { defineErrors, errorText, fromBase64, fromUtf8, toBase64, toUtf8 } from "../../util/index.ts";
-import { verifySecp256k1 } from "../secp256k1/index.ts";
 
 /** Why a token is refused. The texts carry only the class of the reason, never the token. */
 export const jwtErrors = defineErrors("jwt", {
@@ -75,27 +74,6 @@ function headerOf(header: unknown): { readonly alg?: unknown; readonly typ?: unk
 
 export function isAccountAlgorithm(alg: string): alg is AccountAlgorithm {
   return alg === "ES256K" || alg === "ES256KADR36";
-}
-
-/** Whether the account's key has signed it. Wallets sign no plain bytes, but a document around them. */
-export function isSignedByAccount(
-  { alg, input, signature }: Compact,
-  { publicKey, issuer }: { readonly publicKey: Uint8Array; readonly issuer: string },
-): boolean {
-  if (!isAccountAlgorithm(alg)) return false;
-  const bytes = toUtf8(input);
-  const signed = alg === "ES256K" ? bytes : arbitraryDocument(bytes, issuer);
-  return verifySecp256k1(publicKey, signed, signature);
-}
-
-/**
- * The document that wallets sign in place of arbitrary bytes (ADR-36 of the Cosmos SDK), in amino JSON: no chain takes it for a
- * transaction.
- */
-export function arbitraryDocument(data: Uint8Array, signer: string): Uint8Array {
-  const message = { type: "sign/MsgSignData", value: { data: toBase64(data), signer } };
-  const fee = { amount: [], gas: "0" };
-  return toUtf8(JSON.stringify({ account_number: "0", chain_id: "", fee, memo: "", msgs: [message], sequence: "0" }));
 }
 
 function parseJson(part: string): unknown {

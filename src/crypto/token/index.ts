@@ -1,6 +1,7 @@
 /** Tokens by which tenants prove to a provider's gateway who they are. */
+export { arbitraryDocument } from "./account.ts";
 export type { SessionClaims, TokenClaims, TokenLeases, TokenScope } from "./claims.ts";
-export { type AccountAlgorithm, arbitraryDocument, hasDuplicateKeys, jwtErrors } from "./compact.ts";
+export { type AccountAlgorithm, hasDuplicateKeys, jwtErrors } from "./compact.ts";
 export * from "./jwt.ts";
 export {
   type OpenSession,

@@ -1,14 +1,6 @@
 import { toUtf8 } from "../../util/index.ts";
 import type { TokenClaims } from "./claims.ts";
-import {
-  base64url,
-  type Compact,
-  compactInput,
-  isAccountAlgorithm,
-  isSignedByAccount,
-  jwtErrors,
-  parseCompact,
-} from "./compact.ts";
+import { base64url, type Compact, compactInput, isAccountAlgorithm, jwtErrors, parseCompact } from "./compact.ts";
 import { isSignedInSession, type SessionSigner, verifySession } from "./session.ts";
 
 /** Seconds that a gateway token may be in force at most. */
@@ -60,6 +52,7 @@ export async function verifyToken(token: string, expected: TokenExpectation): Pr
   const { claims, compact } = await parseToken(token);
   if (claims.iss !== expected.issuer) throw jwtErrors.issuer();
   if (claims.session === undefined) {
+    const { isSignedByAccount } = await import("./account.ts");
     if (!isSignedByAccount(compact, expected)) throw jwtErrors.signature();
   } else {
     const { key } = await verifySession(claims.session, expected);

@@ -6,7 +6,6 @@ import {
   type Compact,
   compactInput,
   fromBase64url,
-  isSignedByAccount,
   jwtErrors,
   parseCompact,
 } from "./compact.ts";
@@ -107,6 +106,7 @@ export async function verifySession(
   const { claims, compact } = await parseSession(session);
   const { iss, iat, exp, providers } = claims;
   if (iss !== expected.issuer) throw jwtErrors.issuer();
+  const { isSignedByAccount } = await import("./account.ts");
   if (!isSignedByAccount(compact, expected)) throw jwtErrors.sessionSignature();
   if (providers !== "all" && !providers.includes(expected.audience)) throw jwtErrors.sessionProvider();
   if (exp - iat > SESSION_MAX_LIFETIME) throw jwtErrors.sessionLifetime();
