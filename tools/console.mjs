@@ -12,6 +12,7 @@ import { directImports } from "./direct-imports.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCES = join(root, "src", "console");
+const TARGET = ["chrome120", "firefox121", "safari17.5"];
 const COMPRESSED = /\.(?:html|js|css|bin|svg)$/;
 
 /** Files for browsers stand in for those beside them, and nothing of Node.js is left. */
@@ -26,17 +27,21 @@ const forBrowsers = {
   },
 };
 
-/** The list of all messages is read from one file when it is first needed, instead of being part of the scripts. */
-const messagesAsFile = {
-  name: "messages-as-file",
+/** The list of all messages, and the worker, are files that are read when they are first needed. */
+const partsAsFiles = {
+  name: "parts-as-files",
   setup(build) {
     build.onResolve({ filter: /\/proto-files\.ts$/ }, () => ({ path: join(SOURCES, "live", "proto-files.ts") }));
     build.onResolve({ filter: /^virtual:descriptors\.bin$/ }, () => ({
       path: "descriptors.bin",
       namespace: "virtual",
     }));
-    build.onLoad({ filter: /./, namespace: "virtual" }, async () => ({
-      contents: await descriptors(),
+    build.onResolve({ filter: /^virtual:argon2-worker\.js$/ }, () => ({
+      path: "argon2-worker.js",
+      namespace: "virtual",
+    }));
+    build.onLoad({ filter: /./, namespace: "virtual" }, async ({ path }) => ({
+      contents: path === "descriptors.bin" ? await descriptors() : await worker(),
       loader: "file",
     }));
   },
@@ -64,6 +69,22 @@ async function descriptors() {
   return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...files.values()] }));
 }
 
+/** The script of the worker that derives keys. It is one file, since a worker is loaded by its name alone. */
+async function worker() {
+  const { outputFiles } = await build({
+    entryPoints: [join(SOURCES, "wallet", "argon2-worker.ts")],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: TARGET,
+    legalComments: "none",
+    plugins: [forBrowsers, directImports],
+  });
+  return outputFiles[0].contents;
+}
+
 /** The files of the console by their paths below its folder. */
 export async function bundleConsole() {
   const { outputFiles, metafile } = await build({
@@ -80,13 +101,13 @@ export async function bundleConsole() {
     minify: true,
     format: "esm",
     platform: "browser",
-    target: ["chrome120", "firefox121", "safari17.5"],
+    target: TARGET,
     loader: { ".yaml": "text" },
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
     logLevel: "warning",
-    plugins: [forBrowsers, messagesAsFile, directImports],
+    plugins: [forBrowsers, partsAsFiles, directImports],
   });
   const out = join(root, "out");
   const files = new Map(outputFiles.map(({ path, contents }) => [path.slice(out.length + 1), Buffer.from(contents)]));
@@ -143,7 +164,13 @@ export async function buildConsole() {
   const { files, metafile } = await bundleConsole();
   write(folder, files);
   const inputs = Object.keys(metafile.inputs).filter((path) => /^(?:src|examples|node_modules)\//.test(path));
-  const fixed = ["src/console/index.html", "src/wire/proto-files.ts", "tools/console.mjs", "package-lock.json"];
+  const fixed = [
+    "src/console/index.html",
+    "src/wire/proto-files.ts",
+    "src/console/wallet/argon2-worker.ts",
+    "tools/console.mjs",
+    "package-lock.json",
+  ];
   writeFileSync(stamp, [...new Set([...inputs, ...fixed])].join("\0"));
 }
 

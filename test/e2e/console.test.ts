@@ -2,12 +2,14 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { encryptKeyArmor } from "../../src/crypto/index.ts";
 import { formatIssue, loadSdl, SdlError } from "../../src/sdl/index.ts";
 import { testKey } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import { Query as DeploymentQuery } from "../../src/wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { MIN_DEPOSIT } from "../support/chain/index.ts";
 import { describeWithBrowser, startBrowser } from "../support/chromium.ts";
+import { installKeplr, KeplrDouble, type KeplrSwitches } from "../support/console/keplr.ts";
 import { fillMarket, HOSTILE, type ShownMarket } from "../support/console/market.ts";
 import { ConsolePage } from "../support/console/page.ts";
 import { Fixture, ROOT } from "../support/index.ts";
@@ -64,6 +66,19 @@ describeWithBrowser("the console", () => {
     return opened;
   }
 
+  /** The console with a wallet of the tenant, connected. */
+  async function openWithWallet(switches: KeplrSwitches = {}) {
+    const double = new KeplrDouble(tenant, switches);
+    const context = await browser.newContext();
+    const opened = new ConsolePage(await context.newPage(), url);
+    await installKeplr(opened.page, double);
+    await opened.open();
+    await opened.visit("wallet");
+    await opened.press("Connect Keplr");
+    await expect.poll(() => opened.text()).toContain("wallet of this browser");
+    return { double, opened };
+  }
+
   /** Every page with a text that only the chain's facts give. */
   const pages = (): readonly (readonly [address: string, fact: string])[] => [
     ["", "2 000 0"],
@@ -83,6 +98,7 @@ describeWithBrowser("the console", () => {
     ["deploy", "A service with a volume"],
     ["network", "svc-test-1"],
     ["search?q=nothing", "Nothing is named nothing."],
+    ["wallet", "Wallets of this browser"],
     ["nowhere", "No such page"],
   ];
 
@@ -91,7 +107,9 @@ describeWithBrowser("the console", () => {
       await shown.visit(address);
       await expect.poll(() => shown.text(), { message: address }).toContain(fact);
       expect(await shown.barriers(), address).toEqual([]);
-      await expect.poll(() => shown.page.locator(".command code").count()).toBe(/search|nowhere/.test(address) ? 0 : 1);
+      await expect
+        .poll(() => shown.page.locator(".command code").count())
+        .toBe(/search|wallet|nowhere/.test(address) ? 0 : 1);
     }
     expect(shown.faults).toEqual([]);
   });
@@ -270,6 +288,86 @@ describeWithBrowser("the console", () => {
       await shown.search(text);
       expect(shown.address).toBe(address);
     }
+  });
+
+  it("delegates, claims and votes by a wallet within four, two and three clicks", async () => {
+    const { double, opened } = await openWithWallet();
+    const { page } = opened;
+    const to = (name: string) => page.getByRole("link", { name, exact: true }).click();
+    const signed = () => double.asked.filter((question) => question.startsWith("direct")).length;
+    const done = (count: number) =>
+      expect
+        .poll(async () => [signed(), (await page.locator(".told").textContent()) ?? ""])
+        .toEqual([count, expect.stringContaining("succeeded")]);
+
+    await to("Validators");
+    await page.locator(`a[href="#/validator/${market.validator}"]`).click();
+    await page.getByLabel("Amount in tokens").first().fill("2.5");
+    await expect
+      .poll(() => opened.text())
+      .toContain(`svc tx staking delegate ${market.validator} 2500000utoken --from`);
+    await opened.press("Delegate");
+    await done(1);
+
+    await to("Wallet");
+    await opened.press("Claim all rewards");
+    await done(2);
+
+    await to("Governance");
+    await page.locator('a[href="#/gov/1"]').first().click();
+    await expect.poll(() => opened.text()).toContain("max_validators10077");
+    await opened.press("Abstain");
+    await done(3);
+    expect(opened.faults).toEqual([]);
+    expect(await opened.barriers()).toEqual([]);
+    await page.context().close();
+  });
+
+  it("sends by a wallet that signs amino JSON alone, and broadcasts what its owner has chosen there", async () => {
+    const { double, opened } = await openWithWallet({ aminoOnly: true, memo: "chosen in the wallet" });
+    await opened.page.getByLabel("To", { exact: true }).fill(market.provider);
+    await opened.page.getByLabel("Amount in tokens").fill("1");
+    await opened.press("Send");
+    await expect.poll(() => opened.text()).toContain("succeeded");
+    await opened.page.getByRole("link", { name: "Show the transaction" }).click();
+    await expect.poll(() => opened.text()).toContain("chosen in the wallet");
+    expect(double.asked.at(-1)).toBe("amino svc-test-1");
+    expect(opened.faults).toEqual([]);
+    await opened.page.context().close();
+  });
+
+  it("tells that a wallet has refused, and that nothing was sent", async () => {
+    const { opened } = await openWithWallet({ rejects: true });
+    await opened.press("Claim all rewards");
+    await expect.poll(() => opened.text()).toContain("the wallet has refused");
+    await opened.page.context().close();
+  });
+
+  it("keeps a key under a passphrase, and signs with it after the page was loaded again", async () => {
+    const opened = await openConsole();
+    const { page } = opened;
+    await opened.visit("wallet");
+    await page.getByText("Add a key").click();
+    await page.getByLabel("Recovery phrase").fill(await encryptKeyArmor(tenant.privateKey, "for the file"));
+    await page.getByLabel("Passphrase of the armor").fill("for the file");
+    await page.getByLabel("New passphrase").fill("correct horse");
+    await opened.press("Keep this key");
+    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("key of this browser");
+    await page.reload();
+    await opened.visit("wallet");
+    await page.getByLabel("Passphrase", { exact: true }).fill("wrong horse");
+    await opened.press("Unlock");
+    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("the passphrase is not the one of this key");
+    await page.getByLabel("Passphrase", { exact: true }).fill("correct horse");
+    await opened.press("Unlock");
+    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("key of this browser");
+    await page.getByLabel("To", { exact: true }).fill(market.provider);
+    await page.getByLabel("Amount in tokens").fill("1");
+    await opened.press("Send");
+    await expect.poll(() => opened.text()).toContain("succeeded");
+    expect(await opened.barriers()).toEqual([]);
+    expect(opened.faults).toEqual([]);
+    await page.context().close();
   });
 
   it("copies the command that shows the same", async () => {

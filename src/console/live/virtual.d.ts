@@ -12,3 +12,9 @@ declare module "*.yaml" {
 }
 /** The bundler makes a file of the style sheets. */
 declare module "*.css";
+/** The script of the worker that derives keys, by its path beside the others. */
+declare module "virtual:argon2-worker.js" {
+  const path: string;
+  // biome-ignore lint/style/noDefaultExport: the bundler exports paths of files so.
+  export default path;
+}

@@ -78,7 +78,7 @@ function Numbers({ address }: { address: string }) {
   );
 }
 
-function Balances({ address }: { address: string }) {
+export function Balances({ address }: { address: string }) {
   const answer = useAsk(() => chain.query.call(BankQuery.method.allBalances, { address, pagination: PAGE }), {
     key: address,
     isLive: true,
@@ -87,7 +87,7 @@ function Balances({ address }: { address: string }) {
 }
 
 /** Delegations, what is unbonding, and rewards: one question each. */
-function Stake({ address }: { address: string }) {
+export function Stake({ address }: { address: string }) {
   return (
     <>
       <Section title={t.account.delegations}>
@@ -246,7 +246,7 @@ function Certificates({ owner }: { owner: string }) {
 }
 
 /** The newest transactions that the account paid for or sent, or that paid to it. */
-function Txs({ address }: { address: string }) {
+export function Txs({ address }: { address: string }) {
   const answer = useAsk(
     async () => {
       const searched = ["tx.fee_payer", "message.sender", "transfer.recipient"].map((key) =>

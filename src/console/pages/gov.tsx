@@ -1,10 +1,14 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { NATIVE_DENOM } from "../../util/index.ts";
-import type { Proposal as ProposalRecord, TallyResult } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
+import type { Proposal as ProposalRecord, ProposalStatus, TallyResult } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query as GovQuery } from "../../wire/gen/sdk/gov/v1/query_pb.js";
+import { MsgVoteSchema } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
+import { packAny } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { link, type PageProps, readHeight } from "../live/route.ts";
+import { wallet } from "../live/wallet.ts";
+import { Act, Connect } from "../parts/act.tsx";
 import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
 import { Address, Amount, Amounts, Heading, None, percent, State, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
@@ -110,6 +114,33 @@ function Found({ proposal }: { proposal: ProposalRecord }) {
   );
 }
 
+/** A button for each option. They come with the changes of the proposal, which stand above. */
+function Vote({ id: proposalId }: { id: bigint }) {
+  if (wallet.value === undefined) return <Connect />;
+  return (
+    <div class="row">
+      {OPTIONS.map(([option, word]) => (
+        <Act
+          key={word}
+          label={t.gov.options[word]}
+          command={() => ["gov", "vote", String(proposalId), COMMAND_WORDS[word]]}
+          messages={(voter) => [packAny(MsgVoteSchema, { proposalId, voter, option })]}
+        />
+      ))}
+    </div>
+  );
+}
+
+const VOTING: ProposalStatus = 2;
+const OPTIONS = [
+  [1, "yes"],
+  [3, "no"],
+  [2, "abstain"],
+  [4, "veto"],
+] as const;
+/** The options as commands name them. */
+const COMMAND_WORDS = { yes: "yes", no: "no", abstain: "abstain", veto: "no_with_veto" } as const;
+
 /** Votes as counted now; the final count once voting has ended. */
 function Tally({ proposal: { id: proposalId, status, finalTallyResult } }: { proposal: ProposalRecord }) {
   const isOver = status >= PASSED;
@@ -189,6 +220,11 @@ function Contents({ proposal }: { proposal: ProposalRecord }) {
           <Section title={t.gov.messages}>
             <Messages messages={messages} />
           </Section>
+          {proposal.status === VOTING && (
+            <Section title={t.wallet.vote}>
+              <Vote id={proposal.id} />
+            </Section>
+          )}
         </>
       )}
     </Known>

@@ -23,6 +23,7 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
   deployments: async () => (await import("./deployments.tsx")).Deployments,
   deployment: async () => (await import("./deployments.tsx")).Deployment,
   deploy: async () => (await import("../deploy/page.tsx")).Deploy,
+  wallet: async () => (await import("./wallet.tsx")).WalletPage,
   network: async () => (await import("./network.tsx")).Network,
 };
 

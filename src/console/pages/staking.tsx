@@ -4,10 +4,13 @@ import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1be
 import { Query as SlashingQuery } from "../../wire/gen/sdk/slashing/v1beta1/query_pb.js";
 import { Query as StakingQuery } from "../../wire/gen/sdk/staking/v1beta1/query_pb.js";
 import type { BondStatus, Validator as ValidatorRecord } from "../../wire/gen/sdk/staking/v1beta1/staking_pb.js";
-import { accountOfValidator, encodeAddress, isAddress } from "../../wire/index.ts";
+import { MsgBeginRedelegateSchema, MsgDelegateSchema } from "../../wire/gen/sdk/staking/v1beta1/tx_pb.js";
+import { accountOfValidator, encodeAddress, isAddress, packAny } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { link, type PageProps } from "../live/route.ts";
+import { wallet } from "../live/wallet.ts";
+import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
 import {
   Address,
@@ -104,6 +107,9 @@ function OneValidator({ address }: { address: string }) {
       <Known answer={answer}>
         {({ validator }) => (validator === undefined ? <None /> : <ValidatorFacts validator={validator} />)}
       </Known>
+      <Section title={t.wallet.delegate}>
+        <Delegate address={address} />
+      </Section>
       <Rewards address={address} />
       <Delegators address={address} />
       <Command words={["staking", "validator", address]} />
@@ -165,6 +171,47 @@ function Signing({ validator }: { validator: ValidatorRecord }) {
         />
       )}
     </Known>
+  );
+}
+
+/** Forms for the connected account: delegating here, and moving a delegation from here to another validator. */
+function Delegate({ address: validatorAddress }: { address: string }) {
+  return (
+    <>
+      <Act
+        label={t.wallet.delegate}
+        command={(fields) => ["staking", "delegate", validatorAddress, amountWord(fields)]}
+        messages={(delegatorAddress, fields) => [
+          packAny(MsgDelegateSchema, { delegatorAddress, validatorAddress, amount: mustCoin(fields) }),
+        ]}
+      >
+        <Field name="amount" label={t.wallet.amount} />
+      </Act>
+      {wallet.value !== undefined && (
+        <details>
+          <summary>{t.wallet.redelegate}</summary>
+          <Redelegate from={validatorAddress} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Redelegate({ from }: { from: string }) {
+  return (
+    <Act
+      label={t.wallet.redelegate}
+      command={(fields) => ["staking", "redelegate", from, textOf(fields, "target") || "VALIDATOR", amountWord(fields)]}
+      messages={(delegatorAddress, fields) => {
+        const target = textOf(fields, "target");
+        if (!isAddress(target, "valoper")) throw new Error(t.wallet.badTarget);
+        const validators = { validatorSrcAddress: from, validatorDstAddress: target };
+        return [packAny(MsgBeginRedelegateSchema, { delegatorAddress, ...validators, amount: mustCoin(fields) })];
+      }}
+    >
+      <Field name="target" label={t.wallet.target} />
+      <Field name="amount" label={t.wallet.amount} />
+    </Act>
   );
 }
 

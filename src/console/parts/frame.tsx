@@ -15,6 +15,7 @@ const NAVIGATION = [
   ["validators", t.nav.validators],
   ["gov", t.nav.gov],
   ["network", t.nav.network],
+  ["wallet", t.nav.wallet],
 ] as const;
 
 const height = computed(() => (newest.value === undefined ? "–" : grouped(newest.value.height)));

@@ -7,7 +7,8 @@ import { testKey } from "../../testing/index.ts";
 import { toUtf8 } from "../../util/index.ts";
 import { decodeTx, publicKeyFromAny, SignMode, verifySignature } from "../../wire/index.ts";
 import { walletErrors } from "./errors.ts";
-import { connectExtension, foundExtensions } from "./extension.ts";
+import { connectExtension } from "./extension.ts";
+import { foundExtensions } from "./found.ts";
 import { addressWallet, type Wallet } from "./wallet.ts";
 
 const CHAIN = "svc-test-1";

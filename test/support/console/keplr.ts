@@ -5,7 +5,8 @@ import {
   serializeSignDoc,
 } from "@cosmjs/amino";
 import { makeSignBytes } from "@cosmjs/proto-signing";
-import type { Extension, ExtensionSigner } from "../../../src/console/wallet/extension.ts";
+import type { Page } from "playwright-core";
+import type { Extension, ExtensionSigner } from "../../../src/console/wallet/found.ts";
 import type { TestKey } from "../../../src/testing/index.ts";
 import { AuthInfoSchema, TxBodySchema } from "../../../src/wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeMessage, encodeMessage } from "../../../src/wire/index.ts";
@@ -154,4 +155,51 @@ export class KeplrDouble extends EventTarget implements Extension {
     if (switchTo !== undefined) this.switchAccount(switchTo);
     if (rejects === true) throw new Error("Request rejected");
   }
+}
+
+/** Bytes and whole numbers as JSON between a page and this process. */
+const IN_PAGE = `(() => {
+  const pack = (_, v) => v instanceof Uint8Array ? { $bytes: btoa(String.fromCharCode(...v)) } : typeof v === "bigint" ? { $int: String(v) } : v;
+  const unpack = (_, v) => v && v.$bytes !== undefined ? Uint8Array.from(atob(v.$bytes), (c) => c.charCodeAt(0)) : v;
+  const ask = async (...words) => JSON.parse(await keplrAsked(JSON.stringify(words, pack)), unpack);
+  const method = (name) => (...words) => ask(name, ...words);
+  window.keplr = Object.fromEntries(["experimentalSuggestChain", "enable", "getKey", "signArbitrary"].map((name) => [name, method(name)]));
+  window.keplr.getOfflineSignerAuto = async (chain) => {
+    const names = await ask("signer", chain);
+    return Object.fromEntries(names.map((name) => [name, method(name)]));
+  };
+})()`;
+
+/** Puts the double into a page that is opened afterwards, as the wallet's extension would. */
+export async function installKeplr(page: Page, double: KeplrDouble): Promise<void> {
+  let signer: ExtensionSigner | undefined;
+  const answer = async (method: string, words: readonly unknown[]): Promise<unknown> => {
+    const [first, second] = words;
+    if (method === "signer") {
+      signer = await double.getOfflineSignerAuto(String(first));
+      return Object.keys(signer);
+    }
+    if (method === "signDirect" && typeof second === "object" && second !== null)
+      return signer?.signDirect?.(String(first), second);
+    if (method === "signAmino") return signer?.signAmino(String(first), second);
+    if (method === "getKey") return double.getKey(String(first));
+    if (method === "signArbitrary") return double.signArbitrary(String(first), String(second), String(words[2]));
+    return null;
+  };
+  await page.exposeFunction("keplrAsked", async (text: string) => {
+    const [method, ...words]: unknown[] = JSON.parse(text, unpacked);
+    return JSON.stringify((await answer(String(method), words)) ?? null, packed);
+  });
+  await page.addInitScript(IN_PAGE);
+}
+
+function packed(_: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString("base64") };
+  return typeof value === "bigint" ? value.toString() : value;
+}
+
+function unpacked(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if ("$bytes" in value) return new Uint8Array(Buffer.from(String(value.$bytes), "base64"));
+  return "$int" in value ? BigInt(String(value.$int)) : value;
 }

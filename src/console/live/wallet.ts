@@ -1,0 +1,89 @@
+import path from "virtual:argon2-worker.js";
+import { signal } from "@preact/signals";
+import * as v from "valibot";
+import { parseDec } from "../../util/index.ts";
+import type { Any } from "../../wire/index.ts";
+import { walletErrors } from "../wallet/errors.ts";
+import type { Derive } from "../wallet/sealed.ts";
+import type { SendPlace, Sent } from "../wallet/send.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import { chain, jsonOf } from "./chain.ts";
+import { chainId, doubt } from "./head.ts";
+
+/** The account that signs for the pages; undefined while none is connected. */
+export const wallet = signal<Wallet | undefined>(undefined);
+/** Why the account before is connected no more. */
+export const ended = signal<Error | undefined>(undefined);
+/** Counts changes of the account's state, such as a lock that has closed. */
+export const walletState = signal(0);
+
+/** Makes an account the one of the pages, until it changes in the wallet. */
+export function adopt(account: Wallet): void {
+  wallet.value = account;
+  ended.value = undefined;
+  account.onChange(() => {
+    walletState.value += 1;
+    if (account.kind !== "extension" || wallet.peek() !== account) return;
+    wallet.value = undefined;
+    ended.value = walletErrors.switched();
+  });
+}
+
+const price = v.object({ coinMinimalDenom: v.string(), gasPriceStep: v.object({ average: v.number() }) });
+const infoAnswer = v.looseObject({ chainId: v.string(), feeCurrencies: v.array(price) });
+
+/** The chain as wallets take it into their lists. */
+export async function loadChainInfo(): Promise<v.InferOutput<typeof infoAnswer>> {
+  return v.parse(infoAnswer, await jsonOf("chain.json"));
+}
+
+/** Places of a price that is given as a floating-point number. */
+const PLACES = 18;
+
+/** Signs and sends messages by the account, and waits for their block. Rejects while the node is doubtful. */
+export async function send(messages: readonly Any[], memo: string, onStage: SendPlace["onStage"]): Promise<Sent> {
+  const [account, shown] = [wallet.peek(), chainId.peek()];
+  if (account === undefined) throw walletErrors.readOnly();
+  if (shown === undefined || doubt.peek() !== undefined) throw walletErrors.otherChain();
+  const { sendFrom } = await import("../wallet/send.ts");
+  const { feeCurrencies } = await loadChainInfo();
+  const gasPrices = feeCurrencies.slice(0, 1).map(({ coinMinimalDenom: denom, gasPriceStep: { average } }) => {
+    return { denom, amount: parseDec(average.toFixed(PLACES)) };
+  });
+  // Browsers have locks on pages that came over https or from this machine.
+  const locks: SendPlace["locks"] =
+    "locks" in navigator ? { request: (name, run) => navigator.locks.request(name, run) } : undefined;
+  return sendFrom(account, messages, { chain, chainId: shown, storage: localStorage, locks, gasPrices, onStage }, memo);
+}
+
+/** Derives the key of a passphrase in a worker. */
+export const derive: Derive = (request) =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(scriptUrl(new URL(path, import.meta.url).href), { type: "module" });
+    worker.onmessage = ({ data }: MessageEvent<Uint8Array>) => {
+      worker.terminate();
+      resolve(data);
+    };
+    worker.onerror = () => {
+      worker.terminate();
+      reject(walletErrors.stored("the browser runs no worker"));
+    };
+    worker.postMessage(request);
+  });
+
+/** Trusted Types, where the browser has them: the policy of the pages lets no text name a script. */
+interface ScriptPolicies {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+function isScriptPolicies(value: unknown): value is ScriptPolicies {
+  return typeof value === "object" && value !== null && "createPolicy" in value;
+}
+
+/** The one script that is named at run time; the build has made its name. */
+function scriptUrl(url: string): string {
+  const policies: unknown = Reflect.get(globalThis, "trustedTypes");
+  return isScriptPolicies(policies)
+    ? policies.createPolicy("svc-worker", { createScriptURL: (each) => each }).createScriptURL(url)
+    : url;
+}

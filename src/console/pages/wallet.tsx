@@ -1,0 +1,344 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { generateMnemonic } from "../../crypto/index.ts";
+import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
+import { MsgWithdrawDelegatorRewardSchema } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
+import { isAddress, packAny, SignMode } from "../../wire/index.ts";
+import { useAsk } from "../live/ask.ts";
+import { chain } from "../live/chain.ts";
+import { chainId } from "../live/head.ts";
+import { adopt, derive, ended, loadChainInfo, wallet, walletState } from "../live/wallet.ts";
+import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
+import { Facts, Known, Section } from "../parts/blocks.tsx";
+import { Fault } from "../parts/fault.tsx";
+import { Address, Heading, Strange } from "../parts/text.tsx";
+import { t } from "../text/index.ts";
+import { EXTENSIONS, type ExtensionHost, type ExtensionName, foundExtensions } from "../wallet/found.ts";
+import type { LocalWallet } from "../wallet/local.ts";
+import type { SealedKey } from "../wallet/sealed.ts";
+import { addressWallet, type Wallet } from "../wallet/wallet.ts";
+import { Balances, Stake, Txs } from "./account.tsx";
+
+/** Extensions put themselves into the page. */
+const HOST: ExtensionHost = { globals: globalThis, events: globalThis };
+
+export function WalletPage() {
+  const account = wallet.value;
+  return (
+    <>
+      <Heading title={t.wallet.title} />
+      {ended.value !== undefined && <Fault error={ended.value} />}
+      {account === undefined ? <Choose /> : <Connected key={account.address} />}
+    </>
+  );
+}
+
+function Choose() {
+  const shown = chainId.value;
+  if (shown === undefined) return <p class="waiting">{t.state.loading} …</p>;
+  return (
+    <>
+      <Section title={t.wallet.extensions}>
+        <Extensions shown={shown} />
+      </Section>
+      <Section title={t.wallet.keys}>
+        <Keys shown={shown} />
+      </Section>
+      <Section title={t.wallet.look}>
+        <Step
+          label={t.wallet.lookAt}
+          run={async (fields) =>
+            adopt(addressWallet(textOf(fields, "address"), { chainId: shown, signMode: SignMode.DIRECT }))
+          }
+        >
+          <Field name="address" label={t.account.address} />
+        </Step>
+      </Section>
+    </>
+  );
+}
+
+function Extensions({ shown }: { shown: string }) {
+  const found = foundExtensions(HOST);
+  if (found.length === 0) return <p class="none">{t.wallet.noExtension}</p>;
+  return (
+    <div class="row">
+      {found.map((name) => (
+        <Step
+          key={name}
+          label={t.wallet.connect(EXTENSIONS[name].name)}
+          run={async () => adopt(await connected(name, shown))}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** A form whose button runs one step, and tells its fault. */
+function Step({
+  label,
+  run,
+  children,
+}: {
+  label: string;
+  run: (fields: FormData) => Promise<void>;
+  children?: ComponentChildren;
+}) {
+  const isOpen = useSignal(false);
+  const error = useSignal<unknown>(undefined);
+  const start = async (fields: FormData): Promise<void> => {
+    isOpen.value = true;
+    error.value = undefined;
+    try {
+      await run(fields);
+    } catch (reason) {
+      error.value = reason;
+    }
+    isOpen.value = false;
+  };
+  return (
+    <form
+      class="act"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isOpen.value) void start(new FormData(event.currentTarget));
+      }}
+    >
+      {children}
+      <button type="submit" disabled={isOpen}>
+        {label}
+      </button>
+      {error.value !== undefined && <Fault error={error.value} />}
+    </form>
+  );
+}
+
+function Keys({ shown }: { shown: string }) {
+  const changes = useSignal(0);
+  const stored = useAsk(async () => (await import("../wallet/store.ts")).storedKeys(), {
+    key: `keys ${changes.value}`,
+  });
+  return (
+    <>
+      <Known answer={stored}>
+        {(keys) => (
+          <>
+            {keys.map((key) => (
+              <Step
+                key={key.address}
+                label={t.wallet.unlock}
+                run={(fields) => unlock(key, shown, textOf(fields, "passphrase"))}
+              >
+                <p>
+                  <Strange text={key.name} isName max={100} /> <Address text={key.address} />
+                </p>
+                <Field name="passphrase" label={t.wallet.passphrase} isSecret />
+              </Step>
+            ))}
+          </>
+        )}
+      </Known>
+      <details>
+        <summary>{t.wallet.add}</summary>
+        <p class="notice">{t.wallet.warning}</p>
+        <NewPhrase />
+        <Step label={t.wallet.keep} run={(fields) => keep(fields, shown)}>
+          <p class="field">
+            <label htmlFor="secret">{t.wallet.secret}</label>
+            <textarea
+              id="secret"
+              name="secret"
+              required
+              rows={4}
+              spellcheck={false}
+              autocomplete="off"
+              maxLength={4000}
+            />
+          </p>
+          <Field name="armor" label={t.wallet.armorPassphrase} isSecret isOptional />
+          <Field name="name" label={t.wallet.name} isOptional />
+          <Field name="passphrase" label={t.wallet.newPassphrase} isSecret />
+        </Step>
+      </details>
+    </>
+  );
+}
+
+/** Modules with cryptography are loaded when they are needed. */
+async function connected(name: ExtensionName, chainId: string): Promise<Wallet> {
+  const { connectExtension } = await import("../wallet/extension.ts");
+  return connectExtension(HOST, { name, chainId, info: await loadChainInfo() });
+}
+
+async function unlock(key: SealedKey, chainId: string, passphrase: string): Promise<void> {
+  const { LocalWallet } = await import("../wallet/local.ts");
+  const account = new LocalWallet(key, { chainId, derive });
+  await account.unlock(passphrase);
+  adopt(account);
+}
+
+/** Stores the key of the form's phrase or armor. */
+async function keep(fields: FormData, chainId: string): Promise<void> {
+  const [{ keyOfArmor, keyOfPhrase }, { sealKey }, { storeKey }] = await Promise.all([
+    import("../wallet/local.ts"),
+    import("../wallet/sealed.ts"),
+    import("../wallet/store.ts"),
+  ]);
+  const [secret, passphrase] = [textOf(fields, "secret"), textOf(fields, "passphrase")];
+  const isArmor = secret.startsWith("-----");
+  const key = isArmor ? await keyOfArmor(secret, textOf(fields, "armor")) : await keyOfPhrase(secret);
+  const sealed = await sealKey(key, { name: textOf(fields, "name"), passphrase, derive });
+  key.fill(0);
+  await storeKey(sealed);
+  await unlock(sealed, chainId, passphrase);
+}
+
+function isLocal(account: Wallet): account is LocalWallet {
+  return account.kind === "local";
+}
+
+function NewPhrase() {
+  const phrase = useSignal("");
+  return (
+    <Step
+      label={t.wallet.newPhrase}
+      run={async () => {
+        phrase.value = await generateMnemonic();
+      }}
+    >
+      {phrase.value !== "" && (
+        <p>
+          {t.wallet.writeDown} <code class="phrase">{phrase}</code>
+        </p>
+      )}
+    </Step>
+  );
+}
+
+function Connected() {
+  const account = wallet.value;
+  if (account === undefined) return null;
+  const { address } = account;
+  return (
+    <>
+      <Facts
+        rows={[
+          [t.wallet.kind, t.wallet.kinds[account.kind]],
+          [
+            t.wallet.name,
+            account.name === "" ? undefined : <Strange key="name" text={account.name} isName max={100} />,
+          ],
+          [t.account.address, <Address key="address" text={address} />],
+        ]}
+      />
+      {isLocal(account) && <LocalKey account={account} />}
+      <p>
+        <button
+          type="button"
+          onClick={() => {
+            if (isLocal(account)) account.lock();
+            wallet.value = undefined;
+          }}
+        >
+          {t.wallet.disconnect}
+        </button>
+      </p>
+      <Section title={t.account.balances}>
+        <Balances address={address} />
+      </Section>
+      <Section title={t.wallet.send}>
+        <SendForm />
+      </Section>
+      <Section title={t.wallet.claim}>
+        <Claim address={address} />
+      </Section>
+      <Stake address={address} />
+      <Section title={t.account.txs}>
+        <Txs address={address} />
+      </Section>
+    </>
+  );
+}
+
+/** State of the key, and the ways by which it leaves this browser. */
+function LocalKey({ account }: { account: LocalWallet }) {
+  const armor = useSignal("");
+  const isLocked = walletState.value >= 0 && account.isLocked;
+  return (
+    <>
+      {isLocked && (
+        <Step label={t.wallet.unlock} run={(fields) => account.unlock(textOf(fields, "passphrase"))}>
+          <p class="notice">{t.wallet.locked}</p>
+          <Field name="passphrase" label={t.wallet.passphrase} isSecret />
+        </Step>
+      )}
+      <details>
+        <summary>{t.wallet.export}</summary>
+        <Step
+          label={t.wallet.export}
+          run={async (fields) => {
+            armor.value = await account.exportArmor(textOf(fields, "passphrase"), textOf(fields, "armor"));
+          }}
+        >
+          <Field name="passphrase" label={t.wallet.passphrase} isSecret />
+          <Field name="armor" label={t.wallet.armorPassphrase} isSecret />
+        </Step>
+        {armor.value !== "" && <pre class="armor">{armor}</pre>}
+        <Step
+          label={t.wallet.remove}
+          run={async () => {
+            await (await import("../wallet/store.ts")).removeKey(account.address);
+            account.lock();
+            wallet.value = undefined;
+          }}
+        >
+          <p class="notice">{t.wallet.removeWarning}</p>
+        </Step>
+      </details>
+    </>
+  );
+}
+
+function SendForm() {
+  return (
+    <Act
+      label={t.wallet.send}
+      command={(fields) => [
+        "bank",
+        "send",
+        wallet.peek()?.address ?? "",
+        textOf(fields, "to") || "ADDRESS",
+        amountWord(fields),
+      ]}
+      messages={(fromAddress, fields) => {
+        const toAddress = textOf(fields, "to");
+        if (!isAddress(toAddress)) throw new Error(t.wallet.badAddress);
+        return [packAny(MsgSendSchema, { fromAddress, toAddress, amount: [mustCoin(fields)] })];
+      }}
+    >
+      <Field name="to" label={t.wallet.to} />
+      <Field name="amount" label={t.wallet.amount} />
+      <Field name="memo" label={t.tx.memo} isOptional />
+    </Act>
+  );
+}
+
+/** Claims the rewards of all delegations. */
+function Claim({ address: delegatorAddress }: { address: string }) {
+  return (
+    <Act
+      label={t.wallet.claim}
+      command={() => ["distribution", "withdraw-all-rewards"]}
+      messages={async () => {
+        const { rewards } = await chain.query.call(DistributionQuery.method.delegationTotalRewards, {
+          delegatorAddress,
+        });
+        if (rewards.length === 0) throw new Error(t.wallet.noRewards);
+        return rewards.map(({ validatorAddress }) =>
+          packAny(MsgWithdrawDelegatorRewardSchema, { delegatorAddress, validatorAddress }),
+        );
+      }}
+    />
+  );
+}
