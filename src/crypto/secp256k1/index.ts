@@ -1,10 +1,3 @@
 /** Keys and signatures of accounts. */
-export {
-  generatePrivateKey,
-  isCanonicalSignature,
-  isCompressedForm,
-  isPrivateKey,
-  publicKeyOf,
-  signSecp256k1,
-  verifySecp256k1,
-} from "./secp256k1.ts";
+export { isCanonicalSignature, isCompressedForm, isPrivateKey } from "./portable.ts";
+export { generatePrivateKey, publicKeyOf, signSecp256k1, verifySecp256k1 } from "./secp256k1.ts";

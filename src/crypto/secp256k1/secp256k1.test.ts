@@ -2,15 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatBytes, fromHex, toHex, toUtf8 } from "../../util/index.ts";
 import { loadNativeBackend, loadPortableBackend } from "./backend.ts";
-import {
-  generatePrivateKey,
-  isCanonicalSignature,
-  isPrivateKey,
-  publicKeyOf,
-  signSecp256k1,
-  verifySecp256k1,
-  verifyWith,
-} from "./secp256k1.ts";
+import { isCanonicalSignature, isPrivateKey } from "./portable.ts";
+import { generatePrivateKey, publicKeyOf, signSecp256k1, verifySecp256k1, verifyWith } from "./secp256k1.ts";
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const native = loadNativeBackend();
