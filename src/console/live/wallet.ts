@@ -1,7 +1,8 @@
 import path from "virtual:argon2-worker.js";
 import { signal } from "@preact/signals";
 import * as v from "valibot";
-import { parseDec } from "../../util/index.ts";
+import { parseDecCoins } from "../../util/index.ts";
+import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import type { Any } from "../../wire/index.ts";
 import { walletErrors } from "../wallet/errors.ts";
 import type { Derive } from "../wallet/sealed.ts";
@@ -29,16 +30,12 @@ export function adopt(account: Wallet): void {
   });
 }
 
-const price = v.object({ coinMinimalDenom: v.string(), gasPriceStep: v.object({ average: v.number() }) });
-const infoAnswer = v.looseObject({ chainId: v.string(), feeCurrencies: v.array(price) });
+const infoAnswer = v.looseObject({ chainId: v.string() });
 
 /** The chain as wallets take it into their lists. */
 export async function loadChainInfo(): Promise<v.InferOutput<typeof infoAnswer>> {
   return v.parse(infoAnswer, await jsonOf("chain.json"));
 }
-
-/** Places of a price that is given as a floating-point number. */
-const PLACES = 18;
 
 /** Signs and sends messages by the account, and waits for their block. Rejects while the node is doubtful. */
 export async function send(messages: readonly Any[], memo: string, onStage: SendPlace["onStage"]): Promise<Sent> {
@@ -46,10 +43,9 @@ export async function send(messages: readonly Any[], memo: string, onStage: Send
   if (account === undefined) throw walletErrors.readOnly();
   if (shown === undefined || doubt.peek() !== undefined) throw walletErrors.otherChain();
   const { sendFrom } = await import("../wallet/send.ts");
-  const { feeCurrencies } = await loadChainInfo();
-  const gasPrices = feeCurrencies.slice(0, 1).map(({ coinMinimalDenom: denom, gasPriceStep: { average } }) => {
-    return { denom, amount: parseDec(average.toFixed(PLACES)) };
-  });
+  const { minimumGasPrice } = await chain.query.call(Service.method.config, {});
+  // A node may take several denominations; the fee is paid in the first.
+  const gasPrices = parseDecCoins(minimumGasPrice).slice(0, 1);
   // Browsers have locks on pages that came over https or from this machine.
   const locks: SendPlace["locks"] =
     "locks" in navigator ? { request: (name, run) => navigator.locks.request(name, run) } : undefined;

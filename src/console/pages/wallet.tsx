@@ -18,7 +18,6 @@ import { EXTENSIONS, type ExtensionHost, type ExtensionName, foundExtensions } f
 import type { LocalWallet } from "../wallet/local.ts";
 import type { SealedKey } from "../wallet/sealed.ts";
 import { addressWallet, type Wallet } from "../wallet/wallet.ts";
-import { Balances, Stake, Txs } from "./account.tsx";
 
 /** Extensions put themselves into the page. */
 const HOST: ExtensionHost = { globals: globalThis, events: globalThis };
@@ -244,20 +243,34 @@ function Connected() {
           {t.wallet.disconnect}
         </button>
       </p>
-      <Section title={t.account.balances}>
-        <Balances address={address} />
-      </Section>
       <Section title={t.wallet.send}>
         <SendForm />
       </Section>
       <Section title={t.wallet.claim}>
         <Claim address={address} />
       </Section>
-      <Stake address={address} />
-      <Section title={t.account.txs}>
-        <Txs address={address} />
-      </Section>
+      <Holdings address={address} />
     </>
+  );
+}
+
+/** Parts of the account's page, which is loaded once an account is connected. */
+function Holdings({ address }: { address: string }) {
+  const page = useAsk(() => import("./account.tsx"), { key: "account" });
+  return (
+    <Known answer={page}>
+      {({ Balances, Stake, Txs }) => (
+        <>
+          <Section title={t.account.balances}>
+            <Balances address={address} />
+          </Section>
+          <Stake address={address} />
+          <Section title={t.account.txs}>
+            <Txs address={address} />
+          </Section>
+        </>
+      )}
+    </Known>
   );
 }
 
