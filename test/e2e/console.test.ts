@@ -255,7 +255,7 @@ describeWithBrowser("the console", () => {
     await expect.poll(() => state.textContent()).toMatch(/activenot known.*this page cannot reach its gateway$/);
     const refund = shown.page
       .locator(".facts div")
-      .filter({ hasText: "Returned if it were closed now" })
+      .filter({ hasText: "Funds now, returned by a close" })
       .locator(".amount");
     const title = async (): Promise<bigint> =>
       BigInt((await refund.getAttribute("title"))?.replace(/ utoken$/, "") ?? 0);

@@ -31,22 +31,11 @@ export function Truths({ owner, dseq }: DeploymentKey) {
     <Known answer={answer}>
       {({ leases, left }) => (
         <>
-          {left !== undefined && <Money left={left} />}
+          {left !== undefined && <Facts rows={[[t.deployment.refund, <Amount key="refund" coin={left} />]]} />}
           {leases.length > 0 && <Leases leases={leases} />}
         </>
       )}
     </Known>
-  );
-}
-
-function Money({ left }: { left: IntCoin }) {
-  return (
-    <Facts
-      rows={[
-        [t.deployment.left, <Amount key="left" coin={left} />],
-        [t.deployment.refund, <Amount key="refund" coin={left} />],
-      ]}
-    />
   );
 }
 
