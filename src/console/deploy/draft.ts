@@ -5,9 +5,11 @@ export interface Draft {
   /** Name of the file in faults and commands. */
   readonly name: string;
   readonly text: string;
+  /** Written by hand; other texts come whole, and need no pause before providers are asked. */
+  readonly isTyped: boolean;
 }
 
-const EMPTY: Draft = { name: "deploy.yaml", text: "" };
+const EMPTY: Draft = { name: "deploy.yaml", text: "", isTyped: false };
 
 /** The text in the editor; it stays while other pages are shown. */
 export const draft = signal(EMPTY);
@@ -22,7 +24,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Takes a typed text. */
 export function type(text: string): void {
-  draft.value = { ...draft.peek(), text };
+  draft.value = { ...draft.peek(), text, isTyped: true };
   openFault.value = undefined;
   clearTimeout(timer);
   timer = setTimeout(() => {
@@ -31,7 +33,8 @@ export function type(text: string): void {
 }
 
 /** Replaces the text by that of a template or a file. */
-export function replace(next: Draft): void {
+export function replace(whole: Omit<Draft, "isTyped">): void {
+  const next = { ...whole, isTyped: false };
   clearTimeout(timer);
   openFault.value = undefined;
   draft.value = next;

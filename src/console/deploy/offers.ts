@@ -10,6 +10,7 @@ import { chain, session } from "../live/chain.ts";
 import { gatewayUrl } from "../live/gateway.ts";
 import { MAX_ITEMS } from "../parts/safe.ts";
 import { type Verdict, verdictOf } from "./cost.ts";
+import { settled } from "./draft.ts";
 
 /** A provider's answer about one group, which comes when it comes. */
 export interface Offer {
@@ -31,7 +32,7 @@ interface Providers {
 
 export type Offers = Pick<Providers, "isCut"> & { readonly groups: readonly GroupOffers[] };
 
-/** Milliseconds without a change of the groups after which providers are asked. */
+/** Milliseconds without a change of typed groups after which providers are asked. */
 const SETTLE_MS = 600;
 /** Milliseconds for the answer of one provider. */
 const ANSWER_MS = 8_000;
@@ -76,7 +77,7 @@ function unasked(groups: readonly GroupSpec[], providers: Answer<Providers>): An
 }
 
 async function ask(groups: readonly GroupOffers[], stop: AbortSignal): Promise<void> {
-  await new Promise((done) => setTimeout(done, SETTLE_MS));
+  if (settled.peek().isTyped) await new Promise((done) => setTimeout(done, SETTLE_MS));
   const [first] = groups;
   if (first === undefined) return;
   await estimate(

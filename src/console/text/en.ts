@@ -244,7 +244,7 @@ export const en = {
   },
   gateway: {
     notKnown: "not known",
-    beyond: "not known: this page cannot reach its gateway",
+    beyond: "this page cannot reach its gateway",
     answers: "its gateway answers",
     forTenant: "it tells the tenant alone what runs",
     unregistered: "it is no longer registered",
