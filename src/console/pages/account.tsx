@@ -15,10 +15,9 @@ import { link, type PageProps } from "../live/route.ts";
 import { txRow } from "../live/txs.ts";
 import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";
 import { TxList } from "../parts/lists.tsx";
-import { Bids, Leases, MarketState } from "../parts/market.tsx";
+import { Bids, DeploymentTable, Leases, MarketState } from "../parts/market.tsx";
 import { Address, Amount, Amounts, Code, grouped, Heading, Out, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
-import { DeploymentTable } from "./deployments.tsx";
 import { Missing } from "./search.tsx";
 
 const PAGE = { limit: 50n };

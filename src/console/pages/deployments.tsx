@@ -11,14 +11,12 @@ import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { blocksPerDay, newest } from "../live/head.ts";
 import { link, type PageProps, readHeight, route } from "../live/route.ts";
-import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
-import { Bids, DeploymentLink, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
+import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";
+import { Bids, DeploymentTable, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
 import { Address, Amount, Code, decimal, grouped, Heading, Height, None, Strange } from "../parts/text.tsx";
 import { Truths } from "../parts/truths.tsx";
 import { t } from "../text/index.ts";
 import { Missing } from "./search.tsx";
-
-const PAGE = 50n;
 
 /** Deployments of any owner; `state` and `owner` of the address narrow the list. */
 export function Deployments() {
@@ -58,44 +56,6 @@ const FILTERS = [
   ["closed", t.deployment.closedState],
   ["all", t.deployment.all],
 ] as const;
-
-export function DeploymentTable({ filters }: { filters: { readonly state: string; readonly owner: string } }) {
-  const key = pageKey();
-  const answer = useAsk(
-    () => chain.query.call(DeploymentQuery.method.deployments, { filters, pagination: { key, limit: PAGE } }),
-    { key: `${filters.state}/${filters.owner}/${key}`, isLive: true },
-  );
-  return (
-    <Known answer={answer}>
-      {({ deployments, pagination }) => (
-        <>
-          <Table
-            name={t.deployment.list}
-            columns={[
-              { head: t.deployment.id, isNumber: true },
-              t.deployment.owner,
-              t.deployment.state,
-              { head: t.deployment.groups, isNumber: true },
-              { head: t.deployment.balance, isNumber: true },
-              t.deployment.created,
-            ]}
-            rows={deployments}
-            keyOf={({ deployment }) => `${deployment?.deploymentId?.owner}/${deployment?.deploymentId?.dseq}`}
-            cells={({ deployment, groups, escrowAccount }) => [
-              <DeploymentLink key="id" id={deployment?.deploymentId} />,
-              <Address key="owner" text={deployment?.deploymentId?.owner ?? ""} />,
-              <MarketState key="state" names={Deployment_State} value={deployment?.state ?? 0} />,
-              String(groups.length),
-              <Amount key="funds" coin={escrowAccount?.balance} />,
-              <Height key="created" height={deployment?.createdAt ?? 0n} />,
-            ]}
-          />
-          <Pages next={pagination?.nextKey} />
-        </>
-      )}
-    </Known>
-  );
-}
 
 export function Deployment({ words: [owner = "", number = ""] }: PageProps) {
   const dseq = readHeight(number);

@@ -1,5 +1,7 @@
 import { tryParseInt } from "../../util/index.ts";
 import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import { Deployment_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
+import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { Bid_State, Lease_State, type LeaseID, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { useAsk } from "../live/ask.ts";
@@ -7,11 +9,13 @@ import { chain } from "../live/chain.ts";
 import { blocksPerDay } from "../live/head.ts";
 import { link } from "../live/route.ts";
 import { t } from "../text/index.ts";
-import { Known, Table } from "./blocks.tsx";
+import { Known, Pages, pageKey, Table } from "./blocks.tsx";
 import { Address, Amount, decimal, Height, None, State } from "./text.tsx";
 
 /** Rows of a list of the market that a page shows; further ones have the command. */
 const ROWS = 50n;
+/** Deployments of one page of their list. */
+const DEPLOYMENTS = 50n;
 /** Prices have 18 decimal places. */
 const PLACES = 18;
 
@@ -66,6 +70,44 @@ function Price({ coin }: { coin: DecCoin | undefined }) {
       ≈ <Amount coin={{ denom: coin.denom, amount: (amount * BigInt(blocks)) / 10n ** BigInt(PLACES) }} />{" "}
       <small>{t.deployment.perDay}</small>
     </span>
+  );
+}
+
+export function DeploymentTable({ filters }: { filters: { readonly state: string; readonly owner: string } }) {
+  const key = pageKey();
+  const answer = useAsk(
+    () => chain.query.call(DeploymentQuery.method.deployments, { filters, pagination: { key, limit: DEPLOYMENTS } }),
+    { key: `${filters.state}/${filters.owner}/${key}`, isLive: true },
+  );
+  return (
+    <Known answer={answer}>
+      {({ deployments, pagination }) => (
+        <>
+          <Table
+            name={t.deployment.list}
+            columns={[
+              { head: t.deployment.id, isNumber: true },
+              t.deployment.owner,
+              t.deployment.state,
+              { head: t.deployment.groups, isNumber: true },
+              { head: t.deployment.balance, isNumber: true },
+              t.deployment.created,
+            ]}
+            rows={deployments}
+            keyOf={({ deployment }) => `${deployment?.deploymentId?.owner}/${deployment?.deploymentId?.dseq}`}
+            cells={({ deployment, groups, escrowAccount }) => [
+              <DeploymentLink key="id" id={deployment?.deploymentId} />,
+              <Address key="owner" text={deployment?.deploymentId?.owner ?? ""} />,
+              <MarketState key="state" names={Deployment_State} value={deployment?.state ?? 0} />,
+              String(groups.length),
+              <Amount key="funds" coin={escrowAccount?.balance} />,
+              <Height key="created" height={deployment?.createdAt ?? 0n} />,
+            ]}
+          />
+          <Pages next={pagination?.nextKey} />
+        </>
+      )}
+    </Known>
   );
 }
 
