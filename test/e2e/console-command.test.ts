@@ -154,19 +154,57 @@ describeWithBrowser("a browser", () => {
   });
 });
 
+/** `svc console --from alice` at a pseudo terminal; returns its link. */
+async function startAtTerminal() {
+  const out = join(fixture.tempHome(), "console.json");
+  const words = ["console", "--from", "alice", ...KEYRING, "--home", keys, "--node", node.address, "-o", "json"];
+  const line = `exec ${process.execPath} ${MAIN} ${words.join(" ")} > ${out}`;
+  const options = { env: { ...environment({}), SHELL: "/bin/sh" } };
+  const terminal = spawn("script", ["-qec", line, "/dev/null"], options);
+  fixture.defer(() => terminal.kill("SIGKILL"));
+  const ended = once(terminal, "close");
+  let screen = "";
+  terminal.stdout.on("data", (part) => (screen += part));
+  await waitFor(() => existsSync(out) && readFileSync(out, "utf8").endsWith("\n"), "the link");
+  /** Types the number of a question about an amount. */
+  const agree = async (amount: string) => {
+    const question = new RegExp(`"amount":"${amount}"[\\s\\S]*type (\\d{3}) to agree`);
+    await waitFor(() => question.test(screen), "the question");
+    terminal.stdin.write(`${question.exec(screen)?.[1]}\r`);
+  };
+  return { terminal, ended, agree, screen: () => screen, url: JSON.parse(readFileSync(out, "utf8")).url };
+}
+
+describeWithBrowser("a key of the keyring in a browser", () => {
+  it("sends tokens from the page after its user has agreed at the terminal, and nothing after a refusal", async () => {
+    const { terminal, agree, screen, url } = await startAtTerminal();
+    const browser = await startBrowser();
+    fixture.defer(() => browser.close());
+    const page = await browser.newPage();
+    await openPage(page, url);
+    const shown = new ConsolePage(page, new URL("/console/", url).href);
+    await shown.visit("wallet");
+    await shown.press("Use alice");
+    const send = async (amount: string) => {
+      await page.getByLabel("To", { exact: true }).fill(address);
+      await page.getByLabel("Amount in tokens").fill(amount);
+      await shown.press("Send");
+    };
+    await send("0.000007");
+    await agree("7");
+    await expect.poll(() => shown.text()).toContain("succeeded");
+    await send("0.000008");
+    await waitFor(() => screen().match(/to agree, anything/g)?.length === 2, "the second question");
+    terminal.stdin.write("no\r");
+    await expect.poll(() => shown.text()).toContain("refused");
+    expect(shown.faults).toEqual([]);
+  });
+});
+
 describe("a key of the keyring", () => {
   it("signs for a page after its user has agreed at the terminal, and the chain takes it", async () => {
-    const out = join(fixture.folder, "console.json");
-    const words = ["console", "--from", "alice", ...KEYRING, "--home", keys, "--node", node.address, "-o", "json"];
-    const line = `exec ${process.execPath} ${MAIN} ${words.join(" ")} > ${out}`;
-    const options = { env: { ...environment({}), SHELL: "/bin/sh" } };
-    const terminal = spawn("script", ["-qec", line, "/dev/null"], options);
-    fixture.defer(() => terminal.kill("SIGKILL"));
-    const ended = once(terminal, "close");
-    let screen = "";
-    terminal.stdout.on("data", (part) => (screen += part));
-    await waitFor(() => existsSync(out) && readFileSync(out, "utf8").endsWith("\n"), "the link");
-    const page = await enter(JSON.parse(readFileSync(out, "utf8")).url);
+    const { terminal, ended, agree, screen, url } = await startAtTerminal();
+    const page = await enter(url);
     const [key] = JSON.parse((await page.ask("/console/api/session")).text).keys;
     expect(key).toMatchObject({ name: "alice", address });
 
@@ -187,14 +225,12 @@ describe("a key of the keyring", () => {
       amount: [{ denom: "utoken", amount: "1" }],
     });
     const sent = sendTx(client, { address, publicKey, sign }, [send]);
-    const question = /"amount":"1"[\s\S]*type (\d{3}) to agree/;
-    await waitFor(() => question.test(screen), "the question");
-    terminal.stdin.write(`${question.exec(screen)?.[1]}\r`);
+    await agree("1");
     expect((await sent).code).toBe(0);
 
     // Ctrl-C at a question ends the console, and the page gets no signature.
     const refused = sendTx(client, { address, publicKey, sign }, [send]).catch(() => "no signature");
-    await waitFor(() => screen.match(/to agree, anything/g)?.length === 2, "the second question");
+    await waitFor(() => screen().match(/to agree, anything/g)?.length === 2, "the second question");
     terminal.stdin.write("\u0003");
     expect(await refused).toBe("no signature");
     expect((await ended)[0]).toBe(0);

@@ -19,6 +19,8 @@ const sessionAnswer = v.object({
   mode: v.picklist(["console", "node"]),
   /** Address of the node behind `svc console`, or the name that a node gives itself. */
   node: v.optional(v.string()),
+  /** Keys of the keyring that `svc console` signs with. */
+  keys: v.optional(v.array(v.object({ name: v.string(), address: v.string(), publicKey: v.string() }))),
 });
 
 /** The server of this origin. */
@@ -32,6 +34,18 @@ export async function loadSession(): Promise<void> {
   const answer = v.safeParse(sessionAnswer, await jsonOf("session").catch(() => undefined));
   if (answer.success) session.value = answer.output;
 }
+
+/** Asks the server for something, and reads its answer in JSON. Rejects with the sentence of a refusal. */
+export async function postJson(path: string, body: object): Promise<unknown> {
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  const answer = await fetch(api(path), { method: "POST", headers, body: JSON.stringify(body) });
+  const text: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok) return text;
+  const read = v.safeParse(refusal, text);
+  throw new Error(read.success ? read.output.message : `${api(path).pathname} answered ${answer.status}`);
+}
+
+const refusal = v.object({ message: v.string() });
 
 /** A document of the server in JSON. Rejects with a sentence if there is none. */
 export async function jsonOf(path: string): Promise<unknown> {

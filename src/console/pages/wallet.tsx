@@ -6,7 +6,7 @@ import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1be
 import { MsgWithdrawDelegatorRewardSchema } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { isAddress, packAny, SignMode } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
-import { chain } from "../live/chain.ts";
+import { chain, postJson, session } from "../live/chain.ts";
 import { chainId } from "../live/head.ts";
 import { adopt, derive, ended, loadChainInfo, wallet, walletState } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
@@ -15,6 +15,7 @@ import { Fault } from "../parts/fault.tsx";
 import { Address, Heading, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import { EXTENSIONS, type ExtensionHost, type ExtensionName, foundExtensions } from "../wallet/found.ts";
+import type { KeyringKey } from "../wallet/keyring.ts";
 import type { LocalWallet } from "../wallet/local.ts";
 import type { SealedKey } from "../wallet/sealed.ts";
 import { addressWallet, type Wallet } from "../wallet/wallet.ts";
@@ -38,8 +39,19 @@ function Choose() {
   if (shown === undefined) return <p class="waiting">{t.state.loading} …</p>;
   return (
     <>
+      {session.value?.keys !== undefined && (
+        <Section title={t.wallet.keyring}>
+          {session.value.keys.map((key) => (
+            <Step
+              key={key.address}
+              label={t.wallet.use(key.name)}
+              run={async () => adopt(await ofKeyring(key, shown))}
+            />
+          ))}
+        </Section>
+      )}
       <Section title={t.wallet.extensions}>
-        <Extensions shown={shown} />
+        {session.value?.mode === "console" ? <p class="none">{t.wallet.noReach}</p> : <Extensions shown={shown} />}
       </Section>
       <Section title={t.wallet.keys}>
         <Keys shown={shown} />
@@ -168,6 +180,11 @@ function Keys({ shown }: { shown: string }) {
 async function connected(name: ExtensionName, chainId: string): Promise<Wallet> {
   const { connectExtension } = await import("../wallet/extension.ts");
   return connectExtension(HOST, { name, chainId, info: await loadChainInfo() });
+}
+
+async function ofKeyring(key: KeyringKey, chainId: string): Promise<Wallet> {
+  const { keyringWallet } = await import("../wallet/keyring.ts");
+  return keyringWallet(key, { chainId, call: postJson });
 }
 
 async function unlock(key: SealedKey, chainId: string, passphrase: string): Promise<void> {

@@ -11,7 +11,7 @@ export type WalletLack = "readOnly";
 
 /** An account of a page: it signs only what its owner confirms. */
 export interface Wallet {
-  readonly kind: "address" | "local" | "extension";
+  readonly kind: "address" | "local" | "extension" | "keyring";
   /** The owner's name for the account; a text of a stranger. */
   readonly name: string;
   readonly chainId: string;
