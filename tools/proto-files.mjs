@@ -67,7 +67,7 @@ ${rows.map(([module, row]) => `  ${JSON.stringify({ module, ...row })},`).join("
 ];
 `;
 
-const NOT_TABLES = ["index.ts", "tables.ts"];
+const NOT_TABLES = ["catalogue.ts", "index.ts", "tables.ts"];
 const tables = readdirSync(join(target, "src/wire/errors"), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts") && !NOT_TABLES.includes(name))
   .sort()

@@ -41,7 +41,7 @@ export function buildByzantine(folder: string): string {
 }
 
 function copySources(folder: string): void {
-  for (const name of ["src", "tools", "proto", "package.json", "package-lock.json"])
+  for (const name of ["src", "tools", "proto", "examples", "tsconfig.json", "package.json", "package-lock.json"])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
   linkPackages(folder);
 }

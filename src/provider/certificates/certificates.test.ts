@@ -16,6 +16,7 @@ import {
   type HostCertificateText,
   type Issuer,
   KEEPING,
+  OURSELVES,
   openAuthority,
 } from "./index.ts";
 
@@ -251,6 +252,20 @@ describe("keeping certificates", () => {
     await clock.advance(KEEPING.settle);
     await clock.advance(KEEPING.apart);
     expect(asked).toEqual([HOST, C]);
+    await keeper.close();
+  });
+
+  it("asks for the provider's own name after those of tenants that come at the start", async () => {
+    const { keeper, asked, clock } = keeping();
+    await keeper.want(lease("own", OURSELVES), [C]);
+    await clock.advance(KEEPING.settle);
+    expect(asked).toEqual([]);
+    await keeper.want(lease("one"), [HOST, B]);
+    await clock.advance(KEEPING.settle);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, B]);
+    await clock.advance(KEEPING.apart);
+    expect(asked).toEqual([HOST, B, C]);
     await keeper.close();
   });
 

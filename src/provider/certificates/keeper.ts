@@ -27,6 +27,9 @@ export const KEEPING = {
   look: 60 * MINUTE_MS,
 } as const;
 
+/** The provider among the owners of host names: the certificate of its own name is ordered after those of tenants. */
+export const OURSELVES = "";
+
 const SUFFIX = ".pem";
 
 /** Maximum kept certificates, including those of hosts that are gone. */
@@ -150,7 +153,8 @@ export class CertificateKeeper {
       return;
     }
     const held = this.#read(host);
-    const settle = issuer.isPrompt ? 0 : this.#vary(KEEPING.settle);
+    const pause = owner === OURSELVES ? KEEPING.settle + KEEPING.apart : KEEPING.settle;
+    const settle = issuer.isPrompt ? 0 : this.#vary(pause);
     const due = Math.max(held === undefined ? 0 : this.#renewal(held), clock.now() + settle);
     this.#hosts.set(host, { leases: new Map([[lease, owner]]), due, failures: 0, until: held?.notAfter ?? 0 });
   }
@@ -201,7 +205,8 @@ export class CertificateKeeper {
   }
 
   #turn({ leases }: Kept): number {
-    const counts = [...leases.values()].map((owner) => this.#orders.get(owner)?.count ?? 0);
+    const others = [...leases.values()].filter((owner) => owner !== OURSELVES);
+    const counts = others.map((owner) => this.#orders.get(owner)?.count ?? 0);
     return smallest(counts, Number.POSITIVE_INFINITY);
   }
 

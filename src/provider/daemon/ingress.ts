@@ -1,5 +1,11 @@
 import type { Logger } from "../../util/index.ts";
-import { type CertificateKeeper, certificateFolders, certifiedRouter, openKeeper } from "../certificates/index.ts";
+import {
+  type CertificateKeeper,
+  certificateFolders,
+  certifiedRouter,
+  OURSELVES,
+  openKeeper,
+} from "../certificates/index.ts";
 import {
   type BrowserGateway,
   clusterRouter,
@@ -57,9 +63,6 @@ export function ingressTls({
   if (tls === undefined) return undefined;
   return { host: tls.host, port: tls.port, folders: certificateFolders(stateDir, tls), redirect: tls.redirect };
 }
-
-/** Stands for the provider among the accounts whose orders of certificates are counted. */
-const OURSELVES = "";
 
 /** Who sees to the certificates of host names; undefined if others do. Rejects if that cannot be. */
 export async function keeperOf(
