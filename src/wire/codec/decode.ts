@@ -1,10 +1,17 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
+import { defineErrors } from "../../util/index.ts";
 import { type FieldPlan, type Fields, planFields, zeroValue } from "./fields.ts";
 import { LENGTH_DELIMITED, type WireReader } from "./reader.ts";
 
 /** How deep messages may be nested: far more than any real message needs, and below any stack limit. */
 export const MAX_MESSAGE_DEPTH = 64;
+
+/** Errors of encodings that have no number of the ecosystem. */
+export const wireErrors = defineErrors("wire", {
+  malformed: [1, "malformed protobuf message"],
+  badProof: [2, "the proof does not hold", "the node lies or is damaged: name another one with --node"],
+});
 
 /** Additional rules for reading one message. */
 export interface DecodeRules {

@@ -1,18 +1,12 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { defineErrors, type ErrorFactory } from "../../util/index.ts";
-import { type DecodeRules, readMessage } from "./decode.ts";
+import type { ErrorFactory } from "../../util/index.ts";
+import { type DecodeRules, readMessage, wireErrors } from "./decode.ts";
 import { WireReader } from "./reader.ts";
 
-export { type DecodeRules, emptyMessage, MAX_MESSAGE_DEPTH } from "./decode.ts";
+export { type DecodeRules, emptyMessage, MAX_MESSAGE_DEPTH, wireErrors } from "./decode.ts";
 export { encodeMessage } from "./encode.ts";
 export { LENGTH_DELIMITED, WireReader } from "./reader.ts";
 export { BackwardWriter } from "./writer.ts";
-
-/** Errors of encodings that have no number of the ecosystem. */
-export const wireErrors = defineErrors("wire", {
-  malformed: [1, "malformed protobuf message"],
-  badProof: [2, "the proof does not hold", "the node lies or is damaged: name another one with --node"],
-});
 
 /**
  * Reads a message as liberally as the format allows: skips unknown fields, and takes the last value of a repeated
