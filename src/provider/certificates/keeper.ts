@@ -27,7 +27,7 @@ export const KEEPING = {
   look: 60 * MINUTE_MS,
 } as const;
 
-/** The provider among the owners of host names: the certificate of its own name is ordered after those of tenants. */
+/** The provider among the owners of host names: the certificate of its own name is ordered after tenants' certificates. */
 export const OURSELVES = "";
 
 const SUFFIX = ".pem";
