@@ -190,7 +190,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           env: BASE_ENV,
-          include: ["test/{attack,e2e,kill,interop,network}/**/*.test.ts"],
+          include: ["test/{attack,browser,e2e,kill,interop,network}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...LONG, ...WITHOUT],
           isolate: false,
           testTimeout: 300_000,

@@ -81,7 +81,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     ...["send-manifest", "get-manifest", "lease-status", "service-status", "lease-logs", "lease-events"],
     ...["lease-restart", "migrate-hostnames", "migrate-endpoints", "status"],
   ].map((word) => `provider ${word}`),
-  "test/e2e/console-command.test.ts": ["console"],
+  "test/browser/console-command.test.ts": ["console"],
   "test/e2e/localnet.test.ts": ["localnet", "faucet", "deploy restart"],
   "test/e2e/deploy.test.ts": ["deploy", "deploy update", "deploy close", "deploy ps", "deploy logs"],
   "test/e2e/provider-state.test.ts": ["provider purge", "provider evict"],

@@ -210,6 +210,20 @@ const KUBERNETES = [
 /** Tests that run with the programs of the cluster's lane, and without a cluster. */
 const BESIDE_CLUSTER = ["test/interop/traefik"];
 
+/** Pages in a browser, one file at a time. */
+const IN_BROWSER = ["test/browser/**"];
+
+/**
+ * A network of its own, with loopback alone: a browser drops every connection when an interface of its machine changes, and tests
+ * with containers change them all the time. Empty where the system gives no such network, or `ip` is missing.
+ */
+function ownNetwork() {
+  const user = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+  const prefix = ["unshare", ...user, "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
+  const [program, ...args] = prefix;
+  return spawnSync(program, [...args, "true"], { stdio: "ignore" }).status === 0 ? prefix : [];
+}
+
 /** The configuration leaves these out: the test runner's own switch has no effect on one of several projects. */
 const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 
@@ -223,15 +237,21 @@ function inProcess() {
   return tests("unit", words, { minutes: MINUTES.unit });
 }
 
-/** Files beside one another, those on a cluster in their order; then the attacks, alone. */
+/** Files beside one another, those on a cluster and those in a browser in their order; then the attacks, alone. */
 async function endToEnd(env, cluster) {
   const words = ["--project", "e2e"];
   const beside = await Promise.all([
     tests("e2e", words, {
       minutes: MINUTES.beside,
-      env: { ...env, ...without(ALONE), SVC_TEST_WORKERS: `${WORKERS}` },
+      env: { ...env, ...without([...ALONE, ...IN_BROWSER]), SVC_TEST_WORKERS: `${WORKERS}` },
     }),
     onKubernetes(cluster, words, env),
+    tests("browser", [...words, "test/browser/"], {
+      minutes: MINUTES.beside,
+      env,
+      prefix: ownNetwork(),
+      isSilent: true,
+    }),
   ]);
   if (RUNTIME !== undefined) return beside;
   const alone = await tests("e2e-alone", [...words, "test/attack/"], {

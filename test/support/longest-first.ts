@@ -25,7 +25,6 @@ const LONGEST = [
   "test/e2e/library.test.ts",
   "test/e2e/escape/exhaust.test.ts",
   "test/e2e/exhaustion.test.ts",
-  "test/e2e/console.test.ts",
   "test/e2e/processes.test.ts",
   "test/e2e/escape/escape.test.ts",
   "test/e2e/set-up.test.ts",

@@ -21,11 +21,11 @@ const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "
 /** Bundles the page with the packed package, as an application does; the folder of the result. */
 async function buildPage(fixture: Fixture): Promise<string> {
   const project = await linkedProject(fixture, await packPackage(fixture.folder));
-  for (const path of ["test/e2e/page", "docs/examples"]) {
+  for (const path of ["test/browser/page", "docs/examples"]) {
     cpSync(join(ROOT, path), join(project, path), { recursive: true });
   }
   const outDir = join(project, "built");
-  await build({ root: join(project, "test/e2e/page"), logLevel: "error", configFile: false, build: { outDir } });
+  await build({ root: join(project, "test/browser/page"), logLevel: "error", configFile: false, build: { outDir } });
   return outDir;
 }
 
