@@ -45,7 +45,7 @@ function supervise(script: string): Supervisor {
   return supervisor;
 }
 
-const starts = () => readFileSync(join(root, "starts"), "utf8").trim().split("\n");
+const starts = () => readFileSync(join(root, "starts"), "utf8").split("\n").filter(Boolean);
 
 test("an engine that ends is started again", async () => {
   supervise("exit 1");
@@ -125,8 +125,10 @@ test("no variable of the environment replaces a setting of the engine", async ()
 });
 
 test("an engine is stopped with SIGTERM", async () => {
-  const running = supervise(`trap 'echo ended >> ${root}/starts; exit 0' TERM\nwhile :; do sleep 0.05; done`);
-  await waitFor(async () => starts().length === 1, "the start");
+  const running = supervise(
+    `trap 'echo ended >> ${root}/starts; exit 0' TERM\necho ready >> ${root}/starts\nwhile :; do sleep 0.05; done`,
+  );
+  await waitFor(async () => starts().includes("ready"), "the start");
   await running.stop();
   expect(starts()).toContain("ended");
   expect(running.pid).toBeUndefined();
