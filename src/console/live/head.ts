@@ -119,8 +119,10 @@ function take(event: unknown): void {
   const { block, result_finalize_block: results } = v.parse(blockEvent, event);
   const { header, data } = block;
   check(header.chain_id, header.height);
-  const found = data.txs.map(fromBase64).map((bytes, index): TxRow => {
-    const code = results?.tx_results[index]?.code;
+  const first = Math.max(0, data.txs.length - KEPT);
+  const found = data.txs.slice(first).map((text, index): TxRow => {
+    const bytes = fromBase64(text);
+    const code = results?.tx_results[first + index]?.code;
     return { hash: txHash(bytes), height: header.height, action: actionOf(bytes), code };
   });
   const row = rowOf(header, data.txs.length);
