@@ -6,11 +6,10 @@ import { parseDecCoin, SvcError } from "../../util/index.ts";
 import { resolveFlags } from "../command/flags.ts";
 import { commandError } from "../errors.ts";
 import type { Io } from "../terminal/io.ts";
-import { terminalQuestions } from "./commands.ts";
+import { terminalQuestions, terminalReporter } from "./commands.ts";
 import { errorJson } from "./ending.ts";
 import { readDseq, readRequest } from "./policy.ts";
 import { DEPLOY } from "./specs.ts";
-import { terminalReporter } from "./terminal-reporter.ts";
 
 const flags = (given: Readonly<Record<string, string | boolean>>) =>
   resolveFlags(DEPLOY.flags ?? [], new Map(Object.entries(given)), {});

@@ -1,7 +1,6 @@
 import { defineModule, fixedGas, type Module } from "../../runtime/index.ts";
 import { certGenesis } from "./genesis.ts";
-import { certInvariants } from "./invariants.ts";
-import { CertKeeper, STORE } from "./keeper.ts";
+import { CertKeeper, certInvariants, STORE } from "./keeper.ts";
 import { certMsgs } from "./msgs.ts";
 import { certQueries } from "./queries.ts";
 

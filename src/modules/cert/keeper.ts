@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { type Context, paramsItem } from "../../runtime/index.ts";
+import { parseCertificatePem } from "../../crypto/index.ts";
+import { type Context, type Invariant, paramsItem } from "../../runtime/index.ts";
 import {
   addressKey,
   bytesKey,
@@ -19,7 +20,7 @@ import {
   CertificateSchema,
   ParamsSchema,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
-import { decodeAddress, certErrors as errors } from "../../wire/index.ts";
+import { decodeAddress, encodeAddress, certErrors as errors } from "../../wire/index.ts";
 
 export const STORE = "cert";
 
@@ -72,6 +73,25 @@ export class CertKeeper {
     this.certificates.set(store, key, { ...certificate, state: Certificate_State.revoked });
     emit(ctx, "certificate-revoked", owner, serial);
   }
+}
+
+export function certInvariants(keeper: CertKeeper): Readonly<Record<string, Invariant>> {
+  return {
+    "index-state": (ctx) => keeper.certificates.verifyIndexes(ctx.store(STORE))[0],
+    records: (ctx) => brokenRecord(keeper, ctx),
+  };
+}
+
+/** A record is stored under the owner and the serial number that its certificate names, and is valid or revoked. */
+function brokenRecord(keeper: CertKeeper, ctx: Context): string | undefined {
+  for (const [[owner, serial], { cert, state }] of keeper.certificates.iterate(ctx.store(STORE))) {
+    const id = `${encodeAddress(owner, "account")}/${serial}`;
+    const named = parseCertificatePem(cert);
+    const inside = `${named.commonName}/${named.serial}`;
+    if (inside !== id) return `the certificate of ${id} names ${inside}`;
+    if (state !== Certificate_State.valid && state !== Certificate_State.revoked) return `${id} has no state`;
+  }
+  return undefined;
 }
 
 export function certificateKey(owner: string, serial: bigint): CertificateStoreKey {

@@ -1,14 +1,22 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { openCertificate, type TlsIdentity } from "../../../certs/index.ts";
 import type { TxSigner } from "../../../client/index.ts";
 import {
+  browserGateway,
   type Cluster,
   type ClusterDriver,
   type ClusterSettings,
+  ingressTls,
   makeRoom,
-  type PlaneLink,
+  PLANE_WORD,
+  PlaneLink,
+  type PlaneSettings,
+  type ProviderConfig,
   runProvider,
 } from "../../../provider/index.ts";
 import { createLogger, EXIT, errorText, type Logger, unlessAborted } from "../../../util/index.ts";
+import { networkTexts } from "../../../util/servers/index.ts";
 import { encodeAddress } from "../../../wire/index.ts";
 import { homeOf } from "../../command/home.ts";
 import type { CommandInput } from "../../command/spec.ts";
@@ -21,7 +29,6 @@ import { VERSION } from "../../node/version.ts";
 import { stopRequested } from "../../terminal/signals.ts";
 import { chosenCluster } from "./cluster.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
-import { openPlane } from "./plane.ts";
 
 /** `svc provider run`. */
 export async function providerRun(input: CommandInput): Promise<number> {
@@ -134,4 +141,38 @@ async function openDriver({ cluster, leases, address, plane, log, signal }: Driv
     await plane?.abandon();
     throw error;
   }
+}
+
+/** Finds the data plane of the provider's folder, or starts this program as one. */
+function openPlane(config: Pick<ProviderConfig, "stateDir" | "ingress">, log: Logger): Promise<PlaneLink> {
+  const { stateDir, ingress } = config;
+  const { host, port, loopbackPorts, clients, routesFile } = ingress;
+  const tls = ingressTls(config);
+  const gateway = browserGateway(config);
+  const settings: PlaneSettings = {
+    ingress: {
+      host,
+      port,
+      loopbackPorts,
+      connectionsPerAddress: clients.connectionsPerAddress,
+      trustedProxies: networkTexts(clients.trustedProxies),
+      forwardedFrom: networkTexts(clients.forwardedFrom),
+      ...(tls === undefined ? {} : { tls }),
+      ...(gateway === undefined ? {} : { gateway }),
+      ...(routesFile === undefined ? {} : { routesFile }),
+    },
+  };
+  const main = process.argv[1] ?? "";
+  const program = {
+    command: process.execPath,
+    args: [main, PLANE_WORD, stateDir],
+    identity: identityOf(main, settings),
+  };
+  return PlaneLink.open({ stateDir, settings, program, log: log.child({ module: "data-plane" }) });
+}
+
+/** The built entry names its files by their contents, so its text identifies the whole program. */
+function identityOf(main: string, settings: PlaneSettings): string {
+  const hash = createHash("sha256").update(readFileSync(main)).update(JSON.stringify(settings));
+  return `${VERSION} ${process.version} ${hash.digest("hex").slice(0, 16)}`;
 }

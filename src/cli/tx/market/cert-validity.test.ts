@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Flags } from "../../command/flags.ts";
-import { readValidity } from "./cert-create.ts";
+import { readValidity } from "./cert.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 500);
 

@@ -51,7 +51,7 @@ export const CERT: readonly CommandSpec[] = [
     flags: CERT_FLAGS,
     example: "svc tx cert create server provider.example.com --from provider --fees 5000utoken",
     load: async () => {
-      const { certCreate } = await import("./cert-create.ts");
+      const { certCreate } = await import("./cert.ts");
       return (input) => certCreate("server", input);
     },
   },
@@ -61,7 +61,7 @@ export const CERT: readonly CommandSpec[] = [
     flags: CERT_FLAGS,
     example: "svc tx cert create client --from alice --fees 5000utoken",
     load: async () => {
-      const { certCreate } = await import("./cert-create.ts");
+      const { certCreate } = await import("./cert.ts");
       return (input) => certCreate("client", input);
     },
   },
@@ -71,7 +71,7 @@ export const CERT: readonly CommandSpec[] = [
     summary: "Revoke a certificate, by default the one in the home",
     flags: [{ name: "serial", value: "<n>", summary: "serial number of the certificate" }, ...TX_FLAGS],
     example: "svc tx cert revoke server --from provider --fees 5000utoken",
-    load: async () => (await import("./cert-revoke.ts")).certRevoke,
+    load: async () => (await import("./cert.ts")).certRevoke,
   },
 ];
 

@@ -3,8 +3,6 @@ export * from "./capacity.ts";
 export * from "./check.ts";
 export * from "./driver.ts";
 export { clusterErrors, isLasting } from "./errors.ts";
-export { externalPort, isHttpExpose, isNodePortExpose, isPersistent, isRam } from "./expose.ts";
-export { type GpuWish, gpuName, isWantedGpu, parseGpuWish } from "./gpu.ts";
 export * from "./kind.ts";
 export * from "./names.ts";
 export * from "./ports.ts";

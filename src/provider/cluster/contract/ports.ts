@@ -1,4 +1,4 @@
-import type { ManifestGroup } from "../../../sdl/index.ts";
+import type { ManifestExpose, ManifestGroup } from "../../../sdl/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
 
 export interface PortAssignment {
@@ -54,4 +54,19 @@ export interface PortCarrier {
 
 export function portName({ hostPort, proto }: Pick<CarriedPort, "hostPort" | "proto">): string {
   return `${hostPort}/${proto}`;
+}
+
+/** Port under which others reach the expose: `as`, or the container port where `as` is not given. */
+export function externalPort(expose: ManifestExpose): number {
+  return expose.externalPort === 0 ? expose.port : expose.externalPort;
+}
+
+/** Whether the ingress serves the expose by host name: global TCP at external port 80. */
+export function isHttpExpose(expose: ManifestExpose): boolean {
+  return expose.global && expose.proto === "TCP" && externalPort(expose) === 80;
+}
+
+/** Whether the expose gets a port of the host: global and not HTTP. */
+export function isNodePortExpose(expose: ManifestExpose): boolean {
+  return expose.global && !isHttpExpose(expose);
 }

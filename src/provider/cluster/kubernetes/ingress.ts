@@ -1,14 +1,16 @@
+import { chosenOptions, DEFAULT_HTTP_OPTIONS, type HttpOptions } from "../../../sdl/index.ts";
 import { errorText, Mutexes } from "../../../util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../../wire/index.ts";
 import { type ClusterIngress, clusterErrors, leaseNamespace, type ServiceRoute } from "../contract/index.ts";
 import { tellNotKept } from "../shared/index.ts";
+import type { KubernetesApi } from "./api/api.ts";
 import { ApiFailure } from "./api/failure.ts";
-import type { Resource } from "./api/objects.ts";
+import type { ApiObject, Resource } from "./api/objects.ts";
 import type { DriverContext } from "./context.ts";
-import { followsTimeouts, unheldOptions } from "./gateway.ts";
 import type { Lease } from "./lease/lease.ts";
 import { shown } from "./lease/manifest.ts";
 import { hostObjects, innerPorts, KIND, LABEL, LEASES_SPACE, routeObjects, type Wanted } from "./objects/index.ts";
+import type { GatewayName } from "./settings.ts";
 
 /** Port at which the cluster's ingress takes requests, and whether over TLS. */
 export interface IngressPlace {
@@ -170,4 +172,38 @@ export class ObjectIngress implements ClusterIngress {
       await api.delete(resource, { namespace, name: metadata.name }, { uid: metadata.uid });
     }
   }
+}
+
+interface ApiGateway extends ApiObject {
+  readonly spec?: { readonly gatewayClassName?: string };
+}
+
+interface ApiGatewayClass extends ApiObject {
+  readonly status?: { readonly supportedFeatures?: readonly { readonly name?: string }[] };
+}
+
+/** The API's word for limits on the time of whole answers. */
+const REQUEST_TIMEOUT = "HTTPRouteRequestTimeout";
+
+/**
+ * Whether the controller of the Gateway says that it follows limits on the time of whole answers. Some that do not refuse
+ * routes with such a field.
+ */
+async function followsTimeouts(api: KubernetesApi, gateway: GatewayName): Promise<boolean> {
+  try {
+    const { spec } = (await api.find<ApiGateway>(KIND.gateway, gateway)) ?? {};
+    const name = spec?.gatewayClassName ?? "";
+    const found = name === "" ? undefined : await api.find<ApiGatewayClass>(KIND.gatewayClass, { name });
+    return found?.status?.supportedFeatures?.some((feature) => feature.name === REQUEST_TIMEOUT) === true;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.kind !== "unreachable") return false;
+    throw error;
+  }
+}
+
+/** Options of the tenant's own choice that a route cannot hold, by their names in the deployment file. */
+function unheldOptions(options: HttpOptions): string[] {
+  // Who writes a larger one wants room, and gateways have no limit.
+  const isLarger = options.maxBodySize > DEFAULT_HTTP_OPTIONS.maxBodySize;
+  return chosenOptions(options).filter((name) => !(name === "max_body_size" && isLarger));
 }

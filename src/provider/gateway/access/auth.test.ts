@@ -14,8 +14,7 @@ import {
 import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import { signToken, type TokenClaims } from "../../../crypto/index.ts";
 import type { LeaseKey } from "../../../wire/index.ts";
-import { TENANT_ROUTES } from "../lease-routes.ts";
-import { MIGRATE_ROUTES } from "../migrate-routes.ts";
+import { MIGRATE_ROUTES, TENANT_ROUTES } from "../lease-routes.ts";
 
 let harness: GatewayHarness;
 let lease: LeaseKey;

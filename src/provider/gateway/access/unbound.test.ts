@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
 import { PROVIDER } from "../../../../test/support/provider/leases.ts";
-import { STREAM_ROUTES, TENANT_ROUTES } from "../lease-routes.ts";
-import { MIGRATE_ROUTES } from "../migrate-routes.ts";
+import { MIGRATE_ROUTES, STREAM_ROUTES, TENANT_ROUTES } from "../lease-routes.ts";
 import { PROTOCOL_PREFIX, STREAM_PROTOCOL } from "./bearer.ts";
 
 /** Tokens without `aud` or `jti`, as tools of the ecosystem send them, tried at everything that is not reading. */

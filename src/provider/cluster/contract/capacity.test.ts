@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { gpuName, isWantedGpu, parseGpuWish } from "./gpu.ts";
+import { gpuName, isWantedGpu, parseGpuWish } from "./capacity.ts";
 
 const A100 = { vendor: "nvidia", model: "a100", ram: "80Gi", interface: "sxm", count: 1n };
 
