@@ -17,7 +17,8 @@ export class ConsolePage {
   /** Breaches of the policy, faults of scripts, and requests to anything but the console and what lies below it. */
   readonly faults: string[] = [];
 
-  constructor(page: Page, url: string) {
+  /** `others`: origins beside the console's that the page may ask, such as gateways of providers. */
+  constructor(page: Page, url: string, others: readonly string[] = []) {
     this.page = page;
     this.#url = url;
     page.on("console", (message) => {
@@ -25,7 +26,8 @@ export class ConsolePage {
     });
     page.on("pageerror", (error) => this.faults.push(String(error)));
     page.on("request", (request) => {
-      if (!request.url().startsWith(url)) this.faults.push(`asked ${request.url()}`);
+      const isKnown = [url, ...others].some((origin) => request.url().startsWith(origin));
+      if (!isKnown) this.faults.push(`asked ${request.url()}`);
     });
   }
 

@@ -50,12 +50,22 @@ export interface TestMarketplace {
   readonly identity: TestCertificate;
 }
 
-/** Registers `alice` as a provider with her certificate; `bob` is the tenant. */
-export async function testMarketplace(node: MarketNode): Promise<TestMarketplace> {
-  const provider = signerOf(node.key("alice"));
+interface ProviderChoice {
+  /** Name of the provider's key; `alice` unless given. */
+  readonly name?: string;
+  readonly hostUri?: string;
+  readonly attributes?: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** Registers a provider with its certificate; `bob` is the tenant. */
+export async function testMarketplace(
+  node: MarketNode,
+  { name = "alice", hostUri = "https://localhost:8443", attributes = [] }: ProviderChoice = {},
+): Promise<TestMarketplace> {
+  const provider = signerOf(node.key(name));
   const owner = provider.address;
   const identity = await testCertificate({ address: owner, hosts: ["localhost"] });
-  const record = packAny(MsgCreateProviderSchema, { owner, hostUri: "https://localhost:8443" });
+  const record = packAny(MsgCreateProviderSchema, { owner, hostUri, attributes: [...attributes] });
   await confirmed(node, provider, [record, publication(owner, identity)]);
   return { node, provider, tenant: node.key("bob"), identity };
 }
