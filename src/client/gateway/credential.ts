@@ -17,7 +17,7 @@ export type GatewayCredential =
 export interface TokenPurpose extends Partial<OrderNumbers> {
   readonly provider: string;
   readonly scope: TokenScope;
-  /** Seconds; default: 15 minutes. */
+  /** Seconds; default: 15 minutes, which is also the most in a session. */
   readonly lifetime?: number;
 }
 
@@ -30,7 +30,8 @@ export function makeToken(
   purpose: TokenPurpose,
   now: number,
 ): Promise<string> {
-  const { provider, lifetime = TOKEN_DEFAULT_LIFETIME } = purpose;
+  const { provider, lifetime: wished = TOKEN_DEFAULT_LIFETIME } = purpose;
+  const lifetime = typeof sign === "function" ? wished : Math.min(wished, TOKEN_DEFAULT_LIFETIME);
   const iat = Math.floor(now / 1000);
   const leases = { access: "granular" as const, permissions: [{ provider, ...permitted(purpose) }] };
   const times = { iat, nbf: iat, exp: iat + lifetime };

@@ -1,7 +1,9 @@
-import { gatewayClientErrors, type ProviderRecord, webGateway } from "../../client/index.ts";
+import { GatewayClient, gatewayClientErrors, type ProviderRecord, webGateway } from "../../client/index.ts";
 import { errorText, isOneOf } from "../../util/index.ts";
 import { t } from "../text/index.ts";
+import type { Wallet } from "../wallet/wallet.ts";
 import { api, session } from "./chain.ts";
+import { gatewayCredential } from "./gateway-session.ts";
 
 /** The URL of a provider's gateway for this page: the relay of `svc console`; else the provider's address for browsers. */
 export function gatewayUrl(provider: ProviderRecord): string {
@@ -9,6 +11,12 @@ export function gatewayUrl(provider: ProviderRecord): string {
   const url = webGateway(provider);
   if (url === undefined) throw gatewayClientErrors.noWebAddress(provider.address);
   return url;
+}
+
+/** A provider's gateway for a tenant. The first one of an account opens its session, which the wallet may ask about. */
+export async function gatewayFor(account: Wallet, provider: ProviderRecord): Promise<GatewayClient> {
+  const url = gatewayUrl(provider);
+  return new GatewayClient({ provider: provider.address, url, credential: await gatewayCredential(account) });
 }
 
 /** Why a gateway said nothing. */
