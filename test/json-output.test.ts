@@ -44,6 +44,8 @@ const ROWS: readonly string[] = [
   "sdl hash SDL",
   "sdl manifest SDL",
   "version --long",
+  "help topics",
+  "help money",
   "config",
   "config node",
   "config get node",

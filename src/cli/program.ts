@@ -7,6 +7,7 @@ import type { CommandSpec } from "./command/spec.ts";
 import { lowerAddresses } from "./command/words/bech32-case.ts";
 import { type Resolved, resolveCommand } from "./command/words/normalize.ts";
 import { commandError, reportError, UsageError } from "./errors.ts";
+import { isTopic } from "./help/topics.ts";
 import { ROOT } from "./root.ts";
 import { createIo, type Io } from "./terminal/io.ts";
 
@@ -48,12 +49,14 @@ function checkText(argv: readonly string[]): void {
   if (at >= 0) throw new UsageError(`word ${at + 1} of the command line is not UTF-8 text`, "write it in UTF-8");
 }
 
-/** Habits of other tools: `help keys add` is `keys add --help`, `--version` is `version`. */
+/** Habits of other tools: `help keys add` is `keys add --help`, `--version` is `version`. `help` itself reads guides. */
 function asOurs(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
-  if (first === "help") return [...rest, "--help"];
+  if (first === "help") return isTopic(rest[0]) || HELP_FLAGS.includes(rest[0] ?? "") ? argv : [...rest, "--help"];
   return first === "--version" ? ["version", ...rest] : argv;
 }
+
+const HELP_FLAGS = ["--help", "-h"];
 
 /** Read without the command's flags, because an error may come before they are parsed. */
 function wantsTrace(argv: readonly string[], env: Environment): boolean {

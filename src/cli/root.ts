@@ -56,6 +56,16 @@ const VERSION: CommandSpec = {
   load: async () => (await import("./node/version.ts")).version,
 };
 
+const HELP: CommandSpec = {
+  name: "help",
+  summary: "Read a guide, or list them (svc help topics); before a command, show its help",
+  args: "[topic]",
+  flags: [{ ...OUTPUT_FLAG, default: "text" }],
+  example: "svc help topics\nsvc help deployment-files\nsvc help tx bank send",
+  withoutConfig: true,
+  load: async () => (await import("./help/command.ts")).help,
+};
+
 /**
  * The first words of the command line. Each group's table is loaded when its word is met, so that a command never pays
  * for the others.
@@ -88,7 +98,7 @@ export const ROOT: CommandSpec = {
       ...under("Try it out", [...LOCALNET_COMMANDS, CONSOLE]),
       ...under("Marketplace", [DEPLOY, ...MARKET]),
       ...under("Accounts and the chain", ACCOUNTS),
-      ...under("Settings and tools", [CONFIG, DEBUG, COMPLETION, VERSION]),
+      ...under("Settings and tools", [CONFIG, DEBUG, COMPLETION, VERSION, HELP]),
       ...under("Your own node", [...NODE_COMMANDS, ENGINE]),
     ];
   },

@@ -50,6 +50,7 @@ const ROWS: readonly (readonly [string, string])[] = [
   ["--log_level ", "trace debug info warn error fatal panic"],
   ["init -o ", ""],
   ["completion ", "bash zsh fish"],
+  ["help cert", "certificates"],
   ["nonsense ", ""],
   ["keys show -- -", ""],
   ["tx bank send my", ""],

@@ -3,6 +3,7 @@ import type { FlagSpec } from "../command/flag-spec.ts";
 import type { Flags } from "../command/flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { keyringOptions } from "../context/context.ts";
+import { TOPICS } from "../help/topics.ts";
 
 /** A candidate and its description. Words that begin with a colon are rules for the completion script. */
 export interface Candidate {
@@ -11,7 +12,7 @@ export interface Candidate {
 }
 
 /** Where words for a flag or an argument come from. */
-type Source = "keys" | "deployments" | "providers" | "files" | "directories";
+type Source = "keys" | "deployments" | "providers" | "topics" | "files" | "directories";
 
 export const FLAGS: Readonly<Record<string, Source>> = {
   from: "keys",
@@ -38,6 +39,7 @@ export const ARGUMENTS: Readonly<Record<string, Source>> = {
   "provider verify <address>": "providers",
   "<signatures...>": "files",
   "[old-dir]": "directories",
+  "[topic]": "topics",
 };
 
 /** Longest wait for one answer of a node. */
@@ -75,6 +77,8 @@ export async function valuesOf(source: Source | undefined, flags: Flags): Promis
       return (await deployments(flags)).filter(isPlain);
     case "providers":
       return (await providers(flags)).filter(isPlain);
+    case "topics":
+      return TOPICS.map(({ name, summary }) => ({ word: name, summary }));
     case undefined:
       return [];
   }

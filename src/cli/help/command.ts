@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { didYouMean, largest } from "../../util/index.ts";
+import type { Run } from "../command/spec.ts";
+import { commandError, usageError } from "../errors.ts";
+import { printAs } from "../terminal/output.ts";
+import { renderGuide, sectionOf } from "./render.ts";
+import { LIST, TOPICS, type Topic, type TopicPart } from "./topics.ts";
+
+/** Longest line of a guide, on a wide terminal and where the output is none. */
+const MAX_WIDTH = 100;
+/** Narrowest text; a smaller terminal folds its lines. */
+const MIN_WIDTH = 30;
+
+/** `svc help TOPIC`: a guide of the installation, in the user's pager if the output is a terminal. */
+export const help: Run = async ({ args: [name = LIST], flags, io }) => {
+  if (name === LIST) return printAs({ flags, io }, TOPICS.map(listed), list());
+  const topic = TOPICS.find((each) => each.name === name);
+  if (topic === undefined) {
+    const names = TOPICS.map((each) => each.name);
+    throw usageError(`no guide has the name "${name}"`, didYouMean(name, names, `see: svc help ${LIST}`));
+  }
+  const parts = topic.parts.map(readPart);
+  if (flags.text("output") === "json")
+    return printAs({ flags, io }, { ...listed(topic), markdown: parts.join("\n") }, "");
+  const width = Math.max(MIN_WIDTH, Math.min(io.columns ?? MAX_WIDTH, MAX_WIDTH));
+  const text = (isBold: boolean): string =>
+    parts.map((part) => renderGuide(part, { width, isBold, reference: (file) => reference(file, topic) })).join("\n");
+  if (io.columns === undefined || !(await page(text(true)))) io.out(text(false));
+};
+
+function listed({ name, summary }: Topic): { readonly topic: string; readonly summary: string } {
+  return { topic: name, summary };
+}
+
+function list(): string {
+  const width = largest(
+    TOPICS.map(({ name }) => name.length),
+    0,
+  );
+  return TOPICS.map(({ name, summary }) => `${name.padEnd(width)}  ${summary}\n`).join("");
+}
+
+function readPart({ guide, section }: TopicPart): string {
+  const path = guidePath(guide);
+  const hint = "install svc again, or read the guides of its source";
+  if (!existsSync(path)) throw commandError(`the installation has no guide ${path}`, { hint });
+  const text = readFileSync(path, "utf8");
+  const part = section === undefined ? text : sectionOf(text, section);
+  if (part === undefined) throw commandError(`${path} has no section "${section}"`, { hint });
+  return part;
+}
+
+/** A guide beside the built program, whose folder is `dist/`, or in a checkout, where the sources lie. */
+export function guidePath(guide: string, from: string = import.meta.url): string {
+  const folder = from.endsWith("/svc.cjs") ? "../docs/guides/" : "../../../docs/guides/";
+  return fileURLToPath(new URL(`${folder}${guide}`, from));
+}
+
+/** The command that shows the guide of a link, if it is another one. */
+function reference(file: string, shown: Topic): string {
+  const found = TOPICS.find(
+    ({ parts: [part, ...more] }) => part?.guide === file && part.section === undefined && more.length === 0,
+  );
+  return found === undefined || found === shown ? "" : ` (svc help ${found.name})`;
+}
+
+/** Not found, or not to be executed: exit codes of a shell. */
+const NO_PAGER = [126, 127];
+
+/** Shows text in $PAGER; false if there is none. `cat` would show the letters of bold text twice in some terminals. */
+function page(text: string): Promise<boolean> {
+  const { PAGER, LESS = "FRX", ...env } = process.env;
+  if (PAGER === "" || PAGER === "cat") return Promise.resolve(false);
+  const line = PAGER ?? "command -v less >/dev/null || exit 127; exec less";
+  // Ctrl-C in a pager ends a search, not the pager.
+  const stay = (): void => {};
+  process.on("SIGINT", stay);
+  return new Promise<boolean>((resolve) => {
+    const child = spawn(line, { shell: true, stdio: ["pipe", "inherit", "inherit"], env: { ...env, LESS } });
+    child.once("error", () => resolve(false));
+    child.once("close", (code) => resolve(code === null || !NO_PAGER.includes(code)));
+    // A pager that is left early reads no further.
+    child.stdin.on("error", () => {});
+    child.stdin.end(text);
+  }).finally(() => process.off("SIGINT", stay));
+}
