@@ -49,6 +49,9 @@ const EXTERNAL = [
   "ws",
 ];
 
+/** Packages in the program of which it requires a part by name where a native one is missing. */
+const REQUIRED = ["@noble/curves", "@noble/hashes"];
+
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const common = {
@@ -157,6 +160,12 @@ function sources() {
   return ["package.json", "package-lock.json", ...below("tools", false), ...below("src", true)];
 }
 
+// A release compiles the program again, with the Node.js of its archive.
+const named = packs.map(({ file, numbers }) => ({ file, chunks: numbers }));
+write(
+  join(dist, ".plan"),
+  JSON.stringify({ packs: named, main: chunks.numberOf(MAIN), packages: [...EXTERNAL, ...REQUIRED] }),
+);
 // ./svc checks whether one of these has changed; a new file changes the file that imports it.
 write(join(dist, ".inputs"), sources().join("\0"));
 // The stamp names the files of this build. It carries the time at which the build began, so that a source saved meanwhile

@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { codeCachePath, type Pack, Packs } from "../src/cli/code-cache.ts";
 import { createIo } from "../src/cli/terminal/io.ts";
 
@@ -22,7 +22,7 @@ const NO_NODE = "tcp://127.0.0.1:1";
 const [, , path = ""] = process.argv;
 const { folder, packs: files, main, wanted }: Plan = JSON.parse(readFileSync(path, "utf8"));
 if (wanted === "code") for (const { file } of files) rmSync(codeCachePath(join(folder, file)), { force: true });
-const require = createRequire(join(folder, "svc.cjs"));
+const require = createRequire(resolve(folder, "svc.cjs"));
 const open = (): Packs => new Packs(files, { folder, require, bring: (name) => import(name) });
 /** The measured program, and one that makes its keys and its transaction, which have needs of their own. */
 const [packs, maker] = [open(), open()];

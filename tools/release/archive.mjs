@@ -1,0 +1,149 @@
+// The archive of one platform, which needs no Node.js, npm or compiler: svc-VERSION-PLATFORM.tar.gz with
+//   bin/svc                the command
+//   lib/node               Node.js, as its package in the registry of npm carries it
+//   lib/dist/              the program, its compiled code, the console
+//   lib/node_modules/      packages that stay outside the program, with the native parts of this platform alone
+//   lib/release.pub        public key that signs the next releases (PEM)
+//   completion/svc.{bash,zsh,fish}, man/man1/ (if a folder with man pages is given), examples/, docs/guides/, deploy/
+//   README.md, CHANGELOG.md, LICENSE, THIRD-PARTY-LICENSES.txt
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { build } from "esbuild";
+import { copyPackages, licences, output, root, runtimeFolder } from "./packages.mjs";
+
+const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const PAGES = ["README.md", "CHANGELOG.md", "LICENSE"];
+const FOLDERS = ["examples", "docs/guides", "deploy"];
+const SHELLS = ["bash", "zsh", "fish"];
+/** With them the same program always compiles to the same bytes. V8 compares its options, so their mark is put right afterwards. */
+const STEADY = ["--predictable", "--single-threaded", "--no-flush-bytecode", "--hash-seed=1", "--random-seed=1"];
+/** Where V8's compiled code has the hash of the options that it was compiled with, 4 bytes. */
+const OPTIONS_AT = 12;
+/** Runs programs of another platform: Debian's packages qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross. */
+const EMULATOR = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"];
+
+/** The entry of the archive: it finds its folder also through links, and refuses a closed standard output as ./svc does. */
+const COMMAND = `#!/bin/sh
+{ command : 3>&1; } 2>/dev/null || {
+  printf '%s\\n' "Error: cannot write to standard output: it is closed" "Hint: leave out >&-, or send it to a file" >&2
+  exit 1
+}
+here=$0
+if [ -h "$here" ]; then here=$(readlink -f "$here"); fi
+case $here in */*) here=\${here%/*} ;; *) here=. ;; esac
+exec "$here/../lib/node" "$here/../lib/dist/svc.cjs" "$@"
+`;
+
+/** Words that start the Node.js of a platform on this machine; undefined if it cannot run here. */
+function starterOf(node, platform) {
+  const isOwn = `${process.platform}-${process.arch}` === platform;
+  for (const words of isOwn || platform !== "linux-arm64" ? [[node]] : [[node], [...EMULATOR, node]]) {
+    const { status } = spawnSync(words[0], [...words.slice(1), "--version"], { stdio: "ignore" });
+    if (status === 0) return words;
+  }
+  return undefined;
+}
+
+/** The tool that runs everyday commands, as one file that finds the packages of the checkout. */
+async function compiler() {
+  const outfile = join(root, "node_modules", ".cache", "release", "code-cache.mjs");
+  const entryPoints = [join(root, "tools", "code-cache.ts")];
+  const kind = { bundle: true, format: "esm", platform: "node", target: "node24", packages: "external" };
+  await build({ absWorkingDir: root, entryPoints, outfile, logLevel: "warning", ...kind });
+  return outfile;
+}
+
+/** Compiles the program with the Node.js of the archive, which alone can use the result. It contains the path, so that is relative. */
+async function compile(lib, [program, ...words]) {
+  const { packs, main } = JSON.parse(readFileSync(join(root, "dist", ".plan"), "utf8"));
+  const plan = join(lib, "plan.json");
+  writeFileSync(plan, JSON.stringify({ folder: "dist", packs, main, wanted: "code" }));
+  output(program, [...words, ...STEADY, await compiler(), plan], { cwd: lib });
+  rmSync(plan);
+  const mark = `process.stdout.write(new vm.Script("0").createCachedData().toString("hex"))`;
+  const options = Buffer.from(output(program, [...words, "-e", mark]), "hex").subarray(OPTIONS_AT, OPTIONS_AT + 4);
+  for (const { file } of packs) {
+    const cache = join(lib, "dist", `${file}.cache`);
+    const bytes = readFileSync(cache);
+    options.copy(bytes, OPTIONS_AT);
+    writeFileSync(cache, bytes);
+  }
+}
+
+async function putProgram(lib, platform) {
+  const node = join(lib, "node");
+  copyFileSync(join(runtimeFolder(platform), "bin", "node"), node);
+  chmodSync(node, 0o755);
+  const { packs, packages } = JSON.parse(readFileSync(join(root, "dist", ".plan"), "utf8"));
+  mkdirSync(join(lib, "dist"));
+  for (const file of ["svc.cjs", ...packs.map((pack) => pack.file)])
+    copyFileSync(join(root, "dist", file), join(lib, "dist", file));
+  cpSync(join(root, "dist", "console"), join(lib, "dist", "console"), { recursive: true });
+  copyPackages(packages, platform, lib);
+  const starter = starterOf(node, platform);
+  if (starter === undefined) {
+    const remedy = "install qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross";
+    console.error(`${platform}: its Node.js does not run here, so commands of this archive start slower: ${remedy}`);
+  } else {
+    await compile(lib, starter);
+  }
+}
+
+function putPages(top, platform) {
+  for (const page of PAGES) copyFileSync(join(root, page), join(top, page));
+  for (const folder of FOLDERS) cpSync(join(root, folder), join(top, folder), { recursive: true });
+  mkdirSync(join(top, "completion"));
+  const svc = join(root, "dist", "svc.cjs");
+  for (const shell of SHELLS)
+    writeFileSync(join(top, "completion", `svc.${shell}`), output(process.execPath, [svc, "completion", shell]));
+  writeFileSync(join(top, "THIRD-PARTY-LICENSES.txt"), `${licences(platform)}\n`);
+}
+
+/** Packs a folder so that the same contents are the same bytes: in order, without times, owners and the umask of this process. */
+export function pack(folder, target) {
+  const flags = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"];
+  const from = ["--format=gnu", "-C", join(folder, ".."), basename(folder)];
+  output("tar", ["-c", "-I", "gzip -6n", "-f", target, ...flags, ...from]);
+}
+
+/**
+ * Makes the archive of a platform in a folder, from dist/ as it was built, and returns its path. `man` is a folder with
+ * man pages; `publicKey` the text of a key.
+ */
+export async function makeArchive({ platform, folder, publicKey, man }) {
+  const stage = mkdtempSync(join(tmpdir(), "svc-archive-"));
+  try {
+    const top = join(stage, `${name}-${version}-${platform}`);
+    const lib = join(top, "lib");
+    mkdirSync(lib, { recursive: true });
+    mkdirSync(join(top, "bin"));
+    writeFileSync(join(top, "bin", "svc"), COMMAND);
+    chmodSync(join(top, "bin", "svc"), 0o755);
+    writeFileSync(join(lib, "release.pub"), publicKey);
+    await putProgram(lib, platform);
+    putPages(top, platform);
+    if (man !== undefined && existsSync(man)) cpSync(man, join(top, "man", "man1"), { recursive: true });
+    const target = join(folder, `${name}-${version}-${platform}.tar.gz`);
+    pack(top, target);
+    return target;
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [, , platform = "", folder = ".", publicKey = ""] = process.argv;
+  console.log(await makeArchive({ platform, folder, publicKey }));
+}
