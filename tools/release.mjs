@@ -1,14 +1,29 @@
-// Makes the files of a release: node tools/release.mjs [folder, dist/release by default]. The npm package, version.txt
-// with the version as the network serves it, the list of contents (CycloneDX), and the SHA-256 of each. The same
-// sources make the same bytes: they contain no time and no place.
+// Makes a release: npm run release -- [folder, dist/release by default] [--key FILE] [--platform linux-x64] [--no-engine]
+// The folder is what a network serves at its net_url: version.txt, install.sh, and releases/vVERSION/ with the npm package,
+// the archive of each platform, CometBFT for each, the list of contents (CycloneDX), SHA256SUMS about these, and its
+// signature SHA256SUMS.sig. The same sources and key make the same bytes: they contain no time and no place.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { makeArchive } from "./release/archive.mjs";
+import { makeEngineArchive } from "./release/engine.mjs";
+import { PLATFORMS } from "./release/packages.mjs";
+import { installer, publicText, releaseKey, signFolder } from "./release/sign.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const folder = resolve(process.argv[2] ?? join(root, "dist", "release"));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    key: { type: "string" },
+    platform: { type: "string", multiple: true },
+    "no-engine": { type: "boolean", default: false },
+  },
+});
+const folder = resolve(positionals[0] ?? join(root, "dist", "release"));
+const platforms = values.platform ?? PLATFORMS;
 const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 function output(command, args) {
@@ -62,14 +77,23 @@ function billOfMaterials(tarball) {
   return { ...bill, metadata: { ...about, component }, components, dependencies };
 }
 
+/** The archive of CometBFT for each platform, where there is a Go to build it with. */
+function engines(target) {
+  if (values["no-engine"]) return;
+  for (const platform of platforms) makeEngineArchive(platform, target);
+}
+
+const key = releaseKey(values.key ?? process.env.SVC_RELEASE_KEY);
+const target = join(folder, "releases", `v${version}`);
 rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
-const tarball = output(process.execPath, [join(root, "tools", "package.mjs"), folder]).trim();
-const bill = join(folder, `${name}-${version}.cdx.json`);
-writeFileSync(bill, `${JSON.stringify(billOfMaterials(tarball), null, 2)}\n`);
-const versionFile = join(folder, "version.txt");
-writeFileSync(versionFile, `v${version}\n`);
-const files = [tarball, bill, versionFile];
-const sums = files.map((path) => `${sha256(path)}  ${basename(path)}\n`).join("");
-writeFileSync(join(folder, "SHA256SUMS"), sums);
-process.stdout.write(sums);
+mkdirSync(target, { recursive: true });
+const tarball = output(process.execPath, [join(root, "tools", "package.mjs"), target]).trim();
+writeFileSync(join(target, `${name}-${version}.cdx.json`), `${JSON.stringify(billOfMaterials(tarball), null, 2)}\n`);
+for (const platform of platforms) await makeArchive({ platform, folder: target, publicKey: publicText(key) });
+engines(target);
+const script = installer(join(root, "tools", "release", "install.sh"), key);
+for (const place of [folder, target]) writeFileSync(join(place, "install.sh"), script);
+writeFileSync(join(folder, "version.txt"), `v${version}\n`);
+process.stdout.write(signFolder(target, key));
+if (key.isTest)
+  console.error("signed by a test key, made for this run: name a file with --key or SVC_RELEASE_KEY to publish it");
