@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -7,9 +8,9 @@ import { ROOT } from "./support/index.ts";
 
 /**
  * Bytes with gzip -9: the first page with data of the chain, each page that is loaded later, the reader of deployment files
- * with its YAML, and all files.
+ * with its YAML, the frame of the terminal, and all files.
  */
-const BUDGET = { first: 110_000, page: 40_000, reader: 65_000, all: 700_000 };
+const BUDGET = { first: 110_000, page: 40_000, reader: 65_000, terminal: 95_000, all: 700_000 };
 
 const sources = readdirSync(join(ROOT, "src/console"), { recursive: true, encoding: "utf8" })
   .filter((name) => /\.tsx?$/.test(name))
@@ -58,6 +59,7 @@ describe("the console's files", () => {
       return own > (path === reader ? BUDGET.reader : BUDGET.page);
     });
     expect(large).toEqual([]);
+    expect(bytes("terminal.html")).toBeLessThan(BUDGET.terminal);
     expect(total(files.keys())).toBeLessThan(BUDGET.all);
   });
 
@@ -82,6 +84,17 @@ describe("the console's files", () => {
       expect.stringMatching(/^assets\/console-\w+\.js$/),
     ]);
     expect(page).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*\ssrc=)/);
+  });
+});
+
+describe("the frame of the terminal", () => {
+  it("runs one script, which its policy names, and loads nothing", async () => {
+    const { files } = await bundleConsole();
+    const page = files.get("terminal.html")?.toString() ?? "";
+    const [script = "", ...others] = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text = ""]) => text);
+    expect([others.length, script.length > 100_000]).toEqual([0, true]);
+    expect(page).toContain(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+    expect(page.replace(script, "")).not.toMatch(/\ssrc=|<link|url\(|@import/);
   });
 });
 

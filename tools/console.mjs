@@ -1,6 +1,7 @@
 // Bundles the pages of the console into dist/console/: static files that any server can serve below any path. index.html
 // names a script and a style sheet by their hashes; each page is a chunk of its own, and the descriptors of all messages are one
 // binary file. Nothing stands in the HTML itself, as the pages' policy forbids scripts and styles there.
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -85,6 +86,37 @@ async function worker() {
   return outputFiles[0].contents;
 }
 
+/**
+ * The frame of the terminal: one file, since a frame without an origin loads no others. Its policy names its script by the hash, and
+ * lets it set styles, which the policy of the pages forbids.
+ */
+async function terminal() {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { frame: join(SOURCES, "terminal", "frame.ts"), style: join(SOURCES, "terminal", "frame.css") },
+    outdir: "out",
+    bundle: true,
+    write: false,
+    metafile: true,
+    minify: true,
+    format: "iife",
+    platform: "browser",
+    target: TARGET,
+    legalComments: "none",
+    logLevel: "warning",
+    plugins: [forBrowsers, directImports],
+  });
+  const textOf = (ending) => outputFiles.find(({ path }) => path.endsWith(ending)).text.trim();
+  const [script, style] = [textOf(".js"), textOf(".css")];
+  if (/<\/(?:script|style)/i.test(script + style)) throw new Error("the terminal would end its own page");
+  const hash = createHash("sha256").update(script).digest("base64");
+  const html = readFileSync(join(SOURCES, "terminal", "terminal.html"), "utf8")
+    .replace("SCRIPT-HASH", `sha256-${hash}`)
+    .replace("<style></style>", () => `<style>${style}</style>`)
+    .replace("<script></script>", () => `<script>${script}</script>`);
+  return { html, inputs: metafile.inputs };
+}
+
 /** The files of the console by their paths below its folder. */
 export async function bundleConsole() {
   const { outputFiles, metafile } = await build({
@@ -115,7 +147,9 @@ export async function bundleConsole() {
     if (/\bfrom ?"node:/.test(contents.toString("latin1"))) throw new Error(`${path} needs Node.js`);
   }
   files.set("index.html", Buffer.from(page([...files.keys()])));
-  return { files, metafile };
+  const frame = await terminal();
+  files.set("terminal.html", Buffer.from(frame.html));
+  return { files, metafile, inputs: [...Object.keys(metafile.inputs), ...Object.keys(frame.inputs)] };
 }
 
 /** index.html with the names of the script and of the style sheet. */
@@ -161,11 +195,12 @@ export async function buildConsole() {
   const folder = join(root, "dist", "console");
   const stamp = join(root, "dist", ".console");
   if (isCurrent(stamp)) return;
-  const { files, metafile } = await bundleConsole();
+  const { files, inputs: read } = await bundleConsole();
   write(folder, files);
-  const inputs = Object.keys(metafile.inputs).filter((path) => /^(?:src|examples|node_modules)\//.test(path));
+  const inputs = read.filter((path) => /^(?:src|examples|node_modules)\//.test(path));
   const fixed = [
     "src/console/index.html",
+    "src/console/terminal/terminal.html",
     "src/wire/proto-files.ts",
     "src/console/wallet/argon2-worker.ts",
     "tools/console.mjs",

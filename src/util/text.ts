@@ -29,6 +29,18 @@ export function escaped(character: string): string {
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
 
+/** Sequences and characters by which a program moves the cursor, renames the window or answers for the user; colours are told apart. */
+const COLOUR = "\\u001b\\[[0-9;]*m";
+const CONTROL = new RegExp(
+  `(${COLOUR})|\\u001b\\[[0-9;?]*[ -/]*[@-~]|\\u001b\\][^\\u0007]*\\u0007?|[\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f]`,
+  "gu",
+);
+
+/** A line written by an untrusted program, made safe for a terminal. Colours stay unless `isPlain` is set. */
+export function cleanLine(text: string, { isPlain = false } = {}): string {
+  return text.replace(CONTROL, (_, colour: string | undefined) => (isPlain ? "" : (colour ?? "")));
+}
+
 /** The text without white space at both ends. */
 export function trimSpace(text: string): string {
   let end = text.length;

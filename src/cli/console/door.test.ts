@@ -119,5 +119,9 @@ describe("a request", () => {
       expect(judge("/console/", { "sec-fetch-dest": place })).toBe("refused");
     }
     expect(judge("/console/", { "sec-fetch-dest": "document", "sec-fetch-site": "none" })).toBe("admitted");
+    const frame = { "sec-fetch-dest": "iframe" };
+    expect(judge("/console/terminal.html", { ...frame, "sec-fetch-site": "same-origin" })).toBe("admitted");
+    expect(judge("/console/terminal.html", { ...frame, "sec-fetch-site": "cross-site" })).toBe("refused");
+    expect(judge("/console/?terminal.html", { ...frame, "sec-fetch-site": "same-origin" })).toBe("refused");
   });
 });

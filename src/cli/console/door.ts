@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { TERMINAL_PAGE } from "../../util/servers/index.ts";
 
 /** A request as far as its right to an answer depends on it. */
 export interface Visit {
@@ -81,7 +82,8 @@ export class Door {
     if (origin !== this.origin && (origin !== undefined || isChange)) return `origin ${shown(origin)} is not allowed`;
     const site = String(headers["sec-fetch-site"] ?? "same-origin");
     if (url.startsWith(API) && site !== "same-origin" && site !== "none") return "another site asks for this";
-    if (FRAMES.has(String(headers["sec-fetch-dest"]))) return "the console stands in no frame";
+    const isOwnFrame = url === TERMINAL_PAGE && headers["sec-fetch-site"] === "same-origin";
+    if (FRAMES.has(String(headers["sec-fetch-dest"])) && !isOwnFrame) return "the console stands in no frame";
     return undefined;
   }
 }

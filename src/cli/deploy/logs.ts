@@ -1,6 +1,6 @@
 import { type ServiceLease, serviceLeases } from "../../tenant/index.ts";
+import { cleanLine } from "../../util/index.ts";
 import type { CommandInput } from "../command/spec.ts";
-import { cleanLine } from "../provider/client/clean.ts";
 import { logWishes, printLine } from "../provider/client/log-flags.ts";
 import { runToEnd } from "./ending.ts";
 import { readDseq } from "./policy.ts";

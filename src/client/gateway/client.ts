@@ -45,6 +45,8 @@ export interface StreamRequest {
   /** Entries from the end, of each replica; -1 for all. */
   readonly tail: number;
   readonly signal: AbortSignal;
+  /** Called when the stream is open, and again after each break. */
+  readonly onOpen?: () => void;
 }
 
 /** Which lines are wanted. */
@@ -209,7 +211,7 @@ export class GatewayClient {
 
   async #feed<T>(
     { lease, kind, scope }: { readonly lease: LeaseKey; readonly kind: string; readonly scope: TokenScope },
-    { services, follow, tail, signal, since, previous }: LogRequest,
+    { services, follow, tail, signal, since, previous, onOpen }: LogRequest,
     parse: (value: unknown) => T,
   ): Promise<AsyncIterable<T>> {
     const query = new URLSearchParams({ follow: bit(follow), tail: String(tail) });
@@ -217,7 +219,9 @@ export class GatewayClient {
     if (since !== undefined) query.set("since", since.toISOString());
     if (previous === true) query.set("previous", "1");
     const purpose: Purpose = { scope, id: lease, lifetime: STREAM_LIFETIME };
-    return readFeed(await this.#socket(`${leasePath(lease)}/${kind}?${query}`, purpose), { parse, signal });
+    const socket = await this.#socket(`${leasePath(lease)}/${kind}?${query}`, purpose);
+    onOpen?.();
+    return readFeed(socket, { parse, signal });
   }
 
   #get(path: string, purpose?: Purpose): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { ComponentType } from "preact";
 import { queryFault } from "../../client/index.ts";
 import { fromUtf8, toHex, tryParseInt } from "../../util/index.ts";
 import { Closed_Reason, type ResourceUnits, type ResourceValue } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
@@ -6,7 +7,7 @@ import {
   Query as DeploymentQuery,
   type QueryDeploymentResponse,
 } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
-import { isAddress } from "../../wire/index.ts";
+import { type DeploymentKey, isAddress } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { blocksPerDay, newest } from "../live/head.ts";
@@ -15,6 +16,10 @@ import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";
 import { Bids, DeploymentTable, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
 import { Address, Amount, Code, decimal, grouped, Heading, Height, None, Strange } from "../parts/text.tsx";
 import { Truths } from "../parts/truths.tsx";
+import { Events } from "../running/events.tsx";
+import { Logs } from "../running/logs.tsx";
+import { Shell } from "../running/shell.tsx";
+import { Running } from "../running/status.tsx";
 import { t } from "../text/index.ts";
 import { Missing } from "./search.tsx";
 
@@ -57,10 +62,44 @@ const FILTERS = [
   ["all", t.deployment.all],
 ] as const;
 
-export function Deployment({ words: [owner = "", number = ""] }: PageProps) {
+export function Deployment({ words: [owner = "", number = "", view = "", ...more] }: PageProps) {
   const dseq = readHeight(number);
-  return isAddress(owner) && dseq !== undefined ? <OneDeployment owner={owner} dseq={dseq} /> : <Missing />;
+  if (!isAddress(owner) || dseq === undefined || more.length > 0) return <Missing />;
+  const View = Object.hasOwn(VIEWS, view) ? VIEWS[view] : undefined;
+  if (View === undefined) return <Missing />;
+  return (
+    <>
+      <Heading title={t.deployment.title(String(dseq))}>
+        <nav class="pages" aria-label={t.running.views}>
+          {VIEW_NAMES.map(([name, word]) => (
+            <a
+              key={name}
+              href={name === "" ? link("deployment", owner, dseq) : link("deployment", owner, dseq, name)}
+              aria-current={name === view ? "page" : undefined}
+            >
+              {word}
+            </a>
+          ))}
+        </nav>
+      </Heading>
+      <View id={{ owner, dseq }} />
+    </>
+  );
 }
+
+const VIEWS: Readonly<Record<string, ComponentType<{ id: DeploymentKey }>>> = {
+  "": OneDeployment,
+  logs: Logs,
+  events: Events,
+  shell: Shell,
+};
+
+const VIEW_NAMES = [
+  ["", t.running.overview],
+  ["logs", t.running.logs],
+  ["events", t.running.events],
+  ["shell", t.running.shell],
+] as const;
 
 /** The record; or the height before which it was closed, if the chain no longer keeps it. */
 async function load(id: { owner: string; dseq: bigint }): Promise<QueryDeploymentResponse | bigint> {
@@ -74,18 +113,18 @@ async function load(id: { owner: string; dseq: bigint }): Promise<QueryDeploymen
   }
 }
 
-function OneDeployment({ owner, dseq }: { owner: string; dseq: bigint }) {
+function OneDeployment({ id: { owner, dseq } }: { id: DeploymentKey }) {
   const answer = useAsk(() => load({ owner, dseq }), { key: `${owner}/${dseq}`, isLive: true });
   const filters = { owner, dseq };
   return (
     <>
-      <Heading title={t.deployment.title(String(dseq))} />
       <Known answer={answer}>
         {(found) =>
           typeof found === "bigint" ? <p class="none">{t.deployment.pruned(found)}</p> : <Found record={found} />
         }
       </Known>
       <Truths owner={owner} dseq={dseq} />
+      <Running id={{ owner, dseq }} />
       <Section title={t.deployment.leases}>
         <Leases filters={filters} />
       </Section>

@@ -26,9 +26,10 @@ function isShown(character: string, isName: boolean): boolean {
   return isPrintable(character) && !(isName && BLANK.test(character));
 }
 
-/** The address of a link that a page may offer: https, without name and password in it. */
-export function safeUrl(text: string): string | undefined {
-  if (!/^https:\/\//i.test(text) || text.length > 500 || !URL.canParse(text)) return undefined;
+/** The address of a link that a page may offer: https, or http with `isPlain`, without name and password in it. */
+export function safeUrl(text: string, { isPlain = false } = {}): string | undefined {
+  if (!(isPlain ? /^https?:\/\//i : /^https:\/\//i).test(text) || text.length > 500 || !URL.canParse(text))
+    return undefined;
   const url = new URL(text);
   return url.username === "" && url.password === "" ? url.href : undefined;
 }

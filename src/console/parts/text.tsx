@@ -23,9 +23,9 @@ export function Code({ text }: { text: string }) {
   return <span class="code">{safe(text, { isName: true, max: 200 }).text}</span>;
 }
 
-/** A link to a page outside, with the whole target in view. */
-export function Out({ url }: { url: string }) {
-  const href = safeUrl(url);
+/** A link to a page outside, with the whole target in view; over HTTP only with `isPlain`, for a tenant's own services. */
+export function Out({ url, isPlain = false }: { url: string; isPlain?: boolean }) {
+  const href = safeUrl(url, { isPlain });
   if (href === undefined) return <Strange text={url} isName max={500} />;
   return (
     <a href={href} rel="noopener noreferrer" target="_blank">

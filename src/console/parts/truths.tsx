@@ -1,9 +1,10 @@
 import { balanceNow, GatewayClient, type MarketReader, marketReader, type PaidLease } from "../../client/index.ts";
 import type { IntCoin } from "../../util/index.ts";
-import type { DeploymentKey } from "../../wire/index.ts";
+import type { DeploymentKey, LeaseKey } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain, session } from "../live/chain.ts";
 import { gatewayUrl, whyUnknown } from "../live/gateway.ts";
+import { wallet } from "../live/wallet.ts";
 import { t } from "../text/index.ts";
 import { Facts, Known, Section, Table } from "./blocks.tsx";
 import { Address, Amount, Height, State, Strange } from "./text.tsx";
@@ -51,7 +52,7 @@ function Leases({ leases }: { leases: readonly PaidLease[] }) {
           `${lease.id.gseq}/${lease.id.oseq}`,
           <Address key="provider" text={lease.id.provider} />,
           <OnChain key="chain" lease={lease} />,
-          lease.state === "active" ? <AtProvider key="provider-says" address={lease.id.provider} /> : t.gateway.ended,
+          lease.state === "active" ? <AtProvider key="provider-says" id={lease.id} /> : t.gateway.ended,
         ]}
       />
     </Section>
@@ -77,12 +78,15 @@ function OnChain({ lease: { state, closeReason, closedOn } }: { lease: PaidLease
 const ANSWER_MS = 8_000;
 
 /** Facts that a provider tells everybody; the state of containers is the tenant's. */
-function AtProvider({ address }: { address: string }) {
+function AtProvider({ id: { owner, provider: address } }: { id: LeaseKey }) {
   const mode = session.value?.mode ?? "";
   const answer = useAsk(() => reach(address), { key: `${mode}/${address}` });
   const { value } = answer;
   if (value.kind === "waiting") return <State word={t.deploy.asking} />;
-  const says = value.kind === "known" ? t.gateway.forTenant : whyUnknown(value.error);
+  const says =
+    value.kind === "unknown"
+      ? whyUnknown(value.error)
+      : t.gateway[wallet.value?.address === owner ? "below" : "forTenant"];
   return (
     <span class="stack">
       <State

@@ -1,3 +1,5 @@
+import { gateway, running } from "./running.ts";
+
 /** The words of the pages, by page. A translation is an object of the same type: what it lacks is a type error. */
 export const en = {
   nav: {
@@ -242,14 +244,8 @@ export const en = {
     closedState: "closed",
     pruned: (height: bigint) => `The chain no longer keeps this deployment: it was closed before height ${height}.`,
   },
-  gateway: {
-    notKnown: "not known",
-    beyond: "this page cannot reach its gateway",
-    answers: "its gateway answers",
-    forTenant: "it tells the tenant alone what runs",
-    unregistered: "it is no longer registered",
-    ended: "nothing: the lease has ended",
-  },
+  gateway,
+  running,
   deploy: {
     title: "Deploy",
     file: "Deployment file",

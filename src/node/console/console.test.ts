@@ -181,6 +181,7 @@ describe("the pages", () => {
     const folder = join(root, "files");
     mkdirSync(join(folder, "assets"), { recursive: true });
     writeFileSync(join(folder, "index.html"), "<!doctype html>");
+    writeFileSync(join(folder, "terminal.html"), "<!doctype html>");
     const served = pages(new StaticFiles(folder));
     const index = served.page("/console/", {});
     expect([index?.status, String(index?.text)]).toEqual([200, "<!doctype html>"]);
@@ -189,6 +190,11 @@ describe("the pages", () => {
         "frame-src 'self'; connect-src 'self' https: wss:; require-trusted-types-for 'script'; frame-ancestors 'none'; " +
         "base-uri 'none'; form-action 'none'",
     );
+    const frame = served.page("/console/terminal.html", {})?.headers ?? {};
+    expect(frame["Content-Security-Policy"]).toMatch(
+      /connect-src 'none'; frame-ancestors 'self'; .*; sandbox allow-scripts$/,
+    );
+    expect(frame).not.toHaveProperty("X-Frame-Options");
     expect(served.page("/console/none", {})).toMatchObject({ status: 404 });
     expect(served.page("/consoles", {})).toBeUndefined();
     expect(served.page("/console", {})).toMatchObject({ status: 308, headers: { Location: "console/" } });

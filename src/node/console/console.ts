@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { fileURLToPath } from "node:url";
-import { fileAnswer, pageHeaders, StaticFiles } from "../../util/servers/index.ts";
+import { FRAME_HEADERS, fileAnswer, pageHeaders, StaticFiles, TERMINAL_PAGE } from "../../util/servers/index.ts";
 
 /** Path below which the pages and the interfaces that they ask stand. */
 const BELOW = "/console/";
@@ -73,7 +73,8 @@ export class ConsolePages {
     const file = this.#files.find(path.slice(BELOW.length));
     if (file === undefined) return this.#text(404, this.#missing());
     const answer = fileAnswer(file, headers["accept-encoding"]);
-    return { status: 200, type: file.type, text: answer.body, headers: { ...this.#headers, ...answer.headers } };
+    const own = path === TERMINAL_PAGE ? FRAME_HEADERS : this.#headers;
+    return { status: 200, type: file.type, text: answer.body, headers: { ...own, ...answer.headers } };
   }
 
   #missing(): string {

@@ -117,3 +117,19 @@ export function pageHeaders(connect: string): Readonly<Record<string, string>> {
     "X-Frame-Options": "DENY",
   };
 }
+
+/** Path of the frame of the console's terminal. */
+export const TERMINAL_PAGE = "/console/terminal.html";
+
+/**
+ * Headers of a document that stands in a frame of the pages and has no origin: it loads nothing, connects to nothing, and reaches nothing of
+ * them, also when it is opened by itself. Its scripts are in the document, which names them by their hashes.
+ */
+export const FRAME_HEADERS: Readonly<Record<string, string>> = {
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'none'; frame-ancestors 'self'; " +
+    "base-uri 'none'; form-action 'none'; sandbox allow-scripts",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};

@@ -273,10 +273,9 @@ class MemoryDriver implements ClusterDriver {
     if (!names.includes(request.service)) {
       throw clusterErrors.noReplica(`service "${request.service}" is not in the lease, it has ${names.join(", ")}`);
     }
-    if (lease.replica(request.service, request.replica)?.ready !== true) {
-      throw clusterErrors.noReplica(replicaName(request.service, request.replica));
-    }
-    return memoryExec(request);
+    const replica = lease.replica(request.service, request.replica);
+    if (replica?.ready !== true) throw clusterErrors.noReplica(replicaName(request.service, request.replica));
+    return memoryExec(request, replica.signal);
   }
 
   async restart(id: LeaseKey, service: string): Promise<void> {

@@ -44,6 +44,11 @@ export class MemoryReplica {
     this.#callbacks.event("Normal", "Created", `container of ${this.name} created`);
   }
 
+  /** Aborted when the program ends. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
   get state(): string {
     if (this.ready) return "running";
     return this.error === undefined ? "starting" : "backoff";

@@ -11,13 +11,32 @@ export const KILLED = 137;
 const NOT_FOUND = 127;
 
 /**
- * Runs `echo`, `sleep`, `exit`, `cat`, `true`, `false` and `sh -c` with a list of them; enough to play a tenant's
+ * Runs `echo`, `sleep`, `exit`, `cat`, `true`, `false`, `sh -c` with a list of commands, and `sh` that reads lines; enough to play a tenant's
  * program. Resolves with the exit code, 137 if the signal came first.
  */
 export async function runProgram(command: readonly string[], io: ProgramIo): Promise<number> {
   const [name, option, script] = command;
   if (name === "sh" && option === "-c" && script !== undefined) return runScript(script, io);
+  if (name === "sh" && option === undefined) return runLines(io);
   return runCommand(command, io);
+}
+
+/** A shell at a terminal, without its echo: a line is a script, and `exit` ends it. */
+async function runLines(io: ProgramIo): Promise<number> {
+  let typed = "";
+  io.write("stdout", "$ ");
+  for await (const data of io.input) {
+    typed += Buffer.from(data).toString("utf8");
+    const lines = typed.split(/[\r\n]/);
+    typed = lines.pop() ?? "";
+    for (const line of lines) {
+      const [first, code = "0"] = line.trim().split(/\s+/);
+      if (first === "exit") return Number(code);
+      await runScript(line, io);
+      io.write("stdout", "$ ");
+    }
+  }
+  return io.signal.aborted ? KILLED : 0;
 }
 
 async function runScript(script: string, io: ProgramIo): Promise<number> {

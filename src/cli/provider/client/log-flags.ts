@@ -1,9 +1,8 @@
 import type { GatewayLogLine } from "../../../client/index.ts";
-import { parseDurationMs, printable } from "../../../util/index.ts";
+import { cleanLine, parseDurationMs, printable } from "../../../util/index.ts";
 import type { FlagSpec } from "../../command/flag-spec.ts";
 import type { Flags } from "../../command/flags.ts";
 import { usageError } from "../../errors.ts";
-import { cleanLine } from "./clean.ts";
 
 /** Which lines, and how they are shown: `provider lease-logs` and `deploy logs`. */
 export const LOG_FLAGS: readonly FlagSpec[] = [

@@ -9,7 +9,7 @@ import { onChain, sampleDeployment, sampleFile } from "../../../../test/support/
 import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
 import { PROVIDER } from "../../../../test/support/provider/leases.ts";
 import { openKeyring } from "../../../keyring/index.ts";
-import { SvcError } from "../../../util/index.ts";
+import { cleanLine, SvcError } from "../../../util/index.ts";
 import { Closed_Reason } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
 import {
   Certificate_State,
@@ -26,7 +26,6 @@ import { decodeMessage } from "../../../wire/index.ts";
 import { resolveFlags } from "../../command/flags.ts";
 import { GLOBAL_FLAGS } from "../../command/global-flags.ts";
 import type { Io } from "../../terminal/io.ts";
-import { cleanLine } from "./clean.ts";
 import { attachShell, chooseTerminal, type ShellStreams } from "./shell.ts";
 import { PROVIDER_CLIENT_COMMANDS } from "./specs.ts";
 import { splitWords } from "./words.ts";

@@ -1,9 +1,8 @@
 import type { GatewayEvent, GatewayLogLine } from "../../../client/index.ts";
-import { EXIT, errorText, printable } from "../../../util/index.ts";
+import { cleanLine, EXIT, errorText, printable } from "../../../util/index.ts";
 import { formatLeaseId } from "../../../wire/index.ts";
 import type { CommandInput } from "../../command/spec.ts";
 import { usageError } from "../../errors.ts";
-import { cleanLine } from "./clean.ts";
 import { logWishes, printLine } from "./log-flags.ts";
 import { openLease, withSession } from "./session.ts";
 
@@ -61,7 +60,9 @@ export async function untilInterrupted(run: (signal: AbortSignal) => Promise<voi
 }
 
 function eventLine({ time, type, reason, object, note }: GatewayEvent): string {
-  return [time, type, reason, `${object.kind.toLowerCase()}/${object.name}`, note].map(cleanLine).join("  ");
+  return [time, type, reason, `${object.kind.toLowerCase()}/${object.name}`, note]
+    .map((text) => cleanLine(text))
+    .join("  ");
 }
 
 function readTail(text: string): number {
