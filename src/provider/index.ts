@@ -21,10 +21,12 @@ export {
   type ControlOrder,
   type ControlState,
   changePrices,
+  type Finding,
   isDraining,
   type OperatorFacts,
   readOperatorFacts,
   setDraining,
+  tryPrices,
 } from "./control/index.ts";
 export type { IngressConfig, ProviderConfig, TlsConfig } from "./daemon/index.ts";
 export {

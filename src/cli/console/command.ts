@@ -78,7 +78,10 @@ async function openServer(
     ...(signing?.calls ?? []),
     ...(operator === undefined ? [] : operatorCalls({ home: operator.home, market, questions })),
   ]);
-  const own = { ...(signing && { keys: signing.keys }), ...(operator && { provider: operator.address }) };
+  const own = {
+    ...(signing && { keys: signing.keys }),
+    ...(operator && { provider: operator.address, providerHome: operator.home }),
+  };
   const session = () => JSON.stringify({ mode: "console", chainId, node: http.href, ...own });
   const pages = new ConsolePages({ files: consoleFiles(), session, connect: "'self'" });
   const rpc = relayTo(http, { bodyBytes: MAX_NODE_BODY, answerBytes: MAX_NODE_ANSWER, timeoutMs: NODE_TIMEOUT_MS });

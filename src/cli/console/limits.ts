@@ -26,5 +26,7 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const MAX_QUESTIONS = 8;
 /** Body of a call that the command itself answers, such as a request for a signature. */
 export const MAX_CALL_BODY = 256 * 1024;
+/** Latest orders of a provider that its operator's page gets. */
+export const MAX_ORDERS = 200;
 /** Characters of a text that a person is asked to read. */
 export const MAX_SIGN_TEXT = 64 * 1024;

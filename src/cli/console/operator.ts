@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import type { MarketReader } from "../../client/index.ts";
-import { changePrices, type OperatorFacts, readOperatorFacts } from "../../provider/index.ts";
+import { changePrices, type OperatorFacts, readOperatorFacts, tryPrices } from "../../provider/index.ts";
 import { printable } from "../../util/index.ts";
 import { commandError } from "../errors.ts";
 import { type OwnCall, ownCall, Refusal, readBody, requireConsent } from "./calls.ts";
+import { MAX_ORDERS } from "./limits.ts";
 import type { Questions } from "./questions.ts";
 
 export interface OperatorParts {
@@ -24,22 +25,33 @@ export async function requireProvider({ home }: Pick<OperatorParts, "home">): Pr
   throw commandError(`no provider runs in ${home}`, { hint: "start it first: svc provider run --help" });
 }
 
+function absent(home: string): Refusal {
+  return new Refusal(UNAVAILABLE, `no provider runs in ${home}: start it with svc provider run`);
+}
+
 /** Calls of an operator's page: facts of the provider, and a change of its prices that the user has agreed to. */
 export function operatorCalls({ home, market, questions }: OperatorParts): readonly (readonly [string, OwnCall])[] {
   const facts = ownCall("GET", UNAVAILABLE, async () => {
     const found = await readOperatorFacts(home, market);
-    if (found === undefined) throw new Refusal(UNAVAILABLE, "the provider is not running");
-    return found;
+    if (found === undefined) throw absent(home);
+    const orders = found.orders.slice(-MAX_ORDERS);
+    return { ...found, orders, omitted: found.omitted + found.orders.length - orders.length };
   });
   const change = ownCall("POST", 400, async (body, signal) => {
     const wanted = readBody(prices, body);
     const text = `The console asks to change prices of the provider in ${home}:\n${JSON.stringify(wanted)}`;
     requireConsent(await questions.ask(printable(text), signal));
     if (await changePrices(home, wanted)) return {};
-    throw new Refusal(UNAVAILABLE, "the provider is not running");
+    throw absent(home);
+  });
+  const attempt = ownCall("POST", 400, async (body) => {
+    const bids = await tryPrices(home, readBody(prices, body));
+    if (bids === undefined) throw absent(home);
+    return bids;
   });
   return [
     ["provider", facts],
+    ["provider/prices/try", attempt],
     ["provider/prices", change],
   ];
 }

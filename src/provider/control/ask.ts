@@ -2,7 +2,7 @@ import { request } from "node:http";
 import * as v from "valibot";
 import type { PriceChange } from "../pricing/index.ts";
 import { socketPath } from "../socket-path.ts";
-import { type ProviderFacts, providerFacts } from "./facts.ts";
+import { type ProviderFacts, providerFacts, type TriedPrices, triedPrices } from "./facts.ts";
 import { CONTROL_LIMITS, CONTROL_SOCKET, type ControlState, controlState } from "./protocol.ts";
 
 /** No provider runs in the folder. */
@@ -23,6 +23,12 @@ export async function askFacts(folder: string): Promise<ProviderFacts | undefine
 /** Gives the provider that runs in the folder other prices; false if none does. Rejects with its sentence if they cannot be. */
 export async function askPrices(folder: string, change: PriceChange): Promise<boolean> {
   return (await ask(folder, "/prices", JSON.stringify(change))) !== undefined;
+}
+
+/** Bids on the latest orders under other prices; none is changed. Undefined and rejections as above. */
+export async function askBids(folder: string, change: PriceChange): Promise<TriedPrices | undefined> {
+  const answer = await ask(folder, "/prices/try", JSON.stringify(change));
+  return answer === undefined ? undefined : v.parse(triedPrices, answer);
 }
 
 async function ask(folder: string, path: string, body?: string): Promise<unknown> {

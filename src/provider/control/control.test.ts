@@ -6,7 +6,17 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Logger, parseDec, silentLogger } from "../../util/index.ts";
 import { newRecord } from "../leases/record/record.ts";
 import type { OrderEntry } from "../orders/index.ts";
-import { askProvider, CONTROL_LIMITS, ControlServer, changePrices, factsOf, readOperatorFacts } from "./index.ts";
+import {
+  askProvider,
+  bidsUnder,
+  CONTROL_LIMITS,
+  ControlServer,
+  changePrices,
+  Examination,
+  factsOf,
+  readOperatorFacts,
+  tryPrices,
+} from "./index.ts";
 import { CONTROL_SOCKET } from "./protocol.ts";
 import type { ControlView } from "./server.ts";
 
@@ -234,4 +244,54 @@ describe("a socket of something else", () => {
     await pretend("a".repeat(1 << 20));
     await expect(askProvider(folder)).rejects.toThrow("has no end");
   });
+});
+
+describe("checks for an operator's page", () => {
+  it("are made while somebody asks, one examination at a time, and again after a minute", async () => {
+    let [now, made] = [1_000_000, 0];
+    const examination = new Examination(
+      async () => {
+        made += 1;
+        return [{ check: "node", state: "ok", detail: `${made}` }];
+      },
+      () => now,
+    );
+    expect([examination.latest(), made]).toEqual([{}, 1]);
+    await expect.poll(() => examination.latest().checks).toEqual([{ check: "node", state: "ok", detail: "1" }]);
+    expect([examination.latest().checked_at, made]).toEqual(["1970-01-01T00:16:40.000Z", 1]);
+    now += 60_000;
+    expect(examination.latest().checks).toMatchObject([{ detail: "1" }]);
+    await expect.poll(() => examination.latest().checks).toMatchObject([{ detail: "2" }]);
+  });
+
+  it("that fail as a whole leave no finding", async () => {
+    let now = 0;
+    const outcomes = [Promise.resolve([]), Promise.reject(new Error("no engine"))];
+    const examination = new Examination(
+      () => outcomes.shift() ?? new Promise(() => {}),
+      () => now,
+    );
+    examination.latest();
+    await expect.poll(() => examination.latest().checks).toEqual([]);
+    now += 60_000;
+    examination.latest();
+    await expect.poll(() => examination.latest().checks).toBeUndefined();
+  });
+});
+
+it("bids at other prices are computed for the latest orders that were checked, and nothing changes", async () => {
+  const row = { id: 1, count: 2n, cpu: 100n, memory: 0n, gpu: 0n, storage: 0n, gpuKinds: [], volumes: [] };
+  const rows = [{ ...row, endpoints: 0, ports: 0, leasedIps: [] }];
+  const winner = { provider: "svc1other", price: parseDec("0.1") };
+  const orders = [entry(1n), entry(2n, { rows, price: parseDec("1"), winner }), entry(3n, { rows })];
+  const strategy = { price: async ({ owner }: { owner: string }) => parseDec(owner === "svc1tenant" ? "2.5" : "9") };
+  expect(await bidsUnder(strategy, orders)).toEqual({
+    bids: [
+      { order: "svc1tenant/3/1/1", after: "2.5" },
+      { order: "svc1tenant/2/1/1", before: "1", after: "2.5", winner: "0.1" },
+    ],
+  });
+  const none = { price: () => Promise.reject(new Error("no pricing configured for GPUs")) };
+  expect(await bidsUnder(none, orders)).toEqual({ bids: [] });
+  expect(await tryPrices(folder, {})).toBeUndefined();
 });

@@ -3,8 +3,8 @@ import type { MarketReader } from "../../client/index.ts";
 import { formatDecShort } from "../../util/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
 import type { PriceChange } from "../pricing/index.ts";
-import { askFacts, askPrices } from "./ask.ts";
-import type { ProviderFacts } from "./facts.ts";
+import { askBids, askFacts, askPrices } from "./ask.ts";
+import type { ProviderFacts, TriedPrices } from "./facts.ts";
 
 /** A lease of the provider with its earnings, as the chain has them. Amounts are texts in the lease's denomination. */
 export interface LeaseEarnings {
@@ -21,21 +21,22 @@ export interface LeaseEarnings {
 
 /** Facts for an operator's page. */
 export interface OperatorFacts extends ProviderFacts {
-  /** Active leases; undefined if the chain was not asked. */
+  /** Active leases; undefined if the chain was not asked or did not answer. */
   readonly earnings?: readonly LeaseEarnings[];
 }
 
 /** Folder of the daemon in a home. */
 const FOLDER = "provider";
 
-/** Facts of the provider that runs in the home; undefined if none does. Rejects if the provider or the chain does not answer. */
+/** Facts of the provider that runs in the home; undefined if none does. Rejects if the provider does not answer. */
 export async function readOperatorFacts(
   home: string,
   market?: Pick<MarketReader, "leases">,
 ): Promise<OperatorFacts | undefined> {
   const facts = await askFacts(join(home, FOLDER));
   if (facts === undefined || market === undefined) return facts;
-  const leases = await market.leases({ provider: facts.provider, state: "active" });
+  const leases = await market.leases({ provider: facts.provider, state: "active" }).catch(() => undefined);
+  if (leases === undefined) return facts;
   const earnings = leases.map(({ id, price, payment }) => ({
     lease: formatLeaseId(id),
     denom: price.denom,
@@ -52,4 +53,9 @@ export async function readOperatorFacts(
  */
 export function changePrices(home: string, change: PriceChange): Promise<boolean> {
   return askPrices(join(home, FOLDER), change);
+}
+
+/** Bids on the latest orders as a change would make them; nothing is changed. Undefined if no provider runs, and rejects as `changePrices`. */
+export function tryPrices(home: string, change: PriceChange): Promise<TriedPrices | undefined> {
+  return askBids(join(home, FOLDER), change);
 }

@@ -7,6 +7,8 @@ export const CONTROL_SOCKET = "control.sock";
 export const CONTROL_LIMITS = {
   /** Latest orders per answer. */
   orders: 5_000,
+  /** Latest orders whose bids are computed for other prices. */
+  tried: 50,
   /** Characters of a reason: tenants, scripts and nodes write parts of it. */
   reason: 500,
   /** Bytes of a request. */

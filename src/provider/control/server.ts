@@ -24,6 +24,8 @@ export interface ControlOptions {
   readonly facts?: (view: ControlView) => object;
   /** Throws one sentence if the prices cannot be. */
   readonly changePrices?: (change: PriceChange) => void;
+  /** The answer to a change that is not made; throws as `changePrices` does. */
+  readonly tryPrices?: (change: PriceChange, view: ControlView) => Promise<object>;
   readonly log: Logger;
 }
 
@@ -53,11 +55,12 @@ export class ControlServer {
   }
 
   async #answer(request: IncomingMessage): Promise<object | undefined> {
-    const { view, facts, changePrices } = this.#options;
+    const { view, facts, changePrices, tryPrices } = this.#options;
     const { url, method } = request;
     const text = await readWholeText(request, CONTROL_LIMITS.request, () => new Error("the request is too large"));
     if (url === "/state") return stateOf(view());
     if (url === "/facts") return facts?.(view());
+    if (url === "/prices/try" && method === "PUT") return tryPrices?.(v.parse(priceChange, tryJson(text)), view());
     if (url !== "/prices" || method !== "PUT" || changePrices === undefined) return undefined;
     changePrices(v.parse(priceChange, tryJson(text)));
     return {};

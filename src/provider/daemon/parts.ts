@@ -4,7 +4,7 @@ import { formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import type { CertificateKeeper } from "../certificates/index.ts";
 import { type ChainView, chainView } from "../chain.ts";
 import { HostData } from "../cluster/index.ts";
-import { ControlServer, factsOf } from "../control/index.ts";
+import { bidsUnder, ControlServer, Examination, factsOf } from "../control/index.ts";
 import { daemonErrors } from "../errors.ts";
 import { Gateway } from "../gateway/index.ts";
 import { openHostnames } from "../hostnames/index.ts";
@@ -239,16 +239,18 @@ export function reconcile({ inventory, chain, leases, orders }: Parts, provider:
 
 /** State for the operator's commands. */
 export function makeControl(
-  { config, log, signer }: ProviderRequest,
+  { config, log, signer, examine }: ProviderRequest,
   { bidding, probe, leases, orders, inventory, prices }: Parts,
   moment: () => DaemonMoment,
 ): ControlServer {
   const started_at = new Date().toISOString();
+  const examination = examine === undefined ? {} : { examination: new Examination(examine) };
   return new ControlServer({
     folder: config.stateDir,
     log,
-    facts: (view) => factsOf(view, { inventory, leases, pricing: prices }),
+    facts: (view) => factsOf(view, { inventory, leases, pricing: prices, ...examination }),
     changePrices: (change) => prices.change(change),
+    tryPrices: async (change, view) => bidsUnder(prices.changed(change), view.orders),
     view: () => ({
       provider: signer.address,
       started_at,

@@ -1,5 +1,6 @@
 import type { ChainClient, ChainQuery, TxSigner } from "../../client/index.ts";
 import type { Clock, Logger } from "../../util/index.ts";
+import type { Finding } from "../control/index.ts";
 import type { ProviderConfig } from "./config.ts";
 
 /** The server certificate as stored on the chain, and its decrypted key; both PEM. */
@@ -24,6 +25,8 @@ export interface ProviderRequest {
   readonly random?: () => number;
   /** Bytes that are free on the disk of the provider's folder; asks the system by default. */
   readonly freeDisk?: () => bigint;
+  /** The checks of `svc provider check`, for the operator's page. */
+  readonly examine?: () => Promise<readonly Finding[]>;
   /** Ends a start that still waits for the node; the running provider is ended by `stop`. */
   readonly signal?: AbortSignal;
 }

@@ -56,6 +56,8 @@ export interface OrderEntry extends OrderStatus {
   readonly declined?: string;
   /** Who got the lease in our place. */
   readonly winner?: Winner;
+  /** Its needs, once it was checked. */
+  readonly rows?: readonly RowNeed[];
 }
 
 /** Another provider that got the lease of an order. */
@@ -103,7 +105,7 @@ export function isOver({ phase, obstacle }: Tracked): boolean {
 
 /** For the operator, with the obstacle. */
 export function entryOf(tracked: Tracked): OrderEntry {
-  const { phase, obstacle, detectedAt, reason, declined, winner } = tracked;
+  const { phase, obstacle, detectedAt, reason, declined, winner, rows } = tracked;
   return {
     ...statusOf(tracked),
     detectedAt,
@@ -111,6 +113,7 @@ export function entryOf(tracked: Tracked): OrderEntry {
     ...(phase === "refused" && obstacle !== undefined ? { obstacle } : {}),
     ...(declined === undefined ? {} : { declined }),
     ...(winner === undefined ? {} : { winner }),
+    ...(rows === undefined ? {} : { rows }),
   };
 }
 

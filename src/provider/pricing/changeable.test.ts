@@ -38,6 +38,13 @@ describe("prices that change while the provider runs", () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
+  it("are computed for a change that is not made", async () => {
+    const prices = open();
+    expect(await prices.changed({ cpu: "5" }).price(WISH)).toBe(500n * DEC_ONE);
+    expect(await prices.price(WISH)).toBe(100n * DEC_ONE);
+    expect(existsSync(file())).toBe(false);
+  });
+
   it("give way to settings that have changed since", async () => {
     open().change({ cpu: "2" });
     expect(await open({ ...FLAGS, cpu: "7" }).price(WISH)).toBe(700n * DEC_ONE);
@@ -50,6 +57,7 @@ describe("prices that change while the provider runs", () => {
     [{ memory: "0.8usd" }, "--bid-price-token-usd"],
   ])("stay as they are where %j cannot be", async (change, reason) => {
     const prices = open();
+    expect(() => prices.changed(change)).toThrow(reason);
     expect(() => prices.change(change)).toThrow(reason);
     expect(await prices.price(WISH)).toBe(100n * DEC_ONE);
     expect(existsSync(file())).toBe(false);

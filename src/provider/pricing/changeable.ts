@@ -55,16 +55,19 @@ export class ChangeablePrices implements PricingStrategy {
     return this.#current.price(request);
   }
 
+  /** The strategy that a change would make. Throws one sentence if the prices cannot be. */
+  changed(change: PriceChange): PricingStrategy {
+    const { flags } = this;
+    if (flags === undefined) throw new Error("only the prices of --bid-price-strategy scale can be changed");
+    return priced({ ...flags, ...change });
+  }
+
   /** New bids have these prices; open ones keep theirs. Throws one sentence if they cannot be. */
   change(change: PriceChange): void {
     const { configured, folder, log } = this.#options;
-    const { flags: settings } = configured;
-    const { flags } = this;
-    if (settings === undefined || flags === undefined)
-      throw new Error("only the prices of --bid-price-strategy scale can be changed");
-    const prices = { ...flags, ...change };
-    this.#current = priced(prices);
-    replaceFile(join(folder, FILE), JSON.stringify({ settings, prices }));
+    this.#current = this.changed(change);
+    const kept = { settings: configured.flags, prices: this.#current.flags };
+    replaceFile(join(folder, FILE), JSON.stringify(kept));
     log.info("pricing", { strategy: this.description });
   }
 

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { ChainClient, GatewayClient, publishedCertificates, sendTx, type TxSigner } from "../../../src/client/index.ts";
 import { type ChainView, chainView } from "../../../src/provider/chain.ts";
 import type { ClusterDriver, NodeCapacity, PortRange } from "../../../src/provider/cluster/index.ts";
+import type { Finding } from "../../../src/provider/control/index.ts";
 import type { ProviderConfig } from "../../../src/provider/daemon/config.ts";
 import { type RunningProvider, runProvider } from "../../../src/provider/daemon/run.ts";
 import { CONNECTIONS_PER_ADDRESS } from "../../../src/provider/ingress/index.ts";
@@ -79,6 +80,8 @@ export interface DaemonOptions {
   readonly freeDisk?: () => bigint;
   /** Cores of the cluster's one node; 8 unless given. */
   readonly cores?: number;
+  /** Findings of the checks for the operator's page. */
+  readonly examine?: () => Promise<readonly Finding[]>;
   /** Changes what the daemon's next client of the chain does. */
   readonly change?: (client: ChainClient) => void;
 }
@@ -151,7 +154,7 @@ export class TestDaemon {
 
   async start(): Promise<void> {
     const { node, provider: signer, identity } = this.#market;
-    const { config, clock, random, freeDisk, change } = this.#options;
+    const { config, clock, random, freeDisk, change, examine } = this.#options;
     const client = new ChainClient(node.url);
     change?.(client);
     this.#running = await runProvider({
@@ -164,6 +167,7 @@ export class TestDaemon {
       ...(clock === undefined ? {} : { clock }),
       ...(random === undefined ? {} : { random }),
       ...(freeDisk === undefined ? {} : { freeDisk }),
+      ...(examine === undefined ? {} : { examine }),
     });
   }
 

@@ -40,26 +40,28 @@ export async function providerCheck(input: CommandInput): Promise<number> {
   const context = createContext(input);
   const address = await accountOf(context);
   const chain = await context.chain();
-  return withSession(chain, async () => {
-    const provider = async () => address;
-    const facts = chainFacts(chain, provider);
-    const visit = visitOf(facts);
-    const source = flagSettings(context.flags);
-    const money = { fee: readSetting(FEES.fees, source), deposit: readSetting(BIDS.bidDeposit, source) };
-    const checks = [
-      nodeCheck(facts),
-      clockCheck(facts, Date.now),
-      recordCheck(facts, provider),
-      balanceCheck(facts, provider, money),
-      certificateCheck(facts, { home: context.home, provider, now: Date.now }),
-      ...(await hostChecks(context, facts)),
-      dnsCheck(facts),
-      gatewayCheck(visit),
-      shownCertificateCheck(visit),
-      browsersCheck(facts, browserOrigin(context.flags)),
-    ];
-    return printFindings(await examine(checks), context);
-  });
+  return withSession(chain, async () => printFindings(await providerFindings(context, address), context));
+}
+
+/** Findings about the provider of an account, by the flags with which it runs. */
+export async function providerFindings(context: CliContext, address: string): Promise<Finding[]> {
+  const provider = async () => address;
+  const facts = chainFacts(await context.chain(), provider);
+  const visit = visitOf(facts);
+  const source = flagSettings(context.flags);
+  const money = { fee: readSetting(FEES.fees, source), deposit: readSetting(BIDS.bidDeposit, source) };
+  return examine([
+    nodeCheck(facts),
+    clockCheck(facts, Date.now),
+    recordCheck(facts, provider),
+    balanceCheck(facts, provider, money),
+    certificateCheck(facts, { home: context.home, provider, now: Date.now }),
+    ...(await hostChecks(context, facts)),
+    dnsCheck(facts),
+    gatewayCheck(visit),
+    shownCertificateCheck(visit),
+    browsersCheck(facts, browserOrigin(context.flags)),
+  ]);
 }
 
 /** Where the provider's own ingress answers browsers; undefined without one that has TLS. */

@@ -1,17 +1,7 @@
-import { type ClusterCheck, Fault, Unknown } from "../../../provider/index.ts";
+import { type ClusterCheck, Fault, type Finding, Unknown } from "../../../provider/index.ts";
 import { errorText, printable, SvcError } from "../../../util/index.ts";
 
-export { type ClusterCheck as Check, Fault, Unknown } from "../../../provider/index.ts";
-
-/** The finding of one check. */
-export interface Finding {
-  readonly check: string;
-  /** `unknown`: a requirement of the check was not available. */
-  readonly state: "ok" | "failed" | "unknown";
-  readonly detail: string;
-  /** The remedy; only of failures. */
-  readonly fix?: string;
-}
+export { type ClusterCheck as Check, Fault, type Finding, Unknown } from "../../../provider/index.ts";
 
 /** How many leases, in words. */
 export function leaseCount(leases: number): string {

@@ -7,6 +7,7 @@ import {
   type Cluster,
   type ClusterDriver,
   type ClusterSettings,
+  type Finding,
   ingressTls,
   makeRoom,
   PLANE_WORD,
@@ -30,8 +31,11 @@ import { stopRequested } from "../../terminal/signals.ts";
 import { chosenCluster } from "./cluster.ts";
 import { readClusterSettings, readSettings } from "./config.ts";
 
+/** Findings about the provider of an account, by the flags with which it runs. */
+export type Examine = (context: CliContext, address: string) => Promise<readonly Finding[]>;
+
 /** `svc provider run`. */
-export async function providerRun(input: CommandInput): Promise<number> {
+export async function providerRun(input: CommandInput, examine?: Examine): Promise<number> {
   const { flags } = input;
   const settings = readSettings(flags);
   const cluster = chosenCluster(flags);
@@ -50,7 +54,7 @@ export async function providerRun(input: CommandInput): Promise<number> {
   try {
     const provider = encodeAddress(key.address);
     const leases = { ...clusterSettings, provider };
-    return await runLocked({ settings, cluster, leases, signer, identity, log, context });
+    return await runLocked({ settings, cluster, leases, signer, identity, log, context, examine });
   } finally {
     lock.release();
   }
@@ -64,6 +68,7 @@ interface Prepared {
   readonly identity: TlsIdentity;
   readonly log: Logger;
   readonly context: CliContext;
+  readonly examine: Examine | undefined;
 }
 
 /** A stop is heard from the beginning: parts started by then end with it. */
@@ -82,7 +87,7 @@ async function runLocked(prepared: Prepared): Promise<number> {
 }
 
 async function runUntil(stop: Promise<unknown>, signal: AbortSignal, prepared: Prepared): Promise<number> {
-  const { settings, cluster, leases, signer, identity, log, context } = prepared;
+  const { settings, cluster, leases, signer, identity, log, context, examine } = prepared;
   const { kind, version, address } = await cluster.find();
   log.info("cluster found", { kind, version, address });
   // A cluster that carries ports and host names itself leaves nothing to a process of our own.
@@ -92,7 +97,8 @@ async function runUntil(stop: Promise<unknown>, signal: AbortSignal, prepared: P
     const config = { ...settings, driver, ...(plane === undefined ? {} : { plane }) };
     const { chain: client, proven } = await context.partly();
     const records = proven === undefined ? {} : { proven: proven.query };
-    const request = { config, client, ...records, signer, identity, version: VERSION, log, signal };
+    const examination = examine && { examine: () => examine(context, signer.address) };
+    const request = { config, client, ...records, signer, identity, version: VERSION, log, signal, ...examination };
     const provider = await runProvider(request).catch(async (error: unknown) => {
       // A provider that never ran leaves no process behind.
       await plane?.abandon();
