@@ -19,6 +19,10 @@ const sessionAnswer = v.object({
   mode: v.picklist(["console", "node"]),
   /** Address of the node behind `svc console`, or the name that a node gives itself. */
   node: v.optional(v.string()),
+  /** Account of the provider whose operator's page `svc console` has. */
+  provider: v.optional(v.string()),
+  /** Home of that provider. */
+  providerHome: v.optional(v.string()),
   /** Keys of the keyring that `svc console` signs with. */
   keys: v.optional(v.array(v.object({ name: v.string(), address: v.string(), publicKey: v.string() }))),
 });
@@ -36,20 +40,22 @@ export async function loadSession(): Promise<void> {
 }
 
 /** Asks the server for something, and reads its answer in JSON. Rejects with the sentence of a refusal. */
-export async function postJson(path: string, body: object): Promise<unknown> {
+export function postJson(path: string, body: object): Promise<unknown> {
   const headers = { accept: "application/json", "content-type": "application/json" };
-  const answer = await fetch(api(path), { method: "POST", headers, body: JSON.stringify(body) });
-  const text: unknown = await answer.json().catch(() => undefined);
-  if (answer.ok) return text;
-  const read = v.safeParse(refusal, text);
-  throw new Error(read.success ? read.output.message : `${api(path).pathname} answered ${answer.status}`);
+  return answered(path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+/** A document of the server in JSON. Rejects with a sentence if there is none. */
+export function jsonOf(path: string): Promise<unknown> {
+  return answered(path, { headers: { accept: "application/json" } });
 }
 
 const refusal = v.object({ message: v.string() });
 
-/** A document of the server in JSON. Rejects with a sentence if there is none. */
-export async function jsonOf(path: string): Promise<unknown> {
-  const answer = await fetch(api(path), { headers: { accept: "application/json" } });
-  if (!answer.ok) throw new Error(`${api(path).pathname} answered ${answer.status}`);
-  return answer.json();
+async function answered(path: string, init: RequestInit): Promise<unknown> {
+  const answer = await fetch(api(path), init);
+  const text: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok) return text;
+  const read = v.safeParse(refusal, text);
+  throw new Error(read.success ? read.output.message : `${api(path).pathname} answered ${answer.status}`);
 }

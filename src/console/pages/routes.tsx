@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
   provider: async () => (await import("./providers.tsx")).Provider,
   deployments: async () => (await import("./deployments.tsx")).Deployments,
   deployment: async () => (await import("./deployments.tsx")).Deployment,
+  operator: async () => (await import("../operator/page.tsx")).Operator,
   deploy: async () => (await import("../deploy/page.tsx")).Deploy,
   wallet: async () => (await import("./wallet.tsx")).WalletPage,
   network: async () => (await import("./network.tsx")).Network,
@@ -29,7 +30,9 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
 
 /** The page of the current address. */
 export function Routed() {
-  const [name = "", ...words] = route.value.words;
+  const [first = "", ...words] = route.value.words;
+  // Without an account it is the page of the operator's own provider.
+  const name = first === "provider" && words.length === 0 ? "operator" : first;
   const load = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
   // Another address is another page: nothing of the one before stays.
   const key = route.value.words.join("/");

@@ -108,16 +108,18 @@ interface FieldProps {
   readonly label: string;
   readonly isSecret?: boolean;
   readonly isOptional?: boolean;
+  /** The text at first. */
+  readonly value?: string;
 }
 
 /** A field of a form with its name. */
-export function Field({ name, label, isSecret = false, isOptional = false }: FieldProps) {
+export function Field({ name, label, isSecret = false, isOptional = false, value = "" }: FieldProps) {
   const id = useId();
   const common = { id, name, required: !isOptional, autocomplete: "off", maxLength: 4000 };
   return (
     <p class="field">
       <label htmlFor={id}>{label}</label>
-      {isSecret ? <input type="password" {...common} /> : <input type="text" {...common} />}
+      {isSecret ? <input type="password" {...common} /> : <input type="text" defaultValue={value} {...common} />}
     </p>
   );
 }

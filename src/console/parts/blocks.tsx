@@ -125,12 +125,14 @@ interface CommandProps {
   readonly words: readonly (string | bigint | number)[];
   /** `svc query` unless given. */
   readonly program?: string;
+  /** Commands that ask no node take no `--node`. */
+  readonly asksNode?: boolean;
 }
 
 /** The command line that shows the same facts, to be copied. */
-export function Command({ words, program = "svc query" }: CommandProps) {
+export function Command({ words, program = "svc query", asksNode = true }: CommandProps) {
   const isCopied = useSignal(false);
-  const node = session.value?.mode === "console" ? session.value.node : undefined;
+  const node = asksNode && session.value?.mode === "console" ? session.value.node : undefined;
   const all = [program, ...words.map((word) => shellWord(String(word)))];
   const line = [...all, ...(node === undefined ? [] : ["--node", shellWord(node)])].join(" ");
   const copy = async (): Promise<void> => {

@@ -72,6 +72,14 @@ function Navigation() {
           {word}
         </a>
       ))}
+      {session.value?.provider !== undefined && (
+        <a
+          href={link("provider")}
+          aria-current={page === "provider" && route.value.words.length === 1 ? "page" : undefined}
+        >
+          {t.operator.title}
+        </a>
+      )}
     </nav>
   );
 }

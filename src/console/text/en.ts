@@ -1,5 +1,5 @@
+import { operator } from "./operator.ts";
 import { gateway, running } from "./running.ts";
-
 /** The words of the pages, by page. A translation is an object of the same type: what it lacks is a type error. */
 export const en = {
   nav: {
@@ -299,6 +299,7 @@ export const en = {
     asking: "asking",
     impossible: "its price is no bid that the chain takes for this file",
   },
+  operator,
   network: {
     title: "Network",
     chain: "Chain",

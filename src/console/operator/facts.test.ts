@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { keptRows } from "./facts.ts";
+
+describe("rows of the facts", () => {
+  const before = [
+    { order: "1", phase: "open" },
+    { order: "2", phase: "open" },
+  ];
+
+  it("stay the same list while nothing changes", () => {
+    expect(keptRows(before, structuredClone(before))).toBe(before);
+  });
+
+  it("stay the same objects where others change, come or go", () => {
+    const after = keptRows(before, [
+      { order: "2", phase: "open" },
+      { order: "3", phase: "won" },
+    ]);
+    expect(after).toEqual([before[1], { order: "3", phase: "won" }]);
+    expect(after[0]).toBe(before[1]);
+  });
+});
