@@ -12,6 +12,7 @@ import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { blocksPerDay, newest } from "../live/head.ts";
 import { link, type PageProps, readHeight, route } from "../live/route.ts";
+import { wallet } from "../live/wallet.ts";
 import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";
 import { Bids, DeploymentTable, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
 import { Address, Amount, Code, decimal, grouped, Heading, Height, None, Strange } from "../parts/text.tsx";
@@ -125,6 +126,7 @@ function OneDeployment({ id: { owner, dseq } }: { id: DeploymentKey }) {
       </Known>
       <Truths owner={owner} dseq={dseq} />
       <Running id={{ owner, dseq }} />
+      {wallet.value?.address === owner && <Own owner={owner} dseq={dseq} />}
       <Section title={t.deployment.leases}>
         <Leases filters={filters} />
       </Section>
@@ -137,6 +139,12 @@ function OneDeployment({ id: { owner, dseq } }: { id: DeploymentKey }) {
       <Command words={["deployment", "get", "--owner", owner, "--dseq", dseq]} />
     </>
   );
+}
+
+/** The parts that change and end a deployment are loaded for its owner. */
+function Own(id: DeploymentKey) {
+  const answer = useAsk(() => import("../manage/manage.tsx"), { key: "manage" });
+  return <Known answer={answer}>{({ Manage }) => <Manage {...id} />}</Known>;
 }
 
 function Found({ record: { deployment, groups, escrowAccount } }: { record: QueryDeploymentResponse }) {

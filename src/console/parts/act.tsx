@@ -19,6 +19,8 @@ interface ActProps {
   readonly command: (fields: FormData) => readonly string[];
   /** Rejects with a sentence where a field is wrong. */
   readonly messages: (from: string, fields: FormData) => Promise<readonly Any[]> | readonly Any[];
+  /** Told once the transaction is in a block, or refused by the node. */
+  readonly onSent?: (sent: Sent) => void;
   /** The fields. */
   readonly children?: ComponentChildren;
 }
@@ -29,7 +31,7 @@ type Progress =
   | { readonly kind: "failed"; readonly error: unknown };
 
 /** Signs by the connected account when its button is pressed, and tells what became of it. */
-export function Act({ label, command, messages, children }: ActProps) {
+export function Act({ label, command, messages, onSent, children }: ActProps) {
   const progress = useSignal<Progress | undefined>(undefined);
   const fields = useSignal(new FormData());
   const account = wallet.value;
@@ -45,6 +47,7 @@ export function Act({ label, command, messages, children }: ActProps) {
         progress.value = { kind: "open", stage };
       });
       progress.value = { kind: "sent", sent };
+      onSent?.(sent);
     } catch (error) {
       progress.value = { kind: "failed", error };
     }

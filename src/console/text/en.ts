@@ -1,3 +1,4 @@
+import { manage } from "./manage.ts";
 import { operator } from "./operator.ts";
 import { gateway, running } from "./running.ts";
 import { gov, network, staking } from "./staking.ts";
@@ -322,6 +323,7 @@ export const en = {
       sending: "Sent, waiting for the block",
     },
   },
+  manage,
   missing: { title: "No such page", home: "To the overview" },
 };
 

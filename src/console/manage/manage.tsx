@@ -1,0 +1,25 @@
+import { useComputed, useSignal } from "@preact/signals";
+import type { DeploymentKey } from "../../wire/index.ts";
+import { useAsk } from "../live/ask.ts";
+import { chain } from "../live/chain.ts";
+import { Known, Section } from "../parts/blocks.tsx";
+import { t } from "../text/index.ts";
+import { CloseForm, type Closing } from "./close.tsx";
+import { loadHeld } from "./funds.ts";
+import { TopUp } from "./top-up.tsx";
+
+/** The ways in which its owner changes and ends a deployment. A close stays in view after it. */
+export function Manage(id: DeploymentKey) {
+  const held = useAsk(() => loadHeld(chain, id), { key: `${id.owner}/${id.dseq}`, isPerBlock: true });
+  const closing = useSignal<Closing | undefined>(undefined);
+  const state = useComputed(() => (held.value.kind === "known" ? held.value.value?.deployment.state : undefined));
+  if (state.value === undefined) return <Known answer={held}>{() => null}</Known>;
+  const isActive = state.value === "active";
+  if (!isActive && closing.value === undefined) return null;
+  return (
+    <Section title={t.manage.title}>
+      {isActive && <TopUp id={id} held={held} />}
+      <CloseForm id={id} held={held} closing={closing} />
+    </Section>
+  );
+}
