@@ -116,6 +116,19 @@ describe.each([
   });
 });
 
+it("sends no field that it does not know", async () => {
+  const { wallet } = await connected({ unknownField: true });
+  await expect(wallet.signTx(prepared())).rejects.toMatchObject({ code: walletErrors.signedOther.code });
+});
+
+it.each(["-1", "1e5", "٣", "9".repeat(79)])("refuses the fee %j in amino JSON", async (feeAmount) => {
+  const { wallet } = await connected({ aminoOnly: true, feeAmount });
+  await expect(wallet.signTx(prepared())).rejects.toMatchObject({
+    codespace: "wallet",
+    code: walletErrors.badAnswer.code,
+  });
+});
+
 it("refuses an answer in another form", async () => {
   const { double, wallet } = await connected();
   double.switches.garbles = true;

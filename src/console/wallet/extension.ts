@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { PreparedTx } from "../../client/index.ts";
 import { arbitraryDocument, type SessionConsent, verifySecp256k1 } from "../../crypto/index.ts";
-import { equalBytes, errorText, fromBase64, fromUtf8, SvcError, tryParseInt } from "../../util/index.ts";
+import { equalBytes, errorText, fromBase64, fromUtf8, SvcError } from "../../util/index.ts";
 import {
   encodeAddress,
   publicKeyAddress,
@@ -28,12 +28,17 @@ const signature = v.object({
   signature: v.string(),
 });
 const direct = v.object({ signed: v.object({ bodyBytes: bytes, authInfoBytes: bytes }), signature });
+/** Digits of an amount, and of gas, which has 64 bits. */
+const digits = (most: number) => v.pipe(v.string(), v.regex(/^\d+$/), v.maxLength(most));
 const amino = v.object({
   signed: v.object({
     memo: v.string(),
     fee: v.object({
-      amount: v.array(v.object({ denom: v.string(), amount: v.string() })),
-      gas: v.string(),
+      amount: v.array(v.object({ denom: v.string(), amount: digits(78) })),
+      gas: v.pipe(
+        digits(19),
+        v.transform((text) => BigInt(text)),
+      ),
       payer: v.optional(v.string()),
       granter: v.optional(v.string()),
     }),
@@ -134,10 +139,8 @@ class ExtensionWallet implements Wallet {
     const { aminoDocument } = await import("./amino.ts");
     const document = aminoDocument(askedParts(tx, publicKey), tx.signer);
     const { signed, signature } = await asking(async () => read(amino, await signer.signAmino(address, document)));
-    const { gas, ...rest } = signed.fee;
-    const gasLimit = tryParseInt(gas);
-    if (gasLimit === undefined) throw walletErrors.badAnswer("the gas is no number");
-    const fee = { amount: rest.amount, gasLimit, payer: rest.payer ?? "", granter: rest.granter ?? "" };
+    const { amount, gas: gasLimit, payer = "", granter = "" } = signed.fee;
+    const fee = { amount, gasLimit, payer, granter };
     return aminoTx(tx, publicKey, { choices: { memo: signed.memo, fee }, given: given(signature) });
   }
 

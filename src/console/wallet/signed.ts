@@ -77,15 +77,15 @@ function checkSignature(publicKey: SinglePublicKey, { key, signature }: GivenSig
   if (!verifySecp256k1(key, signed, signature)) throw walletErrors.signedOther("the signature is of another text");
 }
 
-/** Whether two transactions differ in fee and memo alone. */
+/** Whether two transactions differ in fee and memo alone. The given one must have no bytes besides, such as fields that this version does not know. */
 function isSameBut(asked: TxParts, given: TxParts): boolean {
-  const { memo } = decodeMessage(TxBodySchema, asked.bodyBytes);
-  const body = decodeMessage(TxBodySchema, given.bodyBytes, walletErrors.badAnswer);
-  const { fee } = decodeMessage(AuthInfoSchema, asked.authInfoBytes);
-  const info = decodeMessage(AuthInfoSchema, given.authInfoBytes, walletErrors.badAnswer);
-  if (fee === undefined || info.fee === undefined) return false;
+  const body = decodeMessage(TxBodySchema, asked.bodyBytes);
+  const { memo } = decodeMessage(TxBodySchema, given.bodyBytes, walletErrors.badAnswer);
+  const info = decodeMessage(AuthInfoSchema, asked.authInfoBytes);
+  const { fee } = decodeMessage(AuthInfoSchema, given.authInfoBytes, walletErrors.badAnswer);
+  if (fee === undefined) return false;
   return (
-    equalBytes(asked.bodyBytes, encodeMessage(TxBodySchema, { ...body, memo })) &&
-    equalBytes(asked.authInfoBytes, encodeMessage(AuthInfoSchema, { ...info, fee }))
+    equalBytes(given.bodyBytes, encodeMessage(TxBodySchema, { ...body, memo })) &&
+    equalBytes(given.authInfoBytes, encodeMessage(AuthInfoSchema, { ...info, fee }))
   );
 }

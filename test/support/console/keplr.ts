@@ -38,6 +38,8 @@ export interface KeplrSwitches {
   feeAmount?: string;
   /** Signs another message than it was asked to. */
   otherMessage?: boolean;
+  /** Signs a field that no version knows, in mode direct. */
+  unknownField?: boolean;
   /** Names an address that is not the one of its key. */
   otherAddress?: string;
   /** Answers in another form. */
@@ -130,7 +132,9 @@ export class KeplrDouble extends EventTarget implements Extension {
     const info = decodeMessage(AuthInfoSchema, authInfoBytes);
     if (feeAmount !== undefined && info.fee !== undefined)
       info.fee.amount = info.fee.amount.map((coin) => ({ ...coin, amount: feeAmount }));
-    return { bodyBytes: encodeMessage(TxBodySchema, body), authInfoBytes: encodeMessage(AuthInfoSchema, info) };
+    const unknown = this.switches.unknownField === true ? [0xfa, 0x7f, 0] : [];
+    const signed = Uint8Array.from([...encodeMessage(AuthInfoSchema, info), ...unknown]);
+    return { bodyBytes: encodeMessage(TxBodySchema, body), authInfoBytes: signed };
   }
 
   #signature(bytes: Uint8Array): unknown {
