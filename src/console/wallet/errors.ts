@@ -16,4 +16,14 @@ export const walletErrors = defineErrors("wallet", {
   noAddress: [12, "this is no address of an account"],
   stored: [13, "the browser does not keep the key"],
   unknownFate: [14, "it is not known whether the transaction will be in a block"],
+  highFee: [
+    15,
+    "the fee is higher than a page pays",
+    "ask another node, or send it with svc tx, where you name the fee",
+  ],
+  unreadable: [
+    16,
+    "the record of an unfinished transaction in this browser cannot be read, and is forgotten",
+    "look at the account's newest transactions before you send again",
+  ],
 });

@@ -88,6 +88,14 @@ describe("sending from a page", () => {
     expect(signatures()).toBe(0);
   });
 
+  it("pays no fee that a node has put up", async () => {
+    const { place } = await browser();
+    await expect(pay({ ...place, gasPrices: parseDecCoins("100utoken") })).rejects.toMatchObject({
+      code: walletErrors.highFee.code,
+    });
+    expect([signatures(), await balanceOf(chain, payee)]).toEqual([0, 0n]);
+  });
+
   it("gives two tabs of one account sequences after one another", async () => {
     const { place } = await browser();
     const results = await Promise.all([pay(place), pay(place), pay(place)]);
@@ -167,4 +175,40 @@ describe("a transaction whose fate is not known", () => {
     const { response, isEarlier } = await pay(place);
     expect([response.code, isEarlier, signatures(), await balanceOf(chain, payee)]).toEqual([0, false, 2, 5n]);
   });
+
+  it.each([
+    ["text", () => "{"],
+    ["other bytes", () => JSON.stringify({ bytes: "AAAA", sequence: "9" })],
+    ["something of 4 MB", () => JSON.stringify({ bytes: "A".repeat(4_000_000), sequence: "9" })],
+    ["a sequence that is none", (bytes: string) => JSON.stringify({ bytes, sequence: "-1" })],
+  ])("is told of and forgotten where its record has become %s", async (_, changed) => {
+    const { place, kept } = await browser();
+    const { bytes } = await lostBy(alice, place, kept);
+    kept.set(nameOf(alice.address), changed(bytes));
+    await expect(pay(place)).rejects.toMatchObject({ code: walletErrors.unreadable.code });
+    expect(kept.size).toBe(0);
+    expect((await pay(place)).response.code).toBe(0);
+  });
+
+  it("is not the one of another account", async () => {
+    const { place, kept } = await browser();
+    const { record } = await lostBy(testKey("bob"), place, kept);
+    kept.set(nameOf(alice.address), record);
+    await expect(pay(place)).rejects.toMatchObject({ code: walletErrors.unreadable.code });
+  });
+
+  const nameOf = (address: string) => `svc open ${CHAIN} ${address}`;
+
+  /** The record of a transaction of the key that never arrived. */
+  async function lostBy(key: typeof alice, place: SendPlace, kept: Map<string, string>) {
+    const owner = new KeplrDouble(key);
+    const request = { name: "keplr", chainId: CHAIN, info: { chainId: CHAIN } } as const;
+    const account = await connectExtension({ globals: { keplr: owner }, events: owner }, request);
+    vi.spyOn(chain.node, "broadcast").mockRejectedValueOnce(lost());
+    const message = transfer(key.address, payee, 1n);
+    await expect(sendFrom(account, [message], place)).rejects.toMatchObject({ code: walletErrors.unknownFate.code });
+    const text = kept.get(nameOf(key.address)) ?? "";
+    kept.clear();
+    return { record: text, bytes: /"bytes":"([^"]*)"/.exec(text)?.[1] ?? "" };
+  }
 });

@@ -5,17 +5,36 @@ import {
   type ChainClient,
   clientErrors,
   committedResponse,
+  type PreparedTx,
   prepareTx,
   type TxResponse,
   waitForTx,
 } from "../../client/index.ts";
-import { type DecimalCoin, fromBase64, isOneOf, parseDec, sdkErrors, toBase64, tryParseInt } from "../../util/index.ts";
-import { type Any, txHash } from "../../wire/index.ts";
+import {
+  type DecimalCoin,
+  DISPLAY_EXPONENT,
+  fromBase64,
+  isOneOf,
+  parseDec,
+  sdkErrors,
+  toBase64,
+} from "../../util/index.ts";
+import { AuthInfoSchema, TxRawSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import {
+  type Any,
+  decodeMessage,
+  encodeAddress,
+  publicKeyAddress,
+  publicKeyFromAny,
+  txHash,
+} from "../../wire/index.ts";
 import { walletErrors } from "./errors.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** Room for what a block may add to the gas of a simulation. */
 const GAS_ADJUSTMENT = parseDec("1.3");
+/** Largest fee that a page pays, in the smallest unit of any denomination: the node names the price, and not every wallet shows the fee. */
+export const MAX_FEE = 10n ** BigInt(DISPLAY_EXPONENT);
 /** A node may list a transaction later than it counts the account's sequence. */
 const LISTED_MS = 3000;
 
@@ -89,11 +108,17 @@ async function sendNew(
   const account = { address: wallet.address, publicKey: wallet.publicKey };
   const options = { memo, gas: "auto", gasAdjustment: GAS_ADJUSTMENT, gasPrices, signMode: wallet.signMode } as const;
   const tx = await prepareTx(chain, account, messages, sequence === undefined ? options : { ...options, sequence });
+  checkFee(tx);
   onStage("signing");
   const bytes = await wallet.signTx(tx);
   const open = { hash: txHash(bytes), bytes, sequence: tx.signer.sequence };
   keepOpen(place, wallet.address, open);
   return handIn(place, wallet.address, open);
+}
+
+function checkFee({ fee }: PreparedTx): void {
+  const high = fee.amount.find(({ amount }) => BigInt(amount) > MAX_FEE);
+  if (high !== undefined) throw walletErrors.highFee(`${high.amount}${high.denom} instead of at most ${MAX_FEE}`);
 }
 
 /** A signed transaction that may be on its way. */
@@ -152,7 +177,18 @@ async function listed(chain: ChainClient, hash: string): Promise<TxResponse | un
   }
 }
 
-const record = v.object({ bytes: v.string(), sequence: v.string() });
+const record = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    bytes: v.pipe(v.string(), v.base64(), v.transform(fromBase64)),
+    sequence: v.pipe(
+      v.string(),
+      v.regex(/^\d{1,19}$/),
+      v.transform((text) => BigInt(text)),
+    ),
+  }),
+);
 
 function nameOf({ chainId }: SendPlace, address: string): string {
   return `svc open ${chainId} ${address}`;
@@ -163,11 +199,24 @@ function keepOpen(place: SendPlace, address: string, { bytes, sequence }: OpenTx
   place.storage.setItem(nameOf(place, address), text);
 }
 
+/** A record that was changed cannot be settled: it is forgotten, and nothing is signed before its owner has heard of it. */
 function readOpen(place: SendPlace, address: string): OpenTx | undefined {
   const text = place.storage.getItem(nameOf(place, address));
   if (text === null) return undefined;
-  const read = v.parse(record, JSON.parse(text));
-  const bytes = fromBase64(read.bytes);
-  const sequence = tryParseInt(read.sequence);
-  return sequence === undefined ? undefined : { hash: txHash(bytes), bytes, sequence };
+  const read = v.safeParse(record, text);
+  if (read.success && signerOf(read.output.bytes) === address)
+    return { ...read.output, hash: txHash(read.output.bytes) };
+  place.storage.removeItem(nameOf(place, address));
+  throw walletErrors.unreadable();
+}
+
+/** The account whose key stands first in a transaction; undefined if it cannot be read. */
+function signerOf(bytes: Uint8Array): string | undefined {
+  try {
+    const { authInfoBytes } = decodeMessage(TxRawSchema, bytes);
+    const key = decodeMessage(AuthInfoSchema, authInfoBytes).signerInfos[0]?.publicKey;
+    return key && encodeAddress(publicKeyAddress(publicKeyFromAny(key)), "account");
+  } catch {
+    return undefined;
+  }
 }
