@@ -204,6 +204,9 @@ describe("a session at gateways", () => {
     await expect(session(signing, { account: mallory.address })).rejects.toThrow("the session is of");
     await expect(session(signing, { lifetime: 13 * 3600 })).rejects.toThrow("lasts too long");
     await expect(session(signing, { now: Date.now() + 3_600_000 })).rejects.toThrow("lasts too long");
+    await expect(session(signing, { providers: ["x\n\nThe console asks"] })).rejects.toThrow(
+      "no address of a provider",
+    );
     const { bodyBytes } = partsOf();
     const token = `${Buffer.from('{"alg":"ES256K","typ":"JWT"}').toString("base64url")}.e30`;
     for (const input of [Buffer.from(bodyBytes).toString("latin1"), "", "a.b", token, "x".repeat(100_000)]) {

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { TxSigner } from "../../client/index.ts";
 import { readSessionClaims, SESSION_MAX_LIFETIME } from "../../crypto/index.ts";
 import { equalBytes, fromBase64, printable, toBase64, toUtf8, tryParseInt } from "../../util/index.ts";
-import { decodeTxParts, publicKeyFromAny, SignMode, signBytes } from "../../wire/index.ts";
+import { decodeTxParts, isAddress, publicKeyFromAny, SignMode, signBytes } from "../../wire/index.ts";
 import { txJson } from "../tx/session/print.ts";
 import { type OwnCall, ownCall, Refusal, readBody, requireConsent } from "./calls.ts";
 import { MAX_SIGN_TEXT } from "./limits.ts";
@@ -92,6 +92,9 @@ export class Signing {
     const { asksForSessions, questions, signer, name, tell } = this.#parts;
     const { iss, iat, exp, providers, leases } = await claimsOf(input);
     if (iss !== account) throw new Refusal(400, `the session is of ${shown(iss)}`);
+    // Any other text could write lines of its own on the screen.
+    const other = providers === "all" ? undefined : providers.find((each) => !isAddress(each));
+    if (other !== undefined) throw new Refusal(400, `${shown(other)} is no address of a provider`);
     const now = Date.now() / 1000;
     if (exp - iat > SESSION_MAX_LIFETIME || iat > now + LEEWAY) throw new Refusal(400, "the session lasts too long");
     const where = providers === "all" ? "all providers" : providers.join(", ");
