@@ -54,6 +54,12 @@ describe("the link", () => {
 });
 
 describe("a request", () => {
+  it("is let in beside a cookie of the same name that another port has set", () => {
+    const { door, cookie } = entered();
+    const headers = { cookie: `svc-console-${PORT}=evil; ${cookie}` };
+    expect(door.judge(visit({ headers }))).toEqual({ kind: "admitted" });
+  });
+
   it.each([
     ["without a cookie", {}],
     ["with the cookie of a console on another port", { cookie: "svc-console-41235=abc" }],
@@ -91,6 +97,8 @@ describe("a request", () => {
       { isWebsocket: true, url: "/console/api/rpc/websocket" },
       { url: "/console/api/rpc/broadcast_tx_sync?tx=0x00" },
       { url: "/console/api/rpc/%62roadcast_tx_sync?tx=0x00" },
+      { url: "/console/api/rpc//broadcast_tx_sync?tx=0x00" },
+      { url: "/console/api/rpc/unsafe_flush_mempool" },
     ];
     for (const change of changes) {
       expect(judge(change, ORIGIN)).toBe("admitted");

@@ -23,7 +23,7 @@ const API = "/console/api/";
 /** Methods that change nothing. */
 const READS = new Set(["GET", "HEAD"]);
 /** Calls that change something although they are made with GET; some nodes decode the path. */
-const CHANGES = /^\/console\/api\/rpc\/(?:broadcast_|[^?]*%)/;
+const CHANGES = /^\/console\/api\/rpc\/[^?]*(?:broadcast_|unsafe_|dial_|%)/;
 /** Places in a page of another page (`Sec-Fetch-Dest`). */
 const FRAMES = new Set(["iframe", "frame", "embed", "object", "fencedframe"]);
 
@@ -55,7 +55,7 @@ export class Door {
     if (sentence !== undefined) return { kind: "refused", status: 403, sentence };
     const [path, query = ""] = url.split("?");
     const code = path === ENTRANCE && method === "GET" ? new URLSearchParams(query).get("code") : null;
-    const isKnown = equal(cookieOf(headers, this.#cookieName), this.#cookie);
+    const isKnown = cookiesOf(headers, this.#cookieName).some((each) => equal(each, this.#cookie));
     if (code !== null) return isKnown ? this.#welcome() : this.#enter(code);
     if (isKnown) return { kind: "admitted" };
     return { kind: "refused", status: 401, sentence: "open the link that svc console printed in the terminal" };
@@ -98,9 +98,10 @@ function equal(given: string | undefined, wanted: string | undefined): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function cookieOf({ cookie = "" }: IncomingHttpHeaders, name: string): string | undefined {
-  const found = cookie.split(";").find((each) => each.trim().startsWith(`${name}=`));
-  return found?.trim().slice(name.length + 1);
+/** All of that name: a server on another port can add one of its own, but not take ours away. */
+function cookiesOf({ cookie = "" }: IncomingHttpHeaders, name: string): string[] {
+  const own = cookie.split(";").filter((each) => each.trim().startsWith(`${name}=`));
+  return own.map((each) => each.trim().slice(name.length + 1));
 }
 
 function shown(text: string | undefined): string {

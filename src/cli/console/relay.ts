@@ -32,7 +32,7 @@ const ANSWERED = ["content-type", "retry-after", "x-server-time"];
 const HANDSHAKE = ["sec-websocket-key", "sec-websocket-protocol", "sec-websocket-version"];
 const SHAKEN = ["sec-websocket-accept", "sec-websocket-protocol"];
 /** Types that pages read. A browser runs or shows nothing else that a stranger answers on this origin. */
-const PLAIN_TYPE = /^(?:application\/json|text\/plain)\b/i;
+const PLAIN_TYPE = /^(?:application\/json|text\/plain)(?:;[^,]*)?$/i;
 /** A stranger's answer is no page of this origin, however it is opened. */
 const HARMLESS = {
   "Cache-Control": "no-store",

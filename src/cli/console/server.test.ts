@@ -188,6 +188,14 @@ describe("the relay to a node", () => {
     expect([got.headers["set-cookie"], got.headers.link]).toEqual([undefined, undefined]);
   });
 
+  it.each(["application/json, text/html", "text/plain-html", "text/plain;a,text/html"])(
+    "takes the type %j for no data that a page may read",
+    async (type) => {
+      answer = (_, response) => response.writeHead(200, { "content-type": type }).end("<b>");
+      expect((await ask("/console/")).headers["content-type"]).toBe("application/octet-stream");
+    },
+  );
+
   it("follows no redirect, and does not show where one leads", async () => {
     answer = (_, response) => response.writeHead(302, { location: "http://169.254.169.254/" }).end();
     const got = await ask("/console/");
