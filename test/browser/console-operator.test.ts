@@ -30,6 +30,7 @@ describeWithBrowser("the page of a provider's operator", () => {
   let daemon: TestDaemon;
   let terminal: ConsoleTerminal;
   let browser: Browser;
+  let home = "";
   let shown: ConsolePage;
   /** Words of `svc console` beside those about the provider. */
   let console_: string[];
@@ -38,7 +39,7 @@ describeWithBrowser("the page of a provider's operator", () => {
   beforeAll(async () => {
     node = await testNode();
     fixture.defer(() => node.stop());
-    const home = fixture.tempHome("provider");
+    home = fixture.tempHome("provider");
     mkdirSync(join(home, "provider"));
     const config = { ...quietConfig(join(home, "provider")), pricing: scalePricing(parseScales(PRICES), PRICES) };
     const examine = async () => [
@@ -132,11 +133,36 @@ describeWithBrowser("the page of a provider's operator", () => {
     await expect.poll(() => bids.textContent()).toContain(`${nameOf(lost)}10.050.1`);
     await shown.press("Change prices");
     expect(await terminal.refuse()).toContain('{"cpu":"0.0005"}');
-    await expect.poll(() => shown.text()).toContain("refused at the terminal");
+    await expect.poll(() => shown.text()).toContain("its user has refused");
     await shown.press("Change prices");
     await terminal.agree();
     await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain("cpu 0.0005/mcpu");
     expect(await shown.text()).toContain("The new prices are in force");
+  });
+
+  it("asks on a page of its own with --confirm page, which takes the code of the terminal alone", async () => {
+    const asking = await fixture.start("confirm", [...console_, "--provider", home, "--confirm", "page"]);
+    const { url, confirm } = JSON.parse(await asking.line(/^\{/));
+    const opened = await openAt(url);
+    const questions = await opened.page.context().newPage();
+    await openPage(questions, confirm);
+    await opened.visit("provider");
+    const { page } = opened;
+    const changeTo = async (price: string, code: (shown: string) => string): Promise<void> => {
+      await page.getByLabel("A thousandth of a core").fill(price);
+      await opened.press("Change prices");
+      await expect.poll(() => questions.textContent("main"), { timeout: 20_000 }).toContain(`{"cpu":"${price}"}`);
+      const codes = [...asking.output.matchAll(/agree: (\w{6})/g)];
+      await questions.getByLabel("Code").fill(code(codes.at(-1)?.[1] ?? ""));
+      await questions.getByRole("button", { name: "Agree" }).click();
+    };
+    await changeTo("0.002", () => "222222");
+    await expect.poll(() => questions.textContent("main")).toContain("not the code");
+    await expect.poll(() => opened.text()).toContain("its user has refused");
+    await questions.getByRole("link").click();
+    await changeTo("0.003", (code) => code);
+    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("cpu 0.003/mcpu");
+    expect(opened.faults).toEqual([]);
   });
 
   it("says that the provider is down, and comes back by itself", async () => {

@@ -51,8 +51,8 @@ export function readBody<T extends v.GenericSchema>(schema: T, body: string): v.
 }
 
 const WORDS: Readonly<Record<Exclude<Word, "yes">, readonly [status: number, message: string]>> = {
-  no: [403, "refused at the terminal"],
-  crowded: [429, "too many requests wait for an answer at the terminal"],
+  no: [403, "its user has refused"],
+  crowded: [429, "too many requests wait for the user's answer"],
   unheard: [403, "svc console has no terminal to ask in"],
   withdrawn: [403, "withdrawn"],
 };

@@ -11,12 +11,14 @@ import { decodeAddress } from "../../wire/index.ts";
 import { userPath } from "../command/home.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { type CliContext, createContext } from "../context/context.ts";
+import { usageError } from "../errors.ts";
 import { keyringSigner, requireSigningKey } from "../keys/signer.ts";
 import { stopRequested } from "../terminal/signals.ts";
 import type { OwnCall } from "./calls.ts";
+import { ConfirmationPage } from "./confirm.ts";
 import { MAX_NODE_ANSWER, MAX_NODE_BODY, NODE_TIMEOUT_MS } from "./limits.ts";
 import { operatorCalls, requireProvider } from "./operator.ts";
-import { Questions } from "./questions.ts";
+import { atTerminal, Questions } from "./questions.ts";
 import { relayTo } from "./relay.ts";
 import { ConsoleServer } from "./server.ts";
 import { Signing } from "./signing.ts";
@@ -25,20 +27,26 @@ import { Signing } from "./signing.ts";
 export async function runConsole(input: CommandInput): Promise<void> {
   const context = createContext(input);
   const { io, flags } = context;
+  if (isOnPage(flags) && !flags.given("from") && !flags.given("provider"))
+    throw usageError("--confirm page has nothing to ask without --from or --provider");
   // The keyring asks for its passphrase before anything is served.
   const signer = await signerOfFlags(context);
-  const questions = new Questions(io);
+  const confirmation = isOnPage(flags) ? new ConfirmationPage(tellTo(context)) : undefined;
+  const questions = new Questions(confirmation ?? atTerminal(io));
   const chain = await context.chain();
   const stop = stopRequested();
   try {
     const server = await openServer(context, { signer, questions });
     try {
       const url = await server.listen();
-      if (context.output === "json") io.out(`${JSON.stringify({ url, pid: process.pid })}\n`);
+      const confirm = await confirmation?.listen();
+      if (context.output === "json") io.out(`${JSON.stringify({ url, confirm, pid: process.pid })}\n`);
       else io.out(`${url}\n`);
       io.err(`The link opens the console of ${flags.text("node")} once. Ctrl-C ends it.\n`);
+      if (confirm !== undefined) io.err(`Questions are answered on a page of their own; open it once: ${confirm}\n`);
       await stop.received;
     } finally {
+      await confirmation?.close();
       await server.close();
       // A question that is still on the screen would keep the process waiting for its answer.
       if (questions.isAsking) process.stdin.pause();
@@ -47,6 +55,14 @@ export async function runConsole(input: CommandInput): Promise<void> {
     stop.forget();
     chain.close();
   }
+}
+
+function isOnPage(flags: CliContext["flags"]): boolean {
+  return flags.text("confirm") === "page";
+}
+
+function tellTo({ io }: CliContext) {
+  return (line: string): void => io.err(`${line}\n`);
 }
 
 interface Key {
@@ -70,7 +86,7 @@ async function openServer(
   const chainId = await context.chainId();
   const { http } = parseNodeAddress(context.flags.text("node"));
   const asksForSessions = context.flags.text("allow") === "none";
-  const tell = (line: string) => context.io.err(`${line}\n`);
+  const tell = tellTo(context);
   const signing = key && new Signing({ ...key, chainId, questions, asksForSessions, tell });
   const market = marketReader(chain.query);
   const operator = await operatorOf(context);

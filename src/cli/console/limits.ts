@@ -24,6 +24,11 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Questions that wait for an answer at the terminal. */
 export const MAX_QUESTIONS = 8;
+/** Connections to the page of questions, and bytes of an answer that it takes. */
+export const MAX_CONFIRM_CONNECTIONS = 16;
+export const MAX_ANSWER_BODY = 1024;
+/** Characters of the code by which a question is answered there. */
+export const CODE_LENGTH = 6;
 /** Body of a call that the command itself answers, such as a request for a signature. */
 export const MAX_CALL_BODY = 256 * 1024;
 /** Latest orders of a provider that its operator's page gets. */

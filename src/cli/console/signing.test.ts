@@ -9,7 +9,7 @@ import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { encodeAuthInfo, packAny, publicKeyToAny, SignMode, signBytes } from "../../wire/index.ts";
 import { createIo } from "../terminal/io.ts";
 import { MAX_QUESTIONS } from "./limits.ts";
-import { Questions } from "./questions.ts";
+import { atTerminal, Questions } from "./questions.ts";
 import { Signing } from "./signing.ts";
 
 const CHAIN = { chainId: "svc-1", accountNumber: 7n, sequence: 3n };
@@ -27,7 +27,7 @@ beforeEach(() => {
   keyboard = new PassThrough();
   const show = (text: string) => (screen += text);
   const input = Object.assign(keyboard, { isTTY: true });
-  questions = new Questions(createIo({ input, output: { write: show }, error: { write: show } }));
+  questions = new Questions(atTerminal(createIo({ input, output: { write: show }, error: { write: show } })));
   signing = open("gateway");
 });
 
@@ -97,7 +97,7 @@ describe("a transaction", () => {
     keyboard.write("y\n");
     expect(await transaction(signing, requestOf(), forever)).toEqual({
       status: 403,
-      body: { code: "refused", message: "refused at the terminal" },
+      body: { code: "refused", message: "its user has refused" },
     });
     const answer = transaction(signing, requestOf(), forever);
     await asked(2);
@@ -163,7 +163,7 @@ describe("many requests", () => {
   it("are refused where there is no terminal", async () => {
     const io = { isTTY: false, ask: async () => "", err: () => {} };
     const parts = { signer, name: "alice", chainId: CHAIN.chainId, asksForSessions: true, tell: () => {} };
-    const silent = new Signing({ ...parts, questions: new Questions(io) });
+    const silent = new Signing({ ...parts, questions: new Questions(atTerminal(io)) });
     expect(await transaction(silent, requestOf(), forever)).toMatchObject({
       status: 403,
       body: { message: "svc console has no terminal to ask in" },

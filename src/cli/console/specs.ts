@@ -19,6 +19,14 @@ export const CONSOLE: CommandSpec = {
       default: "gateway",
     },
     {
+      name: "confirm",
+      value: "<where>",
+      summary:
+        "where questions of pages are answered: at this terminal, or on a page of their own with a code that it shows",
+      choices: ["terminal", "page"],
+      default: "terminal",
+    },
+    {
       name: "provider",
       value: "<dir>",
       summary: "home of a provider that runs on this machine, for its operator's page",

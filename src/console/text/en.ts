@@ -319,7 +319,7 @@ export const en = {
       waiting: "Waiting for another tab",
       settling: "Asking the node",
       preparing: "Preparing the transaction",
-      signing: "Waiting for the signature: confirm it in the wallet or at the terminal",
+      signing: "Waiting for the signature: confirm it in the wallet, at the terminal or on the page of questions",
       sending: "Sent, waiting for the block",
     },
   },

@@ -100,7 +100,7 @@ export const operator = {
   after: "New",
   change: "Change prices",
   unchanged: "Nothing is changed yet.",
-  asking: "Waiting for your answer: confirm the change at the terminal of svc console",
+  asking: "Waiting for your answer: confirm the change at the terminal of svc console, or on its page of questions",
   changed: "The new prices are in force.",
   tried: "Bids on the latest orders",
   tryPrices: "See bids at these prices",
