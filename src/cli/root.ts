@@ -1,5 +1,5 @@
 import type { FlagSpec } from "./command/flag-spec.ts";
-import { NODE_FLAG, OUTPUT_FLAG } from "./command/global-flags.ts";
+import { NET_FLAG, NODE_FLAG, OUTPUT_FLAG } from "./command/global-flags.ts";
 import { type CommandSpec, under } from "./command/spec.ts";
 
 const STATUS_FLAGS: readonly FlagSpec[] = [NODE_FLAG, { ...OUTPUT_FLAG, default: "json" }];
@@ -49,7 +49,9 @@ const VERSION: CommandSpec = {
   summary: "Print the version",
   flags: [
     { name: "long", summary: "also show the build and the runtime" },
-    { ...OUTPUT_FLAG, summary: "output format of --long", default: "text" },
+    { name: "check", summary: "compare with the latest version of the network" },
+    NET_FLAG,
+    { ...OUTPUT_FLAG, summary: "output format of --long and --check", default: "text" },
   ],
   example: "svc version --long",
   withoutConfig: true,
@@ -84,6 +86,7 @@ export const ROOT: CommandSpec = {
       { CONFIG },
       { COMPLETION },
       { DEBUG },
+      { SELF },
     ] = await Promise.all([
       import("./localnet/specs.ts"),
       import("./console/specs.ts"),
@@ -93,12 +96,13 @@ export const ROOT: CommandSpec = {
       import("./config/commands.ts"),
       import("./completion/commands.ts"),
       import("./debug/commands.ts"),
+      import("./self/commands.ts"),
     ]);
     return [
       ...under("Try it out", [...LOCALNET_COMMANDS, CONSOLE]),
       ...under("Marketplace", [DEPLOY, ...MARKET]),
       ...under("Accounts and the chain", ACCOUNTS),
-      ...under("Settings and tools", [CONFIG, DEBUG, COMPLETION, VERSION, HELP]),
+      ...under("Settings and tools", [CONFIG, DEBUG, COMPLETION, SELF, VERSION, HELP]),
       ...under("Your own node", [...NODE_COMMANDS, ENGINE]),
     ];
   },

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startNetServer } from "../../src/cli/localnet/processes/net-server.ts";
 import { Fixture, ROOT } from "../support/index.ts";
+import { changeByte, fillRoot, PLATFORM, shell, TestReleases, type Told, treeOf } from "../support/release.ts";
 import { environment } from "../support/run-svc.ts";
 import { atNight, IS_NIGHT } from "../support/runs.ts";
 
@@ -12,33 +13,60 @@ const run = promisify(execFile);
 const { version, dependencies }: { version: string; dependencies: Record<string, string> } = JSON.parse(
   readFileSync(join(ROOT, "package.json"), "utf8"),
 );
+const MAX_ARCHIVE_BYTES = 60_000_000;
+const NEXT = "v99.0.0";
+const USUAL = "/usr/local/bin:/usr/bin:/bin";
 
 describe("a release", () => {
   const fixture = new Fixture();
-  const [first, second] = [join(fixture.folder, "first"), join(fixture.folder, "second")];
-  const tarball = join(first, `svc-${version}.tgz`);
+  const releases = new TestReleases(join(fixture.folder, "net"));
+  const second = join(fixture.folder, "second");
+  const files = dirname(releases.archiveOf(`v${version}`));
+  const tarball = join(files, `svc-${version}.tgz`);
+  const bill = `svc-${version}.cdx.json`;
+  let net = "";
   beforeAll(async () => {
-    for (const folder of IS_NIGHT ? [first, second] : [first])
-      await run(process.execPath, [join(ROOT, "tools", "release.mjs"), folder]);
+    const words = ["--key", releases.writeKey(join(fixture.folder, "key.pem")), "--platform", PLATFORM, "--no-engine"];
+    for (const folder of IS_NIGHT ? [releases.folder, second] : [releases.folder])
+      await run(process.execPath, [join(ROOT, "tools", "release.mjs"), folder, ...words]);
+    const published = { version: "", chainId: "svc-1", rpcNodes: [], trustedBlock: () => undefined, chainInfo: "{}" };
+    const server = await startNetServer(0, { ...published, releases: releases.folder });
+    fixture.defer(() => server.close());
+    net = server.url;
   });
   afterAll(() => fixture.close());
 
-  it("holds the package, the version, the bill of materials and the sums of these", () => {
-    const bill = `svc-${version}.cdx.json`;
-    expect(readdirSync(first).sort()).toEqual(["SHA256SUMS", bill, `svc-${version}.tgz`, "version.txt"]);
-    expect(readFileSync(join(first, "version.txt"), "utf8")).toBe(`v${version}\n`);
-    const sums = readFileSync(join(first, "SHA256SUMS"), "utf8").trim().split("\n");
-    const made = sums.map((line) => line.split("  ")[1] ?? "");
-    expect(made.sort()).toEqual([bill, `svc-${version}.tgz`, "version.txt"]);
-    for (const line of sums) {
-      const [sum, name = ""] = line.split("  ");
-      const content = readFileSync(join(first, name));
-      expect(createHash("sha256").update(content).digest("hex"), name).toBe(sum);
+  /** A line of a user without Node.js in the PATH. */
+  const type = (home: string, line: string): Promise<Told> =>
+    shell(line, { HOME: home, SVC_NET: net, PATH: `${home}/bin:${USUAL}`, TMPDIR: fixture.folder });
+  const INSTALL = `curl -fsS "$SVC_NET/install.sh" | sh`;
+
+  it("is what a network serves: version, installer, package, archive, list of contents, sums and their signature", () => {
+    expect(readdirSync(releases.folder).sort()).toEqual(["install.sh", "releases", "version.txt"]);
+    expect(readFileSync(join(releases.folder, "version.txt"), "utf8")).toBe(`v${version}\n`);
+    const signed = ["install.sh", `svc-${version}-${PLATFORM}.tar.gz`, bill, `svc-${version}.tgz`].sort();
+    expect(readdirSync(files).sort()).toEqual(["SHA256SUMS", "SHA256SUMS.sig", ...signed]);
+    const sums = readFileSync(join(files, "SHA256SUMS"), "utf8").trim().split("\n");
+    expect(sums.map((line) => line.split("  ")[1])).toEqual(signed);
+    expect(readFileSync(releases.archiveOf(`v${version}`)).length).toBeLessThan(MAX_ARCHIVE_BYTES);
+  });
+
+  it("shows a changed byte in each of its files", async () => {
+    const copy = join(fixture.folder, "changed");
+    cpSync(files, copy, { recursive: true });
+    writeFileSync(join(copy, "release.pub"), releases.publicKey);
+    const verify = "openssl pkeyutl -verify -pubin -inkey release.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig";
+    const check = () => shell(`cd ${copy} && ${verify} && sha256sum -c --quiet SHA256SUMS`, { PATH: USUAL });
+    expect((await check()).code).toBe(0);
+    for (const name of readdirSync(files)) {
+      changeByte(join(copy, name));
+      expect({ name, code: (await check()).code }).toEqual({ name, code: 1 });
+      changeByte(join(copy, name));
     }
   });
 
   it("lists every package that it needs, and none for building", () => {
-    const { components, metadata } = JSON.parse(readFileSync(join(first, `svc-${version}.cdx.json`), "utf8"));
+    const { components, metadata } = JSON.parse(readFileSync(join(files, bill), "utf8"));
     const listed: string[] = components.map(
       (each: { name: string; version: string }) => `${each.name}@${each.version}`,
     );
@@ -49,7 +77,8 @@ describe("a release", () => {
 
   atNight(() =>
     it("is the same, byte for byte, when it is made again", () => {
-      expect(readFileSync(join(second, "SHA256SUMS"), "utf8")).toBe(readFileSync(join(first, "SHA256SUMS"), "utf8"));
+      const [one, other] = [files, join(second, "releases", `v${version}`)].map((folder) => join(folder, "SHA256SUMS"));
+      expect(readFileSync(other ?? "", "utf8")).toBe(readFileSync(one ?? "", "utf8"));
     }),
   );
 
@@ -69,5 +98,100 @@ describe("a release", () => {
     expect((await run(svc, ["keys", "mnemonic"])).stdout.split(" ")).toHaveLength(24);
     await npm("uninstall", "svc");
     expect(existsSync(svc)).toBe(false);
+  });
+
+  it.runIf(process.getuid?.() === 0)("is installed where there is no Node.js, and runs there", async () => {
+    const root = fixture.tempHome("root");
+    const needed = ["uname", "grep", "sort", "head", "readlink", "mkdir", "rmdir", "rm", "mv", "ln", "mktemp", "cut"];
+    const libraries = ["libstdc++.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "libgcc_s.so.1"];
+    fillRoot(root, [...needed, "sh", "sha256sum", "openssl", "tar", "gzip", "curl"], libraries);
+    const inside = [
+      "unshare",
+      "--mount",
+      "sh",
+      "-c",
+      `mount -t proc proc ${root}/proc && exec /usr/sbin/chroot ${root} /bin/sh -c "$0"`,
+    ];
+    const there = (line: string) => shell(line, { HOME: "/root", SVC_NET: net, PATH: "/root/bin:/bin" }, inside);
+    expect(await there("node --version")).toMatchObject({ code: 127, err: expect.stringContaining("node: not found") });
+    expect(await there(INSTALL)).toMatchObject({ code: 0, err: "", out: expect.stringContaining("in /root/bin\n") });
+    expect(await there("svc version")).toEqual({ code: 0, out: `v${version}\n`, err: "" });
+    const made = await there("svc keys add me --keyring-backend test -o json");
+    expect(JSON.parse(made.out)).toMatchObject({ name: "me", type: "local" });
+    expect((await there("svc query bank balances x --node tcp://127.0.0.1:1")).err).toContain("Error: ");
+    expect((await there("svc sdl validate /root/.local/lib/svc/current/examples/web.yaml")).code).toBe(0);
+  });
+
+  describe("that was installed", () => {
+    const home = fixture.tempHome("user");
+    const store = join(home, ".local", "lib", "svc");
+    beforeAll(async () => {
+      expect(await type(home, INSTALL)).toMatchObject({ code: 0, err: "" });
+      releases.addNext(NEXT, releases.archiveOf(`v${version}`), `v${version}`);
+    });
+
+    it("tells a newer version when it is asked", async () => {
+      expect((await type(home, "svc version --check")).out).toBe(
+        `${NEXT} is newer than this v${version}: run svc self update\n`,
+      );
+      const answer = JSON.parse((await type(home, "svc version --check -o json")).out);
+      expect(answer).toEqual({ version: `v${version}`, latest: NEXT, newer: true });
+      const none = await type(home, `svc version --check --net http://127.0.0.1:1`);
+      expect(none).toMatchObject({ code: 1, err: expect.stringContaining("a file of the network cannot be read") });
+    });
+
+    it("stays as it is when an update is refused", async () => {
+      const refused = async (words: string, says: RegExp) => {
+        const before = treeOf(home);
+        const { code, err } = await type(home, `svc self update ${words}`);
+        expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(says) });
+        expect(treeOf(home)).toEqual(before);
+      };
+      changeByte(releases.archiveOf(NEXT));
+      await refused("", /not the file that was signed/);
+      changeByte(releases.archiveOf(NEXT));
+      for (const name of ["SHA256SUMS", "SHA256SUMS.sig"]) {
+        changeByte(releases.pathOf(NEXT, name));
+        await refused("", /the signature of the release is wrong/);
+        changeByte(releases.pathOf(NEXT, name));
+      }
+      await refused("--version v98.0.0", /answers 404/);
+      await refused("--version 1", /it is no version/);
+      await refused("--net ftp://x", /it is no address of a network/);
+      releases.publish("v0.0.1");
+      await refused("", /v0.0.1 of .* is older than the installed v.*: the network offers an older version/);
+      releases.publish(NEXT);
+    });
+
+    it("updates itself, and returns to the version before", async () => {
+      const updated = await type(home, "svc self update");
+      expect(updated).toEqual({ code: 0, out: `svc ${NEXT} is in the place of v${version}\n`, err: "" });
+      expect((await type(home, "svc version")).out).toBe(`${NEXT}\n`);
+      expect((await type(home, "svc self update")).out).toBe(`svc ${NEXT} is installed already\n`);
+      const back = await type(home, "svc self rollback -o json");
+      expect(JSON.parse(back.out)).toEqual({ version: `v${version}`, before: NEXT });
+      expect((await type(home, "svc version")).out).toBe(`v${version}\n`);
+      expect(readdirSync(store).sort()).toEqual(["current", "net", "previous", `v${version}`, NEXT].sort());
+    });
+
+    it("keeps the files of a version that a process runs, and no others than the last two", async () => {
+      const running = execFile(join(store, `v${version}`, "lib", "node"), ["-e", "setTimeout(() => {}, 600_000)"]);
+      fixture.defer(() => running.kill("SIGKILL"));
+      releases.addTrial("v99.1.0");
+      expect((await type(home, `svc self update --version ${NEXT}`)).code).toBe(0);
+      expect((await type(home, "svc self update")).code).toBe(0);
+      expect(readdirSync(store)).toEqual(expect.arrayContaining([`v${version}`, NEXT, "v99.1.0"]));
+    });
+
+    it("goes with its two places", async () => {
+      mkdirSync(join(home, ".svc"), { recursive: true });
+      expect((await type(home, "rm -r ~/.local/lib/svc ~/bin/svc")).code).toBe(0);
+      expect(existsSync(join(home, ".svc"))).toBe(true);
+    });
+  });
+
+  it("is not brought up to date from a checkout", async () => {
+    const { code, stderr } = await run(join(ROOT, "svc"), ["self", "update", "--net", net]).catch((error) => error);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("not put in place by install.sh") });
   });
 });

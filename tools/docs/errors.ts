@@ -1,5 +1,6 @@
 import { genesisErrors } from "../../src/app/genesis.ts";
 import { moduleSetErrors } from "../../src/app/upgrades/module-versions.ts";
+import { releaseErrors } from "../../src/cli/self/release.ts";
 import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
 import { walletErrors } from "../../src/console/wallet/errors.ts";
@@ -43,6 +44,7 @@ const OF_PROGRAMS: readonly ErrorTable[] = [
   walletErrors,
   nodeErrors,
   engineErrors,
+  releaseErrors,
   gatewayErrors,
   leaseErrors,
   clusterErrors,

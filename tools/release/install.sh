@@ -116,12 +116,12 @@ check_places() {
     [ "$(readlink "$bin/svc" || true)" = "$store/current/bin/svc" ] || [ -n "$force" ] ||
       fail "$bin/svc was not made by this script" 'remove it, or use --force'
   fi
-  mkdir -p "$store" "$bin" || fail "cannot write below ${prefix:-$HOME}" 'name another folder with --prefix'
+  mkdir -p "$store" || fail "cannot write in ${prefix:-$HOME}" 'name another folder with --prefix'
   for each in "$store"/.incoming.*; do
     # Of an installer that was killed.
     if [ -e "$each" ] && [ ! -e "/proc/${each##*.}" ]; then rm -rf "$each"; fi
   done
-  [ -w "$bin" ] || fail "cannot write in $bin" 'name another folder with --prefix'
+  [ ! -e "$bin" ] || [ -w "$bin" ] || fail "cannot write in $bin" 'name another folder with --prefix'
 }
 
 # Unpacks the archive into $work, after its bytes were compared with the list.
@@ -145,6 +145,7 @@ point() {
 }
 
 switch() {
+  mkdir -p "$bin" || fail "cannot write in ${prefix:-$HOME}" 'name another folder with --prefix'
   if [ -e "$store/$version" ]; then mv -T "$store/$version" "$work/replaced"; fi
   mv -T "$work/$archive" "$store/$version" || fail "cannot write in $store"
   printf '%s\n' "$net" >"$work/net" && mv -fT "$work/net" "$store/net" || fail "cannot write in $store"

@@ -85,6 +85,13 @@ export const NODE_FLAG: FlagSpec = {
   default: "tcp://localhost:26657",
 };
 
+/** The network that published the program. */
+export const NET_FLAG: FlagSpec = {
+  name: "net",
+  value: "<url>",
+  summary: "address of the network's files: version.txt and releases (default: where this svc came from)",
+};
+
 export const KEYRING_FLAGS: readonly FlagSpec[] = grouped(KEYRING, [
   KEYRING_BACKEND_FLAG,
   { name: "keyring-dir", value: "<dir>", summary: "directory of the keyring (default: the home)" },

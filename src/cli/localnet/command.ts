@@ -13,6 +13,7 @@ import { stopRequested } from "../terminal/signals.ts";
 import { givenPlace } from "./cluster.ts";
 import { Localnet } from "./localnet.ts";
 import { MAX_MEMBERS } from "./ports.ts";
+import { holdsRelease } from "./processes/net-server.ts";
 
 /** `svc localnet`. */
 export async function localnet({ flags, io }: CommandInput): Promise<number> {
@@ -35,6 +36,7 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
     cometbft: { given: flags.optional("cometbft"), home: join(userHome(), ".svc") },
     engineSocket: flags.text("cluster-engine"),
     json: flags.text("output") === "json",
+    ...releasesOf(flags),
     signal: stop.signal,
     ...(home === undefined ? {} : { home: userPath(home) }),
     ...(deploy === undefined ? {} : { deploy }),
@@ -48,6 +50,19 @@ export async function localnet({ flags, io }: CommandInput): Promise<number> {
   } finally {
     wish.forget();
   }
+}
+
+/** The folder of a release, checked before anything is started. */
+function releasesOf(flags: Flags): { readonly releases?: string } {
+  const given = flags.optional("releases");
+  if (given === undefined) return {};
+  const releases = userPath(given);
+  if (!holdsRelease(releases))
+    throw usageError(
+      `${flags.label("releases")}: ${given} holds no release`,
+      "npm run release makes one in dist/release",
+    );
+  return { releases };
 }
 
 function member(flags: Flags, name: string): number {

@@ -56,6 +56,8 @@ export interface LocalnetOptions {
   readonly engineSocket: string;
   /** A cluster of the user's, in place of the container engine. */
   readonly givenCluster?: GivenPlace;
+  /** Folder of a release that the network's files offer. */
+  readonly releases?: string;
   readonly json: boolean;
   readonly signal: AbortSignal;
 }
@@ -293,7 +295,9 @@ export class Localnet {
     const chainId = LOCALNET_CHAIN_ID;
     const { rpc, rest } = this.#addresses;
     const info = JSON.stringify(chainInfo({ chainId, rpc, rest, minGasPrices: [] }));
-    const files = { version: VERSION, chainId, rpcNodes, trustedBlock, chainInfo: info };
+    const { releases } = this.#options;
+    const published = releases === undefined ? {} : { releases };
+    const files = { version: VERSION, chainId, rpcNodes, trustedBlock, chainInfo: info, ...published };
     const net = await startNetServer(localnetPorts(this.#options.portOffset).net, files);
     this.#net = net;
     this.#onStop("network files", () => net.close());

@@ -31,6 +31,11 @@ const LOCALNET: CommandSpec = {
     { ...NODE_SETTINGS.cometbft, summary: "program of CometBFT (default: that of PATH, or of svc engine install)" },
     OFFSET_FLAG,
     { ...NODE_SETTINGS.blockInterval, summary: "time between blocks", default: "1s" },
+    {
+      name: "releases",
+      value: "<dir>",
+      summary: "folder of a release (npm run release) that the network's files offer",
+    },
     { name: "keep", summary: "keep chain, keys and volumes for the next start" },
     { name: "clean", summary: "remove what a localnet that was killed left behind, and exit" },
     {

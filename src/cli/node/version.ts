@@ -9,8 +9,10 @@ export const VERSION: string = typeof SVC_VERSION === "string" ? SVC_VERSION : "
 /** The commit that was built; empty if unknown. */
 const COMMIT: string = typeof SVC_COMMIT === "string" ? SVC_COMMIT : "";
 
-/** `version`; with `--long` also the build and the runtime. */
-export const version: Run = async ({ flags, io }) => {
+/** `version`; with `--long` also the build and the runtime, with `--check` the latest version of the network. */
+export const version: Run = async (input) => {
+  const { flags, io } = input;
+  if (flags.bool("check")) return (await import("../self/self.ts")).checkVersion(input);
   if (!flags.bool("long")) {
     io.out(`${VERSION}\n`);
     return;

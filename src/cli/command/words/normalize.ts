@@ -23,6 +23,7 @@ export const SWITCHES: ReadonlySet<string> = new Set([
   "--api.enabled-unsafe-cors",
   "--instrumentation.prometheus",
   "--append",
+  "--check",
   "--check-invariants",
   "--clean",
   "--cluster-k8s",

@@ -1,4 +1,7 @@
-import { createServer } from "node:http";
+import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { closeServer, listenAt } from "../../../util/servers/index.ts";
 
 /** The published files of a network. */
@@ -10,6 +13,8 @@ export interface NetFiles {
   readonly chainInfo: string;
   /** Height and hash of a block to trust, with a space between; undefined while there is none. */
   readonly trustedBlock: () => string | undefined;
+  /** Folder of a release, as `npm run release` makes it; undefined = none is served. */
+  readonly releases?: string;
 }
 
 export interface NetServer {
@@ -17,10 +22,20 @@ export interface NetServer {
   close(): Promise<void>;
 }
 
-/** Serves `version.txt`, `chain-id.txt`, `rpc-nodes.txt`, `trusted-block.txt` and `chain.json` on loopback. */
+/** Paths of a release: its installer, and files of its versions. */
+const OF_RELEASE = /^\/(?:install\.sh|releases\/v[\d.]+\/\w[\w.-]*)$/;
+
+/** Whether a folder holds a release. */
+export function holdsRelease(folder: string): boolean {
+  return existsSync(join(folder, "version.txt")) && existsSync(join(folder, "install.sh"));
+}
+
+/** Serves `version.txt`, `chain-id.txt`, `rpc-nodes.txt`, `trusted-block.txt` and `chain.json` on loopback, and the files of a release. */
 export async function startNetServer(port: number, files: NetFiles): Promise<NetServer> {
+  const { releases } = files;
+  const version = () => readFileSync(join(releases ?? "", "version.txt"), "utf8").trim();
   const pages = new Map([
-    ["/version.txt", () => files.version],
+    ["/version.txt", releases === undefined ? () => files.version : version],
     ["/chain-id.txt", () => files.chainId],
     ["/rpc-nodes.txt", () => files.rpcNodes.join("\n")],
     ["/trusted-block.txt", files.trustedBlock],
@@ -28,6 +43,7 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
   ]);
   const server = createServer((request, response) => {
     const [path = ""] = (request.url ?? "").split("?");
+    if (releases !== undefined && OF_RELEASE.test(path)) return sendFile(response, join(releases, path));
     const page = pages.get(path)?.();
     const type = page !== undefined && path.endsWith(".json") ? "application/json" : "text/plain; charset=utf-8";
     response.writeHead(page === undefined ? 404 : 200, { "content-type": type });
@@ -35,4 +51,16 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
   });
   const { port: taken } = await listenAt(server, { host: "127.0.0.1", port, option: "--port-offset" });
   return { url: `http://127.0.0.1:${taken}`, close: () => closeServer(server) };
+}
+
+function sendFile(response: ServerResponse, path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() !== true) {
+    response.writeHead(404, { "content-type": "text/plain; charset=utf-8" });
+    response.end("not found\n");
+    return;
+  }
+  response.writeHead(200, { "content-type": "application/octet-stream", "content-length": stat.size });
+  // A client that goes away ends the answer, and nothing else.
+  void pipeline(createReadStream(path), response).catch(() => {});
 }

@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { errorText, SvcError } from "../../util/index.ts";
+import type { Flags } from "../command/flags.ts";
+import { NET_FLAG } from "../command/global-flags.ts";
+import { bringFile, parseNet, parseVersion, releaseErrors } from "./release.ts";
+
+/** Versions beside one another, as install.sh lays them out: `current` and `previous` are links to two of them. */
+export interface Installation {
+  readonly store: string;
+  /** The version that `current` names. */
+  readonly version: string;
+  /** Of the key that signs releases, PEM. */
+  readonly publicKey: string;
+}
+
+const MAX_TRIAL_MS = 20_000;
+
+/** The folder that the running program was unpacked into: `<folder>/lib/dist/svc.cjs`. */
+function ownFolder(): string {
+  return dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+}
+
+/** The public key beside the program; undefined in a checkout. */
+export function ownKey(folder = ownFolder()): string | undefined {
+  return contentOf(join(folder, "lib", "release.pub"));
+}
+
+/** The installation that the running program belongs to. Throws `release/9`. */
+export function ownInstallation(folder = ownFolder()): Installation {
+  const [store, publicKey] = [dirname(folder), ownKey(folder)];
+  const version = targetOf(join(store, "current"));
+  if (publicKey === undefined || version === undefined || !/^v\d/.test(basename(folder)))
+    throw releaseErrors.notInstalled(folder);
+  return { store, version: parseVersion(version), publicKey };
+}
+
+/** The network of a command: the flag, its variable, else where the program came from. Throws `release/2`. */
+export function netOf(flags: Flags, folder = ownFolder()): string {
+  const net = flags.optional(NET_FLAG.name) ?? contentOf(join(dirname(folder), "net"))?.trim();
+  if (net === undefined) throw releaseErrors.noNetwork();
+  return parseNet(net);
+}
+
+/** Puts a version of a network in the place of the current one. If it fails, the current one stays. */
+export async function installVersion(place: Installation, net: string, version: string): Promise<void> {
+  const { store, publicKey } = place;
+  const work = join(store, `.incoming.${process.pid}`);
+  try {
+    mkdirSync(work, { mode: 0o700 });
+    if (!runs(join(store, version), version)) {
+      const name = `svc-${version.slice(1)}-${process.platform}-${process.arch}`;
+      await bringFile({ net, version, publicKey }, `${name}.tar.gz`, join(work, "archive"));
+      execFileSync("tar", ["-xzof", join(work, "archive"), "-C", work], { stdio: ["ignore", "ignore", "pipe"] });
+      if (!runs(join(work, name), version)) throw releaseErrors.unusable(version);
+      if (existsSync(join(store, version))) renameSync(join(store, version), join(work, "replaced"));
+      renameSync(join(work, name), join(store, version));
+    }
+    writeFileSync(join(work, "net"), `${net}\n`);
+    renameSync(join(work, "net"), join(store, "net"));
+    switchTo(place, version);
+    removeUnused(store);
+  } catch (error) {
+    throw error instanceof SvcError ? error : releaseErrors.notWritten(`${version}: ${errorText(error)}`);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Returns to the version before, and tells it. Throws `release/10`. */
+export function rollBack(place: Installation): string {
+  const before = targetOf(join(place.store, "previous"));
+  if (before === undefined || before === place.version) throw releaseErrors.noneBefore();
+  if (!runs(join(place.store, parseVersion(before)), before)) throw releaseErrors.unusable(before);
+  try {
+    switchTo(place, before);
+  } catch (error) {
+    throw releaseErrors.notWritten(`${before}: ${errorText(error)}`);
+  }
+  return before;
+}
+
+function switchTo({ store, version: current }: Installation, version: string): void {
+  if (version !== current) point(join(store, "previous"), current);
+  point(join(store, "current"), version);
+}
+
+/** A link gets its new target at one moment. */
+function point(link: string, target: string): void {
+  const temporary = `${link}.${process.pid}`;
+  rmSync(temporary, { force: true });
+  symlinkSync(target, temporary);
+  renameSync(temporary, link);
+}
+
+/** Whether the program of a folder runs here, and is of a version. */
+function runs(folder: string, version: string): boolean {
+  try {
+    const options: { encoding: "utf8"; timeout: number } = { encoding: "utf8", timeout: MAX_TRIAL_MS };
+    return execFileSync(join(folder, "bin", "svc"), ["version"], options).trim() === version;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes versions other than the current one and the one before. Those that a process runs stay: it reads their files later. */
+function removeUnused(store: string): void {
+  const links = ["current", "previous"].map((name) => targetOf(join(store, name)));
+  const running = readdirSync("/proc").map((pid) => targetOf(join("/proc", pid, "exe")) ?? "");
+  for (const name of readdirSync(store)) {
+    const folder = join(store, name);
+    const isUsed = links.includes(name) || running.some((program) => program.startsWith(`${folder}/`));
+    if (/^v\d/.test(name) && !isUsed) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
+  }
+}
+
+function contentOf(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}

@@ -1,0 +1,41 @@
+import type { CommandInput, Run } from "../command/spec.ts";
+import { VERSION } from "../node/version.ts";
+import { printAs } from "../terminal/output.ts";
+import { installVersion, netOf, ownInstallation, rollBack } from "./installation.ts";
+import { isOlder, latestVersion, parseVersion, releaseErrors } from "./release.ts";
+
+/** `self update`: processes that run go on with the version that they began with. */
+export const selfUpdate: Run = async (input) => {
+  const { flags } = input;
+  const place = ownInstallation();
+  const net = netOf(flags);
+  const wanted = flags.optional("version");
+  const version = wanted === undefined ? await latestVersion(net) : parseVersion(wanted);
+  if (wanted === undefined && isOlder(version, place.version))
+    throw releaseErrors.older(`${version} of ${net} is older than the installed ${place.version}`);
+  if (version !== place.version) await installVersion(place, net, version);
+  print(input, place.version, version);
+};
+
+/** `self rollback`. */
+export const selfRollback: Run = async (input) => {
+  const place = ownInstallation();
+  print(input, place.version, rollBack(place));
+};
+
+function print(input: CommandInput, before: string, version: string): void {
+  const text =
+    before === version ? `svc ${version} is installed already\n` : `svc ${version} is in the place of ${before}\n`;
+  printAs(input, { version, before }, text);
+}
+
+/** `version --check`. */
+export async function checkVersion(input: CommandInput): Promise<void> {
+  const net = netOf(input.flags);
+  const latest = await latestVersion(net);
+  const newer = isOlder(VERSION, latest);
+  const told = newer
+    ? `${latest} is newer than this ${VERSION}: run svc self update\n`
+    : `${VERSION} is up to date: ${net} publishes ${latest}\n`;
+  printAs(input, { version: VERSION, latest, newer }, told);
+}
