@@ -98,11 +98,13 @@ function Step({
 }) {
   const isOpen = useSignal(false);
   const error = useSignal<unknown>(undefined);
-  const start = async (fields: FormData): Promise<void> => {
+  const start = async (form: HTMLFormElement): Promise<void> => {
     isOpen.value = true;
     error.value = undefined;
     try {
-      await run(fields);
+      await run(new FormData(form));
+      // A passphrase stays in the page no longer than it is needed.
+      form.reset();
     } catch (reason) {
       error.value = reason;
     }
@@ -113,7 +115,7 @@ function Step({
       class="act"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isOpen.value) void start(new FormData(event.currentTarget));
+        if (!isOpen.value) void start(event.currentTarget);
       }}
     >
       {children}

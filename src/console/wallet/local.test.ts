@@ -7,7 +7,7 @@ import { toHex, toUtf8 } from "../../util/index.ts";
 import { decodeTx, directSignBytes, encodeAddress, publicKeyAddress } from "../../wire/index.ts";
 import { walletErrors } from "./errors.ts";
 import { FORGET_MS, keyOfArmor, keyOfPhrase, LocalWallet } from "./local.ts";
-import { type Derive, deriveKey, KDF_COST, readSealedKey, sealKey } from "./sealed.ts";
+import { type Derive, deriveKey, KDF_COST, readSealedKeys, sealKey } from "./sealed.ts";
 
 const CHAIN = "svc-test-1";
 const PASSPHRASE = "correct horse";
@@ -26,7 +26,7 @@ describe("a stored key", () => {
     expect(sealed).toMatchObject({ version: 1, address: anna.address, cost: KDF_COST });
     const all = Object.values(sealed).map((value) => (value instanceof Uint8Array ? toHex(value) : ""));
     expect(all.join(" ")).not.toContain(toHex(anna.privateKey));
-    expect(readSealedKey(structuredClone(sealed))).toEqual(sealed);
+    expect(readSealedKeys(structuredClone([sealed]))).toEqual([sealed]);
   });
 
   it("opens with its passphrase alone, and only unchanged", async () => {
@@ -47,7 +47,8 @@ describe("a stored key", () => {
   it("is refused where its record asks for all memory, or is no record", async () => {
     const sealed = await seal();
     const greedy = { ...sealed, cost: { memory: 2 ** 24, passes: 1 } };
-    for (const record of [greedy, {}, null]) expect(() => readSealedKey(record)).toThrow(/cannot be read/);
+    for (const record of [greedy, {}, null]) expect(() => readSealedKeys([record])).toThrow(/cannot be read/);
+    expect(readSealedKeys([greedy, sealed, null])).toEqual([sealed]);
   });
 });
 

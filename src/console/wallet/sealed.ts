@@ -55,11 +55,12 @@ export type SealedKey = v.InferOutput<typeof sealedKey>;
 /** Makes the key of a passphrase. */
 export type Derive = (request: KdfRequest) => Promise<Uint8Array>;
 
-/** A record as it was stored. Throws `walletErrors.stored`. */
-export function readSealedKey(record: unknown): SealedKey {
-  const result = v.safeParse(sealedKey, record);
-  if (!result.success) throw walletErrors.stored("a record of a key cannot be read");
-  return result.output;
+/** The keys of stored records. One that cannot be read hides no other; throws `walletErrors.stored` if none can be. */
+export function readSealedKeys(records: readonly unknown[]): SealedKey[] {
+  const read = records.map((record) => v.safeParse(sealedKey, record));
+  const keys = read.flatMap(({ success, output }) => (success ? [output] : []));
+  if (keys.length === 0 && records.length > 0) throw walletErrors.stored("the record of a key cannot be read");
+  return keys;
 }
 
 export interface SealOptions {

@@ -1,6 +1,6 @@
 import { errorText } from "../../util/index.ts";
 import { walletErrors } from "./errors.ts";
-import { readSealedKey, type SealedKey } from "./sealed.ts";
+import { readSealedKeys, type SealedKey } from "./sealed.ts";
 
 const DATABASE = "svc-console";
 const KEYS = "keys";
@@ -8,7 +8,7 @@ const KEYS = "keys";
 /** The keys that this browser keeps for this origin, by their addresses. */
 export async function storedKeys(): Promise<SealedKey[]> {
   const records: unknown = await inStore("readonly", (store) => store.getAll());
-  return Array.isArray(records) ? records.map(readSealedKey) : [];
+  return readSealedKeys(Array.isArray(records) ? records : []);
 }
 
 /** Keeps a key; one of the same address is replaced. */
