@@ -36,6 +36,8 @@ export type Offers = Pick<Providers, "isCut"> & { readonly groups: readonly Grou
 const SETTLE_MS = 600;
 /** Milliseconds for the answer of one provider. */
 const ANSWER_MS = 8_000;
+/** A browser has six connections to one origin: providers that keep silent leave two of them to the node, and no other waits unasked. */
+const RELAYED_AT_ONCE = 4;
 
 /** Asks each provider of the chain about the groups, anew when they change. */
 export function useOffers(groups: readonly GroupSpec[]): ReadonlySignal<Answer<Offers>> {
@@ -87,6 +89,7 @@ async function ask(groups: readonly GroupOffers[], stop: AbortSignal): Promise<v
       gateway: (provider) =>
         new GatewayClient({ provider: provider.address, url: gatewayUrl(provider), timeoutMs: ANSWER_MS }),
       onAnswer: (answer) => take(groups, answer),
+      ...(session.peek()?.mode === "console" ? { atOnce: RELAYED_AT_ONCE } : {}),
       signal: stop,
     },
   );

@@ -35,3 +35,18 @@ test("every provider is asked about every group, bids first and the cheapest bef
   expect(answers[3]?.screening).toEqual({ bid: false, reason: "its gateway does not say: connection refused" });
   expect(heard).toHaveLength(8);
 });
+
+test("no more providers are asked at once than wanted", async () => {
+  const providers = Array.from({ length: 9 }, (_, at) => ({ address: `${at}`, hostUri: "https://x", attributes: [] }));
+  let open = 0;
+  let most = 0;
+  const screen = async (): Promise<Screening> => {
+    most = Math.max(most, ++open);
+    await new Promise((done) => setImmediate(done));
+    open -= 1;
+    return { bid: false, reason: "full" };
+  };
+  const options = { providers, gateway: () => ({ screen }), atOnce: 4 };
+  expect(await estimate([create(GroupSpecSchema, { name: "east" })], options)).toHaveLength(9);
+  expect(most).toBe(4);
+});

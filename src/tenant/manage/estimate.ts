@@ -18,6 +18,8 @@ export interface EstimateOptions {
   readonly gateway: (provider: ProviderRecord) => Pick<GatewayClient, "screen">;
   /** Called with each answer as it comes. */
   readonly onAnswer?: (estimate: GroupEstimate) => void;
+  /** Questions at the same time; 20 unless given. */
+  readonly atOnce?: number;
   /** Ends it: no further provider is asked. */
   readonly signal?: AbortSignal;
 }
@@ -31,7 +33,7 @@ const MOST_ASKED = 20;
  */
 export async function estimate(
   groups: readonly GroupSpec[],
-  { providers, gateway, onAnswer = () => {}, signal }: EstimateOptions,
+  { providers, gateway, onAnswer = () => {}, atOnce = MOST_ASKED, signal }: EstimateOptions,
 ): Promise<readonly GroupEstimate[]> {
   const questions = groups.flatMap((group) => providers.map((provider) => ({ group, provider })));
   const answers: GroupEstimate[] = [];
@@ -43,7 +45,7 @@ export async function estimate(
       onAnswer(answer);
     }
   };
-  await Promise.all(Array.from({ length: MOST_ASKED }, ask));
+  await Promise.all(Array.from({ length: atOnce }, ask));
   const order = groups.map(({ name }) => name);
   return answers.sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group) || byPrice(a, b));
 }
