@@ -2,9 +2,14 @@ export { KEYRING_KDFS, type KeyringKdf } from "./backends/index.ts";
 export { keyringErrors } from "./errors.ts";
 export { checkSecretFile, prepareDirectory, removeFile } from "./files.ts";
 export {
+  CosmosApp,
   checkTransport,
   confirmedLedgerKey,
+  type DeviceKey,
   formatDevicePath,
+  type HidHandle,
+  HidTransport,
+  LEDGER_USB,
   type LedgerKey,
   type LedgerOptions,
   ledgerErrors,

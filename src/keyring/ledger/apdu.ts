@@ -39,9 +39,9 @@ export function decodeAnswer(bytes: Uint8Array): Answer {
 /** Five numbers of four bytes, little endian, the first three hardened. */
 export function encodeDevicePath({ purpose, coinType, account, change, index }: DevicePath): Uint8Array {
   const numbers = [purpose + HARDENED, coinType + HARDENED, account + HARDENED, change ? 1 : 0, index];
-  const bytes = Buffer.alloc(numbers.length * PATH_ELEMENT);
-  for (const [i, number] of numbers.entries()) bytes.writeUInt32LE(number, i * PATH_ELEMENT);
-  return bytes;
+  const bytes = new DataView(new ArrayBuffer(numbers.length * PATH_ELEMENT));
+  for (const [i, number] of numbers.entries()) bytes.setUint32(i * PATH_ELEMENT, number, true);
+  return new Uint8Array(bytes.buffer);
 }
 
 /** `m/44'/118'/0'/0/0`. */

@@ -117,7 +117,7 @@ export class CosmosApp {
     const { data, status } = await this.#send(OPEN_APP);
     const [format, length = 0] = data;
     if (status !== STATUS.ok || format !== NAME_FORMAT) return undefined;
-    const name = Buffer.from(data.subarray(2, 2 + length)).toString("latin1");
+    const name = String.fromCharCode(...data.subarray(2, 2 + length));
     return /^[\w .-]{1,30}$/.test(name) && name !== "BOLOS" ? `the app ${name} is open` : undefined;
   }
 

@@ -23,28 +23,28 @@ export const ledgerErrors = defineErrors("ledger", {
     "the hardware device cannot be opened",
     "close other programs that use it; on Linux it needs udev rules, which the holder's guide shows",
   ],
-  silent: [6, "the hardware device does not answer", "unlock it, open its Cosmos app and run the command again"],
+  silent: [6, "the hardware device does not answer", "unlock it, open its Cosmos app and try again"],
   disconnected: [
     7,
     "the connection to the hardware device was lost",
-    "connect it, open its Cosmos app and run the command again: nothing was signed",
+    "connect it, open its Cosmos app, then try again: nothing was signed",
   ],
-  locked: [8, "the hardware device is locked", "enter its PIN, open its Cosmos app and run the command again"],
+  locked: [8, "the hardware device is locked", "enter its PIN, open its Cosmos app and try again"],
   wrongApp: [
     9,
     "the Cosmos app is not open on the hardware device",
-    "open it on the device and run the command again; the device's own software installs it",
+    "open it on the device and try again; the device's own software installs it",
   ],
   oldApp: [
     10,
     "the Cosmos app on the hardware device is too old",
-    "update it with the device's own software, then run the command again",
+    "update it with the device's own software, then try again",
   ],
-  refused: [11, "refused on the hardware device", "run the command again and approve it on the device"],
+  refused: [11, "refused on the hardware device", "try again and approve it on the device"],
   busy: [
     12,
     "the hardware device still waits for an answer to an earlier request",
-    "answer it on the device, or close and open the Cosmos app there, then run the command again",
+    "answer it on the device, or close and open the Cosmos app there, then try again",
   ],
   tooLarge: [
     13,
@@ -65,7 +65,7 @@ export const ledgerErrors = defineErrors("ledger", {
   badAnswer: [
     17,
     "the hardware device gave an invalid answer",
-    "close and open the Cosmos app on the device, update it if it is old, then run the command again",
+    "close and open the Cosmos app on the device, update it if it is old, then try again",
   ],
   onlyTransactions: [
     18,

@@ -55,8 +55,7 @@ const MAX_TEXT = 100;
 
 /** The app's message about a document, reduced to plain letters. */
 function textOf(data: Uint8Array): string | undefined {
-  const text = Buffer.from(data)
-    .toString("latin1")
+  const text = String.fromCharCode(...data.subarray(0, 4 * MAX_TEXT))
     .replace(/[^\x20-\x7e]/g, "")
     .slice(0, MAX_TEXT);
   return text === "" ? undefined : text;

@@ -10,8 +10,7 @@ import {
 } from "../../../test/support/ledger/index.ts";
 import { fromHex, toUtf8 } from "../../util/index.ts";
 import { CosmosApp } from "./app.ts";
-import { type HidModule, openHid } from "./hid.ts";
-import { checkTransport, openTransport } from "./open.ts";
+import { checkTransport, type HidModule, openHid, openTransport } from "./open.ts";
 import type { LedgerTransport } from "./transport.ts";
 
 const path = { purpose: 44, coinType: 118, account: 0, change: false, index: 0 };

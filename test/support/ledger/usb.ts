@@ -1,4 +1,4 @@
-import type { HidDevice, HidModule } from "../../../src/keyring/ledger/hid.ts";
+import type { HidDevice, HidModule } from "../../../src/keyring/ledger/open.ts";
 import { concatBytes } from "../../../src/util/index.ts";
 import type { EmulatedDevice } from "./device.ts";
 

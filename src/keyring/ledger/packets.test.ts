@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatBytes, fromHex, toHex } from "../../util/index.ts";
 import { decodeAnswer, encodeApdu, encodeDevicePath, formatDevicePath } from "./apdu.ts";
-import { framePackets, PACKET_SIZE, PacketReader } from "./hid.ts";
+import { framePackets, PACKET_SIZE, PacketReader } from "./packets.ts";
 
 const path = { purpose: 44, coinType: 118, account: 2, change: false, index: 7 };
 

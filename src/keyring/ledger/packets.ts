@@ -1,4 +1,4 @@
-import { assert, concatBytes, errorText } from "../../util/index.ts";
+import { assert, concatBytes } from "../../util/index.ts";
 import { ledgerErrors } from "./errors.ts";
 import { type ExchangeOptions, type LedgerTransport, MAX_ANSWER } from "./transport.ts";
 
@@ -13,18 +13,14 @@ const HEADER_SIZE = 5;
 const LENGTH_SIZE = 2;
 const MAX_LENGTH = 0xffff;
 
-/** The part of the library for USB devices that is used. */
-export interface HidModule {
-  devicesAsync(vendorId: number, productId: number): Promise<readonly HidDevice[]>;
-  readonly HIDAsync: { open(path: string): Promise<HidHandle> };
-}
+/** Vendor of the devices, and the usage page of their interface for applications; other interfaces are a keyboard or a security key. */
+export const LEDGER_USB = { vendor: 0x2c97, usagePage: 0xffa0 } as const;
+/** Reports have no number; a zero stands in its place. */
+const REPORT_ID = 0;
+/** Waits of some libraries cannot be ended from outside, so each is short. */
+const POLL_MS = 250;
 
-export interface HidDevice {
-  readonly path?: string | undefined;
-  readonly interface: number;
-  readonly usagePage?: number | undefined;
-}
-
+/** An open USB device. */
 export interface HidHandle {
   write(values: number[]): Promise<number>;
   /** Undefined or nothing when no report came in time. */
@@ -32,53 +28,8 @@ export interface HidHandle {
   close(): Promise<void>;
 }
 
-const VENDOR = 0x2c97;
-const ANY_PRODUCT = 0;
-/** The page of the interface for applications; other interfaces of a device are a keyboard or a security key. */
-const USAGE_PAGE = 0xffa0;
-/** Reports have no number; the library wants a zero in its place. */
-const REPORT_ID = 0;
-/** A wait in another thread cannot be ended from outside, so each is short. */
-const POLL_MS = 250;
-
-/** Opens the one device that is connected. */
-export async function openHid(load: () => Promise<HidModule> = loadNodeHid): Promise<LedgerTransport> {
-  const { hid, devices } = await listDevices(load);
-  const paths = [...new Set(devices.filter(isForApps).flatMap(({ path }) => (path === undefined ? [] : [path])))];
-  const [path, ...others] = paths;
-  if (path === undefined) throw ledgerErrors.notFound();
-  if (others.length > 0) throw ledgerErrors.several(`${paths.length} devices`);
-  try {
-    return new HidTransport(await hid.HIDAsync.open(path));
-  } catch (cause) {
-    throw ledgerErrors.notOpened(errorText(cause), { cause });
-  }
-}
-
-/** The native half of the library loads at its first use, and fails on systems without its requirements. */
-async function listDevices(
-  load: () => Promise<HidModule>,
-): Promise<{ readonly hid: HidModule; readonly devices: readonly HidDevice[] }> {
-  try {
-    const hid = await load();
-    return { hid, devices: await hid.devicesAsync(VENDOR, ANY_PRODUCT) };
-  } catch (cause) {
-    const [line = ""] = errorText(cause).split("\n");
-    throw ledgerErrors.library(line, { cause });
-  }
-}
-
-function loadNodeHid(): Promise<HidModule> {
-  return import("node-hid");
-}
-
-/** Where the system does not report the usage page, the interface for applications is the first. */
-function isForApps({ usagePage = 0, interface: number }: HidDevice): boolean {
-  return usagePage === 0 ? number <= 0 : usagePage === USAGE_PAGE;
-}
-
 /** Commands in packets of USB reports. */
-class HidTransport implements LedgerTransport {
+export class HidTransport implements LedgerTransport {
   readonly #handle: HidHandle;
 
   constructor(handle: HidHandle) {
@@ -116,16 +67,19 @@ class HidTransport implements LedgerTransport {
 /** The packets of a command. */
 export function framePackets(apdu: Uint8Array): Uint8Array[] {
   assert(apdu.length <= MAX_LENGTH, "the length of a command is written in two bytes");
-  const body = concatBytes(Uint8Array.from([apdu.length >> 8, apdu.length & 0xff]), apdu);
+  const body = concatBytes(Uint8Array.from(uint16(apdu.length)), apdu);
   const room = PACKET_SIZE - HEADER_SIZE;
   return Array.from({ length: Math.ceil(body.length / room) }, (_, sequence) => {
-    const packet = Buffer.alloc(PACKET_SIZE);
-    packet.writeUInt16BE(CHANNEL, 0);
-    packet.writeUInt8(TAG, 2);
-    packet.writeUInt16BE(sequence, 3);
+    const packet = new Uint8Array(PACKET_SIZE);
+    packet.set([...uint16(CHANNEL), TAG, ...uint16(sequence)]);
     packet.set(body.subarray(sequence * room, (sequence + 1) * room), HEADER_SIZE);
     return packet;
   });
+}
+
+/** Two bytes, the higher first. */
+function uint16(value: number): readonly [number, number] {
+  return [value >> 8, value & 0xff];
 }
 
 /** Joins the packets of one answer. */
@@ -146,11 +100,11 @@ export class PacketReader {
   }
 
   #content(packet: Uint8Array): Uint8Array {
-    const view = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength);
     if (packet.length <= HEADER_SIZE) throw ledgerErrors.badAnswer(`a packet of ${packet.length} bytes`);
-    if (view.readUInt16BE(0) !== CHANNEL || view[2] !== TAG)
+    const view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);
+    if (view.getUint16(0) !== CHANNEL || view.getUint8(2) !== TAG)
       throw ledgerErrors.badAnswer("a packet of another program");
-    const sequence = view.readUInt16BE(3);
+    const sequence = view.getUint16(3);
     if (sequence !== this.#sequence) throw ledgerErrors.badAnswer(`packet ${sequence} instead of ${this.#sequence}`);
     return packet.subarray(HEADER_SIZE);
   }
