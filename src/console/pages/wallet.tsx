@@ -5,6 +5,7 @@ import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { MsgWithdrawDelegatorRewardSchema } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { isAddress, packAny, SignMode } from "../../wire/index.ts";
+import { foundHid, type HidHost } from "../ledger/hid.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain, postJson, session } from "../live/chain.ts";
 import { chainId } from "../live/head.ts";
@@ -53,6 +54,9 @@ function Choose() {
       <Section title={t.wallet.extensions}>
         {session.value?.mode === "console" ? <p class="none">{t.wallet.noReach}</p> : <Extensions shown={shown} />}
       </Section>
+      <Section title={t.ledger.title}>
+        <Device shown={shown} />
+      </Section>
       <Section title={t.wallet.keys}>
         <Keys shown={shown} />
       </Section>
@@ -83,6 +87,17 @@ function Extensions({ shown }: { shown: string }) {
         />
       ))}
     </div>
+  );
+}
+
+function Device({ shown }: { shown: string }) {
+  const hid = foundHid(navigator);
+  if (hid === undefined) return <p class="none">{t.ledger.noHid}</p>;
+  return (
+    <Step label={t.ledger.connect} run={async (fields) => adopt(await ofDevice(hid, shown, textOf(fields, "account")))}>
+      <p>{t.ledger.hint}</p>
+      <Field name="account" label={t.ledger.account} value="0" />
+    </Step>
   );
 }
 
@@ -184,6 +199,11 @@ async function connected(name: ExtensionName, chainId: string): Promise<Wallet> 
   return connectExtension(HOST, { name, chainId, info: await loadChainInfo() });
 }
 
+async function ofDevice(hid: HidHost, chainId: string, account: string): Promise<Wallet> {
+  const { connectLedger } = await import("../ledger/wallet.ts");
+  return connectLedger(hid, { chainId, account });
+}
+
 async function ofKeyring(key: KeyringKey, chainId: string): Promise<Wallet> {
   const { keyringWallet } = await import("../wallet/keyring.ts");
   return keyringWallet(key, { chainId, call: postJson });
@@ -251,6 +271,7 @@ function Connected() {
         ]}
       />
       {isLocal(account) && <LocalKey account={account} />}
+      {account.lacks.text === "onlyTransactions" && <p class="notice">{t.wallet.lacks.onlyTransactions}</p>}
       <p>
         <button
           type="button"

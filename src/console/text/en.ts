@@ -1,3 +1,4 @@
+import { kinds, lacks, ledger } from "./ledger.ts";
 import { manage } from "./manage.ts";
 import { operator } from "./operator.ts";
 import { gateway, running } from "./running.ts";
@@ -251,6 +252,7 @@ export const en = {
   },
   operator,
   network,
+  ledger,
   search: {
     title: "Search",
     none: (text: string) => `Nothing is named ${text}.`,
@@ -289,14 +291,9 @@ export const en = {
     keep: "Keep this key",
     look: "Only look",
     lookAt: "Look at this account",
-    lacks: { readOnly: "An address alone signs nothing: connect a wallet or a key of this account." },
+    lacks,
     kind: "Kind",
-    kinds: {
-      address: "only looked at",
-      local: "key of this browser",
-      keyring: "key of the keyring",
-      extension: "wallet of this browser",
-    },
+    kinds,
     disconnect: "Disconnect",
     export: "Export or remove",
     remove: "Remove the key from this browser",

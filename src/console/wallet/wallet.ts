@@ -7,11 +7,11 @@ import { walletErrors } from "./errors.ts";
 export type WalletAct = "transaction" | "text";
 
 /** Reasons why a wallet never does an act; the pages have a sentence for each. */
-export type WalletLack = "readOnly";
+export type WalletLack = "readOnly" | "onlyTransactions";
 
 /** An account of a page: it signs only what its owner confirms. */
 export interface Wallet {
-  readonly kind: "address" | "local" | "extension" | "keyring";
+  readonly kind: "address" | "local" | "extension" | "keyring" | "ledger";
   /** The owner's name for the account; a text of a stranger. */
   readonly name: string;
   readonly chainId: string;

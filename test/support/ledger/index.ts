@@ -2,3 +2,4 @@
 export { type Command, DEVICE_PHRASE, type DeviceSettings, EmulatedDevice, OTHER_PHRASE, Unplugged } from "./device.ts";
 export { type DeviceServer, serveHttp, serveTcp } from "./servers.ts";
 export { APP_INTERFACE, usbWith } from "./usb.ts";
+export { installHid, WebHidDouble } from "./web-hid.ts";
