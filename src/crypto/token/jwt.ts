@@ -45,6 +45,8 @@ export interface TokenExpectation {
   readonly audience: string;
   /** Seconds since 1970. */
   readonly now: number;
+  /** It has opened a stream before: that of a session goes on until the session ends. */
+  readonly hasOpened?: boolean;
 }
 
 /** The claims of a token that is genuine, for this audience and in force now; throws one of `jwtErrors` otherwise. */
@@ -59,7 +61,7 @@ export async function verifyToken(token: string, expected: TokenExpectation): Pr
     if (!(await isSignedInSession(compact, key))) throw jwtErrors.signature();
   }
   if (claims.aud !== undefined && claims.aud !== expected.audience) throw jwtErrors.audience();
-  checkTimes(claims, expected.now);
+  checkTimes(claims, expected);
   return claims;
 }
 
@@ -68,14 +70,15 @@ export function isBound({ aud, jti }: TokenClaims): boolean {
   return aud !== undefined && jti !== undefined;
 }
 
-function checkTimes(claims: TokenClaims, now: number): void {
+function checkTimes(claims: TokenClaims, { now, hasOpened = false }: TokenExpectation): void {
   const { iat, nbf, exp } = claims;
   if (exp <= nbf || exp < iat) throw jwtErrors.claims("exp");
   const lifetime = exp - Math.min(iat, nbf);
   if (lifetime > TOKEN_MAX_LIFETIME) throw jwtErrors.lifetime();
   if (!isBound(claims) && lifetime > SHORT_LIFETIME) throw jwtErrors.unboundLifetime();
   if (claims.session !== undefined && lifetime > SHORT_LIFETIME) throw jwtErrors.sessionTokenLifetime();
-  if (now >= exp + TOKEN_LEEWAY) throw jwtErrors.expired();
+  const isOfStream = hasOpened && claims.session !== undefined;
+  if (now >= exp + TOKEN_LEEWAY && !isOfStream) throw jwtErrors.expired();
   if (now + TOKEN_LEEWAY < Math.max(nbf, iat)) throw jwtErrors.early();
 }
 

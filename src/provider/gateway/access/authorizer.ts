@@ -96,7 +96,7 @@ export class Authorizer {
       owner: principal.owner,
       lease: this.#leaseOf(principal.owner, access),
       endsAt: principal.endsAt,
-      recheck: async () => this.#check(await this.#authenticate(credential), access),
+      recheck: async () => this.#check(await this.#authenticate(credential, { hasOpened: true }), access),
     };
   }
 
@@ -146,9 +146,9 @@ export class Authorizer {
     }
   }
 
-  #authenticate(credential: Credential): Promise<Principal> {
+  #authenticate(credential: Credential, { hasOpened = false } = {}): Promise<Principal> {
     const { provider, now } = this.#options;
-    return authenticate(credential, { facts: this.#facts, provider, now: now() });
+    return authenticate(credential, { facts: this.#facts, provider, now: now(), hasOpened });
   }
 
   async #check(principal: Principal, access: Access): Promise<void> {

@@ -33,6 +33,8 @@ export interface PrincipalOptions {
   readonly provider: string;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** The credential has opened a stream before. */
+  readonly hasOpened?: boolean;
 }
 
 export function authenticate(credential: Credential, options: PrincipalOptions): Promise<Principal> {
@@ -84,18 +86,20 @@ function readAccountCertificate(der: Uint8Array): ReturnType<typeof parseCertifi
   }
 }
 
-async function tokenPrincipal(token: string, { facts, provider, now }: PrincipalOptions): Promise<Principal> {
+async function tokenPrincipal(
+  token: string,
+  { facts, provider, now, hasOpened = false }: PrincipalOptions,
+): Promise<Principal> {
   const issuer = (await refusing(() => readTokenClaims(token))).iss;
   if (!isAddress(issuer)) throw gatewayErrors.token("its issuer is not an account address");
   const key = await facts.publicKey(issuer);
   if (key === undefined) throw gatewayErrors.token("its account has no key on the chain yet");
   if (key.type !== "secp256k1") throw gatewayErrors.token("its account has no single key; use a client certificate");
   const seconds = Math.floor(now / 1000);
-  const expected = { publicKey: key.key, issuer, audience: provider, now: seconds };
+  const expected = { publicKey: key.key, issuer, audience: provider, now: seconds, hasOpened };
   const claims = await refusing(() => verifyToken(token, expected));
   const session = claims.session === undefined ? undefined : await readSessionClaims(claims.session);
-  const end = Math.min(claims.exp, session?.exp ?? claims.exp);
-  return { owner: issuer, claims, session, endsAt: (end + TOKEN_LEEWAY) * 1000 };
+  return { owner: issuer, claims, session, endsAt: ((session ?? claims).exp + TOKEN_LEEWAY) * 1000 };
 }
 
 /** The reasons of the token library, without the token, as refusals of the gateway. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import WebSocket from "ws";
+import { pause } from "../../../../test/support/wait.ts";
 import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
 import { testAccount } from "../../../../test/support/provider/identities.ts";
 import { PROVIDER } from "../../../../test/support/provider/leases.ts";
@@ -115,6 +116,24 @@ describe("tokens of a session", () => {
     await ended;
     const late = await ask(await token(open));
     expect([late.status, late.text]).toEqual([401, expect.stringContaining("session has expired")]);
+  });
+
+  it("let a stream go on after their own end, until that of the session", async () => {
+    const once_ = await token(await session({ lifetime: 3_600 }));
+    const socket = new WebSocket(
+      `wss://127.0.0.1:${harness.port}/lease/1/1/1/logs?follow=true`,
+      [STREAM_PROTOCOL, PROTOCOL_PREFIX + once_],
+      { rejectUnauthorized: false },
+    );
+    await once(socket, "message");
+    harness.skew.ms = 1_800_000;
+    const late = await ask(once_);
+    // Ten times the time between two checks of an open stream.
+    await pause(200);
+    expect([late.status, late.text]).toEqual([401, expect.stringContaining("token has expired")]);
+    expect(socket.readyState).toBe(WebSocket.OPEN);
+    harness.skew.ms = 3_700_000;
+    expect(await once(socket, "close")).toEqual([1008, expect.anything()]);
   });
 
   it.each<[string, Partial<SessionWish>, RegExp]>([
