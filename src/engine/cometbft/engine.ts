@@ -74,7 +74,9 @@ export class CometEngine implements Engine {
     this.#blocks = new BlockStore(database);
     checkHome(this.#blocks, options, genesis);
     this.#bus = new BlockBus((error) => logger.error("a subscriber failed", { error }));
-    this.#rpc = new EngineRpc(places.rpc, program === undefined ? BATCH_CALLS.default : BATCH_CALLS.child);
+    const { mempool } = options.settings;
+    this.#rpc =
+      program === undefined ? new EngineRpc(places.rpc) : new EngineRpc(places.rpc, BATCH_CALLS.child, mempool);
     const onFault = (error: unknown): void => this.#fault(error);
     const index = new TxIndex(database, this.#blocks);
     const onCommit = (): void => void this.#complete();
@@ -215,6 +217,7 @@ export class CometEngine implements Engine {
   }
 
   #checked(tx: Uint8Array, result: CheckTxResult): void {
+    if (result.code === 0) this.#rpc.checked(tx);
     if (this.#handed.size === 0) return;
     const key = toHex(txHash(tx));
     if (this.#handed.has(key)) this.#handed.set(key, result);

@@ -7,7 +7,7 @@ import type { BlockId, Commit, CommitSig, Header, Validator } from "../embedded/
 import { engineErrors } from "../errors.ts";
 import type { EngineJson, EngineMethod } from "../source.ts";
 import type { EnginePlace } from "./abci/server.ts";
-import { BATCH_CALLS, Broadcasts, type EngineCall } from "./broadcasts.ts";
+import { BATCH_CALLS, Broadcasts, type EngineCall, type MempoolRoom } from "./broadcasts.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
@@ -36,9 +36,10 @@ export class EngineRpc {
   #waiting: Promise<readonly Uint8Array[]> | undefined;
   #isClosed = false;
 
-  constructor(place: EnginePlace, maxCalls: number = BATCH_CALLS.default) {
+  /** `room` has the limits of the engine's mempool where they are known. */
+  constructor(place: EnginePlace, maxCalls: number = BATCH_CALLS.default, room?: MempoolRoom) {
     this.#place = place;
-    this.#broadcasts = new Broadcasts((calls) => this.#askOnce(calls), maxCalls);
+    this.#broadcasts = new Broadcasts((calls, since) => this.#askOnce(calls, since), maxCalls, room);
   }
 
   /** Resolves when the engine answers. */
@@ -81,6 +82,11 @@ export class EngineRpc {
   /** Hands a transaction to the engine. Resolves when the application has checked it. */
   async broadcast(tx: Uint8Array): Promise<void> {
     resultOf(await this.#broadcasts.add(tx));
+  }
+
+  /** The application has found a transaction good, so the engine's mempool may hold it. */
+  checked(tx: Uint8Array): void {
+    this.#broadcasts.checked(tx);
   }
 
   /** Passes a request on. */
@@ -130,8 +136,8 @@ export class EngineRpc {
   }
 
   /** Calls for clients, which reach the engine once. Waits for an engine that starts. */
-  #askOnce(calls: readonly EngineCall[]): Promise<unknown> {
-    const deadline = performance.now() + START_MS;
+  #askOnce(calls: readonly EngineCall[], since = performance.now()): Promise<unknown> {
+    const deadline = since + START_MS;
     return this.#exchange(calls, this.#agent, (fault) => isAbsent(fault) && performance.now() < deadline);
   }
 
