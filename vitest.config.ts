@@ -56,6 +56,7 @@ const SLOW = [
   "src/cli/provider/client/provider-client.test.ts",
   "src/cli/query/verified.test.ts",
   "src/cli/provider/run/run.test.ts",
+  "src/cli/self/self.test.ts",
   "src/cli/tx/{documented,grants-chain,recorded-live,sequence}.test.ts",
   "src/cli/tx/files/commands.test.ts",
   "src/cli/tx/gov/draft.test.ts",

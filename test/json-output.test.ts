@@ -74,6 +74,7 @@ const ROWS: readonly string[] = [
 /** Commands that need a provider, a database or a multisig: the test that reads their JSON. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   "test/golden.test.ts": ["status"],
+  "test/e2e/release.test.ts": ["self update", "self rollback"],
   "src/cli/engine/engine.test.ts": ["engine install", "engine show"],
   "src/cli/node/snapshots.test.ts": ["snapshots export", "snapshots load", "snapshots restore", "rollback", "export"],
   "src/cli/tx/files/multisign.test.ts": ["tx multisign", "tx multisign-batch"],

@@ -49,7 +49,7 @@ const EXTERNAL = [
   "ws",
 ];
 
-/** Packages in the program of which it requires a part by name where a native one is missing. */
+/** Packages in the program that it also requires by name, where a native one is missing. */
 const REQUIRED = ["@noble/curves", "@noble/hashes"];
 
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -4,7 +4,8 @@
 // signature SHA256SUMS.sig. The same sources and key make the same bytes: they contain no time and no place.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -89,7 +90,14 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 const tarball = output(process.execPath, [join(root, "tools", "package.mjs"), target]).trim();
 writeFileSync(join(target, `${name}-${version}.cdx.json`), `${JSON.stringify(billOfMaterials(tarball), null, 2)}\n`);
-for (const platform of platforms) await makeArchive({ platform, folder: target, publicKey: publicText(key) });
+const work = mkdtempSync(join(tmpdir(), "svc-man-"));
+try {
+  output(process.execPath, [join(root, "tools", "run.mjs"), join(root, "tools", "man.ts"), work]);
+  const man = join(work, "man1");
+  for (const platform of platforms) await makeArchive({ platform, folder: target, publicKey: publicText(key), man });
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
 engines(target);
 const script = installer(join(root, "tools", "release", "install.sh"), key);
 for (const place of [folder, target]) writeFileSync(join(place, "install.sh"), script);

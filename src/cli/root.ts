@@ -55,7 +55,7 @@ const VERSION: CommandSpec = {
   ],
   example: "svc version --long",
   withoutConfig: true,
-  load: async () => (await import("./node/version.ts")).version,
+  load: async () => (await import("./self/self.ts")).version,
 };
 
 const HELP: CommandSpec = {

@@ -3,10 +3,12 @@ export { type MerkleProof, merkleProof, merkleRoot, merkleRootOfProof } from "..
 export type { EnginePlace } from "./cometbft/abci/server.ts";
 export { CometEngine, type CometEngineOptions } from "./cometbft/engine.ts";
 export {
+  adoptProgram,
   type EngineProgram,
   findProgram,
   installedProgram,
   installProgram,
+  isInstalled,
   TESTED_VERSION,
 } from "./cometbft/program.ts";
 export { executedRemovals, rollbackComet } from "./cometbft/rollback.ts";

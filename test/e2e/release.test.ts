@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startNetServer } from "../../src/cli/localnet/processes/net-server.ts";
+import { TESTED_VERSION } from "../../src/engine/index.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { changeByte, fillRoot, PLATFORM, shell, TestReleases, type Told, treeOf } from "../support/release.ts";
 import { environment } from "../support/run-svc.ts";
@@ -140,7 +141,7 @@ describe("a release", () => {
       expect(none).toMatchObject({ code: 1, err: expect.stringContaining("a file of the network cannot be read") });
     });
 
-    it("stays as it is when an update is refused", async () => {
+    it("stays unchanged when an update is refused", async () => {
       const refused = async (words: string, says: RegExp) => {
         const before = treeOf(home);
         const { code, err } = await type(home, `svc self update ${words}`);
@@ -167,7 +168,8 @@ describe("a release", () => {
       const updated = await type(home, "svc self update");
       expect(updated).toEqual({ code: 0, out: `svc ${NEXT} is in the place of v${version}\n`, err: "" });
       expect((await type(home, "svc version")).out).toBe(`${NEXT}\n`);
-      expect((await type(home, "svc self update")).out).toBe(`svc ${NEXT} is installed already\n`);
+      const again = await type(home, "svc self update -o json");
+      expect(JSON.parse(again.out)).toEqual({ version: NEXT, before: NEXT });
       const back = await type(home, "svc self rollback -o json");
       expect(JSON.parse(back.out)).toEqual({ version: `v${version}`, before: NEXT });
       expect((await type(home, "svc version")).out).toBe(`v${version}\n`);
@@ -181,6 +183,32 @@ describe("a release", () => {
       expect((await type(home, `svc self update --version ${NEXT}`)).code).toBe(0);
       expect((await type(home, "svc self update")).code).toBe(0);
       expect(readdirSync(store)).toEqual(expect.arrayContaining([`v${version}`, NEXT, "v99.1.0"]));
+    });
+
+    it("takes CometBFT from the network, and refuses another program than the signed one", async () => {
+      const [own, name] = [`v${version}`, `cometbft-${TESTED_VERSION}-${PLATFORM}`];
+      const program = join(fixture.tempHome("engine"), name, "cometbft");
+      mkdirSync(dirname(program), { recursive: true });
+      writeFileSync(program, `#!/bin/sh\necho ${TESTED_VERSION}\n`, { mode: 0o755 });
+      const archive = releases.pathOf(own, `${name}.tar.gz`);
+      await run("tar", ["-czf", archive, "-C", dirname(dirname(program)), name]);
+      releases.sign(own);
+      const line = `${join(store, own, "bin", "svc")} engine install --net ${net} -o json`;
+      changeByte(archive);
+      const refused = await type(home, line);
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("not the file that was signed") });
+      expect(existsSync(join(home, ".svc", "cometbft", "bin", "cometbft"))).toBe(false);
+      changeByte(archive);
+      const target = join(home, ".svc", "cometbft", "bin", "cometbft");
+      expect(JSON.parse((await type(home, line)).out)).toEqual({ path: target, version: TESTED_VERSION });
+      expect(readdirSync(join(home, ".svc", "cometbft"))).toEqual(["bin"]);
+      rmSync(archive);
+      rmSync(target);
+      releases.sign(own);
+      // Without Go in the PATH, only the attempt to build it shows.
+      const built = await type(home, `${line} --trace`);
+      expect(built.err).toContain(`${own} has no file ${name}.tar.gz`);
+      expect(built.err).toContain("so Go builds it:");
     });
 
     it("goes with its two places", async () => {

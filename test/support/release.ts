@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import {
   chmodSync,
@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { execFileSync } from "./bounded.ts";
 import { ROOT } from "./build.ts";
 
 /** The platform of this machine, as releases name it. */
@@ -55,6 +56,8 @@ export class TestReleases {
       mkdirSync(join(top, "bin"), { recursive: true });
       writeFileSync(join(top, "bin", "svc"), program);
       chmodSync(join(top, "bin", "svc"), 0o755);
+      mkdirSync(join(top, "lib"));
+      writeFileSync(join(top, "lib", "release.pub"), this.publicKey);
     });
   }
 
@@ -95,7 +98,7 @@ export class TestReleases {
     this.signText(version, files.map((file) => `${hash(file)}  ${file}\n`).join(""), key);
   }
 
-  /** Signs a list of files as it is. */
+  /** Signs a given list of files. */
   signText(version: string, sums: string, key: KeyObject = this.#key): void {
     writeFileSync(this.pathOf(version, "SHA256SUMS"), sums);
     writeFileSync(this.pathOf(version, "SHA256SUMS.sig"), sign(null, Buffer.from(sums), key));

@@ -4,6 +4,7 @@
 //   lib/dist/              the program, its compiled code, the console
 //   lib/node_modules/      packages that stay outside the program, with the native parts of this platform alone
 //   lib/release.pub        public key that signs the next releases (PEM)
+//   lib/docs               link to docs/
 //   completion/svc.{bash,zsh,fish}, man/man1/ (if a folder with man pages is given), examples/, docs/guides/, deploy/
 //   README.md, CHANGELOG.md, LICENSE, THIRD-PARTY-LICENSES.txt
 import { spawnSync } from "node:child_process";
@@ -11,11 +12,11 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -104,6 +105,8 @@ async function putProgram(lib, platform) {
 function putPages(top, platform) {
   for (const page of PAGES) copyFileSync(join(root, page), join(top, page));
   for (const folder of FOLDERS) cpSync(join(root, folder), join(top, folder), { recursive: true });
+  // svc help TOPIC looks for the guides beside dist/, as in the npm package.
+  symlinkSync("../docs", join(top, "lib", "docs"));
   mkdirSync(join(top, "completion"));
   const svc = join(root, "dist", "svc.cjs");
   for (const shell of SHELLS)
@@ -134,7 +137,7 @@ export async function makeArchive({ platform, folder, publicKey, man }) {
     writeFileSync(join(lib, "release.pub"), publicKey);
     await putProgram(lib, platform);
     putPages(top, platform);
-    if (man !== undefined && existsSync(man)) cpSync(man, join(top, "man", "man1"), { recursive: true });
+    if (man !== undefined) cpSync(man, join(top, "man", "man1"), { recursive: true });
     const target = join(folder, `${name}-${version}-${platform}.tar.gz`);
     pack(top, target);
     return target;

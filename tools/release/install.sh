@@ -108,7 +108,7 @@ check_signature() {
   printf '%s\n' "$public_key" >"$checks/key.pem"
   openssl pkeyutl -verify -pubin -inkey "$checks/key.pem" -rawin -in "$checks/SHA256SUMS" \
     -sigfile "$checks/SHA256SUMS.sig" >/dev/null 2>&1 ||
-    fail "the signature of $version at $net is wrong: its files are not of those who make svc" 'nothing was installed'
+    fail "the signature of $version at $net is wrong: its files are not from the makers of svc" 'nothing was installed'
 }
 
 check_places() {

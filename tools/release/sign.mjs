@@ -16,7 +16,7 @@ export function publicText({ privateKey }) {
   return createPublicKey(privateKey).export({ type: "spki", format: "pem" }).toString();
 }
 
-/** Writes SHA256SUMS about all other files of a folder, and SHA256SUMS.sig: 64 bytes, over the list as it is. Returns the list. */
+/** Writes SHA256SUMS about all other files of a folder, and SHA256SUMS.sig: 64 bytes, over the bytes of the list. Returns the list. */
 export function signFolder(folder, { privateKey }) {
   const files = readdirSync(folder).filter((file) => !file.startsWith("SHA256SUMS"));
   const hash = (file) =>

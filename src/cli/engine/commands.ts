@@ -1,4 +1,4 @@
-import { TEXT_OUTPUT } from "../command/global-flags.ts";
+import { NET_FLAG, TEXT_OUTPUT } from "../command/global-flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 
 /** `svc engine`: the program of CometBFT that runs a chain of several validators. */
@@ -8,9 +8,14 @@ export const ENGINE: CommandSpec = {
   commands: async () => [
     {
       name: "install",
-      summary: "Build CometBFT with Go into the home; Go downloads its source and checks it",
+      summary: "Install CometBFT into the home: the signed program of the network, or a build by Go of checked source",
       flags: [
-        { name: "go", value: "<path>", summary: "program of Go 1.22.11 or newer (default: the one of PATH)" },
+        NET_FLAG,
+        {
+          name: "go",
+          value: "<path>",
+          summary: "build with this program of Go 1.22.11 or newer (default: the one of PATH)",
+        },
         TEXT_OUTPUT,
       ],
       example: "svc engine install",

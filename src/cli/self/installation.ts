@@ -17,12 +17,12 @@ import type { Flags } from "../command/flags.ts";
 import { NET_FLAG } from "../command/global-flags.ts";
 import { bringFile, parseNet, parseVersion, releaseErrors } from "./release.ts";
 
-/** Versions beside one another, as install.sh lays them out: `current` and `previous` are links to two of them. */
+/** Versions beside one another, as install.sh lays them out; the links `current` and `previous` name two. */
 export interface Installation {
   readonly store: string;
   /** The version that `current` names. */
   readonly version: string;
-  /** Of the key that signs releases, PEM. */
+  /** The key that signs releases, PEM. */
   readonly publicKey: string;
 }
 
@@ -47,11 +47,22 @@ export function ownInstallation(folder = ownFolder()): Installation {
   return { store, version: parseVersion(version), publicKey };
 }
 
-/** The network of a command: the flag, its variable, else where the program came from. Throws `release/2`. */
-export function netOf(flags: Flags, folder = ownFolder()): string {
+/** The network of a command: the flag, its variable, else where the program came from; undefined if none is known. */
+export function knownNet(flags: Flags, folder = ownFolder()): string | undefined {
   const net = flags.optional(NET_FLAG.name) ?? contentOf(join(dirname(folder), "net"))?.trim();
+  return net === undefined ? undefined : parseNet(net);
+}
+
+/** The network of a command. Throws `release/2` if none is known. */
+export function netOf(flags: Flags): string {
+  const net = knownNet(flags);
   if (net === undefined) throw releaseErrors.noNetwork();
-  return parseNet(net);
+  return net;
+}
+
+/** Unpacks an archive into a folder, with the program of the machine. */
+export function unpack(archive: string, folder: string): void {
+  execFileSync("tar", ["-xzof", archive, "-C", folder], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
 /** Puts a version of a network in the place of the current one. If it fails, the current one stays. */
@@ -63,7 +74,7 @@ export async function installVersion(place: Installation, net: string, version: 
     if (!runs(join(store, version), version)) {
       const name = `svc-${version.slice(1)}-${process.platform}-${process.arch}`;
       await bringFile({ net, version, publicKey }, `${name}.tar.gz`, join(work, "archive"));
-      execFileSync("tar", ["-xzof", join(work, "archive"), "-C", work], { stdio: ["ignore", "ignore", "pipe"] });
+      unpack(join(work, "archive"), work);
       if (!runs(join(work, name), version)) throw releaseErrors.unusable(version);
       if (existsSync(join(store, version))) renameSync(join(store, version), join(work, "replaced"));
       renameSync(join(work, name), join(store, version));
@@ -115,7 +126,7 @@ function runs(folder: string, version: string): boolean {
   }
 }
 
-/** Removes versions other than the current one and the one before. Those that a process runs stay: it reads their files later. */
+/** Removes versions other than the current one and the one before. One that a process runs stays: its files are read later. */
 function removeUnused(store: string): void {
   const links = ["current", "previous"].map((name) => targetOf(join(store, name)));
   const running = readdirSync("/proc").map((pid) => targetOf(join("/proc", pid, "exe")) ?? "");

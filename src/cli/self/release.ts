@@ -12,8 +12,8 @@ export const releaseErrors = defineErrors("release", {
   badVersion: [5, "it is no version", "versions have the form v1.2.3"],
   badSignature: [
     6,
-    "the signature of the release is wrong: its files are not of those who make svc",
-    "nothing was changed; tell those who run the network",
+    "the signature of the release is wrong: its files are not from the makers of svc",
+    "nothing was changed; tell the operators of the network",
   ],
   otherBytes: [7, "it is not the file that was signed", "nothing was changed; try again later"],
   older: [8, "the network offers an older version", "to install it all the same, name it with --version"],
@@ -40,7 +40,7 @@ export function parseNet(text: string): string {
   return text.replace(/\/+$/, "");
 }
 
-/** `v1.2.3`, as it is published and as users name it. */
+/** The form in which versions are published and named: `v1.2.3`. */
 export function parseVersion(text: string): string {
   if (!VERSION_FORM.test(text)) throw releaseErrors.badVersion(JSON.stringify(text.slice(0, 100)));
   return text;
@@ -60,7 +60,7 @@ export async function latestVersion(net: string): Promise<string> {
 export interface Release {
   readonly net: string;
   readonly version: string;
-  /** Of the key that must have signed it, PEM. */
+  /** The key that must have signed it, PEM. */
   readonly publicKey: string;
 }
 

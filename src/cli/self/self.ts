@@ -1,6 +1,6 @@
 import type { CommandInput, Run } from "../command/spec.ts";
-import { VERSION } from "../node/version.ts";
-import { printAs } from "../terminal/output.ts";
+import { COMMIT, VERSION } from "../node/version.ts";
+import { printAs, printResult } from "../terminal/output.ts";
 import { installVersion, netOf, ownInstallation, rollBack } from "./installation.ts";
 import { isOlder, latestVersion, parseVersion, releaseErrors } from "./release.ts";
 
@@ -29,8 +29,19 @@ function print(input: CommandInput, before: string, version: string): void {
   printAs(input, { version, before }, text);
 }
 
-/** `version --check`. */
-export async function checkVersion(input: CommandInput): Promise<void> {
+/** `version`; with `--long` also the build and the runtime, with `--check` the latest version of the network. */
+export const version: Run = async (input) => {
+  const { flags, io } = input;
+  if (flags.bool("check")) return checkVersion(input);
+  if (!flags.bool("long")) {
+    io.out(`${VERSION}\n`);
+    return;
+  }
+  const told = { name: "svc", server_name: "svc", version: VERSION, commit: COMMIT, node: process.version };
+  printResult(told, flags.text("output") === "json" ? "json" : "text", io);
+};
+
+async function checkVersion(input: CommandInput): Promise<void> {
   const net = netOf(input.flags);
   const latest = await latestVersion(net);
   const newer = isOlder(VERSION, latest);

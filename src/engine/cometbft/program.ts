@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { engineErrors } from "../errors.ts";
 
 /** The release of the engine that tests run, and that `svc engine install` builds. */
@@ -90,10 +90,25 @@ export interface InstallRequest {
   readonly report: (text: string) => void;
 }
 
+/** Whether the home has the tested release. */
+export function isInstalled(home: string): boolean {
+  const target = installedProgram(home);
+  return existsSync(target) && versionOf(target) === TESTED_VERSION;
+}
+
+/** Moves a program into the home, on the same file system, if it is usable. Throws `engine/10`. */
+export function adoptProgram(home: string, program: string): EngineProgram {
+  const version = versionOf(program);
+  if (!isUsable(version)) throw engineErrors.notBuilt(`the new program is ${version}`);
+  const target = installedProgram(home);
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  renameSync(program, target);
+  return { path: target, version };
+}
+
 /** Builds the tested release with Go into the home, unless it is there. Throws `engine/9` or `engine/10`. */
 export async function installProgram(request: InstallRequest): Promise<EngineProgram> {
-  const target = installedProgram(request.home);
-  if (existsSync(target) && versionOf(target) === TESTED_VERSION) return { path: target, version: TESTED_VERSION };
+  if (isInstalled(request.home)) return { path: installedProgram(request.home), version: TESTED_VERSION };
   const go = findGo(request);
   const bin = join(request.home, "cometbft", "bin");
   const work = join(bin, `build-${process.pid}`);
@@ -103,10 +118,7 @@ export async function installProgram(request: InstallRequest): Promise<EnginePro
     const code = await runGo(go, args, { ...request, env: { ...checkedModules(request.env), GOBIN: work } });
     const built = join(work, "cometbft");
     if (code !== 0 || !isProgram(built)) throw engineErrors.notBuilt(`${go} install ended with ${code}`);
-    const version = versionOf(built);
-    if (!isUsable(version)) throw engineErrors.notBuilt(`the program that Go built is ${version}`);
-    renameSync(built, target);
-    return { path: target, version };
+    return adoptProgram(request.home, built);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
