@@ -2,12 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatDecShort } from "../../src/util/index.ts";
+import { MsgCreateValidatorSchema, MsgDelegateSchema } from "../../src/wire/gen/sdk/staking/v1beta1/tx_pb.js";
 import { Deployment_State } from "../../src/wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import type { LeaseKey } from "../../src/wire/index.ts";
+import { packAny } from "../../src/wire/index.ts";
+import { coin, createValidatorMessage, operatorAddress } from "../support/chain/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
 import type { ConsolePage } from "../support/console/page.ts";
 import { ConsolePlace } from "../support/console/place.ts";
 import { Fixture, ROOT } from "../support/index.ts";
+import { publication, testCertificate } from "../support/provider/identities.ts";
+import { mustSend } from "../support/signer.ts";
 import { TestTenant } from "../support/tenant.ts";
 
 /** A transaction waits for its block on a machine that does other work. */
@@ -22,12 +27,15 @@ describeWithBrowser("the pages that change and end a deployment", () => {
   const fixture = new Fixture();
   let place: ConsolePlace;
   let tenant: TestTenant;
+  /** A page with the tenant's wallet connected. */
+  let opened: ConsolePage;
 
   beforeAll(async () => {
     place = await ConsolePlace.start(fixture);
     const client = place.node.client();
     fixture.defer(() => client.close());
     tenant = new TestTenant(client, place.key());
+    ({ opened } = await place.openWithKeplr());
   });
   afterAll(() => fixture.close());
 
@@ -65,7 +73,6 @@ describeWithBrowser("the pages that change and end a deployment", () => {
 
   it("close a deployment in two clicks, with the refund known before and equal after", async () => {
     const lease = await leased();
-    const { opened } = await place.openWithKeplr();
     await opened.visit(pageOf(lease));
     const hand = counted(opened);
     await hand.open("Close");
@@ -82,12 +89,10 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await expect.poll(() => opened.text()).toContain("It has ended there too");
     expect(await opened.barriers()).toEqual([]);
     expect(opened.faults).toEqual([]);
-    await opened.page.context().close();
   });
 
   it("say so where the refund is not the one that was shown, and where the transfers are other ones", async () => {
     const lease = await leased();
-    const { opened } = await place.openWithKeplr();
     await opened.page.route("**/api/rpc", async (route) => {
       const answer = await route.fetch();
       const text = (await answer.text()).replace(/("key":"returned","value":")\d+/g, "$19");
@@ -100,7 +105,6 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await expect.poll(() => opened.text(), SLOW).toContain("It is not the amount shown, less these blocks.");
     expect(await opened.text()).toContain("The transfers in its events come to another amount.");
     await opened.page.unrouteAll({ behavior: "ignoreErrors" });
-    await opened.page.context().close();
   });
 
   it("add thirty days of money in three clicks by a wallet that signs amino JSON alone", async () => {
@@ -136,23 +140,117 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await opened.page.context().close();
   });
 
+  it("list the deployments of the connected account with state, cost and the end of their money", async () => {
+    const lease = await leased();
+    const { dseq } = (await tenant.order(WEB)).id;
+    await opened.visit("deployments");
+    const list = opened.page.getByRole("region", { name: "Your active deployments" });
+    const row = (number: bigint) => list.getByRole("row", { name: new RegExp(`^${number} `) });
+    await expect
+      .poll(() => row(lease.dseq).textContent())
+      .toMatch(/anywhereleased[\d.]+ TOKEN[\d.]+ TOKEN4\.\d+ TOKENblock/);
+    await expect.poll(() => row(dseq).textContent()).toMatch(/anywherewaits for a bid––5 TOKEN–/);
+    expect(await opened.barriers()).toEqual([]);
+  });
+
+  it("unbond a delegation, having seen the time it takes, and cancel it", async () => {
+    const [validator, amount] = [operatorAddress(place.key("neighbour")), coin(3_000_000n)];
+    const made = createValidatorMessage(place.key("neighbour"), { amount: 20_000_000n });
+    await mustSend(tenant.client, place.key("neighbour"), packAny(MsgCreateValidatorSchema, made));
+    const delegation = { delegatorAddress: tenant.key.address, validatorAddress: validator, amount };
+    await mustSend(tenant.client, tenant.key, packAny(MsgDelegateSchema, delegation));
+    await opened.visit("wallet/stake");
+    const hand = counted(opened);
+    await hand.open("Unbond");
+    await expect.poll(() => opened.text()).toContain("Unbonding takes 21 days.");
+    await opened.page.getByLabel("Amount in tokens").fill("2");
+    expect(await opened.barriers()).toEqual([]);
+    await hand.press("Begin to unbond");
+    await expect.poll(() => opened.text(), SLOW).toMatch(/Amount2 TOKENDue/);
+    await hand.press("Cancel and delegate again");
+    await expect.poll(() => opened.text(), SLOW).toMatch(/Amount3 TOKEN.*UnbondingNone/);
+    expect(opened.faults).toEqual([]);
+  });
+
+  it("give a deposit authorization and a fee allowance, and revoke them", async () => {
+    const other = place.key("neighbour").address;
+    await opened.visit("wallet/grants");
+    for (const name of ["Allow deposits", "Allow fees"]) {
+      const form = opened.page.locator("form").filter({ has: opened.page.getByRole("button", { name }) });
+      await form.getByLabel("Address of the account").fill(other);
+      await form.getByLabel("Amount in tokens").fill("7");
+      await form.getByLabel("Last day").fill("2099-12-31");
+      await opened.press(name);
+      await expect.poll(() => form.textContent(), SLOW).toContain("succeeded");
+      await form.getByLabel("Address of the account").fill("svc1");
+      await opened.press(name);
+      await expect.poll(() => form.textContent()).toContain("It is no address of another account");
+    }
+    const given = opened.page.locator("section", { hasText: "Given to others" });
+    const names = ["BasicAllowance", "DepositDeploymentAuthorization"];
+    await expect.poll(async () => (await given.locator("h3").allTextContents()).sort()).toEqual(names);
+    expect(await given.textContent()).toContain("7000000");
+    expect(await opened.barriers()).toEqual([]);
+    for (const left of [1, 0]) {
+      await given.getByRole("button", { name: "Revoke" }).first().click();
+      await expect.poll(() => given.locator("h3").count(), SLOW).toBe(left);
+    }
+    expect(opened.faults).toEqual([]);
+  });
+
+  it("list all transactions of the account by pages, and its certificates with a way to revoke them", async () => {
+    await mustSend(tenant.client, tenant.key, publication(tenant.key.address, await testCertificate(tenant.key)));
+    await opened.visit("wallet/history");
+    await expect.poll(() => opened.text()).toContain("MsgCreateCertificate");
+    await opened.visit("wallet/history?upto=3");
+    await expect.poll(() => opened.text()).toMatch(/None\.First page/);
+    await opened.visit("wallet/certificates");
+    expect(await opened.barriers()).toEqual([]);
+    await opened.press("Revoke");
+    await expect.poll(() => opened.text(), SLOW).toContain("Staterevoked");
+    expect(opened.faults).toEqual([]);
+  });
+
+  it("sign any message of the chain, shown as it will be signed", async () => {
+    await opened.visit("wallet/message");
+    await opened.page.getByLabel("Message").selectOption("/sdk.bank.v1beta1.MsgSend");
+    const content = opened.page.getByLabel("Content in JSON");
+    expect(JSON.parse(await content.inputValue())).toEqual({
+      from_address: tenant.key.address,
+      to_address: "",
+      amount: [],
+    });
+    await content.fill('{"from_adress": "x"}');
+    await opened.press("Check the content");
+    await expect.poll(() => opened.text()).toContain("from_adress");
+    expect(await opened.page.getByRole("button", { name: "Sign this message" }).count()).toBe(0);
+    const amount = [{ denom: "utoken", amount: "5" }];
+    const message = { from_address: tenant.key.address, to_address: place.key("neighbour").address, amount };
+    await content.fill(JSON.stringify(message));
+    await opened.press("Check the content");
+    await expect.poll(() => opened.text()).toContain("It is signed as");
+    expect(await opened.barriers()).toEqual([]);
+    await opened.press("Sign this message");
+    await expect.poll(() => opened.text(), SLOW).toContain("succeeded");
+    expect(opened.faults).toEqual([]);
+  });
+
   it("let two tabs of one account take turns", async () => {
     const lease = await leased();
-    const context = await place.context();
+    const other = (await place.openWithKeplr({}, { context: opened.page.context() })).opened;
     const tabs = [];
-    for (const amount of ["1", "2"]) {
-      const { opened } = await place.openWithKeplr({}, { context });
-      await opened.visit(pageOf(lease));
-      const hand = counted(opened);
+    for (const [amount, tab] of [["1", opened] as const, ["2", other] as const]) {
+      await tab.visit(pageOf(lease));
+      const hand = counted(tab);
       await hand.open("Top up");
-      await opened.page.getByLabel("Amount in TOKEN").fill(amount);
-      tabs.push({ opened, hand });
+      await tab.page.getByLabel("Amount in TOKEN").fill(amount);
+      tabs.push({ tab, hand });
     }
     await Promise.all(tabs.map(({ hand }) => hand.press("Add this amount")));
-    for (const { opened } of tabs) await expect.poll(() => opened.text(), SLOW).toContain("succeeded");
+    for (const { tab } of tabs) await expect.poll(() => tab.text(), SLOW).toContain("succeeded");
     const { deposits, transferred } = await escrowOf(lease);
     const given = BigInt(deposits[0]?.remaining?.amount ?? "0") + BigInt(transferred?.amount ?? "0");
     expect(given).toBe(DEPOSIT + 3_000_000n);
-    await context.close();
+    await other.page.close();
   });
 });

@@ -1,17 +1,26 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { toBase64 } from "../../util/index.ts";
 import { AuthInfoSchema, TxBodySchema, TxRawSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import {
   type Any,
+  allMsgs,
   allServices,
   decodeMessage,
   feePayer,
   findMethod,
   findTypeUrl,
+  fromJson,
   isArray,
   isObject,
+  type JsonObject,
   type JsonValue,
+  packAny,
+  printJson,
+  readJson,
+  signerPath,
   toJson,
   txSigners,
+  typeUrlOf,
 } from "../../wire/index.ts";
 import { chain } from "./chain.ts";
 
@@ -136,4 +145,86 @@ function flatten(value: JsonValue, path = ""): Map<string, string> {
     ...flatten(each, path === "" ? name : `${path}.${name}`),
   ]);
   return new Map(within);
+}
+
+/** A message that a transaction may carry. */
+export interface MessageForm {
+  readonly typeUrl: string;
+  /** JSON with every field of the message, the signer's filled in. */
+  readonly template: string;
+  /** Paths of all fields with their types. */
+  readonly fields: readonly { readonly path: string; readonly type: string }[];
+}
+
+/** Types of the messages that accounts send; governance alone sends the others. */
+export function messageTypes(): readonly string[] {
+  const all = allMsgs().filter(
+    (schema) => signerPath(schema) !== "authority" && !schema.typeName.endsWith("UpdateParams"),
+  );
+  return [...new Set(all.map((schema) => typeUrlOf(schema)))].sort();
+}
+
+/** The form of a message; undefined for a type that is none. */
+export function messageForm(typeUrl: string, signer: string): MessageForm | undefined {
+  const schema = allMsgs().find((each) => typeUrlOf(each) === typeUrl);
+  if (schema === undefined) return undefined;
+  const path = (signerPath(schema) ?? "").split("|").at(-1) ?? "";
+  const template = withText(emptyJson(schema, 0), path.split("."), signer);
+  return { typeUrl, template: printJson(template, { indent: 2 }), fields: fieldPaths(schema, "", 0) };
+}
+
+/** The message of a JSON text, with its content as it will be signed. Throws a sentence with the place of a fault. */
+export function typedMessage(typeUrl: string, text: string): { readonly any: Any; readonly content: JsonValue } {
+  const schema = findTypeUrl(typeUrl);
+  if (schema === undefined) throw new Error(typeUrl);
+  const any = packAny(schema, fromJson(schema, readJson(text)));
+  return { any, content: readMessage(any).content };
+}
+
+/** Levels of messages within messages that a form shows. */
+const FORM_LEVELS = 4;
+const WELL_KNOWN = /^google\.protobuf\./;
+
+/** JSON with the defaults of every field that is no choice between several. */
+function emptyJson({ fields }: DescMessage, level: number): JsonObject {
+  const shown = fields.filter(({ oneof }) => oneof === undefined);
+  return Object.fromEntries(shown.map((field) => [field.name, emptyField(field, level)]));
+}
+
+function emptyField(field: DescField, level: number): JsonValue {
+  if (field.fieldKind === "list" || field.fieldKind === "map") return field.fieldKind === "list" ? [] : {};
+  if (field.fieldKind === "enum") return field.enum.values[0]?.name ?? 0;
+  if (field.fieldKind === "scalar") return emptyScalar(field.scalar);
+  const isShown = level < FORM_LEVELS && !WELL_KNOWN.test(field.message.typeName);
+  return isShown ? emptyJson(field.message, level + 1) : null;
+}
+
+/** Numbers of 64 bits are texts in JSON. */
+function emptyScalar(type: ScalarType): JsonValue {
+  const name = ScalarType[type];
+  if (name === "BOOL") return false;
+  if (name === "STRING" || name === "BYTES") return "";
+  return /64$/.test(name) ? "0" : 0;
+}
+
+function withText(json: JsonObject, [name = "", ...rest]: readonly string[], text: string): JsonObject {
+  const inner = json[name];
+  if (rest.length === 0 || !isObject(inner)) return name in json ? { ...json, [name]: text } : json;
+  return { ...json, [name]: withText(inner, rest, text) };
+}
+
+function fieldPaths({ fields }: DescMessage, before: string, level: number): MessageForm["fields"] {
+  return fields.flatMap((field) => {
+    const path = `${before}${field.name}${field.fieldKind === "list" ? "[]" : ""}`;
+    const inner = field.message;
+    const isShown = inner !== undefined && level < FORM_LEVELS && !WELL_KNOWN.test(inner.typeName);
+    const row = { path, type: typeName(field) };
+    return isShown ? [row, ...fieldPaths(inner, `${path}.`, level + 1)] : [row];
+  });
+}
+
+function typeName({ message, enum: values, scalar }: DescField): string {
+  if (message !== undefined) return message.typeName;
+  if (values !== undefined) return values.values.map(({ name }) => name).join(" | ");
+  return scalar === undefined ? "" : ScalarType[scalar].toLowerCase();
 }

@@ -1,4 +1,4 @@
-import type { CommittedTx } from "../../client/index.ts";
+import type { ChainClient, CommittedTx } from "../../client/index.ts";
 import { TxBodySchema, TxRawSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeMessage } from "../../wire/index.ts";
 
@@ -32,3 +32,39 @@ export function actionOf(bytes: Uint8Array): string {
 export function shortType(typeUrl: string): string {
   return typeUrl.slice(typeUrl.lastIndexOf(".") + 1);
 }
+
+/** Events by which a transaction is an account's: it paid the fee, sent it, or was paid. */
+const KEYS = ["tx.fee_payer", "message.sender", "transfer.recipient"] as const;
+/** Transactions that are asked for by each key. */
+const ROWS = 50;
+
+/** Transactions up to a height, newest first, and the height up to which the next page goes. */
+export interface HistoryPage {
+  readonly rows: readonly TxRow[];
+  readonly next: bigint | undefined;
+}
+
+/**
+ * Merges the lists of all keys. A list that is full ends somewhere in a block: from this block down others may lack transactions, so
+ * the page ends above it.
+ */
+export async function loadHistory(
+  { node }: { readonly node: Pick<ChainClient["node"], "txSearch"> },
+  address: string,
+  last: bigint | undefined,
+): Promise<HistoryPage> {
+  const upTo = last === undefined ? "" : ` AND tx.height<=${last}`;
+  const lists = await Promise.all(
+    KEYS.map((key) => node.txSearch(`${key}='${address}'${upTo}`, { perPage: ROWS, order: "desc" })),
+  );
+  const ends = lists.flatMap(({ txs, total }) => (total > txs.length ? (txs.at(-1)?.height ?? []) : []));
+  const end = ends.reduce<bigint>((a, b) => (a > b ? a : b), 0n);
+  const all = [...new Map(lists.flatMap(({ txs }) => txs).map((tx) => [tx.hash, tx])).values()].sort(newestFirst);
+  const whole = all.filter(({ height }) => height > end);
+  // A block with more transactions of the account than a list holds is shown in part.
+  if (whole.length === 0 && end > 0n)
+    return { rows: all.filter(({ height }) => height === end).map(txRow), next: end - 1n };
+  return { rows: whole.map(txRow), next: end === 0n ? undefined : end };
+}
+
+const newestFirst = (a: CommittedTx, b: CommittedTx): number => Number(b.height - a.height) || b.index - a.index;

@@ -2,8 +2,8 @@ import {
   balanceNow,
   type ChainClient,
   type ChainEvent,
-  type ChainQuery,
   type DeploymentRecord,
+  type MarketReader,
   marketReader,
   type PaidLease,
 } from "../../client/index.ts";
@@ -39,15 +39,34 @@ export interface Held {
   readonly depositors: readonly string[];
 }
 
+type Chain = Pick<ChainClient, "query">;
+
 /** Reads a deployment and its leases at the newest height; undefined if the chain has no such record. */
-export async function loadHeld({ query }: Pick<ChainClient, "query">, id: DeploymentKey): Promise<Held | undefined> {
-  const { height, value } = await query.callAt(DeploymentQuery.method.deployment, { id });
-  const at: ChainQuery = { call: (method, request) => query.call(method, request, { height }) };
-  const reader = marketReader(at);
+export async function loadHeld(chain: Chain, id: DeploymentKey): Promise<Held | undefined> {
+  const { height, value } = await chain.query.callAt(DeploymentQuery.method.deployment, { id });
+  const reader = readerAt(chain, height);
   const [deployment, leases] = await Promise.all([reader.deployment(id), reader.leases(id)]);
   if (deployment === undefined) return undefined;
   const depositors = (value.escrowAccount?.deposits ?? []).map(({ depositor }) => depositor);
   return { deployment, leases, funds: fundsOf(deployment, leases, height), depositors };
+}
+
+/** Reads the active deployments of an account at the newest height, newest first. */
+export async function loadOwn(chain: Chain, owner: string): Promise<readonly Omit<Held, "depositors">[]> {
+  const { height } = await chain.query.callAt(DeploymentQuery.method.params, {});
+  const reader = readerAt(chain, height);
+  const [deployments, all] = await Promise.all([
+    reader.deployments({ owner, state: "active" }),
+    reader.leases({ owner, state: "active" }),
+  ]);
+  return deployments.toReversed().map((deployment) => {
+    const leases = all.filter(({ id }) => id.dseq === deployment.dseq);
+    return { deployment, leases, funds: fundsOf(deployment, leases, height) };
+  });
+}
+
+function readerAt({ query }: Chain, height: bigint): MarketReader {
+  return marketReader({ call: (method, request) => query.call(method, request, { height }) });
 }
 
 export function fundsOf({ escrow }: DeploymentRecord, leases: readonly PaidLease[], height: bigint): Funds {

@@ -44,6 +44,7 @@ export function Deployments() {
           ))}
         </nav>
       </Heading>
+      {wallet.value !== undefined && <OwnList owner={wallet.value.address} />}
       <DeploymentTable filters={{ state, owner: isAddress(owner) ? owner : "" }} />
       <Command
         words={[
@@ -55,6 +56,12 @@ export function Deployments() {
       />
     </>
   );
+}
+
+/** The deployments of the connected account come first. */
+function OwnList({ owner }: { owner: string }) {
+  const answer = useAsk(() => import("../manage/own.tsx"), { key: "own" });
+  return <Known answer={answer}>{({ OwnDeployments }) => <OwnDeployments owner={owner} />}</Known>;
 }
 
 const FILTERS = [

@@ -5,10 +5,12 @@ import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { MsgWithdrawDelegatorRewardSchema } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { isAddress, packAny, SignMode } from "../../wire/index.ts";
+import { AccountView, ViewLinks } from "../account/views.tsx";
 import { foundHid, type HidHost } from "../ledger/hid.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain, postJson, session } from "../live/chain.ts";
 import { chainId } from "../live/head.ts";
+import type { PageProps } from "../live/route.ts";
 import { adopt, derive, ended, loadChainInfo, wallet, walletState } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Facts, Known, Section } from "../parts/blocks.tsx";
@@ -24,13 +26,17 @@ import { addressWallet, type Wallet } from "../wallet/wallet.ts";
 /** Extensions put themselves into the page. */
 const HOST: ExtensionHost = { globals: globalThis, events: globalThis };
 
-export function WalletPage() {
+export function WalletPage({ words: [view = ""] }: PageProps) {
   const account = wallet.value;
   return (
     <>
-      <Heading title={t.wallet.title} />
+      <Heading title={t.wallet.title}>{account !== undefined && <ViewLinks view={view} />}</Heading>
       {ended.value !== undefined && <Fault error={ended.value} />}
-      {account === undefined ? <Choose /> : <Connected key={account.address} />}
+      {account === undefined && <Choose />}
+      {account !== undefined && view === "" && <Connected key={account.address} />}
+      {account !== undefined && view !== "" && (
+        <AccountView key={account.address} view={view} address={account.address} />
+      )}
     </>
   );
 }

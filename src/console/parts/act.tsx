@@ -15,7 +15,7 @@ import { Code, State, Strange } from "./text.tsx";
 interface ActProps {
   /** The word of the button. */
   readonly label: string;
-  /** The same words in `svc tx`, without the account. */
+  /** The same words in `svc tx`, without the account; none where no single command does it. */
   readonly command: (fields: FormData) => readonly string[];
   /** Rejects with a sentence where a field is wrong. */
   readonly messages: (from: string, fields: FormData) => Promise<readonly Any[]> | readonly Any[];
@@ -53,6 +53,7 @@ export function Act({ label, command, messages, onSent, children }: ActProps) {
     }
   };
   const isOpen = progress.value?.kind === "open";
+  const words = command(fields.value);
   return (
     <form
       class="act"
@@ -69,7 +70,7 @@ export function Act({ label, command, messages, onSent, children }: ActProps) {
         {label}
       </button>
       <div aria-live="polite">{progress.value !== undefined && <Told progress={progress.value} />}</div>
-      <Command program="svc tx" words={[...command(fields.value), "--from", account.address]} />
+      {words.length > 0 && <Command program="svc tx" words={[...words, "--from", account.address]} />}
     </form>
   );
 }

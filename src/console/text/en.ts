@@ -1,5 +1,5 @@
 import { kinds, lacks, ledger } from "./ledger.ts";
-import { manage } from "./manage.ts";
+import { manage, views } from "./manage.ts";
 import { operator } from "./operator.ts";
 import { gateway, running } from "./running.ts";
 import { gov, network, staking } from "./staking.ts";
@@ -321,6 +321,7 @@ export const en = {
     },
   },
   manage,
+  views,
   missing: { title: "No such page", home: "To the overview" },
 };
 

@@ -1,0 +1,55 @@
+import type { ComponentType } from "preact";
+import { useAsk } from "../live/ask.ts";
+import { link } from "../live/route.ts";
+import { Known } from "../parts/blocks.tsx";
+import { t } from "../text/index.ts";
+
+/** A page about the connected account. */
+type View = ComponentType<{ address: string }>;
+
+interface ViewRow {
+  readonly word: string;
+  readonly load: () => Promise<View>;
+}
+
+/** Pages of the connected account by the second word of their addresses, loaded when they are opened. */
+const VIEWS: Readonly<Record<string, ViewRow>> = {
+  stake: { word: t.views.stake, load: async () => (await import("./stake.tsx")).Stake },
+  grants: { word: t.views.grants, load: async () => (await import("./grants.tsx")).Grants },
+  certificates: { word: t.views.certificates, load: async () => (await import("./records.tsx")).Certificates },
+  history: { word: t.views.history, load: async () => (await import("./records.tsx")).History },
+  message: { word: t.views.message, load: async () => (await import("./message.tsx")).AnyMessage },
+};
+
+/** Links to the pages of the account; `view` is the word of the one that is shown. */
+export function ViewLinks({ view }: { view: string }) {
+  const all = [
+    ["", t.views.account] as const,
+    ...Object.entries(VIEWS).map(([name, { word }]) => [name, word] as const),
+  ];
+  return (
+    <nav class="pages" aria-label={t.views.label}>
+      {all.map(([name, word]) => (
+        <a
+          key={name}
+          href={name === "" ? link("wallet") : link("wallet", name)}
+          aria-current={name === view ? "page" : undefined}
+        >
+          {word}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The page of a word; none has another word. */
+export function AccountView({ view, address }: { view: string; address: string }) {
+  const row = Object.hasOwn(VIEWS, view) ? VIEWS[view] : undefined;
+  if (row === undefined) return <p class="none">{t.views.missing}</p>;
+  return <Loaded key={view} load={row.load} address={address} />;
+}
+
+function Loaded({ load, address }: Pick<ViewRow, "load"> & { address: string }) {
+  const answer = useAsk(load, { key: "view" });
+  return <Known answer={answer}>{(Found) => <Found address={address} />}</Known>;
+}
