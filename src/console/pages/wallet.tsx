@@ -1,30 +1,21 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
-import { generateMnemonic } from "../../crypto/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { MsgWithdrawDelegatorRewardSchema } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
-import { isAddress, packAny, SignMode } from "../../wire/index.ts";
+import { isAddress, packAny } from "../../wire/index.ts";
 import { AccountView, ViewLinks } from "../account/views.tsx";
-import { foundHid, type HidHost } from "../ledger/hid.ts";
 import { useAsk } from "../live/ask.ts";
-import { chain, postJson, session } from "../live/chain.ts";
-import { chainId } from "../live/head.ts";
+import { chain } from "../live/chain.ts";
 import type { PageProps } from "../live/route.ts";
-import { adopt, derive, ended, loadChainInfo, wallet, walletState } from "../live/wallet.ts";
+import { ended, wallet, walletState } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Facts, Known, Section } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Address, Heading, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
-import { EXTENSIONS, type ExtensionHost, type ExtensionName, foundExtensions } from "../wallet/found.ts";
-import type { KeyringKey } from "../wallet/keyring.ts";
 import type { LocalWallet } from "../wallet/local.ts";
-import type { SealedKey } from "../wallet/sealed.ts";
-import { addressWallet, type Wallet } from "../wallet/wallet.ts";
-
-/** Extensions put themselves into the page. */
-const HOST: ExtensionHost = { globals: globalThis, events: globalThis };
+import type { Wallet } from "../wallet/wallet.ts";
+import { Choose, Step } from "./wallet-choose.tsx";
 
 export function WalletPage({ words: [view = ""] }: PageProps) {
   const account = wallet.value;
@@ -41,223 +32,8 @@ export function WalletPage({ words: [view = ""] }: PageProps) {
   );
 }
 
-function Choose() {
-  const shown = chainId.value;
-  if (shown === undefined) return <p class="waiting">{t.state.loading} …</p>;
-  return (
-    <>
-      {session.value?.keys !== undefined && (
-        <Section title={t.wallet.keyring}>
-          {session.value.keys.map((key) => (
-            <Step
-              key={key.address}
-              label={t.wallet.use(key.name)}
-              run={async () => adopt(await ofKeyring(key, shown))}
-            />
-          ))}
-        </Section>
-      )}
-      <Section title={t.wallet.extensions}>
-        {session.value?.mode === "console" ? <p class="none">{t.wallet.noReach}</p> : <Extensions shown={shown} />}
-      </Section>
-      <Section title={t.ledger.title}>
-        <Device shown={shown} />
-      </Section>
-      <Section title={t.wallet.keys}>
-        <Keys shown={shown} />
-      </Section>
-      <Section title={t.wallet.look}>
-        <Step
-          label={t.wallet.lookAt}
-          run={async (fields) =>
-            adopt(addressWallet(textOf(fields, "address"), { chainId: shown, signMode: SignMode.DIRECT }))
-          }
-        >
-          <Field name="address" label={t.account.address} />
-        </Step>
-      </Section>
-    </>
-  );
-}
-
-function Extensions({ shown }: { shown: string }) {
-  const found = foundExtensions(HOST);
-  if (found.length === 0) return <p class="none">{t.wallet.noExtension}</p>;
-  return (
-    <div class="row">
-      {found.map((name) => (
-        <Step
-          key={name}
-          label={t.wallet.connect(EXTENSIONS[name].name)}
-          run={async () => adopt(await connected(name, shown))}
-        />
-      ))}
-    </div>
-  );
-}
-
-function Device({ shown }: { shown: string }) {
-  const hid = foundHid(navigator);
-  if (hid === undefined) return <p class="none">{t.ledger.noHid}</p>;
-  return (
-    <Step label={t.ledger.connect} run={async (fields) => adopt(await ofDevice(hid, shown, textOf(fields, "account")))}>
-      <p>{t.ledger.hint}</p>
-      <Field name="account" label={t.ledger.account} value="0" />
-    </Step>
-  );
-}
-
-/** A form whose button runs one step, and tells its fault. */
-function Step({
-  label,
-  run,
-  children,
-}: {
-  label: string;
-  run: (fields: FormData) => Promise<void>;
-  children?: ComponentChildren;
-}) {
-  const isOpen = useSignal(false);
-  const error = useSignal<unknown>(undefined);
-  const start = async (form: HTMLFormElement): Promise<void> => {
-    isOpen.value = true;
-    error.value = undefined;
-    try {
-      await run(new FormData(form));
-      // A passphrase stays in the page no longer than it is needed.
-      form.reset();
-    } catch (reason) {
-      error.value = reason;
-    }
-    isOpen.value = false;
-  };
-  return (
-    <form
-      class="act"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isOpen.value) void start(event.currentTarget);
-      }}
-    >
-      {children}
-      <button type="submit" disabled={isOpen}>
-        {label}
-      </button>
-      {error.value !== undefined && <Fault error={error.value} />}
-    </form>
-  );
-}
-
-function Keys({ shown }: { shown: string }) {
-  const changes = useSignal(0);
-  const stored = useAsk(async () => (await import("../wallet/store.ts")).storedKeys(), {
-    key: `keys ${changes.value}`,
-  });
-  return (
-    <>
-      <Known answer={stored}>
-        {(keys) => (
-          <>
-            {keys.map((key) => (
-              <Step
-                key={key.address}
-                label={t.wallet.unlock}
-                run={(fields) => unlock(key, shown, textOf(fields, "passphrase"))}
-              >
-                <p>
-                  <Strange text={key.name} isName max={100} /> <Address text={key.address} />
-                </p>
-                <Field name="passphrase" label={t.wallet.passphrase} isSecret />
-              </Step>
-            ))}
-          </>
-        )}
-      </Known>
-      <details>
-        <summary>{t.wallet.add}</summary>
-        <p class="notice">{t.wallet.warning}</p>
-        <NewPhrase />
-        <Step label={t.wallet.keep} run={(fields) => keep(fields, shown)}>
-          <p class="field">
-            <label htmlFor="secret">{t.wallet.secret}</label>
-            <textarea
-              id="secret"
-              name="secret"
-              required
-              rows={4}
-              spellcheck={false}
-              autocomplete="off"
-              maxLength={4000}
-            />
-          </p>
-          <Field name="armor" label={t.wallet.armorPassphrase} isSecret isOptional />
-          <Field name="name" label={t.wallet.name} isOptional />
-          <Field name="passphrase" label={t.wallet.newPassphrase} isSecret />
-        </Step>
-      </details>
-    </>
-  );
-}
-
-/** Modules with cryptography are loaded when they are needed. */
-async function connected(name: ExtensionName, chainId: string): Promise<Wallet> {
-  const { connectExtension } = await import("../wallet/extension.ts");
-  return connectExtension(HOST, { name, chainId, info: await loadChainInfo() });
-}
-
-async function ofDevice(hid: HidHost, chainId: string, account: string): Promise<Wallet> {
-  const { connectLedger } = await import("../ledger/wallet.ts");
-  return connectLedger(hid, { chainId, account });
-}
-
-async function ofKeyring(key: KeyringKey, chainId: string): Promise<Wallet> {
-  const { keyringWallet } = await import("../wallet/keyring.ts");
-  return keyringWallet(key, { chainId, call: postJson });
-}
-
-async function unlock(key: SealedKey, chainId: string, passphrase: string): Promise<void> {
-  const { LocalWallet } = await import("../wallet/local.ts");
-  const account = new LocalWallet(key, { chainId, derive });
-  await account.unlock(passphrase);
-  adopt(account);
-}
-
-/** Stores the key of the form's phrase or armor. */
-async function keep(fields: FormData, chainId: string): Promise<void> {
-  const [{ keyOfArmor, keyOfPhrase }, { sealKey }, { storeKey }] = await Promise.all([
-    import("../wallet/local.ts"),
-    import("../wallet/sealed.ts"),
-    import("../wallet/store.ts"),
-  ]);
-  const [secret, passphrase] = [textOf(fields, "secret"), textOf(fields, "passphrase")];
-  const isArmor = secret.startsWith("-----");
-  const key = isArmor ? await keyOfArmor(secret, textOf(fields, "armor")) : await keyOfPhrase(secret);
-  const sealed = await sealKey(key, { name: textOf(fields, "name"), passphrase, derive });
-  key.fill(0);
-  await storeKey(sealed);
-  await unlock(sealed, chainId, passphrase);
-}
-
 function isLocal(account: Wallet): account is LocalWallet {
   return account.kind === "local";
-}
-
-function NewPhrase() {
-  const phrase = useSignal("");
-  return (
-    <Step
-      label={t.wallet.newPhrase}
-      run={async () => {
-        phrase.value = await generateMnemonic();
-      }}
-    >
-      {phrase.value !== "" && (
-        <p>
-          {t.wallet.writeDown} <code class="phrase">{phrase}</code>
-        </p>
-      )}
-    </Step>
-  );
 }
 
 function Connected() {
