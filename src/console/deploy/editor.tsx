@@ -2,7 +2,6 @@ import { computed } from "@preact/signals";
 import persistent from "../../../examples/persistent.yaml";
 import twoServices from "../../../examples/two-services.yaml";
 import web from "../../../examples/web.yaml";
-import { MAX_FILE_BYTES } from "../../sdl/index.ts";
 import { Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import { draft, open, openFault, replace, type } from "./draft.ts";
@@ -15,6 +14,8 @@ const TEMPLATES = [
 ] as const;
 
 const EDITOR = "deployment-file";
+/** One character more than may be read, which shows that a text is too large; ten million line ends would stop the page. */
+const MAX_TYPED = 65_537;
 const GUTTER = "deployment-file-lines";
 
 const text = computed(() => draft.value.text);
@@ -45,8 +46,7 @@ export function Editor() {
           autocapitalize="off"
           wrap="off"
           rows={24}
-          // One character more than may be read shows that the text is too large; ten million line ends would stop the page.
-          maxLength={MAX_FILE_BYTES + 1}
+          maxLength={MAX_TYPED}
         />
       </div>
       <OpenFault />

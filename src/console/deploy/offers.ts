@@ -36,7 +36,7 @@ export type Offers = Pick<Providers, "isCut"> & { readonly groups: readonly Grou
 const SETTLE_MS = 600;
 /** Milliseconds for the answer of one provider. */
 const ANSWER_MS = 8_000;
-/** A browser has six connections to one origin: providers that keep silent leave two of them to the node, and no other waits unasked. */
+/** A browser has six connections to one origin: silent providers leave two to the node, and no other waits unasked. */
 const RELAYED_AT_ONCE = 4;
 
 /** Asks each provider of the chain about the groups, anew when they change. */

@@ -179,7 +179,7 @@ describe("a transaction whose fate is not known", () => {
   it.each([
     ["text", () => "{"],
     ["other bytes", () => JSON.stringify({ bytes: "AAAA", sequence: "9" })],
-    ["something of 4 MB", () => JSON.stringify({ bytes: "A".repeat(4_000_000), sequence: "9" })],
+    ["a text of 4 MB", () => JSON.stringify({ bytes: "A".repeat(4_000_000), sequence: "9" })],
     ["a sequence that is none", (bytes: string) => JSON.stringify({ bytes, sequence: "-1" })],
   ])("is told of and forgotten where its record has become %s", async (_, changed) => {
     const { place, kept } = await browser();
