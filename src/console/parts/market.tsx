@@ -1,5 +1,6 @@
 import { tryParseInt } from "../../util/index.ts";
 import type { DecCoin } from "../../wire/gen/sdk/base/v1beta1/coin_pb.js";
+import { Closed_Reason } from "../../wire/gen/svc/base/v1beta1/base_pb.js";
 import { Deployment_State } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { Bid_State, Lease_State, type LeaseID, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
@@ -98,7 +99,12 @@ export function DeploymentTable({ filters }: { filters: { readonly state: string
             cells={({ deployment, groups, escrowAccount }) => [
               <DeploymentLink key="id" id={deployment?.deploymentId} />,
               <Address key="owner" text={deployment?.deploymentId?.owner ?? ""} />,
-              <MarketState key="state" names={Deployment_State} value={deployment?.state ?? 0} />,
+              <span key="state" class="stack">
+                <MarketState names={Deployment_State} value={deployment?.state ?? 0} />
+                {deployment !== undefined && deployment.closedOn > 0n && (
+                  <small>{wordOf(Closed_Reason, deployment.closeReason)}</small>
+                )}
+              </span>,
               String(groups.length),
               <Amount key="funds" coin={escrowAccount?.balance} />,
               <Height key="created" height={deployment?.createdAt ?? 0n} />,

@@ -12,11 +12,13 @@ import { followStream, type StreamState, StreamStates } from "./stream.tsx";
 /** Lines of the past with which a page begins, of each replica. */
 const TAIL = 500;
 /** Lines that are drawn at first, and how many more each wish for earlier ones draws. */
-const DRAWN = 500;
-/** Time between two drawings of what came. */
+const DRAWN = 200;
+/** Least time between two drawings of what came. */
 const DRAW_MS = 200;
-/** Time for which lines are taken before the page may do something else. */
-const SLICE_MS = 8;
+/** Drawing takes at most one part in so many of the page's time, however many lines come. */
+const DRAW_SHARE = 5;
+/** Lines that are taken, in about five milliseconds, before the page may do something else. */
+const SLICE = 500;
 
 /** Live lines of all services of a deployment, for its connected owner. */
 export function Logs({ id }: { id: DeploymentKey }) {
@@ -66,21 +68,37 @@ function Lines({ account, leases }: { account: Wallet; leases: readonly LeaseKey
   );
 }
 
-/** Draws what came, a few times a second; returns the function that ends it. */
+/** Draws what came, a few times a second at most; returns the function that ends it. */
 function draw(
   store: LineStore,
   { search, level, pausedAt, most, isPrevious }: Wishes,
   shown: Signal<Shown>,
 ): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
   let drawn = "";
-  const timer = setInterval(() => {
+  const again = (began: number): void => {
+    if (isOver) return;
+    timer = setTimeout(run, Math.max(DRAW_MS, DRAW_SHARE * (performance.now() - began)));
+  };
+  const run = (): void => {
+    const began = performance.now();
     const filter = { search: search.peek(), level: level.peek(), until: pausedAt.peek() };
     const state = [store.received, isPrevious.peek(), most.peek(), ...Object.values(filter)].join(" ");
-    if (state === drawn) return;
+    if (state === drawn || document.hidden) {
+      again(began);
+      return;
+    }
     drawn = state;
     shown.value = { ...store.find(filter, most.peek()), received: store.received, held: store.held };
-  }, DRAW_MS);
-  return () => clearInterval(timer);
+    // The browser lays the lines out before it comes to the next task.
+    requestAnimationFrame(() => setTimeout(() => again(began), 0));
+  };
+  run();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 }
 
 function Controls({ wishes, store }: { wishes: Wishes; store: LineStore }) {
@@ -223,7 +241,7 @@ interface Following {
 function follow(store: LineStore, { account, leases, states, isPrevious }: Following): () => void {
   store.clear();
   const abort = new AbortController();
-  const slice = { began: 0 };
+  let taken = 0;
   for (const id of leases) {
     const tell = (state: StreamState): void => {
       if (!abort.signal.aborted) states.value = new Map(states.peek()).set(leaseKey(id), state);
@@ -237,20 +255,14 @@ function follow(store: LineStore, { account, leases, states, isPrevious }: Follo
       },
       take: async (line) => {
         store.push(line);
-        await breathe(slice);
+        taken += 1;
+        if (taken % SLICE === 0 && !document.hidden) await new Promise((resolve) => setTimeout(resolve, 0));
       },
       tell,
       signal: abort.signal,
     });
   }
   return () => abort.abort();
-}
-
-/** Leaves the page time for its user while many lines come. */
-async function breathe(slice: { began: number }): Promise<void> {
-  if (performance.now() - slice.began < SLICE_MS || document.hidden) return;
-  await new Promise((resolve) => setTimeout(resolve, 0));
-  slice.began = performance.now();
 }
 
 function save(store: LineStore): void {

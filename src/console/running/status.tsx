@@ -156,7 +156,7 @@ function Why({ service: { error, pods } }: { service: ServiceStatus }) {
   );
   if (reasons.length === 0) return <None />;
   return (
-    <span class="stack">
+    <span class="stack sentence">
       {[...new Set(reasons)].slice(0, MAX_PARTS).map((text) => (
         <Strange key={text} text={text ?? ""} max={600} />
       ))}

@@ -28,7 +28,7 @@ export const running = {
   replica: "Replica",
   restarts: (count: number) => (count === 1 ? "1 restart" : `${count} restarts`),
   reach: "Reached at",
-  why: "Why",
+  why: "Last fault",
   askedAt: "Told at",
   lease: (name: string) => `Lease ${name}`,
   unknownState: "the provider does not know the state of its containers now",

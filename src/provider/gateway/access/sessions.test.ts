@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import WebSocket from "ws";
-import { pause } from "../../../../test/support/wait.ts";
 import { GatewayHarness } from "../../../../test/support/provider/gateway.ts";
 import { testAccount } from "../../../../test/support/provider/identities.ts";
 import { PROVIDER } from "../../../../test/support/provider/leases.ts";
+import { pause } from "../../../../test/support/wait.ts";
 import {
   type OpenSession,
   openSession,
