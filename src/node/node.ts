@@ -63,16 +63,15 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const genesisFile = readGenesisBytes(home);
   const genesis = parseGenesis(genesisFile, { longLists: true });
   const nodeSeed = readKeyFile(paths.nodeKey);
-  const validatorSeed = readKeyFile(paths.validatorKey);
   if (!existsSync(paths.validatorState)) throw nodeErrors.noSignState(paths.validatorState);
-  const { signer, make } = chooseEngine(options, validatorSeed);
+  const { validator, make } = chooseEngine(options);
   makePrivateDirectory(paths.database);
   const database = openLmdb(paths.database);
   let serving: Serving | undefined;
   let engine: NodeEngine | undefined;
   try {
     // The thread of the servers starts while the state is read.
-    serving = beginServing({ ...options, genesis, database, id: nodeId(nodeSeed), validator: signer });
+    serving = beginServing({ ...options, genesis, database, id: nodeId(nodeSeed), validator });
     engine = make({ database, genesis, genesisBytes: genesisFile.length });
     const { app, chain, embedded, ended } = engine;
     await engine.prepare();

@@ -5,7 +5,7 @@ import { type CometKeys, cometConfig, cometPaths } from "./settings.ts";
 const FILES = { genesis: "/g", nodeKey: "/n", validatorKey: "/v", validatorState: "/s" };
 
 /** The lines of the engine's `config.toml`, each with the table above it. */
-function linesWith(others: CometKeys, moniker = "m"): string[] {
+function linesWith(others: CometKeys, moniker = "m", signerLaddr = ""): string[] {
   const p2p = {
     laddr: "tcp://0.0.0.0:1",
     externalAddress: "",
@@ -16,7 +16,7 @@ function linesWith(others: CometKeys, moniker = "m"): string[] {
   };
   const mempool = { maxTxs: 1, maxBytes: 2, maxTxBytes: 3, cacheSize: 4 };
   const stateSync = { rpcServers: ["http://a", "http://b"], trustHeight: 7, trustHash: "AB", trustPeriodMs: 5_000 };
-  const own = { stateSync, blockInterval: 250, moniker, signerLaddr: "", doubleSignCheckHeight: 9 };
+  const own = { stateSync, blockInterval: 250, moniker, signerLaddr, doubleSignCheckHeight: 9 };
   let table = "";
   const text = cometConfig({ ...own, p2p, mempool, others }, cometPaths("/home", FILES));
   return text.split("\n").map((line) => {
@@ -55,6 +55,14 @@ test.each([
 
 test.each(["rpc.laddr", "RPC.Laddr", "log_format"])("the node's own key %s is refused in any spelling", (name) => {
   expect(() => linesWith({ [name]: "x" })).toThrow(name);
+});
+
+test("with a remote signer the program leaves the validator's files of the home alone", () => {
+  expect(linesWith({})).toContain(' priv_validator_key_file = "/v"');
+  const lines = linesWith({}, "m", "tcp://127.0.0.1:7");
+  expect(lines).toContain(' priv_validator_laddr = "tcp://127.0.0.1:7"');
+  expect(lines).toContain(' priv_validator_key_file = "/home/cometbft/data/spare_key.json"');
+  expect(lines).toContain(' priv_validator_state_file = "/home/cometbft/data/spare_state.json"');
 });
 
 test("keys that svc has no setting for are passed on, above the tables and in them", () => {

@@ -110,9 +110,7 @@ function ownKeys({ p2p, mempool, ...settings }: CometSettings, paths: CometPaths
     moniker: settings.moniker.replace(/[^ -~]/g, "?").trim() || "node",
     log_format: "plain",
     genesis_file: paths.genesis,
-    priv_validator_key_file: paths.validatorKey,
-    priv_validator_state_file: paths.validatorState,
-    priv_validator_laddr: settings.signerLaddr,
+    ...signerKeys(settings, paths),
     node_key_file: paths.nodeKey,
     "rpc.laddr": `unix://${paths.rpcSocket}`,
     "rpc.max_body_bytes": 2 * Math.max(mempool.maxTxBytes, BATCH_BYTES) + RPC_ROOM,
@@ -131,6 +129,16 @@ function ownKeys({ p2p, mempool, ...settings }: CometSettings, paths: CometPaths
     "consensus.double_sign_check_height": settings.doubleSignCheckHeight,
     "tx_index.indexer": "null",
     ...stateSyncKeys(settings.stateSync, paths),
+  };
+}
+
+/** With a remote signer the program still makes a key where it finds none; no block is signed with it. */
+function signerKeys({ signerLaddr }: Pick<CometSettings, "signerLaddr">, paths: CometPaths): CometKeys {
+  const isRemote = signerLaddr !== "";
+  return {
+    priv_validator_laddr: signerLaddr,
+    priv_validator_key_file: isRemote ? join(paths.data, "spare_key.json") : paths.validatorKey,
+    priv_validator_state_file: isRemote ? join(paths.data, "spare_state.json") : paths.validatorState,
   };
 }
 

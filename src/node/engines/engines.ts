@@ -8,6 +8,7 @@ import {
   UNHASHED_TABLES,
   UpgradeNeeded,
 } from "../../app/index.ts";
+import { consensusAddress, ed25519PublicKey } from "../../crypto/index.ts";
 import {
   type ChainSource,
   CometEngine,
@@ -20,7 +21,6 @@ import {
   findProgram,
   formatRfc3339,
   type Genesis,
-  memorySignState,
   type Retention,
   Signer,
 } from "../../engine/index.ts";
@@ -30,6 +30,7 @@ import { encodeAddress } from "../../wire/index.ts";
 import { monikerOf, type NodeConfig } from "../config.ts";
 import { nodeErrors } from "../errors.ts";
 import { homePaths, writeUpgradeInfo } from "../home/home.ts";
+import { readKeyFile, readPublicKey } from "../home/keys.ts";
 import { simulationTurns } from "../services/simulation-turn.ts";
 import { SnapshotTaker, type TakerParts } from "../snapshots/taker.ts";
 import { Follower } from "./follow.ts";
@@ -70,26 +71,33 @@ export interface EngineParts {
 }
 
 export interface ChosenEngine {
-  /** The key of this home's validator. */
-  readonly signer: Signer;
+  /** The validator of this home. */
+  readonly validator: ChainSource["validator"];
   readonly make: (parts: EngineParts) => NodeEngine;
 }
 
 /** The engine of the settings. Throws one sentence when it cannot run here. */
-export function chooseEngine(options: NodeOptions, validatorSeed: Uint8Array): ChosenEngine {
+export function chooseEngine(options: NodeOptions): ChosenEngine {
   const { home, config } = options;
   checkStateSync(config.engine);
   if (config.engine.kind === "cometbft" && config.engine.follow !== undefined) throw nodeErrors.cannotFollow();
   if (config.engine.kind === "embedded") {
-    const signer = new Signer(validatorSeed, fileSignState(homePaths(home).validatorState));
-    return { signer, make: (parts) => embedded({ ...options, ...parts, signer }) };
+    const signer = new Signer(readKeyFile(homePaths(home).validatorKey), fileSignState(homePaths(home).validatorState));
+    return { validator: signer, make: (parts) => embedded({ ...options, ...parts, signer }) };
   }
   const { isChild, program: given, abci, rpc } = config.engine;
   if (isChild && (abci ?? rpc) !== undefined) throw nodeErrors.ownProgram();
   const program = isChild ? findProgram({ given, home, path: process.env.PATH ?? "" }).path : undefined;
-  // CometBFT signs, and keeps the record of the last vote.
-  const signer = new Signer(validatorSeed, memorySignState());
-  return { signer, make: (parts) => besideCometbft({ ...options, ...parts, signer, program }) };
+  const validator = cometValidator(options);
+  return { validator, make: (parts) => besideCometbft({ ...options, ...parts, validator, program }) };
+}
+
+/** CometBFT signs, and keeps the record of the last vote; a remote signer has the private key elsewhere. */
+function cometValidator({ home, config: { engine } }: NodeOptions): ChainSource["validator"] {
+  const { validatorKey } = homePaths(home);
+  const isSigner = engine.isChild && engine.signerLaddr === "";
+  const publicKey = isSigner ? ed25519PublicKey(readKeyFile(validatorKey)) : readPublicKey(validatorKey);
+  return { publicKey, address: consensusAddress(publicKey) };
 }
 
 function checkStateSync({ kind, stateSync }: NodeConfig["engine"]): void {
@@ -102,11 +110,15 @@ function checkStateSync({ kind, stateSync }: NodeConfig["engine"]): void {
 /** Time in which other validators receive the last block before an upgrade, with its votes, from this one. */
 const LAST_BLOCK_MS = 5_000;
 
-type MakeParts = NodeOptions & EngineParts & { readonly signer: Signer };
+type MakeParts = NodeOptions & EngineParts;
+
+interface CometParts extends Pick<ChosenEngine, "validator"> {
+  readonly program: string | undefined;
+}
 
 /** CometBFT makes the blocks, as a child of this process or not. */
-function besideCometbft(parts: MakeParts & { readonly program: string | undefined }): NodeEngine {
-  const { config, database, genesis, genesisBytes, home, program, signer } = parts;
+function besideCometbft(parts: MakeParts & CometParts): NodeEngine {
+  const { config, database, genesis, genesisBytes, home, program, validator } = parts;
   const logger = parts.logger.child({ module: "engine" });
   clearRestore(database, snapshotTables(storeNames(standardModules().modules)), UNHASHED_TABLES);
   const snapshots = new SnapshotDirectory(homePaths(home).snapshots);
@@ -116,11 +128,10 @@ function besideCometbft(parts: MakeParts & { readonly program: string | undefine
   const paths = cometPaths(home, homePaths(home));
   let ending: NodeJS.Timeout | undefined;
   const comet = new CometEngine({
-    ...{ app, database, genesis, genesisBytes, program, haltHeight, logger },
-    validator: { publicKey: signer.publicKey, address: signer.address },
+    ...{ app, database, genesis, genesisBytes, program, haltHeight, logger, validator },
     paths,
     places: { abci: engine.abci ?? { path: paths.abciSocket }, rpc: engine.rpc ?? { path: paths.rpcSocket } },
-    settings: { ...engine, blockInterval, mempool, moniker: monikerOf(config, genesis, signer) },
+    settings: { ...engine, blockInterval, mempool, moniker: monikerOf(config, genesis, validator) },
     retention: retentionOf(config),
     afterCommit: (block) => {
       watch.blockCame();
@@ -182,7 +193,7 @@ export function watchBlocks(logger: Pick<Logger, "warn">, blockInterval: number)
 }
 
 /** This process makes the blocks, or executes the blocks of a node that it follows. */
-function embedded(parts: MakeParts): NodeEngine {
+function embedded(parts: MakeParts & { readonly signer: Signer }): NodeEngine {
   const { config, database, genesis, home, signer } = parts;
   const { follow } = config.engine;
   const logger = parts.logger.child({ module: "engine" });

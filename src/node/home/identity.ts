@@ -1,6 +1,5 @@
-import { ed25519PublicKey } from "../../crypto/index.ts";
 import { homePaths } from "./home.ts";
-import { nodeId, readKeyFile } from "./keys.ts";
+import { nodeId, readKeyFile, readPublicKey } from "./keys.ts";
 
 /** The name of the node of a home in its network, from its key file. */
 export function homeNodeId(home: string): string {
@@ -9,5 +8,5 @@ export function homeNodeId(home: string): string {
 
 /** The ed25519 public key with which the node of a home signs blocks. */
 export function homeValidatorKey(home: string): Uint8Array {
-  return ed25519PublicKey(readKeyFile(homePaths(home).validatorKey));
+  return readPublicKey(homePaths(home).validatorKey);
 }

@@ -44,22 +44,48 @@ function privateKeyJson(seed: Uint8Array, publicKey: Uint8Array) {
 
 /** The seed in a key file of either kind. Throws when others can read the file, or when it holds no ed25519 key. */
 export function readKeyFile(path: string): Uint8Array {
-  if (!existsSync(path)) throw nodeErrors.badKey(`there is no ${path}`, { hint: "run svc init, or restore the file" });
-  if ((statSync(path).mode & 0o077) !== 0) throw nodeErrors.openKey(path, { hint: `run chmod 600 ${shellWord(path)}` });
-  const seed = parseKey(readFileSync(path, "utf8"));
-  if (seed === undefined) throw nodeErrors.badKey(path, { hint: "restore the file from a backup" });
-  return seed;
+  const { priv_key, pub_key } = readKeys(path);
+  if (priv_key === undefined && pub_key !== undefined)
+    throw nodeErrors.badKey(`${path} has no private key`, {
+      hint: "start the node with --priv_validator_laddr, or restore the file",
+    });
+  const bytes = keyBytes(path, priv_key, PRIVATE_KEY_TYPE);
+  const seed = bytes.subarray(0, SEED_BYTES);
+  if (equalBytes(ed25519PublicKey(seed), bytes.subarray(SEED_BYTES))) return seed;
+  throw damaged(path);
 }
 
-function parseKey(text: string): Uint8Array | undefined {
+/** The public key in a validator's key file, from which a remote signer may have taken the private one. */
+export function readPublicKey(path: string): Uint8Array {
+  const { priv_key, pub_key } = readKeys(path);
+  if (priv_key !== undefined) return ed25519PublicKey(readKeyFile(path));
+  return keyBytes(path, pub_key, PUBLIC_KEY_TYPE);
+}
+
+/** The text of a JSON error would show a part of the file. */
+function damaged(path: string): Error {
+  return nodeErrors.badKey(path, { hint: "restore the file from a backup" });
+}
+
+function readKeys(path: string): { readonly priv_key?: unknown; readonly pub_key?: unknown } {
+  if (!existsSync(path)) throw nodeErrors.badKey(`there is no ${path}`, { hint: "run svc init, or restore the file" });
+  if ((statSync(path).mode & 0o077) !== 0) throw nodeErrors.openKey(path, { hint: `run chmod 600 ${shellWord(path)}` });
   try {
-    const { priv_key }: { priv_key?: { type?: unknown; value?: unknown } } = JSON.parse(text);
-    if (priv_key?.type !== PRIVATE_KEY_TYPE || typeof priv_key.value !== "string") return undefined;
-    const bytes = fromBase64(priv_key.value);
-    const seed = bytes.subarray(0, SEED_BYTES);
-    return bytes.length === 64 && equalBytes(ed25519PublicKey(seed), bytes.subarray(SEED_BYTES)) ? seed : undefined;
+    return Object(JSON.parse(readFileSync(path, "utf8")));
   } catch {
-    // The text of a JSON error would show a part of the file.
-    return undefined;
+    throw damaged(path);
   }
+}
+
+const KEY_BYTES = { [PRIVATE_KEY_TYPE]: 64, [PUBLIC_KEY_TYPE]: 32 };
+
+function keyBytes(path: string, key: unknown, type: keyof typeof KEY_BYTES): Uint8Array {
+  try {
+    const { type: given, value } = Object(key);
+    const bytes = fromBase64(value);
+    if (given === type && bytes.length === KEY_BYTES[type]) return bytes;
+  } catch {
+    // As below.
+  }
+  throw damaged(path);
 }
