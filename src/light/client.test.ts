@@ -256,6 +256,29 @@ describe("witnesses", () => {
     }
   });
 
+  it("that never answer do not keep back that a node lies", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let asked = 0;
+      const hanging = new TestSource("hanging", []);
+      hanging.signedHeader = () => {
+        asked += 1;
+        return new Promise(() => {});
+      };
+      const root = { height: 55n, hash: hashOf(CHAIN.at(55).header) };
+      const lying = client(forger(), { root, witnesses: [hanging, honest()] });
+      const refused = expect(lying.latest()).rejects.toThrow(`liar lies: witness has a verified block ${LENGTH}`);
+      // Once for the root and once for the forged block.
+      for (const times of [1, 2]) {
+        while (asked < times) await new Promise((resolve) => setImmediate(resolve));
+        await vi.advanceTimersByTimeAsync(WITNESS_GRACE_MS);
+      }
+      await refused;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("tell which node lies, where only one block is verified", async () => {
     const root = { height: 55n, hash: hashOf(CHAIN.at(55).header) };
     const lying = client(forger(), { root, witnesses: [silent(), stranger(), honest()] });

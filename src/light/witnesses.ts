@@ -23,10 +23,8 @@ export interface Confirmation {
 export async function confirm(confirmation: Confirmation): Promise<void> {
   const { witnesses, trace } = confirmation;
   if (witnesses.length === 0) return;
-  const compared = witnesses.map((witness) => compare(witness, confirmation));
-  const confirmed = firstSame(compared);
-  const inTime = compared.map((each) => unlessLate(each, confirmed));
-  const answers = (await Promise.all(inTime)).map((answer, i) => answer ?? `${witnesses[i]?.name} does not answer`);
+  const inTime = await answersInTime(witnesses.map((witness) => compare(witness, confirmation)));
+  const answers = inTime.map((answer, i) => answer ?? `${witnesses[i]?.name} does not answer`);
   if (answers.includes("same")) return;
   const [newest = trace[0]] = trace.slice(-1);
   throw lightErrors.unconfirmed(`block ${newest.header.height}: ${answers.join(", ")}`);
@@ -34,16 +32,23 @@ export async function confirm(confirmation: Confirmation): Promise<void> {
 
 /** Rejects with the node as the liar where a witness has a verified block of a height at which the node's is not valid. */
 export async function blame({ primary, witnesses, trace: [trusted], options }: Confirmation, height: bigint) {
-  for (const witness of witnesses) {
+  const judged = witnesses.map(async (witness) => {
     const load = (at: bigint) => requireBlock(witness, at, trusted);
-    const isGood = await load(height)
-      .then((theirs) => bisect(trusted, theirs, { ...options, load }))
-      .then(
-        () => true,
-        () => false,
-      );
-    if (isGood) throw lightErrors.badBlock(`${primary.name} lies: ${witness.name} has a verified block ${height}`);
-  }
+    const theirs = load(height).then((block) => bisect(trusted, block, { ...options, load }));
+    return await theirs.then(
+      () => "same",
+      () => "other",
+    );
+  });
+  const honest = witnesses[(await answersInTime(judged)).indexOf("same")];
+  if (honest !== undefined)
+    throw lightErrors.badBlock(`${primary.name} lies: ${honest.name} has a verified block ${height}`);
+}
+
+/** The answers of witnesses, undefined for one that is late. */
+function answersInTime(asked: readonly Promise<string>[]): Promise<readonly (string | undefined)[]> {
+  const confirmed = firstSame(asked);
+  return Promise.all(asked.map((each) => unlessLate(each, confirmed)));
 }
 
 /** "same", or what a witness says instead: without a block that verifies it says nothing about the node. */
