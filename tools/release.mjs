@@ -1,15 +1,16 @@
 // Makes a release: npm run release -- [folder, dist/release by default] [--key FILE] [--platform linux-x64] [--no-engine]
 // The folder is what a network serves at its net_url: version.txt, install.sh, and releases/vVERSION/ with the npm package,
-// the archive of each platform, CometBFT for each, the list of contents (CycloneDX), SHA256SUMS about these, and its
-// signature SHA256SUMS.sig. The same sources and key make the same bytes: they contain no time and no place.
+// the archive of each platform, CometBFT for each (--no-engine leaves it out), the list of
+// contents (CycloneDX), SHA256SUMS about these, and its signature SHA256SUMS.sig. The same sources and key make the same
+// bytes: they contain no time but that of the commit, and no place.
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { makeArchive } from "./release/archive.mjs";
+import { billOfMaterials } from "./release/bill.mjs";
 import { makeEngineArchive } from "./release/engine.mjs";
 import { PLATFORMS } from "./release/packages.mjs";
 import { installer, publicText, releaseKey, signFolder } from "./release/sign.mjs";
@@ -38,48 +39,8 @@ function output(command, args) {
   return stdout.toString();
 }
 
-function sha256(path) {
-  return createHash("sha256").update(readFileSync(path)).digest("hex");
-}
-
-/**
- * Names and versions of the packages that an installation brings; the others are needed only for building, or are
- * optional.
- */
-function installed() {
-  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
-  const kept = Object.entries(packages).filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);
-  return new Set(kept.map(([path, each]) => `${each.name ?? path.split("node_modules/").at(-1)}@${each.version}`));
-}
-
-/**
- * The packages that an installation brings, from the lockfile: for every platform, without what only building needs. They
- * are chosen here, because `npm sbom --omit=dev` also leaves out packages that building shares with the program.
- */
-function billOfMaterials(tarball) {
-  const args = [
-    "sbom",
-    "--sbom-format=cyclonedx",
-    "--sbom-type=application",
-    "--package-lock-only",
-    "--loglevel=error",
-  ];
-  const { serialNumber, metadata, components: all, dependencies: links, ...bill } = JSON.parse(output("npm", args));
-  const { timestamp, ...about } = metadata;
-  const brought = installed();
-  const components = all.filter((each) => brought.has(`${each.name}@${each.version}`));
-  const refs = new Set([metadata.component["bom-ref"], ...components.map((each) => each["bom-ref"])]);
-  const dependencies = links
-    .filter(({ ref }) => refs.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }));
-  const hashes = [{ alg: "SHA-256", content: sha256(tarball) }];
-  // npm names the program after the folder.
-  const component = { ...about.component, name, hashes };
-  return { ...bill, metadata: { ...about, component }, components, dependencies };
-}
-
 /** The archive of CometBFT for each platform, where there is a Go to build it with. */
-function engines(target) {
+function engines() {
   if (values["no-engine"]) return;
   for (const platform of platforms) makeEngineArchive(platform, target);
 }
@@ -94,11 +55,12 @@ const work = mkdtempSync(join(tmpdir(), "svc-man-"));
 try {
   output(process.execPath, [join(root, "tools", "run.mjs"), join(root, "tools", "man.ts"), work]);
   const man = join(work, "man1");
-  for (const platform of platforms) await makeArchive({ platform, folder: target, publicKey: publicText(key), man });
+  for (const platform of platforms)
+    await makeArchive({ platform, folder: target, publicKey: publicText(key), man });
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
-engines(target);
+engines();
 const script = installer(join(root, "tools", "release", "install.sh"), key);
 for (const place of [folder, target]) writeFileSync(join(place, "install.sh"), script);
 writeFileSync(join(folder, "version.txt"), `v${version}\n`);

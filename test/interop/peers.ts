@@ -8,7 +8,7 @@ import { ROOT } from "../support/index.ts";
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
  * library for proofs; a client of the ecosystem that knows nothing of us; the parts of a cluster; an ACME server; the tool that
- * renders charts; or the consensus engine of the ecosystem.
+ * renders charts; the consensus engine of the ecosystem; or programs that check and make packages.
  */
 export type PeerName =
   | "simd42"
@@ -28,7 +28,9 @@ export type PeerName =
   | "kwok"
   | "pebble"
   | "helm"
-  | "cometbft";
+  | "cometbft"
+  | "package-checks"
+  | "nfpm";
 
 export interface PeerRan {
   readonly code: number;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft
+#   tools/peers/build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft|package-checks|nfpm
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
@@ -14,10 +14,11 @@ set -eu
 GRPCURL=v1.9.4
 PEBBLE=v2.10.1
 COMETBFT=v0.38.26
+NFPM=v2.48.0
 KUBERNETES=v1.34.4
 GATEWAY_API=v1.6.1
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft}
+name=${1:?usage: build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft|package-checks|nfpm}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -39,6 +40,8 @@ go_tool() {
     GOBIN=$work go install -trimpath "github.com/letsencrypt/pebble/v2/cmd/pebble@$PEBBLE" >&2
   elif [ "$name" = cometbft ]; then
     GOBIN=$work CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" "github.com/cometbft/cometbft/cmd/cometbft@$COMETBFT" >&2
+  elif [ "$name" = nfpm ]; then
+    GOBIN=$work CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" "github.com/goreleaser/nfpm/v2/cmd/nfpm@$NFPM" >&2
   elif [ "$name" = helm ]; then
     cp "$module" "$work/"
     (cd "$work" && CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -ldflags "-s -w" -o "$work/$name" helm.sh/helm/v3/cmd/helm) >&2
@@ -161,6 +164,11 @@ case $name in
     [ -e "$folder/complete" ] || node_tool
     echo "$folder/node_modules/@keplr-wallet/chain-validator"
     ;;
+  package-checks)
+    folder=$cache/$name-$(sha256sum "$here/$name/package-lock.json" | cut -c1-16)
+    [ -e "$folder/complete" ] || node_tool
+    echo "$folder/node_modules/.bin"
+    ;;
   *)
     if [ "$name" = grpcurl ]; then
       hash=$GRPCURL
@@ -168,6 +176,8 @@ case $name in
       hash=$PEBBLE
     elif [ "$name" = cometbft ]; then
       hash=$COMETBFT
+    elif [ "$name" = nfpm ]; then
+      hash=$NFPM
     else
       # Both programs of Kubernetes are made of one release.
       module=$here/${name%-node}/go.mod

@@ -1,0 +1,144 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Fixture, ROOT } from "../support/index.ts";
+import { packPackage } from "../support/package.ts";
+import { environment } from "../support/run-svc.ts";
+import { buildPeer, Peer } from "./peers.ts";
+
+/** The npm package as its users find it: what is inside, how it is installed, and what their tools say about it. */
+
+const run = promisify(execFile);
+const built = await buildPeer("package-checks");
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+interface Locked {
+  readonly name?: string;
+  readonly version?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+}
+
+const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+
+/** Packages below the node_modules of a folder, as `name@version`. */
+function packagesBelow(folder: string): string[] {
+  const modules = join(folder, "node_modules");
+  if (!existsSync(modules)) return [];
+  const names = readdirSync(modules).filter((name) => !name.startsWith("."));
+  const scoped = (name: string): string[] => readdirSync(join(modules, name)).map((each) => join(name, each));
+  return names
+    .flatMap((name) => (name.startsWith("@") ? scoped(name) : [name]))
+    .flatMap((name) => {
+      const place = join(modules, name);
+      const { version } = manifestOf(place);
+      return [`${name}@${version}`, ...packagesBelow(place)];
+    });
+}
+
+/** Packages of the lockfile for some platforms alone, this one among them or not. */
+function native(): { readonly all: readonly string[]; readonly here: readonly string[] } {
+  const { packages }: { packages: Readonly<Record<string, Locked>> } = JSON.parse(
+    readFileSync(join(ROOT, "package-lock.json"), "utf8"),
+  );
+  const rows = Object.entries(packages).filter(([, { os, cpu }]) => os !== undefined || cpu !== undefined);
+  const nameOf = ([path, { name, version }]: readonly [string, Locked]): string =>
+    `${name ?? path.split("node_modules/").at(-1)}@${version}`;
+  const here = rows.filter(
+    ([, { os = [process.platform], cpu = [process.arch] }]) =>
+      os.includes(process.platform) && cpu.includes(process.arch),
+  );
+  return { all: rows.map(nameOf), here: here.map(nameOf) };
+}
+
+describe("the npm package", () => {
+  const fixture = new Fixture();
+  const unpacked = join(fixture.folder, "unpacked");
+  let tarball = "";
+  let listed: string[] = [];
+  beforeAll(async () => {
+    tarball = await packPackage(fixture.folder);
+    mkdirSync(unpacked);
+    await run("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components=1"]);
+    const bill = [join(ROOT, "tools", "release", "bill.mjs"), tarball];
+    const { stdout } = await run(process.execPath, bill, { maxBuffer: 2 ** 26 });
+    const { components }: { components: readonly { name: string; version: string }[] } = JSON.parse(stdout);
+    listed = components.map(({ name, version }) => `${name}@${version}`).sort();
+  });
+  afterAll(() => fixture.close());
+
+  it("contains the packages that its list of components names, except native parts", () => {
+    const { all } = native();
+    const inside = [...new Set(packagesBelow(unpacked))].sort();
+    expect(inside).toEqual(listed.filter((name) => !all.includes(name)));
+    expect(inside.length).toBeGreaterThan(150);
+  });
+
+  it("has guides, examples, man pages and a page for its users", () => {
+    for (const file of [
+      "docs/guides/tenant.md",
+      "examples/web.yaml",
+      "man/man1/svc-deploy.1",
+      "CHANGELOG.md",
+      "LICENSE",
+    ])
+      expect(existsSync(join(unpacked, file)), file).toBe(true);
+    expect(readFileSync(join(unpacked, "README.md"), "utf8")).toBe(readFileSync(join(ROOT, "docs/npm.md"), "utf8"));
+  });
+
+  it("is installed with the native parts of this platform alone, in their tested versions, without a warning", async (context) => {
+    const project = fixture.tempHome("user");
+    writeFileSync(join(project, "package.json"), '{ "name": "user", "private": true }\n');
+    const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+    const options = { cwd: project, env: environment({}) };
+    const installed = await run("npm", ["install", tarball, ...flags], options).catch((error: Error) => error);
+    if (installed instanceof Error) {
+      const isOffline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(String(installed));
+      if (!isOffline || process.env.CI === "true") throw installed;
+      context.skip(`npm cannot reach its registry: ${installed}`);
+      return;
+    }
+    expect(installed.stderr).toBe("");
+    const { here } = native();
+    const svc = manifestOf(unpacked);
+    const found = [...new Set(packagesBelow(project))].sort();
+    const wanted = listed.filter((name) => !native().all.includes(name));
+    const added = found.filter((name) => !wanted.includes(name) && name !== `svc@${svc.version}`);
+    expect(added.filter((name) => !here.includes(name) || !listed.includes(name))).toEqual([]);
+    expect(added).toContain(`@lmdb/lmdb-${process.platform}-${process.arch}@${lmdb(unpacked)}`);
+    const { stdout } = await run("npm", ["ls", "--all", "--json"], { ...options, maxBuffer: 2 ** 26 });
+    expect(JSON.parse(stdout).problems ?? []).toEqual([]);
+  });
+
+  it.skipIf(!(built instanceof Peer))("has nothing that publint or attw find fault with", async () => {
+    if (!(built instanceof Peer)) return;
+    // They check what the package itself offers, and would read all files of the others inside.
+    const own = join(fixture.folder, "own.tgz");
+    await run("tar", ["-czf", own, "--transform=s,^[.],package,", "--exclude=./node_modules", "-C", unpacked, "."]);
+    const { code, out } = await inFolder(built.binary, "publint", ["run", own, "--strict"]);
+    expect(code, out).toBe(0);
+    // Programs in CommonJS and old compilers take the package by `import()` alone.
+    const types = await inFolder(built.binary, "attw", [own, "--profile", "esm-only", "--format", "ascii"]);
+    expect(types.code, types.out).toBe(0);
+  });
+});
+
+function lmdb(folder: string): string {
+  return manifestOf(join(folder, "node_modules", "lmdb")).version;
+}
+
+async function inFolder(folder: string, name: string, args: string[]): Promise<{ code: number; out: string }> {
+  return run(join(folder, name), args, { maxBuffer: 2 ** 26 }).then(
+    ({ stdout }) => ({ code: 0, out: stdout }),
+    (error: { code: number; stdout: string }) => ({ code: error.code, out: error.stdout }),
+  );
+}
