@@ -1,4 +1,4 @@
-// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 110 minutes on two
+// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 112 minutes on two
 // cores. Each part that ran has its row in bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 110. */
+/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 112. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
@@ -61,10 +61,12 @@ const PARTS = {
   },
   /** Tests with real processes that `npm test` runs in part, and a download of 2 GB through both kinds of ingress. */
   thorough: {
-    minutes: 12,
+    minutes: 14,
     words: [
       ...["--project", "e2e", "--project", "slow"],
-      ...["engine-registry", "escape/exhaust", "library", "release", "template"].map((name) => `test/e2e/${name}`),
+      ...["engine-registry", "escape/exhaust", "library", "linux-packages", "release", "template"].map(
+        (name) => `test/e2e/${name}`,
+      ),
       ...["test/interop/traefik.test.ts", "src/provider/ingress/whole"],
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },

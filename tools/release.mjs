@@ -1,6 +1,6 @@
 // Makes a release: npm run release -- [folder, dist/release by default] [--key FILE] [--platform linux-x64] [--no-engine]
 // The folder is what a network serves at its net_url: version.txt, install.sh, and releases/vVERSION/ with the npm package,
-// the archive of each platform, CometBFT for each (--no-engine leaves it out), the list of
+// the archive of each platform, packages for Debian and RPM, CometBFT for each (--no-engine leaves out both), the list of
 // contents (CycloneDX), SHA256SUMS about these, and its signature SHA256SUMS.sig. The same sources and key make the same
 // bytes: they contain no time but that of the commit, and no place.
 import { spawnSync } from "node:child_process";
@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { makeArchive } from "./release/archive.mjs";
 import { billOfMaterials } from "./release/bill.mjs";
 import { makeEngineArchive } from "./release/engine.mjs";
+import { makeLinuxPackages } from "./release/linux.mjs";
 import { PLATFORMS } from "./release/packages.mjs";
 import { installer, publicText, releaseKey, signFolder } from "./release/sign.mjs";
 
@@ -39,6 +40,16 @@ function output(command, args) {
   return stdout.toString();
 }
 
+/** Packages for distributions from archives, where there is a Go to build the program that makes them. */
+function linuxPackages(archives) {
+  if (values["no-engine"]) return;
+  if (spawnSync("go", ["version"]).status !== 0) {
+    console.error("no packages for Debian and RPM, because there is no Go in PATH");
+    return;
+  }
+  for (const archive of archives) makeLinuxPackages({ archive, folder: target });
+}
+
 /** The archive of CometBFT for each platform, where there is a Go to build it with. */
 function engines() {
   if (values["no-engine"]) return;
@@ -51,15 +62,17 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 const tarball = output(process.execPath, [join(root, "tools", "package.mjs"), target]).trim();
 writeFileSync(join(target, `${name}-${version}.cdx.json`), `${JSON.stringify(billOfMaterials(tarball), null, 2)}\n`);
+const archives = [];
 const work = mkdtempSync(join(tmpdir(), "svc-man-"));
 try {
   output(process.execPath, [join(root, "tools", "run.mjs"), join(root, "tools", "man.ts"), work]);
   const man = join(work, "man1");
   for (const platform of platforms)
-    await makeArchive({ platform, folder: target, publicKey: publicText(key), man });
+    archives.push(await makeArchive({ platform, folder: target, publicKey: publicText(key), man }));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
+linuxPackages(archives);
 engines();
 const script = installer(join(root, "tools", "release", "install.sh"), key);
 for (const place of [folder, target]) writeFileSync(join(place, "install.sh"), script);
