@@ -21,5 +21,5 @@ export type { Offer } from "./session/offer.ts";
 export type { BidChoice, BidPolicy } from "./session/policy.ts";
 export type { DeployReporter, Note, ProviderRefusal, StepName, StepTime, Wait } from "./session/progress.ts";
 export type { DeployChoices, DeployParts, DeployRequest, Questions } from "./session/session.ts";
-export { runUpdate, type UpdateRequest } from "./update.ts";
+export { groupChanges, runUpdate, type UpdateRequest } from "./update.ts";
 export { type TextSource, textRequest, type WebPartsOptions, webParts } from "./web.ts";

@@ -1,5 +1,5 @@
 import type { DeploymentRecord, LeaseRecord } from "../client/index.ts";
-import type { Manifest } from "../sdl/index.ts";
+import type { LoadedSdl, Manifest } from "../sdl/index.ts";
 import { equalBytes, isOneOf, shellWord } from "../util/index.ts";
 import { updateDeployment } from "./chain/messages.ts";
 import { groupDifferences } from "./groups.ts";
@@ -62,9 +62,18 @@ async function madeFrom({ market, journal, request }: Session): Promise<bigint |
   return active.length === 1 ? active[0]?.dseq : undefined;
 }
 
-function checkGroups({ request }: Session, { dseq, groups }: DeploymentRecord): void {
+/** Changes of a deployment's groups by a file, one sentence each: an update that has any is refused. */
+export function groupChanges(
+  { groups }: Pick<DeploymentRecord, "groups">,
+  sdl: Pick<LoadedSdl, "groups" | "manifest">,
+): readonly string[] {
   const before = groups.map(({ spec }) => spec);
-  const changes = groupDifferences(before, request.sdl.groups, serviceNames(request.sdl.manifest));
+  return groupDifferences(before, sdl.groups, serviceNames(sdl.manifest));
+}
+
+function checkGroups({ request }: Session, deployment: DeploymentRecord): void {
+  const { dseq } = deployment;
+  const changes = groupChanges(deployment, request.sdl);
   if (changes.length === 0) return;
   const hint =
     `image, command, args, env and hosts can be changed; for the rest make a new deployment: ` +

@@ -8,8 +8,9 @@ import type { LeaseKey } from "../../src/wire/index.ts";
 import { packAny } from "../../src/wire/index.ts";
 import { coin, createValidatorMessage, operatorAddress } from "../support/chain/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
+import type { KeplrDouble } from "../support/console/keplr.ts";
 import type { ConsolePage } from "../support/console/page.ts";
-import { ConsolePlace } from "../support/console/place.ts";
+import { ConsolePlace, connectKeplr } from "../support/console/place.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 import { publication, testCertificate } from "../support/provider/identities.ts";
 import { mustSend } from "../support/signer.ts";
@@ -20,6 +21,8 @@ const SLOW = { timeout: 20_000 };
 const DEPOSIT = 5_000_000n;
 const WEB = readFileSync(join(ROOT, "examples/web.yaml"), "utf8");
 
+const [, IMAGE = ""] = /image: (\S+)/.exec(WEB) ?? [];
+
 /** Millionths of a token as pages write them. */
 const tokens = (amount: bigint): string => formatDecShort(amount * 10n ** 12n);
 
@@ -29,13 +32,14 @@ describeWithBrowser("the pages that change and end a deployment", () => {
   let tenant: TestTenant;
   /** A page with the tenant's wallet connected. */
   let opened: ConsolePage;
+  let double: KeplrDouble;
 
   beforeAll(async () => {
     place = await ConsolePlace.start(fixture);
     const client = place.node.client();
     fixture.defer(() => client.close());
     tenant = new TestTenant(client, place.key());
-    ({ opened } = await place.openWithKeplr());
+    ({ opened, double } = await place.openWithKeplr());
   });
   afterAll(() => fixture.close());
 
@@ -44,6 +48,15 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     const { order } = await tenant.order(text);
     await tenant.awaitBids(order);
     return tenant.lease(order, place.providers[0]?.address ?? "");
+  }
+
+  /** The same with its services running. */
+  async function running(): Promise<{ readonly lease: LeaseKey; readonly file: string }> {
+    const order = await tenant.order(WEB);
+    await tenant.awaitBids(order.id);
+    const lease = await tenant.lease(order.order, place.providers[0]?.address ?? "");
+    await tenant.sendManifest(order, lease.provider);
+    return { lease, file: WEB };
   }
 
   const pageOf = ({ owner, dseq }: LeaseKey): string => `deployment/${owner}/${dseq}`;
@@ -56,6 +69,10 @@ describeWithBrowser("the pages that change and end a deployment", () => {
       open: async (name: string) => {
         clicks += 1;
         await page.locator("summary", { hasText: new RegExp(`^${name}$`) }).click();
+      },
+      choose: async (name: string, { text, ...file }: { readonly name: string; readonly text: string }) => {
+        clicks += 1;
+        await page.getByLabel(name).setInputFiles({ ...file, mimeType: "text/plain", buffer: Buffer.from(text) });
       },
       press: async (name: string) => {
         clicks += 1;
@@ -138,6 +155,70 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await opened.page.evaluate("dispatchEvent(new Event('keplr_keystorechange'))");
     await expect.poll(() => opened.text()).not.toContain("Change or end it");
     await opened.page.context().close();
+  });
+
+  it("change an image tag in three clicks, with the lines that change and the manifest sent", async () => {
+    const { lease, file } = await running();
+    await opened.visit(pageOf(lease));
+    const hand = counted(opened);
+    await hand.open("Update");
+    await expect.poll(() => opened.text()).toContain("This browser does not keep the file");
+    await hand.choose("Open a file", { name: "web.yaml", text: file });
+    await expect.poll(() => opened.text()).toContain("The chain has the manifest of this file.");
+    const editor = opened.page.getByLabel("Deployment file");
+    await editor.fill(file.replace(IMAGE, `${IMAGE}-2`));
+    await expect
+      .poll(() => opened.page.locator(".changes .new").allTextContents())
+      .toEqual([`+     image: ${IMAGE}-2`]);
+    expect(await opened.page.locator(".changes .gone").allTextContents()).toEqual([`−     image: ${IMAGE}`]);
+    expect(await opened.barriers()).toEqual([]);
+    await hand.press("Sign and update");
+    await expect.poll(() => opened.text(), SLOW).toContain("The services run");
+    expect(hand.clicks()).toBe(3);
+    expect(JSON.stringify(await (await tenant.gateway(lease.provider)).getManifest(lease))).toContain(`${IMAGE}-2`);
+    expect(opened.faults).toEqual([]);
+
+    // The browser keeps the text, also for a page that is loaded again.
+    await opened.page.reload();
+    await connectKeplr(opened);
+    await opened.visit(pageOf(lease));
+    await hand.open("Update");
+    await expect.poll(() => opened.page.getByLabel("Deployment file").inputValue()).toContain(`${IMAGE}-2`);
+    expect(await opened.text()).toContain("The chain has the manifest of this file.");
+  });
+
+  it("say before a signature which changes need a new deployment", async () => {
+    const { lease, file } = await running();
+    double.asked.splice(0);
+    await opened.visit(pageOf(lease));
+    const hand = counted(opened);
+    await hand.open("Update");
+    await opened.page
+      .getByLabel("Deployment file")
+      .fill(file.replace("size: 32Mi", "size: 64Mi").replace(IMAGE, "x:1"));
+    await expect.poll(() => opened.text()).toContain("memory was 32Mi and is 64Mi");
+    expect(await opened.page.getByRole("button", { name: "Sign and update" }).count()).toBe(0);
+    expect(double.asked.some((question) => question.startsWith("direct"))).toBe(false);
+    await hand.press("Make a new deployment of this file");
+    await expect.poll(() => opened.page.getByLabel("Deployment file").inputValue()).toContain("64Mi");
+    expect(opened.address).toBe("#/deploy");
+  });
+
+  it("sign no update for a provider that does not answer, and send it once it does", async () => {
+    const { lease, file } = await running();
+    double.asked.splice(0);
+    await opened.visit(pageOf(lease));
+    const hand = counted(opened);
+    await hand.open("Update");
+    await opened.page.getByLabel("Deployment file").fill(file.replace(IMAGE, `${IMAGE}-3`));
+    const [provider] = place.providers;
+    await provider?.daemon.halt();
+    await hand.press("Sign and update");
+    await expect.poll(() => opened.text(), SLOW).toContain("Nothing was signed");
+    expect(double.asked.some((question) => question.startsWith("direct"))).toBe(false);
+    await provider?.daemon.start();
+    await hand.press("Sign and update");
+    await expect.poll(() => opened.text(), SLOW).toContain("The services run");
   });
 
   it("list the deployments of the connected account with state, cost and the end of their money", async () => {

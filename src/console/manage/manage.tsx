@@ -1,12 +1,17 @@
-import { useComputed, useSignal } from "@preact/signals";
+import { type Signal, useComputed, useSignal } from "@preact/signals";
 import type { DeploymentKey } from "../../wire/index.ts";
-import { useAsk } from "../live/ask.ts";
+import { type Answer, useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { Known, Section } from "../parts/blocks.tsx";
 import { t } from "../text/index.ts";
 import { CloseForm, type Closing } from "./close.tsx";
-import { loadHeld } from "./funds.ts";
+import { type Held, loadHeld } from "./funds.ts";
 import { TopUp } from "./top-up.tsx";
+
+interface UpdateProps {
+  readonly id: DeploymentKey;
+  readonly held: Signal<Answer<Held | undefined>>;
+}
 
 /** The ways in which its owner changes and ends a deployment. A close stays in view after it. */
 export function Manage(id: DeploymentKey) {
@@ -19,7 +24,29 @@ export function Manage(id: DeploymentKey) {
   return (
     <Section title={t.manage.title}>
       {isActive && <TopUp id={id} held={held} />}
+      {isActive && <Update id={id} held={held} />}
       <CloseForm id={id} held={held} closing={closing} />
     </Section>
   );
+}
+
+/** The editor and the reader of files are loaded once it is opened. */
+function Update({ id, held }: UpdateProps) {
+  const isOpen = useSignal(false);
+  return (
+    <details
+      class="manage"
+      onToggle={(event) => {
+        if (event.currentTarget.open) isOpen.value = true;
+      }}
+    >
+      <summary>{t.manage.update}</summary>
+      {isOpen.value && <Opened id={id} held={held} />}
+    </details>
+  );
+}
+
+function Opened({ id, held }: UpdateProps) {
+  const answer = useAsk(() => import("./update.tsx"), { key: "update" });
+  return <Known answer={answer}>{(part) => <part.Update id={id} held={held} />}</Known>;
 }

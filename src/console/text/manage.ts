@@ -42,6 +42,7 @@ export const manage = {
     reaching: "Asking the gateways of the providers",
     session: "Waiting for the session at gateways: confirm it in the wallet or at the terminal",
   },
+  notKept: (sentence: string) => `Nothing was signed: the browser does not keep the file: ${sentence}`,
   unreached: (provider: string, reason: string) => `Nothing was signed: ${provider} cannot be reached: ${reason}`,
   runs: "The services run",
   close: "Close",
