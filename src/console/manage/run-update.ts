@@ -58,8 +58,13 @@ export async function update(parts: UpdateParts): Promise<DeployResult> {
   const request = { ...settings, file: file.name, sdl, reread: () => sdl, signal, dseq: place.id.dseq };
   keepBegun(place, file);
   const result = await runUpdate({ market, ...gatewayParts({ credential, gatewayUrl }) }, request, reporter);
-  await keepDeployed(place, file, fingerprintOf(sdl));
+  await keep(parts);
   return result;
+}
+
+/** Where the browser refuses, the begun file stays, and the update goes on: the chain has it. */
+async function keep({ place, file, sdl }: UpdateParts): Promise<void> {
+  await keepDeployed(place, file, fingerprintOf(sdl)).catch(() => undefined);
 }
 
 /** A provider that does not answer would keep the old manifest while the chain has the new hash. */
@@ -80,7 +85,8 @@ async function reachAll({ id }: Place): Promise<void> {
 }
 
 /** Sends by the wallet, which decides fee and memo. A transaction before it whose fate was not known comes first. */
-function sender({ account, place, file, sdl, onStage }: UpdateParts): Market["send"] {
+function sender(parts: UpdateParts): Market["send"] {
+  const { account, onStage } = parts;
   return async (messages) => {
     try {
       for (;;) {
@@ -88,7 +94,7 @@ function sender({ account, place, file, sdl, onStage }: UpdateParts): Market["se
         const { response, isEarlier } = await send(messages, "", onStage);
         if (isEarlier) continue;
         if (response.code !== 0) throw new SvcError(response.codespace, response.code, response.rawLog);
-        await keepDeployed(place, file, fingerprintOf(sdl));
+        await keep(parts);
         return { hash: response.txhash, height: response.height };
       }
     } finally {
