@@ -1,4 +1,5 @@
-import { defineErrors, SvcError } from "../util/index.ts";
+import { defineErrors, isOneOf, SvcError } from "../util/index.ts";
+import { wireErrors } from "../wire/index.ts";
 
 /** Errors in the communication with a node. Errors of the chain keep the chain's own numbers. */
 export const clientErrors = defineErrors("client", {
@@ -16,6 +17,12 @@ export const clientErrors = defineErrors("client", {
   noProof: [13, "the node gives no proof", "name another node with --node; --verify off asks without proof"],
   busy: [12, "the node is busy", "try again in a while, or name another node with --node"],
 });
+
+/** Whether a node failed to prove an answer: the same question to it has no other end. */
+export function isUnproven(error: unknown): boolean {
+  if (!(error instanceof SvcError)) return false;
+  return error.codespace === "light" || isOneOf([clientErrors.noProof, wireErrors.badProof], error);
+}
 
 /** An answer that refuses a request for the moment: HTTP status 429 or 503. */
 export class BusyError extends SvcError {

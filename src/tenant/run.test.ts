@@ -621,5 +621,6 @@ describe("what can go wrong", () => {
     await fixture.deploy();
     expect(await fixture.all()).toHaveLength(1);
     expect(fixture.notes.join("")).toContain("was started before and is continued");
+    expect(fixture.told).toContainEqual({ kind: "continued", dseq: expect.any(BigInt) });
   });
 });

@@ -7,7 +7,7 @@ import type { QueryClient } from "../../src/client/index.ts";
 import type { ProviderRecord } from "../../src/client/market/types.ts";
 import { createCertificate, type NewCertificate } from "../../src/crypto/index.ts";
 import { loadSdlFile, type Manifest, manifestHash } from "../../src/sdl/index.ts";
-import { chainMarket } from "../../src/tenant/chain/live-market.ts";
+import { chainMarket } from "../../src/tenant/chain/chain-market.ts";
 import { FileJournal } from "../../src/tenant/node/journal.ts";
 import type { DeployResult } from "../../src/tenant/result.ts";
 import { runDeploy } from "../../src/tenant/run.ts";

@@ -1,3 +1,3 @@
 /** The light client over the RPC of nodes. */
-export { isUnproven, provenNode, provenQueries, type QueryNode, type VerifyOptions } from "./queries.ts";
+export { provenNode, provenQueries, type QueryNode, type VerifyOptions } from "./queries.ts";
 export { rpcSource, type WholeBlock, wholeBlocks } from "./source.ts";

@@ -21,7 +21,8 @@ import { Query as Provider } from "../../wire/gen/svc/provider/v1beta1/provider_
 import { decodeAddress, encodeAddress, type ProofOp, publicKeyToAny, toJson, unpackAs } from "../../wire/index.ts";
 import type { AbciQueryOptions } from "../chain/node.ts";
 import { queryClient } from "../chain/query.ts";
-import { isUnproven, provenNode, type VerifyOptions } from "./queries.ts";
+import { isUnproven } from "../errors.ts";
+import { provenNode, type VerifyOptions } from "./queries.ts";
 import type { ProofSource } from "./state.ts";
 
 const SEED = Number(process.env.SEED ?? 4711);

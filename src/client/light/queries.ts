@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type LightClient, type LightHeader, lightErrors } from "../../light/index.ts";
 import { isOneOf, SvcError } from "../../util/index.ts";
-import { findMethod, wireErrors } from "../../wire/index.ts";
+import { findMethod } from "../../wire/index.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { AbciQueryOptions, AbciQueryResult, NodeApi } from "../chain/node.ts";
 import { type QueryClient, queryClient } from "../chain/query.ts";
@@ -193,12 +193,6 @@ async function told(
     if (error instanceof SvcError && !UNVERIFIED.has(error.codespace)) options.onVerified?.(height);
     throw error;
   }
-}
-
-/** Whether a node failed to prove an answer: the same question to it has no other end. */
-export function isUnproven(error: unknown): boolean {
-  if (!(error instanceof SvcError)) return false;
-  return error.codespace === "light" || isOneOf([clientErrors.noProof, wireErrors.badProof], error);
 }
 
 /** Codespaces of errors about the answer; all others say that the chain has no such record. */

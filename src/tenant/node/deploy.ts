@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { ChainClient, type TxSigner } from "../../client/index.ts";
 import { loadSdlFile } from "../../sdl/index.ts";
-import type { MarketTxOptions } from "../chain/live-market.ts";
+import type { MarketTxOptions } from "../chain/chain-market.ts";
 import type { DeployResult } from "../result.ts";
 import { runDeploy } from "../run.ts";
 import { type DeployReporter, SILENT } from "../session/progress.ts";

@@ -1,7 +1,8 @@
 import { ensureClientCertificate, tenantCredential } from "../../certs/index.ts";
 import type { ChainClient, ChainQuery, GatewayCredential, TxSigner } from "../../client/index.ts";
 import { steadyClock } from "../../util/index.ts";
-import { liveMarket, type MarketTxOptions } from "../chain/live-market.ts";
+import type { MarketTxOptions } from "../chain/chain-market.ts";
+import { liveMarket } from "../chain/live-market.ts";
 import { certifiedBy, liveGateway } from "../session/live-gateway.ts";
 import type { DeployParts } from "../session/session.ts";
 import { FileJournal } from "./journal.ts";

@@ -45,7 +45,8 @@ export async function ensureOrder(session: Session): Promise<Placed> {
 
 function tellResumption({ progress, request }: Session, { entry }: Begun): void {
   const what = entry.step === "done" ? "exists already" : "was started before and is continued";
-  progress.note(`deployment ${entry.dseq} of ${request.file} ${what} (--new makes another one)`);
+  const text = `deployment ${entry.dseq} of ${request.file} ${what} (--new makes another one)`;
+  progress.note(text, { kind: "continued", dseq: entry.dseq });
 }
 
 /** A lost certificate is published again; the deployment itself needs nothing. */

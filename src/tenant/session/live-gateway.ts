@@ -4,14 +4,17 @@ import {
   type GatewayCredential,
   GatewayRefusal,
   type GatewayTarget,
+  gatewayClientErrors,
   isUnproven,
   type LeaseStatus,
   type ProviderRecord,
   publishedCertificates,
   type WebTarget,
 } from "../../client/index.ts";
-import { errorText, ipVersion } from "../../util/index.ts";
+import { errorText, ipVersion, steadyClock } from "../../util/index.ts";
 import type { LeaseState, ManifestOutcome, PortState, ServiceState, TenantGateway } from "./gateway.ts";
+import { type Journal, memoryJournal } from "./journal.ts";
+import type { DeployParts } from "./session.ts";
 
 /** How a tenant reaches the gateways of providers. */
 export interface LiveGatewayOptions {
@@ -84,6 +87,35 @@ export function liveGateway(options: LiveGatewayOptions, provider: ProviderRecor
         throw error;
       }
     },
+  };
+}
+
+/** How a page reaches the gateways of providers, and keeps what it has begun. */
+export interface GatewayPartsOptions {
+  /** Makes the tokens for gateways. */
+  readonly credential: GatewayCredential;
+  /** URL of a provider's gateway for browsers, or of a relay to it; undefined if it has none. */
+  readonly gatewayUrl: (provider: ProviderRecord) => string | undefined;
+  /** Records of begun deployments, by which an interrupted one is continued; lost with the page when left out. */
+  readonly journal?: Journal;
+}
+
+/** The parts of a page's deployment beside the marketplace. */
+export function gatewayParts({
+  gatewayUrl,
+  credential,
+  journal = memoryJournal(),
+}: GatewayPartsOptions): Omit<DeployParts, "market"> {
+  const target = (provider: ProviderRecord) => {
+    const url = gatewayUrl(provider);
+    if (url === undefined) throw gatewayClientErrors.noWebAddress(provider.address);
+    return { provider: provider.address, url };
+  };
+  return {
+    openGateway: (provider) => liveGateway({ target, credential: async () => credential }, provider),
+    journal,
+    clock: steadyClock,
+    publishCertificate: async () => undefined,
   };
 }
 

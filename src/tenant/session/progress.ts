@@ -40,6 +40,8 @@ export type Note =
   | { readonly kind: "refusals"; readonly orders: readonly OrderKey[]; readonly refusals: readonly ProviderRefusal[] }
   /** A bid that gets no lease, because its provider cannot be used. */
   | { readonly kind: "unusable"; readonly provider: string; readonly reason: string }
+  /** A deployment that an earlier run has begun, or ended. */
+  | { readonly kind: "continued"; readonly dseq: bigint }
   /** The sentence says all. */
   | { readonly kind: "text" };
 

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { BidRecord } from "../../client/index.ts";
-import type { LoadedSdl, SdlSource } from "../../sdl/index.ts";
+import { type LoadedSdl, loadSdl, type SdlSource } from "../../sdl/index.ts";
 import { type Clock, concatBytes, type IntCoin, toHex } from "../../util/index.ts";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { type Any, encodeMessage } from "../../wire/index.ts";
@@ -82,6 +82,23 @@ export function deploySettings(choices: DeployChoices): DeploySettings {
     ...(deposit === undefined ? {} : { deposit }),
     ...(questions === undefined ? {} : { questions }),
   };
+}
+
+/** A deployment file that a page has as a text. */
+export interface TextSource extends DeployChoices {
+  /** Name of the file; a later run with the same name continues an interrupted one. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * The request for a deployment file in a text, with the defaults filled in.
+ * @throws SdlError with every fault of the text
+ */
+export function textRequest(source: TextSource, signal: AbortSignal = new AbortController().signal): DeployRequest {
+  const { name: file, text } = source;
+  const reread: DeployRequest["reread"] = (chain) => loadSdl(text, { file, chain });
+  return { ...deploySettings(source), file, sdl: loadSdl(text, { file }), reread, signal };
 }
 
 /** One run of `deploy`. */
