@@ -96,6 +96,7 @@ describeWithBrowser("the console", () => {
     ["deployments", market.tenant],
     [`deployment/${market.tenant}/${market.dseq}`, market.provider],
     ["deploy", "A service with a volume"],
+    ["deploying/nothing", "This browser keeps no such deployment."],
     ["network", "svc-test-1"],
     ["search?q=nothing", "Nothing is named nothing."],
     ["wallet", "Wallets of this browser"],
@@ -109,7 +110,7 @@ describeWithBrowser("the console", () => {
       expect(await shown.barriers(), address).toEqual([]);
       await expect
         .poll(() => shown.page.locator(".command code").count())
-        .toBe(/search|wallet|nowhere/.test(address) ? 0 : 1);
+        .toBe(/search|wallet|deploying|nowhere/.test(address) ? 0 : 1);
     }
     expect(shown.faults).toEqual([]);
   });

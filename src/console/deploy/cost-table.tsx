@@ -1,4 +1,4 @@
-import { computed, type ReadonlySignal, useSignal } from "@preact/signals";
+import { computed, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { groupPrice, type LoadedSdl, priceOverTime } from "../../sdl/index.ts";
 import { leastDeposit, totalPrice } from "../../tenant/index.ts";
@@ -8,8 +8,10 @@ import { Section, Table } from "../parts/blocks.tsx";
 import { Amount, decimal, grouped, None } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import { cheapest, lasting, readAmount, type Terms, unitOf } from "./cost.ts";
+import { typedDeposit } from "./draft.ts";
 import type { Offers } from "./offers.ts";
 import { Per } from "./offers-table.tsx";
+import { Start } from "./run/start.tsx";
 
 interface CostProps {
   readonly sdl: LoadedSdl;
@@ -21,29 +23,35 @@ interface CostProps {
 export function Cost({ sdl, terms, offers }: CostProps) {
   const most = totalPrice(sdl.groups.map(groupPrice));
   const least = leastDeposit(most, terms);
-  const typed = useSignal<string | undefined>(undefined);
   const { name, places } = unitOf(least.denom);
-  const text = typed.value ?? decimal(least.amount, places).replaceAll("\u202f", "");
+  const text = typedDeposit.value ?? decimal(least.amount, places).replaceAll("\u202f", "");
   const deposit = readAmount(text, places);
+  const isOwn = typedDeposit.value !== undefined && deposit !== undefined;
+  const own = isOwn ? { denom: least.denom, amount: deposit } : undefined;
   return (
-    <Section title={t.deploy.cost}>
-      <p class="deposit">
-        <label>
-          {t.deploy.deposit(name)}{" "}
-          <input
-            inputMode="decimal"
-            value={text}
-            maxLength={30}
-            aria-invalid={deposit === undefined}
-            onInput={(event) => {
-              typed.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-        <DepositNote deposit={deposit} least={least} />
-      </p>
-      <Rows most={most} offers={offers} deposit={deposit} seconds={terms.blockSeconds} />
-    </Section>
+    <>
+      <Section title={t.deploy.cost}>
+        <p class="deposit">
+          <label>
+            {t.deploy.deposit(name)}{" "}
+            <input
+              inputMode="decimal"
+              value={text}
+              maxLength={30}
+              aria-invalid={deposit === undefined}
+              onInput={(event) => {
+                typedDeposit.value = event.currentTarget.value;
+              }}
+            />
+          </label>
+          <DepositNote deposit={deposit} least={least} />
+        </p>
+        <Rows most={most} offers={offers} deposit={deposit} seconds={terms.blockSeconds} />
+      </Section>
+      <Section title={t.deploy.begin}>
+        <Start deposit={own} isDeposit={deposit !== undefined} />
+      </Section>
+    </>
   );
 }
 

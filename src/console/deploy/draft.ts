@@ -15,6 +15,8 @@ const EMPTY: Draft = { name: "deploy.yaml", text: "", isTyped: false };
 export const draft = signal(EMPTY);
 /** The text that is read and priced: the editor's, once typing pauses. */
 export const settled = signal(EMPTY);
+/** The typed deposit; undefined for the least that the chain accepts. */
+export const typedDeposit = signal<string | undefined>(undefined);
 /** Why the last opened file is no text. */
 export const openFault = signal<string | undefined>(undefined);
 
@@ -37,6 +39,7 @@ export function replace(whole: Omit<Draft, "isTyped">): void {
   const next = { ...whole, isTyped: false };
   clearTimeout(timer);
   openFault.value = undefined;
+  typedDeposit.value = undefined;
   draft.value = next;
   settled.value = next;
 }

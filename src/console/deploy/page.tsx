@@ -13,6 +13,7 @@ import { useOffers } from "./offers.ts";
 import { OffersTables } from "./offers-table.tsx";
 import { Plan } from "./plan.tsx";
 import type { Reading, Remark } from "./read.ts";
+import { Unfinished } from "./run/start.tsx";
 
 /** A deployment file, its faults, and its price at each provider, before anything is signed. */
 export function Deploy() {
@@ -21,6 +22,7 @@ export function Deploy() {
   return (
     <>
       <Heading title={t.deploy.title} />
+      <Unfinished />
       <Editor />
       <Known answer={reader}>{({ readDraft }) => <Read readDraft={readDraft} terms={terms} />}</Known>
       <SameCommand />

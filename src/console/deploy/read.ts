@@ -7,6 +7,10 @@ import {
   MAX_FILE_BYTES,
   SdlError,
 } from "../../sdl/index.ts";
+import { fingerprintOf, textRequest } from "../../tenant/index.ts";
+
+/** The workflow is another file of the bundle, which the reader does not need. */
+export { fingerprintOf, textRequest };
 
 /** The reader of deployment files with its YAML: loaded with the page that edits one. */
 

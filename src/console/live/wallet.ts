@@ -1,7 +1,7 @@
 import path from "virtual:argon2-worker.js";
 import { signal } from "@preact/signals";
 import * as v from "valibot";
-import { parseDecCoins } from "../../util/index.ts";
+import { type DecimalCoin, parseDecCoins } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import type { Any } from "../../wire/index.ts";
 import { walletErrors } from "../wallet/errors.ts";
@@ -43,13 +43,17 @@ export async function send(messages: readonly Any[], memo: string, onStage: Send
   if (account === undefined) throw walletErrors.readOnly();
   if (shown === undefined || doubt.peek() !== undefined) throw walletErrors.otherChain();
   const { sendFrom } = await import("../wallet/send.ts");
-  const { minimumGasPrice } = await chain.query.call(Service.method.config, {});
-  // A node may take several denominations; the fee is paid in the first.
-  const gasPrices = parseDecCoins(minimumGasPrice).slice(0, 1);
   // Browsers have locks on pages that came over https or from this machine.
   const locks: SendPlace["locks"] =
     "locks" in navigator ? { request: (name, run) => navigator.locks.request(name, run) } : undefined;
-  return sendFrom(account, messages, { chain, chainId: shown, storage: localStorage, locks, gasPrices, onStage }, memo);
+  const place = { chain, chainId: shown, storage: localStorage, locks, gasPrices: await gasPrices(), onStage };
+  return sendFrom(account, messages, place, memo);
+}
+
+/** Prices of gas that the node asks for. It may take several denominations; fees are paid in the first. */
+export async function gasPrices(): Promise<readonly DecimalCoin[]> {
+  const { minimumGasPrice } = await chain.query.call(Service.method.config, {});
+  return parseDecCoins(minimumGasPrice).slice(0, 1);
 }
 
 /** Derives the key of a passphrase in a worker. */

@@ -8,6 +8,7 @@ import {
   type QueryDeploymentResponse,
 } from "../../wire/gen/svc/deployment/v1beta1/query_pb.js";
 import { type DeploymentKey, isAddress } from "../../wire/index.ts";
+import { Continue } from "../deploy/run/continue.tsx";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { blocksPerDay, newest } from "../live/head.ts";
@@ -175,6 +176,9 @@ function Found({ record: { deployment, groups, escrowAccount } }: { record: Quer
           [t.deployment.version, <Code key="hash" text={toHex(deployment.version)} />],
         ]}
       />
+      {deployment.deploymentId !== undefined && !isClosed && (
+        <Continue {...deployment.deploymentId} version={deployment.version} />
+      )}
       <Section title={t.deployment.groups}>
         <Groups groups={groups} />
       </Section>

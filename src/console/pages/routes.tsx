@@ -24,9 +24,19 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
   deployment: async () => (await import("./deployments.tsx")).Deployment,
   operator: async () => (await import("../operator/page.tsx")).Operator,
   deploy: async () => (await import("../deploy/page.tsx")).Deploy,
+  deploying: loadDeploying,
   wallet: async () => (await import("./wallet.tsx")).WalletPage,
   network: async () => (await import("./network.tsx")).Network,
 };
+
+/** The page of a deployment on its way offers the ways to connect an account of the page Wallet. */
+async function loadDeploying(): Promise<Page> {
+  const [{ Deploying }, { Choose }] = await Promise.all([
+    import("../deploy/run/page.tsx"),
+    import("./wallet-choose.tsx"),
+  ]);
+  return (props) => <Deploying {...props} Connect={Choose} />;
+}
 
 /** The page of the current address. */
 export function Routed() {

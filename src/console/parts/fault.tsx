@@ -7,12 +7,12 @@ import { isSilence } from "../live/ask.ts";
 import { t } from "../text/index.ts";
 import { Strange } from "./text.tsx";
 
-/** Why something is not known, with its remedy. Nothing is shown in its place. */
-export function Fault({ error }: { error: unknown }) {
+/** Why something is not known, or what `title` says instead, with the remedy. Nothing is shown in its place. */
+export function Fault({ error, title = t.fault.unknown }: { error: unknown; title?: string }) {
   if (queryFault(error) === "NotFound") return <p class="none">{t.fault.absent}</p>;
   return (
     <div class="fault" role="status">
-      <p>{isSilence(error) ? t.fault.noAnswer : t.fault.unknown}</p>
+      <p>{isSilence(error) ? t.fault.noAnswer : title}</p>
       <p>
         <Strange text={errorText(error)} max={1000} />
       </p>
