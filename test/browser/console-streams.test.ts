@@ -242,6 +242,12 @@ describeWithBrowser("a running deployment in the console", () => {
     await at.page.route(status, (route) => route.fulfill({ body: `[${"1,".repeat(3 << 20)}1]` }));
     await shows("it is larger than 4 MiB", at);
     await at.page.unroute(status);
+    // A proxy that passes requests on, and no websockets.
+    const refusing = "class extends Own { constructor(_, protocols) { super('wss://127.0.0.1:9/', protocols); } }";
+    await at.page.evaluate(`globalThis.Own = WebSocket; WebSocket = ${refusing}`);
+    await view("Shell", at);
+    await shows("The gateway answers requests, and opens no stream", at);
+    await at.page.evaluate("WebSocket = Own");
     await at.page.routeWebSocket(/\/logs\?/, (socket) => {
       for (let i = 0; i < 40; i++) socket.send(JSON.stringify({ name: "web-0", message: "x".repeat(1 << 19) }));
       socket.send(JSON.stringify({ name: "web-0", message: "x".repeat(1 << 20) }));
