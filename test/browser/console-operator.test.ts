@@ -13,7 +13,7 @@ import { coin, MIN_DEPOSIT, price } from "../support/chain/index.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { ConsolePage } from "../support/console/page.ts";
 import { ConsoleTerminal } from "../support/console/place.ts";
-import { Fixture, waitFor } from "../support/index.ts";
+import { Fixture, runSvc, waitFor } from "../support/index.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../support/provider/daemon.ts";
 import { sampleDeployment, sampleFile } from "../support/provider/deployment.ts";
 import { mustSend } from "../support/signer.ts";
@@ -141,6 +141,11 @@ describeWithBrowser("the page of a provider's operator", () => {
   });
 
   it("asks on a page of its own with --confirm page, which takes the code of the terminal alone", async () => {
+    const idle = await runSvc([...console_, "--confirm", "page"]);
+    expect([idle.stdout, idle.stderr]).toEqual([
+      "",
+      expect.stringContaining("nothing to ask without --from or --provider"),
+    ]);
     const asking = await fixture.start("confirm", [...console_, "--provider", home, "--confirm", "page"]);
     const { url, confirm } = JSON.parse(await asking.line(/^\{/));
     const opened = await openAt(url);

@@ -158,6 +158,7 @@ const KINDS = { ok: "good", failed: "bad", unknown: "calm" } as const;
 function Checks({ told }: { told: ReadonlySignal<Told> }) {
   const rows = useRows(told, ({ checks }) => checks ?? []);
   const at = useComputed(() => told.value.facts?.checked_at);
+  const account = useComputed(() => told.value.facts?.provider);
   return (
     <>
       {at.value === undefined ? (
@@ -181,7 +182,8 @@ function Checks({ told }: { told: ReadonlySignal<Told> }) {
           ]}
         />
       )}
-      <Own words={["check"]} asksNode />
+      <p>{t.operator.checkFlags}</p>
+      <Own words={["check", "--from", account.value ?? ""]} asksNode />
     </>
   );
 }

@@ -21,6 +21,7 @@ export const operator = {
   checking: "The provider is making its checks; the first findings are here within half a minute.",
   checkedAt: "Made at",
   failed: (checks: number) => (checks === 0 ? "none has failed" : `${checks} failed: see below`),
+  checkFlags: "The provider makes them with its own flags; the command needs the same ones for the same findings.",
   check: "Check",
   result: "Result",
   detail: "Finding",
