@@ -159,13 +159,21 @@ describeWithBrowser("deploying from the console", () => {
 
   it("says that the wallet has refused, and asks again when its owner wants to go on", async () => {
     const { double, opened } = await begin({ rejects: true });
-    await opened.press("Deploy");
+    const button = opened.page.locator("main").getByRole("button", { name: "Deploy", exact: true });
+    await button.waitFor();
+    // As fast as two clicks can be.
+    await opened.page.evaluate(
+      "document.querySelectorAll('main form.act').forEach((f) => [f.requestSubmit(), f.requestSubmit()])",
+    );
     await shows(opened, "It has stopped");
     await shows(opened, "the wallet has refused");
     double.switches.rejects = false;
     await opened.press("Go on");
     await shows(opened, READY);
     expect(signatures(double)).toEqual(["text", "text", "direct", "direct"]);
+    expect((await deployments()).length).toBe(1);
+    await opened.page.setViewportSize({ width: 360, height: 740 });
+    expect(await opened.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
   });
 
   it("signs with a key of the browser, and asks for its passphrase after the page was loaded again", async () => {

@@ -17,16 +17,20 @@ import { keepRun, keptRuns, type RunRecord } from "./records.ts";
 export function Start({ deposit, isDeposit }: { deposit: IntCoin | undefined; isDeposit: boolean }) {
   const error = useSignal<unknown>(undefined);
   const isChosen = useSignal(false);
+  const isBegun = useSignal(false);
   const account = wallet.value;
   if (account === undefined) return <Connect />;
   if (account.lacks.transaction !== undefined) return <p class="none">{t.wallet.lacks[account.lacks.transaction]}</p>;
   const { address } = account;
   const own = deposit === undefined ? {} : { deposit };
   const start = async (): Promise<void> => {
+    if (isBegun.peek()) return;
+    isBegun.value = true;
     try {
       location.hash = link("deploying", await begin({ owner: address, isChosen: isChosen.peek(), ...own }));
     } catch (reason) {
       error.value = reason;
+      isBegun.value = false;
     }
   };
   return (
@@ -53,7 +57,7 @@ export function Start({ deposit, isDeposit }: { deposit: IntCoin | undefined; is
           </label>
         ))}
       </fieldset>
-      <button type="submit" disabled={!isDeposit}>
+      <button type="submit" disabled={!isDeposit || isBegun.value}>
         {t.deploy.begin}
       </button>
       <small>{t.deploy.signatures}</small>
