@@ -8,7 +8,8 @@ import { ROOT } from "../support/index.ts";
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
  * library for proofs; a client of the ecosystem that knows nothing of us; the parts of a cluster; an ACME server; the tool that
- * renders charts; the consensus engine of the ecosystem; or programs that check and make packages.
+ * renders charts; the consensus engine of the ecosystem; a program that keeps the key of its validators; or programs that check and
+ * make packages.
  */
 export type PeerName =
   | "simd42"
@@ -30,7 +31,8 @@ export type PeerName =
   | "helm"
   | "cometbft"
   | "package-checks"
-  | "nfpm";
+  | "nfpm"
+  | "tmkms";
 
 export interface PeerRan {
   readonly code: number;
@@ -94,7 +96,8 @@ export class Peer {
 
   /** Starts it as a separate process, which the caller ends. */
   start(args: readonly string[], options: PeerOptions = {}): PeerProcess {
-    const child = spawn(this.binary, args, { env: this.#env(options), stdio: ["ignore", "pipe", "pipe"] });
+    const where = options.cwd === undefined ? {} : { cwd: options.cwd };
+    const child = spawn(this.binary, args, { env: this.#env(options), stdio: ["ignore", "pipe", "pipe"], ...where });
     const said: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => said.push(text));

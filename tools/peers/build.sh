@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a reference tool for the tests in test/interop/, once, and prints where it is:
-#   tools/peers/build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft|package-checks|nfpm
+#   tools/peers/build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft|package-checks|nfpm|tmkms
 # Go sources come through the Go module proxy, checked against Go's checksum database, packages of Python and Node.js from
 # their registries at the versions listed. What is built is kept by the hash of the files it is made from; remove the cache
 # to build anew. It needs Go 1.25 or newer, Python 3.11 with its venv module and, cold, some minutes.
@@ -8,17 +8,18 @@
 # core. kubernetes-node, a minute and a half more, is what makes a cluster of it that runs pods, and kwok pretends many nodes.
 # kube-router, a minute and a half more, enforces network policies on such a node, and traefik, some three minutes of one core,
 # answers for Ingress objects and gateways there. metallb, a minute and a half, gives services their addresses; its kinds of objects
-# lie in a folder beside it.
+# lie in a folder beside it. tmkms needs Rust 1.85, and ten minutes of one core: a build without optimisation is quick enough for tests.
 # Their hardware device is the one that their own tests pretend: always there, and of a known phrase.
 set -eu
 GRPCURL=v1.9.4
 PEBBLE=v2.10.1
 COMETBFT=v0.38.26
 NFPM=v2.48.0
+TMKMS=0.15.0
 KUBERNETES=v1.34.4
 GATEWAY_API=v1.6.1
 here=$(cd "$(dirname "$0")" && pwd)
-name=${1:?usage: build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft|package-checks|nfpm}
+name=${1:?usage: build.sh simd42|simd53|ics23|light|grpcurl|schemathesis|keplr|kubernetes|kubernetes-node|containerd|kube-router|traefik|gateway-api|metallb|kwok|pebble|helm|cometbft|package-checks|nfpm|tmkms}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/svc-peers
 
 # kubernetes_version: the linker's words for the release, which the servers need to know.
@@ -98,6 +99,17 @@ copy_of() {
   chmod -R u+w "$2"
 }
 
+# rust_tool: a program with the locked packages of its release.
+rust_tool() {
+  command -v cargo >/dev/null || { echo "build.sh: Rust is missing: install Rust 1.85 or newer" >&2; exit 3; }
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$work/target nice -n 19 cargo install --quiet --debug --locked \
+    --root "$work" --version "$TMKMS" --features softsign "$name" >&2
+  mv "$work/bin/$name" "$binary.$$"
+  mv "$binary.$$" "$binary"
+}
+
 # python_tool: a folder with the tool and its packages, which it finds by the folder's path.
 python_tool() {
   python3 -c 'import venv, ensurepip' 2>/dev/null ||
@@ -158,6 +170,11 @@ case $name in
     folder=$cache/$name-$GATEWAY_API
     [ -e "$folder" ] || definitions
     echo "$folder"
+    ;;
+  tmkms)
+    binary=$cache/$name-$TMKMS
+    [ -x "$binary" ] || rust_tool
+    echo "$binary"
     ;;
   keplr)
     folder=$cache/$name-$(sha256sum "$here/$name/package-lock.json" | cut -c1-16)
