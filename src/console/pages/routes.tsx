@@ -33,7 +33,7 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
 async function loadDeploying(): Promise<Page> {
   const [{ Deploying }, { Choose }] = await Promise.all([
     import("../deploy/run/page.tsx"),
-    import("./wallet-choose.tsx"),
+    import("../account/choose.tsx"),
   ]);
   return (props) => <Deploying {...props} Connect={Choose} />;
 }

@@ -3,6 +3,7 @@ import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { Query as DistributionQuery } from "../../wire/gen/sdk/distribution/v1beta1/query_pb.js";
 import { MsgWithdrawDelegatorRewardSchema } from "../../wire/gen/sdk/distribution/v1beta1/tx_pb.js";
 import { isAddress, packAny } from "../../wire/index.ts";
+import { Choose, Step } from "../account/choose.tsx";
 import { AccountView, ViewLinks } from "../account/views.tsx";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
@@ -15,7 +16,6 @@ import { Address, Heading, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import type { LocalWallet } from "../wallet/local.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { Choose, Step } from "./wallet-choose.tsx";
 
 export function WalletPage({ words: [view = ""] }: PageProps) {
   const account = wallet.value;
