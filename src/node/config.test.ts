@@ -67,6 +67,7 @@ describe("the settings of a node", () => {
       },
       rest: undefined,
       metrics: undefined,
+      net: undefined,
       grpc: {
         host: "127.0.0.1",
         port: 9090,

@@ -45,6 +45,8 @@ export interface NodeConfig {
   readonly grpc: GrpcServerOptions | undefined;
   /** Undefined = metrics are not served. */
   readonly metrics: MetricsOptions | undefined;
+  /** Where newer versions are asked for; undefined = nowhere. */
+  readonly net: string | undefined;
   readonly mempool: MempoolLimits;
 }
 
@@ -102,6 +104,7 @@ export function readNodeConfig(source: SettingSource, engineKeys: CometKeys = {}
     rest: read(S.apiEnable) ? readRest(read) : undefined,
     grpc: read(S.grpcEnable) ? readGrpc(read) : undefined,
     metrics: read(S.prometheus) ? { ...read(S.prometheusListenAddr), hosts: read(S.rpcAllowedHosts) } : undefined,
+    net: read(S.net),
     mempool: {
       maxTxs: read(S.mempoolSize),
       maxBytes: read(S.mempoolMaxTxsBytes),

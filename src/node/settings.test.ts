@@ -63,6 +63,7 @@ const GIVEN: Readonly<Record<NodeSettingName, readonly [text: string, ...places:
   "grpc.max-open-connections": ["7", "grpc.maxOpenConnections"],
   "instrumentation.prometheus": ["false", "metrics"],
   "instrumentation.prometheus-listen-addr": ["tcp://127.0.0.7:7", "metrics.host", "metrics.port"],
+  net: ["https://b.example", "net"],
   "mempool.size": ["7", "mempool.maxTxs"],
   "mempool.max-txs-bytes": ["7", "mempool.maxBytes"],
   "mempool.max-tx-bytes": ["7", "mempool.maxTxBytes"],

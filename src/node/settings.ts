@@ -9,6 +9,7 @@ import {
   type SettingTable,
   WrongForm,
 } from "../util/index.ts";
+import { parseNet } from "../util/servers/index.ts";
 import { ENGINE_SETTINGS } from "./engines/settings.ts";
 import { parseHostNames, parseOrigins, parseProxies } from "./parsers.ts";
 
@@ -250,6 +251,12 @@ export const NODE_SETTINGS = {
     summary: "where metrics are served",
     default: "tcp://localhost:26660",
     parse: parseListenAddress,
+  },
+  net: {
+    name: "net",
+    value: "<url>",
+    summary: "address of the network's files, asked once a day for a newer version (default: never)",
+    parse: optional(parseNet),
   },
   mempoolSize: {
     name: "mempool.size",

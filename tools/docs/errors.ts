@@ -1,6 +1,5 @@
 import { genesisErrors } from "../../src/app/genesis.ts";
 import { moduleSetErrors } from "../../src/app/upgrades/module-versions.ts";
-import { releaseErrors } from "../../src/cli/self/release.ts";
 import { clientErrors } from "../../src/client/errors.ts";
 import { gatewayClientErrors } from "../../src/client/gateway/errors.ts";
 import { walletErrors } from "../../src/console/wallet/errors.ts";
@@ -19,6 +18,7 @@ import { manifestErrors, SDL_CODES } from "../../src/sdl/errors.ts";
 import { storeErrors } from "../../src/store/errors.ts";
 import { deployErrors } from "../../src/tenant/session/errors.ts";
 import { INTERNAL_ERROR, PANIC_ERROR } from "../../src/util/errors.ts";
+import { releaseErrors } from "../../src/util/servers/releases.ts";
 import { CHAIN_ERRORS, type ErrorTable, wireErrors } from "../../src/wire/index.ts";
 import { code, page, table } from "./markdown.ts";
 

@@ -9,11 +9,12 @@ import {
   TESTED_VERSION,
 } from "../../engine/index.ts";
 import { errorText, isOneOf } from "../../util/index.ts";
+import { releaseErrors } from "../../util/servers/index.ts";
 import { homeOf } from "../command/home.ts";
 import type { CommandInput, Run } from "../command/spec.ts";
 import { VERSION } from "../node/version.ts";
 import { knownNet, ownKey, unpack } from "../self/installation.ts";
-import { bringFile, releaseErrors } from "../self/release.ts";
+import { bringFile } from "../self/release.ts";
 import { printAs } from "../terminal/output.ts";
 
 /** `engine install`: takes the program of the network, or builds it; messages of Go go to standard error. */

@@ -13,9 +13,10 @@ import {
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorText, SvcError } from "../../util/index.ts";
+import { parseNet, parseVersion, releaseErrors } from "../../util/servers/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { NET_FLAG } from "../command/global-flags.ts";
-import { bringFile, parseNet, parseVersion, releaseErrors } from "./release.ts";
+import { bringFile } from "./release.ts";
 
 /** Versions beside one another, as install.sh lays them out; the links `current` and `previous` name two. */
 export interface Installation {

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../../test/cli/run.ts";
 import { ownedFolder } from "../../../test/support/abandoned.ts";
 import { changeByte, TestReleases, treeOf } from "../../../test/support/release.ts";
+import { isOlder } from "../../util/servers/index.ts";
 import { type NetServer, startNetServer } from "../localnet/processes/net-server.ts";
 import { type Installation, installVersion, ownInstallation, rollBack } from "./installation.ts";
-import { isOlder } from "./release.ts";
 
 const folder = ownedFolder("svc-self-");
 const releases = new TestReleases(join(folder, "net"));

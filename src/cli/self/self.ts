@@ -1,8 +1,8 @@
+import { isOlder, latestVersion, parseVersion, releaseErrors } from "../../util/servers/index.ts";
 import type { CommandInput, Run } from "../command/spec.ts";
 import { COMMIT, VERSION } from "../node/version.ts";
 import { printAs, printResult } from "../terminal/output.ts";
 import { installVersion, netOf, ownInstallation, rollBack } from "./installation.ts";
-import { isOlder, latestVersion, parseVersion, releaseErrors } from "./release.ts";
 
 /** `self update`: processes that run go on with the version that they began with. */
 export const selfUpdate: Run = async (input) => {

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ChainSource, ChainStatus } from "../../engine/index.ts";
 import { equalBytes, toHexUpper } from "../../util/index.ts";
+import type { VersionWatch } from "../../util/servers/index.ts";
 
 /** Figures that are read on request. */
 interface Reading {
@@ -48,18 +49,35 @@ export interface ChainMetrics {
   stop(): void;
 }
 
+/** Sources of the figures. */
+export interface Measured {
+  readonly chain: ChainSource;
+  /** Undefined = newer versions are not asked for. */
+  readonly watch?: Pick<VersionWatch, "newer"> | undefined;
+}
+
 /** The metrics of a chain, and of this process. */
-export function chainMetrics(chain: ChainSource): ChainMetrics {
+export function chainMetrics({ chain, watch }: Measured): ChainMetrics {
   const registry = new Registry();
   registry.setDefaultLabels({ chain_id: chain.genesis.chainId });
   collectDefaultMetrics({ register: registry });
   const read = addReadings(chain, registry);
   const stop = addBlocks(chain, registry);
+  if (watch !== undefined) addNewer(watch, registry);
   const text = async () => {
     await read();
     return registry.metrics();
   };
   return { contentType: registry.contentType, text, stop };
+}
+
+/** Not among the figures of CometBFT, so without its name in front. */
+function addNewer(watch: Pick<VersionWatch, "newer">, registry: Registry): void {
+  const help = "Whether the network publishes a newer version than the one that runs";
+  const collect = function (this: Gauge): void {
+    this.set(Number(watch.newer));
+  };
+  registry.registerMetric(new Gauge({ name: "svc_newer_version", help, registers: [], collect }));
 }
 
 /** Adds the gauges; returns the function that sets them. */

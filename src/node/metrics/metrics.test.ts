@@ -79,16 +79,24 @@ describe("the metrics of a node", () => {
 
 it("has the peers of an engine beside the node", async () => {
   const engine = new KvNetwork().engine();
-  const metrics = chainMetrics({ ...embeddedSource(engine), ask: () => ({ n_peers: "3" }) });
+  const metrics = chainMetrics({ chain: { ...embeddedSource(engine), ask: () => ({ n_peers: "3" }) } });
   expect(await metrics.text()).toContain('cometbft_p2p_peers{chain_id="kv-1"} 3\n');
   metrics.stop();
+});
+
+it("tells whether the network publishes a newer version, where it is asked", async () => {
+  const chain = embeddedSource(new KvNetwork().engine());
+  const [silent, told] = [chainMetrics({ chain }), chainMetrics({ chain, watch: { newer: true } })];
+  expect(await silent.text()).not.toContain("newer_version");
+  expect(await told.text()).toContain('svc_newer_version{chain_id="kv-1"} 1\n');
+  for (const metrics of [silent, told]) metrics.stop();
 });
 
 it("answers while an engine beside the node is away or hangs", async () => {
   const source = embeddedSource(new KvNetwork().engine());
   const size = () => new Promise<never>(() => undefined);
   const ask = () => Promise.reject(new Error("away"));
-  const metrics = chainMetrics({ ...source, mempool: { ...source.mempool, size }, ask });
+  const metrics = chainMetrics({ chain: { ...source, mempool: { ...source.mempool, size }, ask } });
   vi.useFakeTimers();
   try {
     const text = metrics.text();

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { ChainSource } from "../../engine/index.ts";
 import type { Logger } from "../../util/index.ts";
 import { closeServer, type GuardOptions, isLoopback, listenAt, refusal, sendText } from "../http/index.ts";
-import { type ChainMetrics, chainMetrics } from "./chain-metrics.ts";
+import { type ChainMetrics, chainMetrics, type Measured } from "./chain-metrics.ts";
 
 export interface MetricsOptions {
   readonly host: string;
@@ -27,11 +26,11 @@ export class MetricsServer {
   readonly #metrics: ChainMetrics;
   readonly #server: Server;
 
-  constructor(chain: ChainSource, options: MetricsOptions, logger: Logger) {
+  constructor(measured: Measured, options: MetricsOptions, logger: Logger) {
     this.#options = options;
     this.#guard = { corsOrigins: [], hosts: options.hosts, flags: FLAGS };
     this.#logger = logger;
-    this.#metrics = chainMetrics(chain);
+    this.#metrics = chainMetrics(measured);
     this.#server = createServer(
       { headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS, keepAliveTimeout: TIMEOUT_MS },
       (request, response) => void this.#answer(request, response),

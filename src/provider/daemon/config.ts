@@ -57,6 +57,8 @@ export interface ProviderConfig {
   };
   /** Where metrics are served; nowhere if absent. */
   readonly metrics?: { readonly host: string; readonly port: number };
+  /** Where newer versions are asked for; nowhere if absent. */
+  readonly net?: string;
 }
 
 export interface IngressConfig {

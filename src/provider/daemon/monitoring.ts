@@ -1,4 +1,5 @@
 import { parseCertificatePem } from "../../crypto/index.ts";
+import type { VersionWatch } from "../../util/servers/index.ts";
 import type { CertificateKeeper } from "../certificates/index.ts";
 import { type Inventory, type Quantities, type ReservationState, totalOf } from "../inventory/index.ts";
 import type { LeaseService } from "../leases/index.ts";
@@ -20,6 +21,7 @@ export interface MonitoredParts {
   readonly outbox: Outbox;
   readonly disk: DiskGuard;
   readonly leastDisk: bigint;
+  readonly watch: Pick<VersionWatch, "newer"> | undefined;
   /** Undefined until the chain has told the deposit. */
   readonly bidCost: () => bigint | undefined;
   /** PEM of the server certificate. */
@@ -61,6 +63,7 @@ export function providerState(parts: MonitoredParts, moment: DaemonMoment): Prov
     bidCost: bidCost(),
     freeDisk: disk.free(),
     leastDisk,
+    isNewerPublished: parts.watch?.newer,
     height: moment.lastBlock?.height,
     hostCertificates: { ...parts.keeper?.counts() },
     certificateEnd: parseCertificatePem(certificate).notAfter,

@@ -1,4 +1,5 @@
 import { errorText } from "../../util/index.ts";
+import { VERSION_ASKED_MS, VersionWatch } from "../../util/servers/index.ts";
 import { formatLeaseId } from "../../wire/index.ts";
 import { leaseNamespace, probeLease } from "../cluster/index.ts";
 import { daemonErrors } from "../errors.ts";
@@ -165,12 +166,24 @@ class ProviderRun implements RunningProvider {
   async #openMetrics(): Promise<void> {
     const { request, parts } = this.#options;
     const { config, identity, log } = request;
+    const watch = this.#watchVersions();
     if (parts.metrics.serve === undefined) return;
     const { certificate } = identity;
-    const monitored = { ...parts, leastDisk: config.leastFreeDisk, bidCost: () => parts.money.bidCost(), certificate };
+    const bidCost = () => parts.money.bidCost();
+    const monitored = { ...parts, leastDisk: config.leastFreeDisk, bidCost, certificate, watch };
     const state = () => providerState(monitored, this.#moment());
     await this.#listen(parts.metrics.serve({ state, obstacles: () => whyNotReady(this.#moment()), log }));
     this.#every(BALANCE_MS, () => parts.money.observe());
+  }
+
+  /** Asks for a newer version now and every day, where the operator has named a network. */
+  #watchVersions(): VersionWatch | undefined {
+    const { config, version, log } = this.#options.request;
+    if (config.net === undefined) return undefined;
+    const watch = new VersionWatch({ net: config.net, version, log });
+    void watch.ask();
+    this.#every(VERSION_ASKED_MS, () => watch.ask());
+    return watch;
   }
 
   #moment(): DaemonMoment {

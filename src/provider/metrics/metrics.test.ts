@@ -25,6 +25,7 @@ const STATE: ProviderState = {
   bidCost: 5_001_000n,
   leasedIps: { offered: 16, left: 3 },
   freeDisk: 1n << 33n,
+  isNewerPublished: true,
   leastDisk: 1n << 29n,
   height: 77n,
   hostCertificates: { ok: 3, failing: 1 },
@@ -61,7 +62,13 @@ describe("the metrics of a provider", () => {
   });
 
   it("leave out what is not known", async () => {
-    const unknown = { ...STATE, balance: undefined, freeDisk: undefined, height: undefined };
+    const unknown = {
+      ...STATE,
+      balance: undefined,
+      freeDisk: undefined,
+      height: undefined,
+      isNewerPublished: undefined,
+    };
     const registry = new MetricRegistry();
     await registry.text(readings(STATE));
     const text = await registry.text(readings(unknown));

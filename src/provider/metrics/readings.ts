@@ -24,6 +24,8 @@ export interface ProviderState {
   /** Undefined if the system does not report it. */
   readonly freeDisk: bigint | undefined;
   readonly leastDisk: bigint;
+  /** Undefined where no network is named. */
+  readonly isNewerPublished: boolean | undefined;
   /** Undefined before the first block. */
   readonly height: bigint | undefined;
   /** Host names by the state of their certificates. */
@@ -54,6 +56,7 @@ function single(state: ProviderState): Reading[] {
     { gauge: "bidCost", value: state.bidCost },
     { gauge: "freeDisk", value: state.freeDisk },
     { gauge: "height", value: state.height },
+    { gauge: "newerVersion", value: state.isNewerPublished },
   ] as const;
   return [
     { gauge: "bidding", value: Number(state.isBidding) },

@@ -125,6 +125,11 @@ export const GAUGES = {
   },
   freeDisk: { name: "provider_disk_free_bytes", help: "Bytes free on the disk of the provider's folder.", labels: {} },
   leastDisk: { name: "provider_disk_least_bytes", help: "Bytes below which the provider does not bid.", labels: {} },
+  newerVersion: {
+    name: "provider_newer_version",
+    help: "1 where the network that --net names publishes a newer version than the one that runs.",
+    labels: {},
+  },
   height: { name: "provider_block_height", help: "Height of the last block that was followed.", labels: {} },
   lastBlock: {
     name: "provider_last_block_timestamp_seconds",

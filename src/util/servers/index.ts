@@ -6,5 +6,6 @@ export * from "./listen.ts";
 export * from "./malformed.ts";
 export * from "./portions.ts";
 export * from "./proxies.ts";
+export * from "./releases.ts";
 export * from "./static-files.ts";
 export * from "./upgrade.ts";

@@ -81,6 +81,7 @@ export function readSettings(flags: Flags): Omit<ProviderConfig, "driver"> {
       ...optionalGrpc(read(LEASES.gatewayGrpcListenAddress)),
     },
     ...optionalMetrics(read(LEASES.metricsListener)),
+    ...optionalNet(read(LEASES.net)),
   };
 }
 
@@ -98,6 +99,10 @@ function optionalGrpc(grpc: ProviderConfig["gateway"]["grpc"]): Pick<ProviderCon
 
 function optionalMetrics(metrics: ProviderConfig["metrics"]): Pick<ProviderConfig, "metrics"> {
   return metrics === undefined ? {} : { metrics };
+}
+
+function optionalNet(net: string | undefined): Pick<ProviderConfig, "net"> {
+  return net === undefined ? {} : { net };
 }
 
 function readIngress(read: ReadSetting, stateDir: string): IngressConfig {

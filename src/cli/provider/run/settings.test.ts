@@ -94,6 +94,7 @@ const GIVEN: Readonly<Record<string, readonly [text: string | true, places: read
   "gateway-listen-address": ["127.0.0.7:7", ["gateway.host", "gateway.port"]],
   "gateway-grpc-listen-address": ["127.0.0.7:7", ["gateway.grpc.host", "gateway.grpc.port"]],
   "metrics-listener": ["127.0.0.7:7", ["metrics.host", "metrics.port"]],
+  net: ["https://b.example", ["net"]],
   "manifest-timeout": ["7s", ["manifestTimeoutMs"]],
   "monitor-max-retries": ["7", ["monitor.retries"]],
   "monitor-retry-period": ["7s", ["monitor.retryMs"]],

@@ -10,7 +10,7 @@ import {
   optional,
   type SettingTable,
 } from "../../../util/index.ts";
-import { parseNetworks } from "../../../util/servers/index.ts";
+import { parseNet, parseNetworks } from "../../../util/servers/index.ts";
 import {
   parseAtLeastOne,
   parseDirectory,
@@ -267,6 +267,12 @@ export const LEASES = {
     value: "<host:port>",
     summary: "where metrics, /healthz and /readyz are read, for example 127.0.0.1:9100 (default: nowhere)",
     parse: optional(parseLoopbackAddress),
+  },
+  net: {
+    name: "net",
+    value: "<url>",
+    summary: "address of the network's files, asked once a day for a newer version (default: never)",
+    parse: optional(parseNet),
   },
   manifestTimeout: {
     name: "manifest-timeout",

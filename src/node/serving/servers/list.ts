@@ -77,8 +77,8 @@ async function openGrpc(context: ServerContext, options: Settings<"grpc">): Prom
 }
 
 /** Metrics, whose code is loaded where they are switched on. */
-async function openMetrics({ chain, logger }: ServerContext, options: Settings<"metrics">): Promise<OpenServer> {
+async function openMetrics({ chain, logger, watch }: ServerContext, options: Settings<"metrics">): Promise<OpenServer> {
   const { MetricsServer } = await import("../../metrics/index.ts");
-  const server = new MetricsServer(chain, options, logger.child({ module: "metrics" }));
+  const server = new MetricsServer({ chain, watch }, options, logger.child({ module: "metrics" }));
   return { ...(await server.listen()), close: () => server.close() };
 }

@@ -1,5 +1,6 @@
 import type { ChainSource } from "../../../engine/index.ts";
 import { assert, keysOf, type Logger } from "../../../util/index.ts";
+import { VERSION_ASKED_MS, VersionWatch } from "../../../util/servers/index.ts";
 import { monikerOf, type NodeConfig } from "../../config.ts";
 import { Dispatcher, type DispatcherOptions } from "../../dispatch.ts";
 import { clientBudget, type Handler, urlHost } from "../../http/index.ts";
@@ -42,7 +43,8 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
   const { rpc: place } = parts.config;
   const nodeInfo = nodeInfoOf(parts, () => `tcp://${urlHost(place.host)}:${opened.rpc?.port ?? place.port}`);
   const context = contextOf(parts, nodeInfo);
-  const closing: (() => Promise<void>)[] = [async () => context.waiters.close()];
+  const asking = askDaily(context.watch);
+  const closing: (() => Promise<void>)[] = [async () => context.waiters.close(), async () => clearInterval(asking)];
   const close = async (): Promise<void> => {
     for (const each of closing.splice(0).reverse()) await each();
   };
@@ -63,8 +65,15 @@ export async function openServers(parts: ServingParts): Promise<Servers> {
   }
 }
 
+function askDaily(watch: VersionWatch | undefined): NodeJS.Timeout | undefined {
+  if (watch === undefined) return undefined;
+  void watch.ask();
+  return setInterval(() => void watch.ask(), VERSION_ASKED_MS).unref();
+}
+
 function contextOf(parts: ServingParts, nodeInfo: () => NodeInfo): ServerContext {
-  const { chain, home, config, logger, appRpcs, desk } = parts;
+  const { chain, home, config, logger, version, appRpcs, desk } = parts;
+  const { net } = config;
   const waiters = new CommitWaiters(chain.events);
   const report = (error: unknown): void => logger.child({ module: "services" }).error("a service failed", { error });
   const options = { nodeInfo, report, waiters, appRpcs };
@@ -79,6 +88,7 @@ function contextOf(parts: ServingParts, nodeInfo: () => NodeInfo): ServerContext
     nodeInfo,
     handlers,
     ...shared,
+    ...(net === undefined ? {} : { watch: new VersionWatch({ net, version, log: logger }) }),
     ...(desk === undefined ? {} : { run: desk.run }),
   };
 }

@@ -1,5 +1,6 @@
 import type { ChainSource } from "../../../engine/index.ts";
 import type { Logger } from "../../../util/index.ts";
+import type { VersionWatch } from "../../../util/servers/index.ts";
 import type { NodeConfig } from "../../config.ts";
 import type { Dispatcher } from "../../dispatch.ts";
 import type { ClientBudget, Handler } from "../../http/index.ts";
@@ -18,6 +19,8 @@ export interface ServerContext {
   /** Budget that all servers share. */
   readonly budget: ClientBudget;
   readonly waiters: CommitWaiters;
+  /** Asks for newer versions, where the operator has named a network. */
+  readonly watch?: VersionWatch;
   /** Divides calls of JSON-RPC between threads. */
   readonly run?: RunMethod;
   /** The servers that are open, for the one that serves their interfaces beside its own. */
