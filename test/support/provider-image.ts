@@ -46,7 +46,9 @@ async function packageArchive(folder: string): Promise<string> {
   const stage = join(folder, "stage");
   const installed = join(stage, PLACE);
   mkdirSync(installed, { recursive: true });
-  await run("tar", ["-xzf", await packPackage(folder), "-C", installed, "--strip-components=1"]);
+  // The packages inside lack native parts: all come from the checkout.
+  const inside = ["--strip-components=1", "--exclude=package/node_modules"];
+  await run("tar", ["-xzf", await packPackage(folder), "-C", installed, ...inside]);
   mkdirSync(join(stage, "usr", "bin"), { recursive: true });
   for (const [target, link] of [
     [`../../${PLACE}/dist/svc.cjs`, "svc"],

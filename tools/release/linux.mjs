@@ -7,10 +7,15 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { output, root } from "./packages.mjs";
 
-const { description, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const ARCHES = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 const KINDS = ["deb", "rpm"];
 const SYSTEMD = "/usr/lib/systemd/system";
+/** A line for lists of packages, and what people read before they install. */
+const DESCRIPTION = `node, client and provider for a market of container capacity
+Tenants rent containers from providers, by the block, on a blockchain of their
+own. One command runs deployments, a node of the chain, or a provider beside
+Podman, and serves a console to a browser. The package brings its own Node.js.`;
 /** Where a checkout of the guide lies, in the unit of the provider. */
 const CHECKOUT = "/opt/svc/svc";
 /** Times in a package when its sources have no commit; tools refuse older ones. */
@@ -41,7 +46,7 @@ function units(work) {
 /** Copyright and changelog in the form and place of Debian. */
 function documents(work) {
   const head =
-    "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: the svc authors\n";
+    "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: 2026 the svc authors\n";
   const note = "Comment: /usr/lib/svc/THIRD-PARTY-LICENSES.txt has the licences of everything inside.\n";
   const text = `License: ${license}\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n`;
   writeFileSync(join(work, "copyright"), `${head}${text}${note}`);
@@ -94,7 +99,7 @@ function settings({ platform, version }, program, work) {
     section: "net",
     priority: "optional",
     maintainer: "The svc authors <svc@example.com>",
-    description,
+    description: DESCRIPTION,
     license,
     mtime: sourceTime(),
     umask: 0o022,
