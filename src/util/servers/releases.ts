@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import { defineErrors, errorText } from "../errors.ts";
 import type { Logger } from "../log.ts";
 
@@ -109,5 +110,6 @@ export async function openPublished(url: string, timeoutMs: number): Promise<Rea
   });
   if (!response.ok) await response.body?.cancel();
   if (!response.ok || response.body === null) throw releaseErrors.unreadable(`${url} answers ${response.status}`);
-  return Readable.fromWeb(response.body);
+  // Types of browsers, which the tests of the pages are checked with, have another stream of that name.
+  return Readable.fromWeb(response.body as ReadableStream);
 }
