@@ -1,4 +1,4 @@
-// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 112 minutes on two
+// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 122 minutes on two
 // cores. Each part that ran has its row in bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 112. */
+/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 122. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
@@ -71,6 +71,8 @@ const PARTS = {
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
   },
+  /** The set-up typed in fresh systems that have no Node.js, and an update of the program under running leases. */
+  install: { minutes: 10, words: ["--project", "e2e", "test/e2e/installed.test.ts"], env: { SVC_TEST_NIGHTLY: 1 } },
   /** Processor time of a send beside the first release: no more of it than the recorded run took. */
   guard: { minutes: 9, bench: "guard" },
   /**

@@ -19,6 +19,9 @@ import { nodeOf } from "./suite/runtimes.mjs";
 
 /** Programs of the end-to-end tests and the packages they come from. */
 const NEEDED = {
+  curl: ["curl"],
+  openssl: ["openssl"],
+  debootstrap: ["debootstrap"],
   podman: ["podman", "runc", "netavark", "aardvark-dns"],
   iptables: ["iptables"],
   ipset: ["ipset"],

@@ -5,7 +5,7 @@
 # Needs curl or wget, tar, gzip, sha256sum and openssl 3.
 set -eu
 
-# Of the key that signs releases. (Put in when a release is made.)
+# The key that signs releases, put in when a release is made.
 public_key='@PUBLIC_KEY@'
 test_key='@TEST_KEY@'
 
