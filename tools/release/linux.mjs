@@ -136,6 +136,9 @@ export function makeLinuxPackages({ archive, folder }) {
     const program = join(work, "program");
     mkdirSync(program);
     output("tar", ["-xzf", archive, "-C", program, "--strip-components=1", "--no-same-owner"]);
+    // Settings of linters are of no use, and libraries are not programs.
+    output("find", [program, "-name", ".eslintrc*", "-delete"]);
+    output("find", [program, "-name", "*.node", "-exec", "chmod", "644", "{}", "+"]);
     pages(program, work);
     units(work);
     documents(work);
