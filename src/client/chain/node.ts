@@ -165,7 +165,7 @@ export class NodeApi {
     });
   }
 
-  /** Submits a transaction to the mempool: `sync` waits for its check, `async` for nothing. */
+  /** Submits a transaction to the mempool: `sync` waits for its check, `async` for nothing. Its hash is that of its bytes, not the node's word. */
   async broadcast(tx: Uint8Array, mode: "sync" | "async"): Promise<BroadcastResult> {
     const call = { method: `broadcast_tx_${mode}`, params: { tx: toBase64(tx) } };
     let tries = 0;
@@ -173,7 +173,7 @@ export class NodeApi {
       tries += 1;
       try {
         const result = answers.readAnswer(answers.broadcast, call.method, await this.rpc.callOnce(call));
-        return tries > 1 && isKnown(result) ? accepted(tx) : result;
+        return tries > 1 && isKnown(result) ? accepted(tx) : { ...result, hash: txHash(tx) };
       } catch (error) {
         if (tries === 1 || !(error instanceof RpcError) || !IN_CACHE.test(error.data)) throw error;
         return accepted(tx);
@@ -185,7 +185,9 @@ export class NodeApi {
   async tx(hash: string): Promise<CommittedTx | undefined> {
     const call = { method: "tx", params: { hash: toBase64(fromHex(hash)), prove: false } };
     try {
-      return this.#committed(await this.#call(answers.tx, call), await this.#hasEncodedEvents());
+      const found = this.#committed(await this.#call(answers.tx, call), await this.#hasEncodedEvents());
+      if (found.hash === hash.toUpperCase()) return found;
+      throw clientErrors.badAnswer(`tx: it is transaction ${found.hash} instead of ${hash}`);
     } catch (error) {
       if (error instanceof RpcError && /\bnot found\b/.test(error.data)) return undefined;
       throw error;
@@ -233,8 +235,8 @@ export class NodeApi {
   }
 
   #committed(answer: answers.TxAnswer, encoded: boolean): CommittedTx {
-    const { hash, height, index, tx } = answer;
-    return { ...toResult(answer.tx_result, encoded), hash: hash.toUpperCase(), height, index, bytes: tx };
+    const { height, index, tx } = answer;
+    return { ...toResult(answer.tx_result, encoded), hash: txHash(tx), height, index, bytes: tx };
   }
 
   /** Queried once: the version of a node does not change while it runs. */

@@ -403,6 +403,16 @@ describe("broadcasting", () => {
     expect(asked).toBe(3);
   });
 
+  it("takes no other transaction of the node for its own", async () => {
+    const other = Uint8Array.of(...bytes, 0);
+    node.methods.broadcast_tx_sync = () => ({ code: 0, log: "[]", hash: txHash(other) });
+    node.methods.tx = () => committed(other);
+    expect((await broadcastTx(chain, bytes)).txhash).toBe(txHash(bytes));
+    await expect(broadcastTx(chain, bytes, "block", { pollMs: 1 })).rejects.toMatchObject({
+      message: expect.stringContaining(`it is transaction ${txHash(other)} instead of ${txHash(bytes)}`),
+    });
+  });
+
   it("does not wait for what the mempool refused", async () => {
     node.methods.broadcast_tx_sync = () => ({
       code: 13,

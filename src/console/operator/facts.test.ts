@@ -1,5 +1,14 @@
-import { describe, expect, it } from "vitest";
-import { keptRows } from "./facts.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+let keptRows: typeof import("./facts.ts").keptRows;
+
+beforeAll(async () => {
+  vi.stubGlobal("document", { baseURI: "http://localhost/console/" });
+  ({ keptRows } = await import("./facts.ts"));
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+});
 
 describe("rows of the facts", () => {
   const before = [
