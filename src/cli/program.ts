@@ -52,11 +52,9 @@ function checkText(argv: readonly string[]): void {
 /** Habits of other tools: `help keys add` is `keys add --help`, `--version` is `version`. `help` itself reads guides. */
 function asOurs(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
-  if (first === "help") return isTopic(rest[0]) || HELP_FLAGS.includes(rest[0] ?? "") ? argv : [...rest, "--help"];
+  if (first === "help") return isTopic(rest[0]) || rest[0]?.startsWith("-") === true ? argv : [...rest, "--help"];
   return first === "--version" ? ["version", ...rest] : argv;
 }
-
-const HELP_FLAGS = ["--help", "-h"];
 
 /** Read without the command's flags, because an error may come before they are parsed. */
 function wantsTrace(argv: readonly string[], env: Environment): boolean {
