@@ -63,7 +63,8 @@ describe("every setting", () => {
   );
 
   test("stands in one row", () => {
-    const names = rows.map(({ name }) => name);
+    // Node and provider share some rows.
+    const names = [...new Set(rows)].map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
   });
 });

@@ -3,7 +3,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -12,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { errorText, SvcError } from "../../util/index.ts";
+import { errorText, readFileText, SvcError } from "../../util/index.ts";
 import { parseNet, parseVersion, releaseErrors } from "../../util/servers/index.ts";
 import type { Flags } from "../command/flags.ts";
 import { NET_FLAG } from "../command/global-flags.ts";
@@ -28,6 +27,8 @@ export interface Installation {
 }
 
 const MAX_TRIAL_MS = 20_000;
+/** Bytes of a file that the installer writes beside the versions. */
+const MAX_TEXT_BYTES = 16 * 1024;
 
 /** The folder that the running program was unpacked into: `<folder>/lib/dist/svc.cjs`. */
 function ownFolder(): string {
@@ -147,5 +148,5 @@ function targetOf(link: string): string | undefined {
 }
 
 function contentOf(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  return existsSync(path) ? readFileText(path, { maxBytes: MAX_TEXT_BYTES }) : undefined;
 }

@@ -1,7 +1,8 @@
-import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
+import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { readFileText } from "../../../util/index.ts";
 import { closeServer, listenAt } from "../../../util/servers/index.ts";
 
 /** The published files of a network. */
@@ -22,6 +23,8 @@ export interface NetServer {
   close(): Promise<void>;
 }
 
+/** `v1.2.3` and a line end, with room for longer versions. */
+const MAX_VERSION_BYTES = 100;
 /** Paths of a release: its installer, and files of its versions. */
 const OF_RELEASE = /^\/(?:install\.sh|releases\/v[\d.]+\/\w[\w.-]*)$/;
 
@@ -33,7 +36,7 @@ export function holdsRelease(folder: string): boolean {
 /** Serves `version.txt`, `chain-id.txt`, `rpc-nodes.txt`, `trusted-block.txt` and `chain.json` on loopback, and the files of a release. */
 export async function startNetServer(port: number, files: NetFiles): Promise<NetServer> {
   const { releases } = files;
-  const version = () => readFileSync(join(releases ?? "", "version.txt"), "utf8").trim();
+  const version = () => readFileText(join(releases ?? "", "version.txt"), { maxBytes: MAX_VERSION_BYTES }).trim();
   const pages = new Map([
     ["/version.txt", releases === undefined ? () => files.version : version],
     ["/chain-id.txt", () => files.chainId],
