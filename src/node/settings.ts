@@ -9,7 +9,7 @@ import {
   type SettingTable,
   WrongForm,
 } from "../util/index.ts";
-import { parseNet } from "../util/servers/index.ts";
+import { NET_SETTING } from "../util/servers/index.ts";
 import { ENGINE_SETTINGS } from "./engines/settings.ts";
 import { parseHostNames, parseOrigins, parseProxies } from "./parsers.ts";
 
@@ -252,12 +252,7 @@ export const NODE_SETTINGS = {
     default: "tcp://localhost:26660",
     parse: parseListenAddress,
   },
-  net: {
-    name: "net",
-    value: "<url>",
-    summary: "address of the network's files, asked once a day for a newer version (default: never)",
-    parse: optional(parseNet),
-  },
+  net: NET_SETTING,
   mempoolSize: {
     name: "mempool.size",
     value: "<n>",

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { defineErrors, errorText } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { optional } from "../settings/parsers.ts";
 
 /** Errors of releases, which a network publishes. */
 export const releaseErrors = defineErrors("release", {
@@ -38,6 +39,14 @@ export function parseNet(text: string): string {
   if (!["http:", "https:"].includes(protocol)) throw releaseErrors.badNetwork(JSON.stringify(text));
   return text.replace(/\/+$/, "");
 }
+
+/** The network that a node or a provider asks for newer versions. */
+export const NET_SETTING = {
+  name: "net",
+  value: "<url>",
+  summary: "address of the network's files, asked once a day for a newer version (default: never)",
+  parse: optional(parseNet),
+} as const;
 
 /** The form in which versions are published and named: `v1.2.3`. */
 export function parseVersion(text: string): string {

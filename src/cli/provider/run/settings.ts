@@ -10,7 +10,7 @@ import {
   optional,
   type SettingTable,
 } from "../../../util/index.ts";
-import { parseNet, parseNetworks } from "../../../util/servers/index.ts";
+import { NET_SETTING, parseNetworks } from "../../../util/servers/index.ts";
 import {
   parseAtLeastOne,
   parseDirectory,
@@ -268,12 +268,7 @@ export const LEASES = {
     summary: "where metrics, /healthz and /readyz are read, for example 127.0.0.1:9100 (default: nowhere)",
     parse: optional(parseLoopbackAddress),
   },
-  net: {
-    name: "net",
-    value: "<url>",
-    summary: "address of the network's files, asked once a day for a newer version (default: never)",
-    parse: optional(parseNet),
-  },
+  net: NET_SETTING,
   manifestTimeout: {
     name: "manifest-timeout",
     value: "<duration>",
