@@ -20,6 +20,7 @@ import { nodeOf } from "./suite/runtimes.mjs";
 /** Programs of the end-to-end tests and the packages they come from. */
 const NEEDED = {
   curl: ["curl"],
+  wget: ["wget"],
   openssl: ["openssl"],
   debootstrap: ["debootstrap"],
   podman: ["podman", "runc", "netavark", "aardvark-dns"],
