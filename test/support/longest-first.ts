@@ -7,6 +7,8 @@ const LONGEST = [
   "test/e2e/provider-state.test.ts",
   "test/e2e/engine-registry.test.ts",
   "test/e2e/deploy.test.ts",
+  "test/e2e/release.test.ts",
+  "test/interop/npm-package.test.ts",
   "test/interop/acme-provider.test.ts",
   "test/kill/localnet.test.ts",
   "test/interop/simd.test.ts",
