@@ -223,9 +223,10 @@ describeWithBrowser("deploying from the console", () => {
         await route.fetch();
         return route.abort();
       });
+      // A provider that is quick would bid before it is halted.
+      for (const { daemon } of place.providers) await daemon.halt();
       await opened.press("Connect Keplr");
       await expect.poll(async () => (await deployments()).length).toBe(1);
-      for (const { daemon } of place.providers) await daemon.halt();
       await opened.page.unrouteAll({ behavior: "ignoreErrors" });
       await reload(opened);
       await shows(opened, "Waiting for bids of providers");
@@ -289,10 +290,11 @@ describeWithBrowser("deploying from the console", () => {
       await shows(opened, "Waiting for the gateway of a provider");
       await opened.page.unrouteAll({ behavior: "ignoreErrors" });
       const accept = opened.page.getByRole("button", { name: `Accept the bid of ${cheapest?.address}` });
-      await accept.waitFor();
-      await cheapest?.daemon.halt();
+      await opened.page.route("**/manifest", (route) => route.abort());
       await accept.click();
       await shows(opened, "Waiting for the provider to accept the manifest");
+      await cheapest?.daemon.halt();
+      await opened.page.unrouteAll({ behavior: "ignoreErrors" });
       await opened.page.route("**/lease/*/1/1/status", (route) => route.abort());
       await cheapest?.daemon.start();
       await shows(opened, "Waiting for the services to run");
