@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { didYouMean, largest } from "../../util/index.ts";
+import { didYouMean, largest, readFileText } from "../../util/index.ts";
 import type { Run } from "../command/spec.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printAs } from "../terminal/output.ts";
@@ -12,6 +12,7 @@ import { LIST, TOPICS, type Topic, type TopicPart } from "./topics.ts";
 const MAX_WIDTH = 100;
 /** Narrowest text; a smaller terminal folds its lines. */
 const MIN_WIDTH = 30;
+const MAX_GUIDE_BYTES = 1024 * 1024;
 
 /** `svc help TOPIC`: a guide of the installation, in the user's pager if the output is a terminal. */
 export const help: Run = async ({ args: [name = LIST], flags, io }) => {
@@ -46,7 +47,7 @@ function readPart({ guide, section }: TopicPart): string {
   const path = guidePath(guide);
   const hint = "install svc again, or read the guides of its source";
   if (!existsSync(path)) throw commandError(`the installation has no guide ${path}`, { hint });
-  const text = readFileSync(path, "utf8");
+  const text = readFileText(path, { maxBytes: MAX_GUIDE_BYTES });
   const part = section === undefined ? text : sectionOf(text, section);
   if (part === undefined) throw commandError(`${path} has no section "${section}"`, { hint });
   return part;

@@ -78,7 +78,6 @@ describe("what is not a file is refused", () => {
 /** Sources that read files of the program itself, or files of the system without a size. */
 const WITHOUT_LIMIT = [
   "cli/code-cache.ts",
-  "cli/help/command.ts",
   "cli/provider/run/run.ts",
   "cli/localnet/processes/left.ts",
   "cli/localnet/processes/container-engine.ts",
