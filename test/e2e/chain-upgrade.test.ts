@@ -151,14 +151,14 @@ describe("an upgrade of a chain", { timeout: 180_000 }, () => {
     };
     const { code, stderr } = await runSvc(["rollback", "--home", home]);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("with other modules") });
-    const last = await back();
+    let last = await back();
     const [port] = await freePorts(1);
     const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, "--block-interval", "200ms"];
     for (const words of [[], ["--hard"]]) {
       const process = await fixture.start("back", args, { home, main: next });
       await process.line(new RegExp(`committed block.*height=${last + 2}\\b`));
       expect(await process.stop()).toBe(0);
-      await back(...words);
+      last = await back(...words);
     }
   });
 });

@@ -47,8 +47,8 @@ export function startBrowser(flags: readonly string[] = [], env?: NodeJS.Process
 
 /** Tries of a page while other tests make and remove networks of this machine: a browser then gives up what it has begun. */
 const TRIES = 10;
-/** The failure by a network, and of the next try when the page that shows this failure comes in between. */
-const CHANGED = /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:/;
+/** The failure by a network, and of the next try when the page that shows this failure, or the try before, comes in between. */
+const CHANGED = /ERR_NETWORK_CHANGED|interrupted by another navigation to/;
 
 /** Opens an address as a person would who tries again when the network has changed. */
 export async function openPage(page: Page, url: string): Promise<Response | null> {

@@ -1,8 +1,8 @@
-import { createReadStream, existsSync, statSync } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { readFileText } from "../../../util/index.ts";
 import { closeServer, listenAt } from "../../../util/servers/index.ts";
 
 /** The published files of a network. */
@@ -23,10 +23,8 @@ export interface NetServer {
   close(): Promise<void>;
 }
 
-/** `v1.2.3` and a line end, with room for longer versions. */
-const MAX_VERSION_BYTES = 100;
-/** Paths of a release: its installer, and files of its versions. */
-const OF_RELEASE = /^\/(?:install\.sh|releases\/v[\d.]+\/\w[\w.-]*)$/;
+/** Paths of a release: its version, its installer, and files of its versions. */
+const OF_RELEASE = /^\/(?:version\.txt|install\.sh|releases\/v[\d.]+\/\w[\w.-]*)$/;
 
 /** Whether a folder holds a release. */
 export function holdsRelease(folder: string): boolean {
@@ -36,9 +34,8 @@ export function holdsRelease(folder: string): boolean {
 /** Serves `version.txt`, `chain-id.txt`, `rpc-nodes.txt`, `trusted-block.txt` and `chain.json` on loopback, and the files of a release. */
 export async function startNetServer(port: number, files: NetFiles): Promise<NetServer> {
   const { releases } = files;
-  const version = () => readFileText(join(releases ?? "", "version.txt"), { maxBytes: MAX_VERSION_BYTES }).trim();
   const pages = new Map([
-    ["/version.txt", releases === undefined ? () => files.version : version],
+    ["/version.txt", () => files.version],
     ["/chain-id.txt", () => files.chainId],
     ["/rpc-nodes.txt", () => files.rpcNodes.join("\n")],
     ["/trusted-block.txt", files.trustedBlock],
@@ -46,7 +43,7 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
   ]);
   const server = createServer((request, response) => {
     const [path = ""] = (request.url ?? "").split("?");
-    if (releases !== undefined && OF_RELEASE.test(path)) return sendFile(response, join(releases, path));
+    if (releases !== undefined && OF_RELEASE.test(path)) return void sendFile(response, join(releases, path));
     const page = pages.get(path)?.();
     const type = page !== undefined && path.endsWith(".json") ? "application/json" : "text/plain; charset=utf-8";
     response.writeHead(page === undefined ? 404 : 200, { "content-type": type });
@@ -56,14 +53,15 @@ export async function startNetServer(port: number, files: NetFiles): Promise<Net
   return { url: `http://127.0.0.1:${taken}`, close: () => closeServer(server) };
 }
 
-function sendFile(response: ServerResponse, path: string): void {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isFile() !== true) {
+async function sendFile(response: ServerResponse, path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) {
     response.writeHead(404, { "content-type": "text/plain; charset=utf-8" });
     response.end("not found\n");
     return;
   }
-  response.writeHead(200, { "content-type": "application/octet-stream", "content-length": stat.size });
+  const type = path.endsWith(".txt") ? "text/plain; charset=utf-8" : "application/octet-stream";
+  response.writeHead(200, { "content-type": type, "content-length": found.size });
   // A client that goes away ends the answer, and nothing else.
-  void pipeline(createReadStream(path), response).catch(() => {});
+  await pipeline(createReadStream(path), response).catch(() => {});
 }
