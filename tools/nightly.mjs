@@ -76,7 +76,7 @@ const PARTS = {
   /** Processor time of a send beside the first release: no more of it than the recorded run took. */
   guard: { minutes: 9, bench: "guard" },
   /**
-   * `npm test` with the supported versions of Node.js, without the simulations and attacks that ran before. The machine's own version
+   * `npm test` with the supported versions of Node.js, without simulations, attacks and pages in a browser. The machine's own version
    * is left out unless it is named, because `npm test` has it.
    */
   "node-20": { minutes: 17, major: 20 },

@@ -228,10 +228,20 @@ function ownNetwork() {
   return spawnSync(program, [...args, "true"], { stdio: "ignore" }).status === 0 ? prefix : [];
 }
 
+/** Pages run in the browser, which no version of Node.js changes; the servers behind them have tests among the others. */
+function inBrowser(words, env) {
+  return tests("browser", [...words, "test/browser/"], {
+    minutes: MINUTES.beside,
+    env,
+    prefix: ownNetwork(),
+    isSilent: true,
+  });
+}
+
 /** The configuration leaves these out: the test runner's own switch has no effect on one of several projects. */
 const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 
-/** The version of Node.js that `npm run nightly` tries: simulations and attacks have run before, with larger numbers. */
+/** The version of Node.js that `npm run nightly` tries: its other parts, and `npm test`, have simulations, attacks and pages. */
 const RUNTIME = process.env.SVC_TEST_RUNTIME;
 
 /** Tests within the process of the test runner. */
@@ -250,12 +260,7 @@ async function endToEnd(env, cluster) {
       env: { ...env, ...without([...ALONE, ...IN_BROWSER]), SVC_TEST_WORKERS: `${WORKERS}` },
     }),
     onKubernetes(cluster, words, env),
-    tests("browser", [...words, "test/browser/"], {
-      minutes: MINUTES.beside,
-      env,
-      prefix: ownNetwork(),
-      isSilent: true,
-    }),
+    ...(RUNTIME === undefined ? [inBrowser(words, env)] : []),
   ]);
   if (RUNTIME !== undefined) return beside;
   const alone = await tests("e2e-alone", [...words, "test/attack/"], {
