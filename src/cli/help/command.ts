@@ -5,16 +5,12 @@ import { didYouMean, largest, readFileText } from "../../util/index.ts";
 import type { Run } from "../command/spec.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printAs } from "../terminal/output.ts";
-import { renderGuide, sectionOf } from "./render.ts";
+import { sectionOf } from "./section.ts";
 import { LIST, TOPICS, type Topic, type TopicPart } from "./topics.ts";
 
-/** Longest line of a guide, on a wide terminal and where the output is none. */
-const MAX_WIDTH = 100;
-/** Narrowest text; a smaller terminal folds its lines. */
-const MIN_WIDTH = 30;
 const MAX_GUIDE_BYTES = 1024 * 1024;
 
-/** `svc help TOPIC`: a guide of the installation, in the user's pager if the output is a terminal. */
+/** `svc help TOPIC`: a guide of the installation in its Markdown, in the user's pager if the output is a terminal. */
 export const help: Run = async ({ args: [name = LIST], flags, io }) => {
   if (name === LIST) return printAs({ flags, io }, TOPICS.map(listed), list());
   const topic = TOPICS.find((each) => each.name === name);
@@ -22,13 +18,10 @@ export const help: Run = async ({ args: [name = LIST], flags, io }) => {
     const names = TOPICS.map((each) => each.name);
     throw usageError(`no guide has the name "${name}"`, didYouMean(name, names, `see: svc help ${LIST}`));
   }
-  const parts = topic.parts.map(readPart);
-  if (flags.text("output") === "json")
-    return printAs({ flags, io }, { ...listed(topic), markdown: parts.join("\n") }, "");
-  const width = Math.max(MIN_WIDTH, Math.min(io.columns ?? MAX_WIDTH, MAX_WIDTH));
-  const text = (isBold: boolean): string =>
-    parts.map((part) => renderGuide(part, { width, isBold, reference: (file) => reference(file, topic) })).join("\n");
-  if (io.columns === undefined || !(await page(text(true)))) io.out(text(false));
+  const markdown = topic.parts.map(readPart).join("\n");
+  const isText = flags.text("output") !== "json";
+  if (isText && io.columns !== undefined && (await page(markdown))) return;
+  printAs({ flags, io }, { ...listed(topic), markdown }, markdown);
 };
 
 function listed({ name, summary }: Topic): { readonly topic: string; readonly summary: string } {
@@ -59,21 +52,13 @@ export function guidePath(guide: string, from: string = import.meta.url): string
   return fileURLToPath(new URL(`${folder}${guide}`, from));
 }
 
-/** The command that shows the guide of a link, if it is another one. */
-function reference(file: string, shown: Topic): string {
-  const found = TOPICS.find(
-    ({ parts: [part, ...more] }) => part?.guide === file && part.section === undefined && more.length === 0,
-  );
-  return found === undefined || found === shown ? "" : ` (svc help ${found.name})`;
-}
-
 /** Not found, or not to be executed: exit codes of a shell. */
 const NO_PAGER = [126, 127];
 
-/** Shows text in $PAGER; false if there is none. `cat` would show the letters of bold text twice in some terminals. */
+/** Shows text in $PAGER; false if there is none. */
 function page(text: string): Promise<boolean> {
   const { PAGER, LESS = "FRX", ...env } = process.env;
-  if (PAGER === "" || PAGER === "cat") return Promise.resolve(false);
+  if (PAGER === "") return Promise.resolve(false);
   const line = PAGER ?? "command -v less >/dev/null || exit 127; exec less";
   // Ctrl-C in a pager ends a search, not the pager.
   const stay = (): void => {};
