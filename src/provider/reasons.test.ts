@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { EngineFailure, publicError, startSentence } from "./cluster/docker/api/failure.ts";
 import { clusterErrors, isLasting } from "./cluster/index.ts";
 import { failureRows, toFailure } from "./gateway/errors.ts";
-import { HOST_REASONS, hostFault, OBSTACLE_NAMES, OBSTACLES, obstaclesWith, REASONS } from "./reasons.ts";
+import {
+  HOST_REASONS,
+  hostFault,
+  OBSTACLE_NAMES,
+  OBSTACLES,
+  ORDER_REASONS,
+  obstaclesWith,
+  REASONS,
+} from "./reasons.ts";
 
 describe("the table of reasons", () => {
   it.each(Object.entries(REASONS))("has all parts of %s", (_, { obstacle, tenant, advice, operator, remedy }) => {
@@ -10,6 +18,10 @@ describe("the table of reasons", () => {
     for (const text of [tenant, advice, operator, remedy]) expect(text).toMatch(/^[a-z][^\n]{9,}[^.\s]$/);
     // Tenants read nothing that only the operator can use.
     expect(`${tenant} ${advice}`).not.toMatch(/\/|--|CAP_|runc|crun|Podman|Docker/);
+  });
+
+  it("has no name for a fault of the host and for a reason about an order at once", () => {
+    expect(Object.keys(HOST_REASONS).filter((name) => Object.hasOwn(ORDER_REASONS, name))).toEqual([]);
   });
 
   it("has one word on whether an obstacle lasts", () => {

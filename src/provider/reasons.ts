@@ -256,7 +256,7 @@ export const ORDER_REASONS = {
     "a service of the order has less memory than a container needs",
     "write a larger memory.size in the deployment file and run the same command again",
   ),
-  volumes: order("final", "a service of the order has too many volumes", "use fewer volumes for one service"),
+  volumeCount: order("final", "a service of the order has too many volumes", "use fewer volumes for one service"),
   price: order(
     "final",
     "the price of this provider is above that of the order",

@@ -58,7 +58,7 @@ function resourceRefusal(spec: GroupSpec, offer: Offer): Refusal | undefined {
     return new Refusal("memory", `a service of the order has less memory than a container needs: at least ${least}`);
   }
   if (rows.some((row) => row.volumes.length > MAX_VOLUMES))
-    return new Refusal("volumes", `a service of the order has more than ${MAX_VOLUMES} volumes`);
+    return new Refusal("volumeCount", `a service of the order has more than ${MAX_VOLUMES} volumes`);
   if (!hasCapabilities(spec, offer.attributes))
     return new Refusal("lacking", "the order asks for a storage or gpu class that this provider does not offer");
   return undefined;
