@@ -1,6 +1,7 @@
-// Bundles the command line into dist/: a small entry, the program in three files, and their V8 code, which saves a
-// third of the start-up time of a command. The first file holds the modules that everyday commands load, the second the
-// further ones for a node. Native and large packages stay outside and are loaded on demand. The console's pages follow.
+// Bundles the command line: node tools/build.mjs [folder, dist by default, below the checkout]. It writes a small entry, the
+// program in three files, and their V8 code, which saves a third of the start-up time of a command. The first file holds the
+// modules that everyday commands load, the second the further ones for a node. Native and large packages stay outside and are
+// loaded on demand. The console's pages follow.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -14,7 +15,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bakedDescriptors, bakedFiles } from "./baked-descriptors.mjs";
@@ -25,7 +26,7 @@ import { lazySpawn } from "./lazy-spawn.mjs";
 import { Chunks } from "./packs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const dist = join(root, "dist");
+const dist = resolve(root, process.argv[2] ?? "dist");
 const started = new Date();
 const OLD_MS = 3600 * 1000;
 const MAIN = "src/cli/main.ts";
@@ -71,8 +72,9 @@ const constants = { SVC_VERSION: JSON.stringify(`v${version}`), SVC_COMMIT: JSON
 
 /** Written as a whole or not at all: another process may start the program at any time. */
 function write(path, contents) {
-  writeFileSync(`${path}.tmp`, contents);
-  renameSync(`${path}.tmp`, path);
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, contents);
+  renameSync(draft, path);
 }
 
 const files = protoFiles(root);
@@ -97,7 +99,7 @@ chunks.replace(DEFERRED, (_, source) => chunks.numberOf(source));
 
 /** Runs the everyday commands of a program in a folder. */
 function everyday(folder, packs, wanted) {
-  const plan = join(folder, "plan.json");
+  const plan = join(folder, `plan-${process.pid}.json`);
   const named = packs.map(({ file, numbers }) => ({ file, chunks: numbers }));
   write(plan, JSON.stringify({ folder, packs: named, main: chunks.numberOf(MAIN), wanted }));
   const tool = [join(root, "tools", "run.mjs"), join(root, "tools", "code-cache.ts"), plan];
@@ -142,8 +144,8 @@ const entry = await build({
     SVC_PACKS: JSON.stringify(packs.map(({ file, numbers }) => ({ file, chunks: numbers }))),
   },
 });
-for (const { path, contents } of entry.outputFiles) write(path, contents);
-await buildConsole();
+for (const { path, contents } of entry.outputFiles) write(join(dist, basename(path)), contents);
+await buildConsole(dist);
 
 // A process that starts at this moment may still need the program of the previous build.
 const isOwn = (name) => packs.some(({ file }) => name.startsWith(file));

@@ -171,8 +171,9 @@ function write(folder, files) {
   for (const [path, contents] of [...wanted].sort(
     ([a], [b]) => Number(a.startsWith("index")) - Number(b.startsWith("index")),
   )) {
-    writeFileSync(join(folder, `${path}.tmp`), contents);
-    renameSync(join(folder, `${path}.tmp`), join(folder, path));
+    const draft = join(folder, `${path}.${process.pid}`);
+    writeFileSync(draft, contents);
+    renameSync(draft, join(folder, path));
   }
   for (const name of readdirSync(join(folder, "assets"))) {
     if (!wanted.has(`assets/${name}`)) rmSync(join(folder, "assets", name), { force: true });
@@ -190,10 +191,10 @@ function isCurrent(stamp) {
     );
 }
 
-/** Builds dist/console/ unless it is current. */
-export async function buildConsole() {
-  const folder = join(root, "dist", "console");
-  const stamp = join(root, "dist", ".console");
+/** Builds console/ in the folder of the program unless it is current. */
+export async function buildConsole(program = join(root, "dist")) {
+  const folder = join(program, "console");
+  const stamp = join(program, ".console");
   if (isCurrent(stamp)) return;
   const { files, inputs: read } = await bundleConsole();
   write(folder, files);

@@ -1,6 +1,6 @@
-// Makes the npm package: node tools/package.mjs [folder, dist by default]. Command and library are built, put beside one
-// another in a folder of their own with guides, examples, man pages and the packages that it needs, and packed; the path of the
-// tarball is printed. Nothing is published: the package is private.
+// Makes the npm package: node tools/package.mjs [folder] [folder of the built program], both dist by default. Command and library
+// are built, put beside one another in a folder of their own with guides, examples, man pages and the packages that it needs, and
+// packed; the path of the tarball is printed. Nothing is published: the package is private.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { bundlePackages } from "./release/bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = resolve(process.argv[2] ?? join(root, "dist"));
+const program = resolve(process.argv[3] ?? join(root, "dist"));
 /** Pages by their names in the package, whose first page is for users of the package. */
 const PAGES = { "docs/npm.md": "README.md", LICENSE: "LICENSE", "CHANGELOG.md": "CHANGELOG.md" };
 const FOLDERS = ["docs/guides", "examples"];
@@ -31,13 +32,12 @@ function writeJson(name, value) {
 
 const stage = mkdtempSync(join(tmpdir(), "svc-package-"));
 try {
-  run(process.execPath, [join(root, "tools", "build.mjs")]);
+  run(process.execPath, [join(root, "tools", "build.mjs"), program]);
   run(process.execPath, [join(root, "tools", "library.mjs"), join(stage, "dist", "lib")]);
-  const command = readFileSync(join(root, "dist", ".built"), "utf8")
-    .trim()
-    .split("\n");
-  for (const name of command) cpSync(join(root, "dist", name), join(stage, "dist", name));
-  cpSync(join(root, "dist", "console"), join(stage, "dist", "console"), { recursive: true });
+  const command = readFileSync(join(program, ".built"), "utf8").trim().split("\n");
+  // The archives of a release are made from the package, by the plan of its program.
+  for (const name of [...command, ".plan", "console"])
+    cpSync(join(program, name), join(stage, "dist", name), { recursive: true });
   chmodSync(join(stage, "dist", "svc.cjs"), 0o755);
   for (const [from, name] of Object.entries(PAGES)) cpSync(join(root, from), join(stage, name));
   for (const name of FOLDERS) cpSync(join(root, name), join(stage, name), { recursive: true });

@@ -1,11 +1,11 @@
 // Makes a release: npm run release -- [folder, dist/release by default] [--key FILE] [--platform linux-x64] [--no-engine]
+//   [--package FILE, an npm package that was made from these sources] [--level 1 to 9, of the compression of archives]
 // The folder is what a network serves at its net_url: version.txt, install.sh, and releases/vVERSION/ with the npm package,
 // the archive of each platform, packages for Debian and RPM, CometBFT for each (--no-engine leaves out both), the list of
-// contents (CycloneDX), SHA256SUMS about these, and its signature SHA256SUMS.sig. The same sources and key make the same
+// contents (CycloneDX), SHA256SUMS about these, and its signatures SHA256SUMS.sig and .sshsig. The same sources and key make the same
 // bytes: they contain no time but that of the commit, and no place.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -23,6 +23,8 @@ const { values, positionals } = parseArgs({
     key: { type: "string" },
     platform: { type: "string", multiple: true },
     "no-engine": { type: "boolean", default: false },
+    package: { type: "string" },
+    level: { type: "string", default: "6" },
   },
 });
 const folder = resolve(positionals[0] ?? join(root, "dist", "release"));
@@ -56,19 +58,35 @@ function engines() {
   for (const platform of platforms) makeEngineArchive(platform, target);
 }
 
+/** Puts the npm package into the release. Its program is built in a folder of its own: others may start the one in dist/. */
+function npmPackage(work) {
+  const tarball = join(target, `${name}-${version}.tgz`);
+  if (values.package !== undefined) copyFileSync(values.package, tarball);
+  else output(process.execPath, [join(root, "tools", "package.mjs"), target, join(work, "dist")]);
+  return tarball;
+}
+
+/** The own files of the package. */
+function unpacked(tarball, work) {
+  const made = join(work, "package");
+  mkdirSync(made);
+  output("tar", ["-xzf", tarball, "-C", made, "--strip-components=1", "--exclude=package/node_modules"]);
+  return made;
+}
+
 const key = releaseKey(values.key ?? process.env.SVC_RELEASE_KEY);
 const target = join(folder, "releases", `v${version}`);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
-const tarball = output(process.execPath, [join(root, "tools", "package.mjs"), target]).trim();
-writeFileSync(join(target, `${name}-${version}.cdx.json`), `${JSON.stringify(billOfMaterials(tarball), null, 2)}\n`);
+const cache = join(root, "node_modules", ".cache");
+mkdirSync(cache, { recursive: true });
+const work = mkdtempSync(join(cache, "release-"));
 const archives = [];
-const work = mkdtempSync(join(tmpdir(), "svc-man-"));
 try {
-  output(process.execPath, [join(root, "tools", "run.mjs"), join(root, "tools", "man.ts"), work]);
-  const man = join(work, "man1");
-  for (const platform of platforms)
-    archives.push(await makeArchive({ platform, folder: target, publicKey: publicText(key), man }));
+  const tarball = npmPackage(work);
+  writeFileSync(join(target, `${name}-${version}.cdx.json`), `${JSON.stringify(billOfMaterials(tarball), null, 2)}\n`);
+  const kind = { folder: target, made: unpacked(tarball, work), publicKey: publicText(key), level: values.level };
+  for (const platform of platforms) archives.push(await makeArchive({ platform, ...kind }));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

@@ -1,11 +1,11 @@
-import { generateKeyPairSync } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { startNetServer } from "../../src/cli/localnet/processes/net-server.ts";
+import { execFileSync } from "../support/bounded.ts";
 import { Fixture } from "../support/index.ts";
-import { changeByte, PLATFORM, shell, TestReleases, type Told, treeOf } from "../support/release.ts";
+import { changeByte, newKey, PLATFORM, shell, TestReleases, type Told, treeOf } from "../support/release.ts";
 
 /** The installer with releases whose program is a short script, on this machine. test/e2e/release.test.ts installs the program itself. */
 
@@ -36,6 +36,30 @@ const install = (wish: Wish): Promise<Told> =>
   shell(`curl -fsS "$SVC_NET/install.sh" | sh -s -- ${wish.words ?? ""}`, asEnv(wish));
 const told = async (home: string) => (await shell(`${home}/bin/svc version`, { PATH: USUAL })).out.trim();
 
+/** An OpenSSL that cannot check signatures with ed25519. */
+const OLD_OPENSSL = { openssl: "echo OpenSSL 1.1.1", curl: undefined };
+const NEEDED =
+  "uname grep sort head readlink mkdir rmdir rm mv ln mktemp cut cat sha256sum tar gzip wget sh printf".split(" ");
+
+/** A folder with the programs that the installer needs, and others: of this machine, or the text of a script. */
+function programs(others: Readonly<Record<string, string | undefined>>): string {
+  count += 1;
+  const folder = fixture.tempHome(`programs-${count}`);
+  const own = NEEDED.map((name) => [name, undefined] as const);
+  for (const [name, text] of [...own, ...Object.entries(others)]) {
+    const path = join(folder, name);
+    if (text === undefined)
+      symlinkSync(
+        execFileSync("sh", ["-c", `command -v ${name}`])
+          .toString()
+          .trim(),
+        path,
+      );
+    else writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  }
+  return folder;
+}
+
 afterAll(() => fixture.close());
 
 describe("install.sh", () => {
@@ -53,12 +77,8 @@ describe("install.sh", () => {
 
   it("puts a newer version in place by one link and keeps the one before, also with wget and another --prefix", async () => {
     const { releases, home, net } = await network();
-    const programs = join(fixture.tempHome("with-wget"));
-    const names =
-      "uname grep sort head readlink mkdir rmdir rm mv ln mktemp cut sha256sum openssl tar gzip wget sh printf";
-    await shell(`for each in ${names}; do ln -s "$(command -v $each)" ${programs}/; done`, { PATH: USUAL });
     const prefix = join(home, "opt");
-    const wish = { net, home, words: `--prefix ${prefix} --net ${net}/`, path: programs };
+    const wish = { net, home, words: `--prefix ${prefix} --net ${net}/`, path: programs({ openssl: undefined }) };
     releases.addTrial("v1.2.3");
     const script = `sh ${releases.folder}/install.sh ${wish.words}`;
     expect(await shell(script, asEnv(wish))).toMatchObject({ code: 0, err: "" });
@@ -73,6 +93,14 @@ describe("install.sh", () => {
       `${store}/previous -> v1.2.3`,
     ]);
     expect(existsSync(join(store, "v1.2.3", "bin", "svc"))).toBe(true);
+  });
+
+  it("has ssh-keygen check the signature where OpenSSL is older than 3", async () => {
+    const { releases, home, net } = await network();
+    releases.addTrial("v1.2.3");
+    const path = programs({ ...OLD_OPENSSL, "ssh-keygen": undefined });
+    expect(await shell(`sh ${releases.folder}/install.sh`, asEnv({ net, home, path }))).toMatchObject({ code: 0 });
+    expect(await told(home)).toBe("v1.2.3");
   });
 
   it("installs an older version if it is named, or with --force", async () => {
@@ -154,7 +182,7 @@ const REFUSALS: readonly Refusal[] = [
   {
     name: "a signature of another key",
     says: /the signature of v1.3.0 at .* is wrong/,
-    change: (releases) => releases.sign("v1.3.0", generateKeyPairSync("ed25519").privateKey),
+    change: (releases) => releases.sign("v1.3.0", newKey()),
   },
   {
     name: "a release of other contents under a new number",
@@ -186,9 +214,23 @@ const REFUSALS: readonly Refusal[] = [
   },
   { name: "another system", says: /there is no svc for FreeBSD/, path: withProgram("uname", "echo FreeBSD") },
   {
-    name: "an OpenSSL without ed25519",
-    says: /cannot check the signature\nHint: OpenSSL 3/,
-    path: withProgram("openssl", "echo OpenSSL 1.1.1"),
+    name: "an OpenSSL without ed25519, and no ssh-keygen",
+    says: /nothing here can check the signature of the release\nHint: install OpenSSL 3, or ssh-keygen/,
+    path: () => programs(OLD_OPENSSL),
+  },
+  ...["a list of files", "a signature"].map(
+    (what): Refusal => ({
+      name: `${what} with other bytes, checked by ssh-keygen`,
+      says: /the signature of v1.3.0 at .* is wrong/,
+      path: () => programs({ ...OLD_OPENSSL, "ssh-keygen": undefined }),
+      change: (releases) => changeByte(`${sums(releases)}${what === "a signature" ? ".sshsig" : ""}`),
+    }),
+  ),
+  {
+    name: "a signature of another key, checked by ssh-keygen",
+    says: /the signature of v1.3.0 at .* is wrong/,
+    path: () => programs({ ...OLD_OPENSSL, "ssh-keygen": undefined }),
+    change: (releases) => releases.sign("v1.3.0", newKey()),
   },
   {
     name: "a command of others in its place",

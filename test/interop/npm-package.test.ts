@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -63,6 +63,7 @@ function native(): { readonly all: readonly string[]; readonly here: readonly st
 describe("the npm package", () => {
   const fixture = new Fixture();
   const unpacked = join(fixture.folder, "unpacked");
+  const prefix = fixture.tempHome("prefix");
   let tarball = "";
   let listed: string[] = [];
   beforeAll(async () => {
@@ -95,12 +96,11 @@ describe("the npm package", () => {
     expect(readFileSync(join(unpacked, "README.md"), "utf8")).toBe(readFileSync(join(ROOT, "docs/npm.md"), "utf8"));
   });
 
-  it("is installed with the native parts of this platform alone, in their tested versions, without a warning", async (context) => {
-    const project = fixture.tempHome("user");
-    writeFileSync(join(project, "package.json"), '{ "name": "user", "private": true }\n');
+  it("is installed with the native parts of this platform alone, in their tested versions, without a warning, and uninstalled", async (context) => {
+    const npm = (...words: string[]) =>
+      run("npm", [...words, "--global", "--prefix", prefix], { env: environment({}), maxBuffer: 2 ** 26 });
     const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
-    const options = { cwd: project, env: environment({}) };
-    const installed = await run("npm", ["install", tarball, ...flags], options).catch((error: Error) => error);
+    const installed = await npm("install", tarball, ...flags).catch((error: Error) => error);
     if (installed instanceof Error) {
       const isOffline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(String(installed));
       if (!isOffline || process.env.CI === "true") throw installed;
@@ -108,15 +108,20 @@ describe("the npm package", () => {
       return;
     }
     expect(installed.stderr).toBe("");
-    const { here } = native();
+    const { all, here } = native();
     const svc = manifestOf(unpacked);
-    const found = [...new Set(packagesBelow(project))].sort();
-    const wanted = listed.filter((name) => !native().all.includes(name));
+    const found = [...new Set(packagesBelow(join(prefix, "lib")))].sort();
+    const wanted = listed.filter((name) => !all.includes(name));
     const added = found.filter((name) => !wanted.includes(name) && name !== `svc@${svc.version}`);
     expect(added.filter((name) => !here.includes(name) || !listed.includes(name))).toEqual([]);
     expect(added).toContain(`@lmdb/lmdb-${process.platform}-${process.arch}@${lmdb(unpacked)}`);
-    const { stdout } = await run("npm", ["ls", "--all", "--json"], { ...options, maxBuffer: 2 ** 26 });
+    const { stdout } = await npm("ls", "--all", "--json");
     expect(JSON.parse(stdout).problems ?? []).toEqual([]);
+    const command = join(prefix, "bin", "svc");
+    expect((await run(command, ["version"])).stdout).toBe(`v${svc.version}\n`);
+    expect((await run(command, ["keys", "mnemonic"])).stdout.split(" ")).toHaveLength(24);
+    await npm("uninstall", "svc");
+    expect(existsSync(command)).toBe(false);
   });
 
   it.skipIf(!(built instanceof Peer))("has nothing that publint or attw find fault with", async () => {

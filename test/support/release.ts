@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
@@ -12,32 +12,36 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { installer, publicText, type ReleaseKey, signFolder, signList } from "../../tools/release/sign.mjs";
 import { execFileSync } from "./bounded.ts";
 import { ROOT } from "./build.ts";
 
 /** The platform of this machine, as releases name it. */
 export const PLATFORM = `${process.platform}-${process.arch}`;
 
+/** A key for releases. */
+export function newKey(): ReleaseKey {
+  return { privateKey: generateKeyPairSync("ed25519").privateKey, isTest: false };
+}
+
 /** The files of a network with releases, signed by a key of the test. */
 export class TestReleases {
   readonly folder: string;
-  readonly #key: KeyObject;
+  readonly #key: ReleaseKey;
   readonly publicKey: string;
 
   constructor(folder: string) {
     this.folder = folder;
-    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-    this.#key = privateKey;
-    this.publicKey = publicKey.export({ type: "spki", format: "pem" }).toString();
+    this.#key = newKey();
+    this.publicKey = publicText(this.#key);
     mkdirSync(folder, { recursive: true });
-    const template = readFileSync(join(ROOT, "tools", "release", "install.sh"), "utf8");
-    const installer = template.replace("@PUBLIC_KEY@", this.publicKey.trim()).replace("@TEST_KEY@", "");
-    writeFileSync(join(folder, "install.sh"), installer);
+    writeFileSync(join(folder, "install.sh"), installer(join(ROOT, "tools", "release", "install.sh"), this.#key));
   }
 
   /** File with the private key, for `npm run release`. */
   writeKey(path: string): string {
-    writeFileSync(path, this.#key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+    writeFileSync(path, this.#key.privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
     return path;
   }
 
@@ -88,25 +92,30 @@ export class TestReleases {
     this.publish(version);
   }
 
-  sign(version: string, key: KeyObject = this.#key): void {
-    const folder = dirname(this.archiveOf(version));
-    const hash = (file: string) =>
-      createHash("sha256")
-        .update(readFileSync(join(folder, file)))
-        .digest("hex");
-    const files = readdirSync(folder).filter((file) => !file.startsWith("SHA256SUMS"));
-    this.signText(version, files.map((file) => `${hash(file)}  ${file}\n`).join(""), key);
+  sign(version: string, key = this.#key): void {
+    signFolder(dirname(this.archiveOf(version)), key);
   }
 
   /** Signs a given list of files. */
-  signText(version: string, sums: string, key: KeyObject = this.#key): void {
-    writeFileSync(this.pathOf(version, "SHA256SUMS"), sums);
-    writeFileSync(this.pathOf(version, "SHA256SUMS.sig"), sign(null, Buffer.from(sums), key));
+  signText(version: string, sums: string): void {
+    signList(dirname(this.archiveOf(version)), sums, this.#key);
   }
 
   publish(version: string): void {
     writeFileSync(join(this.folder, "version.txt"), `${version}\n`);
   }
+}
+
+/**
+ * Makes the release of the present sources. The short form is for this machine alone, without packages of distributions and
+ * CometBFT, compressed quickly, and from the npm package of this test run if there is one.
+ */
+export async function makeRelease(folder: string, key: string, isWhole = false): Promise<void> {
+  const made = process.env.SVC_TEST_PACKAGE;
+  const from = made === undefined ? [] : ["--package", made];
+  const short = ["--platform", PLATFORM, "--no-engine", "--level", "4", ...from];
+  const words = [join(ROOT, "tools", "release.mjs"), folder, "--key", key, ...(isWhole ? [] : short)];
+  await promisify(execFile)(process.execPath, words, { maxBuffer: 64 * 1024 * 1024 });
 }
 
 /** Changes one byte in the middle of a file. */

@@ -5,7 +5,7 @@
 //   lib/node_modules/      packages that stay outside the program, with the native parts of this platform alone
 //   lib/release.pub        public key that signs the next releases (PEM)
 //   lib/docs               link to docs/
-//   completion/svc.{bash,zsh,fish}, man/man1/ (if a folder with man pages is given), examples/, docs/guides/, deploy/
+//   completion/svc.{bash,zsh,fish}, man/man1/, examples/, docs/guides/, deploy/
 //   README.md, CHANGELOG.md, LICENSE, THIRD-PARTY-LICENSES.txt
 import { spawnSync } from "node:child_process";
 import {
@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { build } from "esbuild";
 import { copyPackages, licences, output, root, runtimeFolder } from "./packages.mjs";
 
@@ -57,9 +57,9 @@ function starterOf(node, platform) {
   return undefined;
 }
 
-/** The tool that runs everyday commands, as one file that finds the packages of the checkout. */
-async function compiler() {
-  const outfile = join(root, "node_modules", ".cache", "release", "code-cache.mjs");
+/** The tool that runs everyday commands, as one file beside the package, where it finds the packages of the checkout. */
+async function compiler(made) {
+  const outfile = join(dirname(made), "code-cache.mjs");
   const entryPoints = [join(root, "tools", "code-cache.ts")];
   const kind = { bundle: true, format: "esm", platform: "node", target: "node24", packages: "external" };
   await build({ absWorkingDir: root, entryPoints, outfile, logLevel: "warning", ...kind });
@@ -67,11 +67,11 @@ async function compiler() {
 }
 
 /** Compiles the program with the Node.js of the archive, which alone can use the result. It contains the path, so that is relative. */
-async function compile(lib, [program, ...words]) {
-  const { packs, main } = JSON.parse(readFileSync(join(root, "dist", ".plan"), "utf8"));
+async function compile(lib, [program, ...words], made) {
+  const { packs, main } = JSON.parse(readFileSync(join(made, "dist", ".plan"), "utf8"));
   const plan = join(lib, "plan.json");
   writeFileSync(plan, JSON.stringify({ folder: "dist", packs, main, wanted: "code" }));
-  output(program, [...words, ...STEADY, await compiler(), plan], { cwd: lib });
+  output(program, [...words, ...STEADY, await compiler(made), plan], { cwd: lib });
   rmSync(plan);
   const mark = `process.stdout.write(new vm.Script("0").createCachedData().toString("hex"))`;
   const options = Buffer.from(output(program, [...words, "-e", mark]), "hex").subarray(OPTIONS_AT, OPTIONS_AT + 4);
@@ -83,49 +83,50 @@ async function compile(lib, [program, ...words]) {
   }
 }
 
-async function putProgram(lib, platform) {
+async function putProgram(lib, platform, made) {
   const node = join(lib, "node");
   copyFileSync(join(runtimeFolder(platform), "bin", "node"), node);
   chmodSync(node, 0o755);
-  const { packs, packages } = JSON.parse(readFileSync(join(root, "dist", ".plan"), "utf8"));
+  const { packs, packages } = JSON.parse(readFileSync(join(made, "dist", ".plan"), "utf8"));
   mkdirSync(join(lib, "dist"));
   for (const file of ["svc.cjs", ...packs.map((pack) => pack.file)])
-    copyFileSync(join(root, "dist", file), join(lib, "dist", file));
-  cpSync(join(root, "dist", "console"), join(lib, "dist", "console"), { recursive: true });
+    copyFileSync(join(made, "dist", file), join(lib, "dist", file));
+  cpSync(join(made, "dist", "console"), join(lib, "dist", "console"), { recursive: true });
   copyPackages(packages, platform, lib);
   const starter = starterOf(node, platform);
   if (starter === undefined) {
     const remedy = "install qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross";
     console.error(`${platform}: its Node.js does not run here, so commands of this archive start slower: ${remedy}`);
   } else {
-    await compile(lib, starter);
+    await compile(lib, starter, made);
   }
 }
 
-function putPages(top, platform) {
+function putPages(top, platform, made) {
   for (const page of PAGES) copyFileSync(join(root, page), join(top, page));
   for (const folder of FOLDERS) cpSync(join(root, folder), join(top, folder), { recursive: true });
   // svc help TOPIC looks for the guides beside dist/, as in the npm package.
   symlinkSync("../docs", join(top, "lib", "docs"));
   mkdirSync(join(top, "completion"));
-  const svc = join(root, "dist", "svc.cjs");
+  const svc = join(made, "dist", "svc.cjs");
   for (const shell of SHELLS)
     writeFileSync(join(top, "completion", `svc.${shell}`), output(process.execPath, [svc, "completion", shell]));
+  cpSync(join(made, "man"), join(top, "man"), { recursive: true });
   writeFileSync(join(top, "THIRD-PARTY-LICENSES.txt"), `${licences(platform)}\n`);
 }
 
 /** Packs a folder so that the same contents are the same bytes: in order, without times, owners and the umask of this process. */
-export function pack(folder, target) {
+export function pack(folder, target, level = 6) {
   const flags = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"];
   const from = ["--format=gnu", "-C", join(folder, ".."), basename(folder)];
-  output("tar", ["-c", "-I", "gzip -6n", "-f", target, ...flags, ...from]);
+  output("tar", ["-c", "-I", `gzip -${level}n`, "-f", target, ...flags, ...from]);
 }
 
 /**
- * Makes the archive of a platform in a folder, from dist/ as it was built, and returns its path. `man` is a folder with
- * man pages; `publicKey` the text of a key.
+ * Makes the archive of a platform in a folder, and returns its path. `made` is the npm package without its dependencies, in a folder
+ * below node_modules; `publicKey` the text of a key; `level` that of the compression.
  */
-export async function makeArchive({ platform, folder, publicKey, man }) {
+export async function makeArchive({ platform, folder, made, publicKey, level }) {
   const stage = mkdtempSync(join(tmpdir(), "svc-archive-"));
   try {
     const top = join(stage, `${name}-${version}-${platform}`);
@@ -135,18 +136,12 @@ export async function makeArchive({ platform, folder, publicKey, man }) {
     writeFileSync(join(top, "bin", "svc"), COMMAND);
     chmodSync(join(top, "bin", "svc"), 0o755);
     writeFileSync(join(lib, "release.pub"), publicKey);
-    await putProgram(lib, platform);
-    putPages(top, platform);
-    if (man !== undefined) cpSync(man, join(top, "man", "man1"), { recursive: true });
+    await putProgram(lib, platform, made);
+    putPages(top, platform, made);
     const target = join(folder, `${name}-${version}-${platform}.tar.gz`);
-    pack(top, target);
+    pack(top, target, level);
     return target;
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
-}
-
-if (process.argv[1] === import.meta.filename) {
-  const [, , platform = "", folder = ".", publicKey = ""] = process.argv;
-  console.log(await makeArchive({ platform, folder, publicKey }));
 }

@@ -2,11 +2,12 @@
 # Installs svc from a network: SVC_NET={net_url} sh install.sh [--net URL] [--prefix DIR] [--version vX.Y.Z] [--force]
 # The archive of this platform is checked by its SHA-256 and by the signature of the release before anything changes. Versions
 # lie beside one another; `current` is a link to one of them, so that a version is put in place of another at one moment.
-# Needs curl or wget, tar, gzip, sha256sum and openssl 3.
+# Needs curl or wget, tar, gzip, sha256sum, and OpenSSL 3 or ssh-keygen of OpenSSH 8.2.
 set -eu
 
-# The key that signs releases, put in when a release is made.
+# The key that signs releases, in the forms of OpenSSL and of OpenSSH, put in when a release is made.
 public_key='@PUBLIC_KEY@'
+ssh_key='@SSH_KEY@'
 test_key='@TEST_KEY@'
 
 fail() {
@@ -58,11 +59,16 @@ find_platform() {
 }
 
 need_programs() {
-  for each in tar gzip sha256sum openssl sort; do
+  for each in tar gzip sha256sum sort; do
     command -v "$each" >/dev/null || fail "the program $each is missing" 'install it, then run this again'
   done
-  openssl pkeyutl -help 2>&1 | grep -q -e -rawin ||
-    fail "$(openssl version) cannot check the signature" 'OpenSSL 3 or newer is needed'
+  if openssl pkeyutl -help 2>&1 | grep -q -e -rawin; then
+    kind=sig
+  elif command -v ssh-keygen >/dev/null; then
+    kind=sshsig
+  else
+    fail 'nothing here can check the signature of the release' 'install OpenSSL 3, or ssh-keygen (on Debian 11: openssh-client)'
+  fi
   if command -v curl >/dev/null; then
     fetcher=curl
   elif command -v wget >/dev/null; then
@@ -101,13 +107,21 @@ choose_version() {
   fi
 }
 
+# Checks $checks/SHA256SUMS.$kind, which is over $checks/SHA256SUMS.
+has_right_signature() {
+  if [ "$kind" = sig ]; then
+    printf '%s\n' "$public_key" >"$checks/key.pem"
+    openssl pkeyutl -verify -pubin -inkey "$checks/key.pem" -rawin -in "$checks/SHA256SUMS" -sigfile "$checks/SHA256SUMS.sig"
+  else
+    printf 'svc %s\n' "$ssh_key" >"$checks/keys"
+    ssh-keygen -Y verify -f "$checks/keys" -I svc -n svc-release -s "$checks/SHA256SUMS.sshsig" <"$checks/SHA256SUMS"
+  fi
+}
+
 # Puts the checked list of the release's files into $checks.
 check_signature() {
-  get "releases/$version/SHA256SUMS" "$checks/SHA256SUMS"
-  get "releases/$version/SHA256SUMS.sig" "$checks/SHA256SUMS.sig"
-  printf '%s\n' "$public_key" >"$checks/key.pem"
-  openssl pkeyutl -verify -pubin -inkey "$checks/key.pem" -rawin -in "$checks/SHA256SUMS" \
-    -sigfile "$checks/SHA256SUMS.sig" >/dev/null 2>&1 ||
+  for each in SHA256SUMS "SHA256SUMS.$kind"; do get "releases/$version/$each" "$checks/$each"; done
+  has_right_signature >/dev/null 2>&1 ||
     fail "the signature of $version at $net is wrong: its files are not from the makers of svc" 'nothing was installed'
 }
 
