@@ -122,8 +122,10 @@ export class NodeDouble {
         socket.send(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
         return;
       }
-      if (query.includes("bad")) {
-        const error = { code: -32603, message: "Internal error", data: "failed to parse query" };
+      const isKnown = this.subscriptions.some((each) => each.socket === socket && each.query === query);
+      if (query.includes("bad") || (method === "subscribe" && isKnown)) {
+        const data = isKnown ? "already subscribed" : "failed to parse query";
+        const error = { code: -32603, message: "Internal error", data };
         socket.send(JSON.stringify({ jsonrpc: "2.0", id, error }));
         return;
       }

@@ -78,6 +78,19 @@ describe("subscriptions", () => {
     await until(() => socket?.readyState === 3);
   });
 
+  it("share one of the node where they are alike, and each ends without the others", async () => {
+    const subscribe = () => chain.socket().subscribe("tm.event='NewBlock'")[Symbol.asyncIterator]();
+    const [kept, left] = [subscribe(), subscribe()];
+    expect([await take(kept), await take(left)]).toEqual([{ kind: "resumed" }, { kind: "resumed" }]);
+    await left.return?.();
+    const late = subscribe();
+    expect(await take(late)).toEqual({ kind: "resumed" });
+    node.emit("tm", "x", 1);
+    const event = { kind: "event", type: "x", value: 1 };
+    expect([await take(kept), await take(late)]).toEqual([event, event]);
+    expect(node.subscriptions.length).toBe(1);
+  });
+
   it("end when the client is closed, and none can be made afterwards", async () => {
     const items = chain.socket().subscribe("tm.event='NewBlock'")[Symbol.asyncIterator]();
     await take(items);

@@ -25,9 +25,12 @@ export interface Subscription extends AsyncIterable<SubscriptionItem> {
   close(): void;
 }
 
+/** A query at the node. A node takes each once for a connection, so that all its readers share it. */
 interface Entry {
   readonly query: string;
-  readonly queue: Queue<SubscriptionItem>;
+  readonly queues: Set<Queue<SubscriptionItem>>;
+  /** Whether the node has confirmed it on this connection. */
+  hasBegun: boolean;
 }
 
 const RESUMED: SubscriptionItem = { kind: "resumed" };
@@ -61,13 +64,12 @@ export class RpcSocket {
    */
   subscribe(query: string): Subscription {
     if (this.#closed) throw clientErrors.closed();
-    this.#lastId += 1;
-    const id = this.#lastId;
     const queue = new Queue<SubscriptionItem>(MAX_QUEUED, RESUMED);
-    this.#subscriptions.set(id, { query, queue });
-    this.#send("subscribe", id, query);
+    const [id, entry] = this.#entryOf(query);
+    entry.queues.add(queue);
+    if (entry.hasBegun) queue.push(RESUMED);
     this.#connect();
-    const close = (): void => this.#unsubscribe(id);
+    const close = (): void => this.#unsubscribe(id, queue);
     return {
       close,
       async *[Symbol.asyncIterator]() {
@@ -83,16 +85,27 @@ export class RpcSocket {
   /** Ends all subscriptions and the connection. */
   close(): void {
     this.#closed = true;
-    for (const { queue } of this.#subscriptions.values()) queue.end();
+    for (const { queues } of this.#subscriptions.values()) for (const queue of queues) queue.end();
     this.#drop();
   }
 
-  #unsubscribe(id: number): void {
+  /** The subscription of a query, which is made unless there is one. */
+  #entryOf(query: string): readonly [id: number, entry: Entry] {
+    for (const known of this.#subscriptions) if (known[1].query === query) return known;
+    this.#lastId += 1;
+    const entry = { query, queues: new Set<Queue<SubscriptionItem>>(), hasBegun: false };
+    this.#subscriptions.set(this.#lastId, entry);
+    this.#send("subscribe", this.#lastId, query);
+    return [this.#lastId, entry];
+  }
+
+  #unsubscribe(id: number, queue: Queue<SubscriptionItem>): void {
+    queue.end();
     const entry = this.#subscriptions.get(id);
-    if (entry === undefined) return;
-    this.#subscriptions.delete(id);
-    this.#send("unsubscribe", id, entry.query);
-    entry.queue.end();
+    if (entry?.queues.delete(queue) === true && entry.queues.size === 0) {
+      this.#subscriptions.delete(id);
+      this.#send("unsubscribe", id, entry.query);
+    }
     if (this.#subscriptions.size === 0) this.#drop();
   }
 
@@ -139,6 +152,7 @@ export class RpcSocket {
     this.#connection = undefined;
     this.#connecting = false;
     clearTimeout(this.#aliveTimer);
+    for (const entry of this.#subscriptions.values()) entry.hasBegun = false;
     if (this.#closed || this.#subscriptions.size === 0) return;
     const reason = `cannot follow events of the node at ${this.#url.host}: ${errorText(error)}`;
     this.#options.onProblem?.(clientErrors.unreachable(reason, { cause: error }));
@@ -162,20 +176,25 @@ export class RpcSocket {
     const message = parseMessage(text);
     // Old nodes mark events by a suffix of the id.
     const id = Number(String(message.id).replace("#event", ""));
-    const subscription = this.#subscriptions.get(id);
-    if (subscription === undefined) return;
-    const { queue } = subscription;
+    const entry = this.#subscriptions.get(id);
+    if (entry === undefined) return;
     const { error, result } = message;
     if (isRecord(error)) {
-      queue.end(new RpcError(Number(error.code), String(error.message), String(error.data ?? "")));
+      // The next reader asks the node again.
+      this.#subscriptions.delete(id);
+      const refusal = new RpcError(Number(error.code), String(error.message), String(error.data ?? ""));
+      for (const queue of entry.queues) queue.end(refusal);
       return;
     }
     const content = isRecord(result) ? result.data : undefined;
-    if (isRecord(content)) queue.push({ kind: "event", type: String(content.type), value: content.value });
-    else {
+    if (!isRecord(content)) {
       this.#failures = 0;
-      queue.push(RESUMED);
+      entry.hasBegun = true;
     }
+    const item: SubscriptionItem = isRecord(content)
+      ? { kind: "event", type: String(content.type), value: content.value }
+      : RESUMED;
+    for (const queue of entry.queues) queue.push(item);
   }
 }
 
