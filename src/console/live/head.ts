@@ -19,6 +19,10 @@ export interface BlockRow {
 const KEPT = 20;
 /** Blocks that are searched for the newest transactions at the start. */
 const SEARCHED = 1000n;
+/** A node that has sent no block for so long is asked for its state. */
+const SILENT_MS = 15_000;
+/** Pause after a refused subscription. */
+const REFUSED_MS = 5_000;
 
 /** The newest block, and the lists of the newest; they stand still while `paused` is set. */
 export const newest = signal<BlockRow | undefined>(undefined);
@@ -42,6 +46,11 @@ export const blocksPerDay = computed(() => {
 export const changedAt = signal(0n);
 /** A fact that makes the node doubtful: another chain, or a height that has gone back and not come again. */
 export const doubt = signal<{ readonly was: string; readonly is: string } | undefined>(undefined);
+
+/** Milliseconds by which the clock of this device differs from new blocks, where providers may no longer accept its tokens. */
+export const skewMs = signal<number | undefined>(undefined);
+/** As much as providers bear, and the way of a block to this page. */
+const MAX_SKEW_MS = 30_000;
 
 const height = v.pipe(
   v.string(),
@@ -71,6 +80,8 @@ const metas = v.object({
 type Header = v.InferOutput<typeof header>;
 
 let highest = 0n;
+/** Height of the last block that was sent. */
+let taken = 0n;
 /** The latest state, shown or held back while paused. */
 let held: { blocks: readonly BlockRow[]; txs: readonly TxRow[] } = { blocks: [], txs: [] };
 
@@ -115,10 +126,18 @@ function check(id: string, latest: bigint): void {
   if (latest > highest) highest = latest;
 }
 
-function take(event: unknown): void {
+/** Takes a block; one that leaves a gap makes the page catch up, since what happened between is not known. */
+async function take(event: unknown): Promise<void> {
   const { block, result_finalize_block: results } = v.parse(blockEvent, event);
   const { header, data } = block;
+  const [before, top] = [taken, held.blocks[0]?.height ?? 0n];
+  taken = header.height;
+  // It waited while the page caught up, and came beyond it.
+  if (header.chain_id === chainId.peek() && header.height > before && header.height <= top) return;
+  if (top > 0n && header.height > top + 1n) return catchUp();
   check(header.chain_id, header.height);
+  const skew = Date.now() - Date.parse(header.time);
+  skewMs.value = Math.abs(skew) > MAX_SKEW_MS ? skew : undefined;
   const first = Math.max(0, data.txs.length - KEPT);
   const found = data.txs.slice(first).map((text, index): TxRow => {
     const bytes = fromBase64(text);
@@ -138,13 +157,33 @@ export async function follow(): Promise<void> {
   effect(() => {
     if (!paused.value) show();
   });
-  for await (const item of chain.socket().subscribe("tm.event='NewBlock'")) {
-    try {
-      if (item.kind === "resumed") await catchUp();
-      else take(item.value);
-      lost.value = undefined;
-    } catch (error) {
-      lost.value = error instanceof Error ? error : new Error(errorText(error));
+  for (;;) {
+    await telling(listen);
+    // A node may have too many subscribers for now.
+    await new Promise((resolve) => setTimeout(resolve, REFUSED_MS));
+  }
+}
+
+/** Rejects when the node refuses the subscription. */
+async function listen(): Promise<void> {
+  let silence: ReturnType<typeof setInterval> | undefined;
+  try {
+    for await (const item of chain.socket().subscribe("tm.event='NewBlock'")) {
+      clearInterval(silence);
+      silence = setInterval(() => void telling(catchUp), SILENT_MS);
+      await telling(() => (item.kind === "resumed" ? catchUp() : take(item.value)));
     }
+  } finally {
+    clearInterval(silence);
+  }
+}
+
+/** Runs a step; `lost` tells its fault until the next one succeeds. */
+async function telling(step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+    lost.value = undefined;
+  } catch (error) {
+    lost.value = error instanceof Error ? error : new Error(errorText(error));
   }
 }

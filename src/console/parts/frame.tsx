@@ -1,7 +1,7 @@
 import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { lost, session } from "../live/chain.ts";
-import { chainId, doubt, newest, paused } from "../live/head.ts";
+import { chainId, doubt, newest, paused, skewMs } from "../live/head.ts";
 import { link, route } from "../live/route.ts";
 import { t } from "../text/index.ts";
 import { grouped, Strange } from "./text.tsx";
@@ -124,7 +124,7 @@ function toggle(): void {
 }
 
 function Notices() {
-  const suspect = doubt.value;
+  const [suspect, skew] = [doubt.value, skewMs.value];
   return (
     <div aria-live="polite">
       {lost.value !== undefined && (
@@ -133,6 +133,7 @@ function Notices() {
         </p>
       )}
       {suspect !== undefined && <p class="notice bad">{t.notice.other(suspect.was, suspect.is)}</p>}
+      {skew !== undefined && <p class="notice bad">{skew > 0 ? t.notice.fast : t.notice.slow}</p>}
     </div>
   );
 }

@@ -38,6 +38,8 @@ export const en = {
     lost: "The node sends no new blocks. Trying again; what is shown may be old.",
     other: (was: string, is: string) =>
       `The node has changed: it was at ${was} and is at ${is} now. Do not rely on this page before you have found out why.`,
+    fast: "The clock of this device is ahead of the newest block. Providers refuse its requests if it is wrong: let the system set it. If it is right, the node is behind the chain: ask another one.",
+    slow: "The clock of this device is behind the newest block. Providers refuse its requests: let the system set it.",
   },
   fault: {
     unknown: "Not known",
