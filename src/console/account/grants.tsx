@@ -12,7 +12,7 @@ import type { ReadMessage } from "../live/messages.ts";
 import { shortType } from "../live/txs.ts";
 import { wallet } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
-import { Facts, Known, Section } from "../parts/blocks.tsx";
+import { Facts, Items, Known, Section } from "../parts/blocks.tsx";
 import { Json } from "../parts/json.tsx";
 import { Address, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
@@ -60,15 +60,11 @@ export function Grants({ address }: { address: string }) {
           <>
             <Section title={WORDS.given}>
               {given.length === 0 && <p class="none">{t.state.none}</p>}
-              {given.map((each) => (
-                <One key={keyOf(each)} grant={each} isGiven />
-              ))}
+              <Items of={given}>{(each) => <One key={keyOf(each)} grant={each} isGiven />}</Items>
             </Section>
             <Section title={WORDS.received}>
               {received.length === 0 && <p class="none">{t.state.none}</p>}
-              {received.map((each) => (
-                <One key={keyOf(each)} grant={each} />
-              ))}
+              <Items of={received}>{(each) => <One key={keyOf(each)} grant={each} />}</Items>
             </Section>
           </>
         )}

@@ -10,7 +10,7 @@ import { chain } from "../live/chain.ts";
 import { link, readHeight, route } from "../live/route.ts";
 import { loadHistory } from "../live/txs.ts";
 import { Act } from "../parts/act.tsx";
-import { Command, Facts, Known, Pages, pageKey, Section } from "../parts/blocks.tsx";
+import { Command, Facts, Items, Known, Pages, pageKey, Section } from "../parts/blocks.tsx";
 import { TxList } from "../parts/lists.tsx";
 import { MarketState } from "../parts/market.tsx";
 import { Strange } from "../parts/text.tsx";
@@ -33,9 +33,11 @@ export function Certificates({ address: owner }: { address: string }) {
         {({ certificates, pagination }) => (
           <>
             {certificates.length === 0 && <p class="none">{t.state.none}</p>}
-            {certificates.map(({ serial, certificate }) => (
-              <One key={serial} owner={owner} serial={serial} state={certificate?.state ?? 0} />
-            ))}
+            <Items of={certificates}>
+              {({ serial, certificate }) => (
+                <One key={serial} owner={owner} serial={serial} state={certificate?.state ?? 0} />
+              )}
+            </Items>
             <Pages next={pagination?.nextKey} />
           </>
         )}

@@ -7,7 +7,7 @@ import { packAny } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { Act, amountWord, Field, mustCoin } from "../parts/act.tsx";
-import { Facts, Known, Section } from "../parts/blocks.tsx";
+import { Facts, Items, Known, Section } from "../parts/blocks.tsx";
 import { Address, Amount, Height, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 
@@ -36,17 +36,19 @@ export function Stake({ address }: { address: string }) {
         <>
           <Section title={t.account.delegations}>
             {delegations.length === 0 && <p class="none">{t.state.none}</p>}
-            {delegations.map((each) => (
-              <Delegation key={each.delegation?.validatorAddress} held={each} seconds={seconds} />
-            ))}
+            <Items of={delegations}>
+              {(each) => <Delegation key={each.delegation?.validatorAddress} held={each} seconds={seconds} />}
+            </Items>
           </Section>
           <Section title={t.account.unbonding}>
             {leaving.length === 0 && <p class="none">{t.state.none}</p>}
-            {leaving.flatMap(({ validatorAddress, entries }) =>
-              entries.map((entry, at) => (
-                <Leaving key={`${validatorAddress}/${at}`} validator={validatorAddress} entry={entry} />
-              )),
-            )}
+            <Items
+              of={leaving.flatMap(({ validatorAddress: validator, entries }) =>
+                entries.map((entry, at) => ({ validator, entry, key: `${validator}/${at}` })),
+              )}
+            >
+              {({ key, validator, entry }) => <Leaving key={key} validator={validator} entry={entry} />}
+            </Items>
           </Section>
         </>
       )}

@@ -79,6 +79,9 @@ function signersOf(messages: readonly Any[], fee: Parameters<typeof txSigners>[1
   }
 }
 
+/** Changes of a proposal whose value in force is asked for. */
+const MAX_CHANGES = 200;
+
 /** A parameter that a proposal changes. */
 export interface ParameterChange {
   readonly name: string;
@@ -106,8 +109,10 @@ export async function parameterChanges({
   return isArray(legacy.changes) ? Promise.all(legacy.changes.map(legacyChange)) : undefined;
 }
 
-async function legacyChange(change: JsonValue): Promise<ParameterChange> {
+async function legacyChange(change: JsonValue, at: number): Promise<ParameterChange> {
   const { subspace, key, value } = isObject(change) ? change : {};
+  // The page shows no more of them.
+  if (at >= MAX_CHANGES) return { name: `${subspace}: ${key}`, before: undefined, after: String(value) };
   const method = findMethod("/sdk.params.v1beta1.Query/Params");
   const request = { subspace: String(subspace), key: String(key) };
   const found = method === undefined ? {} : toJson(method.output, await chain.query.call(method, request));

@@ -8,7 +8,7 @@ import { gatewayFor, whyUnknown } from "../live/gateway.ts";
 import { link } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Act } from "../parts/act.tsx";
-import { Facts, Known } from "../parts/blocks.tsx";
+import { Facts, Items, Known } from "../parts/blocks.tsx";
 import { Address, Amount, Height, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import type { Sent } from "../wallet/send.ts";
@@ -116,11 +116,13 @@ function After({ before, after }: Required<Closing>) {
           [
             WORDS.transfers,
             <span key="transfers" class="stack">
-              {transfers.map(({ to, amount }) => (
-                <span key={to}>
-                  <Amount coin={coin(amount)} /> <Address text={to} />
-                </span>
-              ))}
+              <Items of={transfers}>
+                {({ to, amount }) => (
+                  <span key={to}>
+                    <Amount coin={coin(amount)} /> <Address text={to} />
+                  </span>
+                )}
+              </Items>
             </span>,
           ],
           [

@@ -5,7 +5,7 @@ import type { DeployReporter, DeployResult } from "../../tenant/index.ts";
 import type { DeploymentKey } from "../../wire/index.ts";
 import { chainId } from "../live/head.ts";
 import { wallet } from "../live/wallet.ts";
-import { Command } from "../parts/blocks.tsx";
+import { Command, Items } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Out, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
@@ -109,11 +109,13 @@ function Done({ result: { services, uris } }: { result: DeployResult }) {
           isName
         />
       </p>
-      {uris.map((uri) => (
-        <p key={uri}>
-          <Out url={uri} />
-        </p>
-      ))}
+      <Items of={uris}>
+        {(uri) => (
+          <p key={uri}>
+            <Out url={uri} isPlain />
+          </p>
+        )}
+      </Items>
     </>
   );
 }

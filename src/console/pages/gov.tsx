@@ -1,6 +1,11 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { NATIVE_DENOM } from "../../util/index.ts";
-import type { Proposal as ProposalRecord, ProposalStatus, TallyResult } from "../../wire/gen/sdk/gov/v1/gov_pb.js";
+import type {
+  Proposal as ProposalRecord,
+  ProposalStatus,
+  TallyResult,
+  WeightedVoteOption,
+} from "../../wire/gen/sdk/gov/v1/gov_pb.js";
 import { Query as GovQuery } from "../../wire/gen/sdk/gov/v1/query_pb.js";
 import { MsgVoteSchema } from "../../wire/gen/sdk/gov/v1/tx_pb.js";
 import { packAny } from "../../wire/index.ts";
@@ -249,9 +254,7 @@ function Votes({ id: proposalId }: { id: bigint }) {
               keyOf={({ voter }) => voter}
               cells={({ voter, options }) => [
                 <Address key="voter" text={voter} />,
-                options
-                  .map(({ option, weight }) => `${t.gov.votesOf[option]} ${percent(decimalDigits(weight))}`)
-                  .join(", "),
+                <Strange key="options" text={options.slice(0, MAX_OPTIONS).map(optionWords).join(", ")} max={200} />,
               ]}
             />
             <Pages next={pagination?.nextKey} />
@@ -260,6 +263,13 @@ function Votes({ id: proposalId }: { id: bigint }) {
       </Known>
     </Section>
   );
+}
+
+/** A vote has each option once at most. */
+const MAX_OPTIONS = 4;
+
+function optionWords({ option, weight }: WeightedVoteOption): string {
+  return `${t.gov.votesOf[option]} ${percent(decimalDigits(weight))}`;
 }
 
 /** Weights come as digits times 10^18, or as a decimal such as `0.5`. */

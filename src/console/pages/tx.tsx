@@ -5,9 +5,10 @@ import { chain } from "../live/chain.ts";
 import type { ReadMessage, ReadTx } from "../live/messages.ts";
 import type { PageProps } from "../live/route.ts";
 import { shortType } from "../live/txs.ts";
-import { Command, Facts, Known, Section } from "../parts/blocks.tsx";
+import { Command, Facts, Items, Known, Section } from "../parts/blocks.tsx";
 import { Events } from "../parts/events.tsx";
 import { Json } from "../parts/json.tsx";
+import { safe } from "../parts/safe.ts";
 import { Address, Amounts, Code, grouped, Heading, Height, None, State, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import { Missing } from "./search.tsx";
@@ -108,9 +109,7 @@ function Addresses({ texts }: { texts: readonly string[] }) {
   if (texts.length === 0) return <None />;
   return (
     <span class="stack">
-      {texts.map((text) => (
-        <Address key={text} text={text} />
-      ))}
+      <Items of={texts}>{(text) => <Address key={text} text={text} />}</Items>
     </span>
   );
 }
@@ -118,15 +117,15 @@ function Addresses({ texts }: { texts: readonly string[] }) {
 /** Messages with all their fields. */
 export function Messages({ messages }: { messages: readonly ReadMessage[] }) {
   return (
-    <>
-      {messages.slice(0, 100).map((message, i) => (
+    <Items of={messages}>
+      {(message, i) => (
         <article key={i} class="message">
-          <h3 title={message.typeUrl}>
+          <h3 title={safe(message.typeUrl, { isName: true, max: 200 }).text}>
             <Strange text={shortType(message.typeUrl)} isName max={200} />
           </h3>
           <Json value={message.content} />
         </article>
-      ))}
-    </>
+      )}
+    </Items>
   );
 }

@@ -34,6 +34,21 @@ export function Section({ title, children }: { title: string; children: Componen
   );
 }
 
+interface ItemsProps<T> {
+  readonly of: readonly T[];
+  readonly children: (item: T, index: number) => ComponentChildren;
+}
+
+/** Items of a list that a stranger may have made; long ones end with the number left out. */
+export function Items<T>({ of, children }: ItemsProps<T>) {
+  return (
+    <>
+      {of.slice(0, MAX_ITEMS).map(children)}
+      {of.length > MAX_ITEMS && <em class="cut">{t.value.items(of.length - MAX_ITEMS)}</em>}
+    </>
+  );
+}
+
 /** Names and values. A value that is undefined is left out. */
 export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
   return (

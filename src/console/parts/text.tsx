@@ -78,13 +78,16 @@ export function grouped(value: bigint | number | string): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+/** Characters of an amount with its denomination: the chain has 78 digits and 128 characters. */
+const MAX_RAW = 300;
+
 type AnyCoin = Pick<IntCoin, "denom"> & { readonly amount: bigint | string };
 
 /** An amount in whole tokens, with the raw value on hover. `scale` says how many decimal places the raw value has. */
 export function Amount({ coin, scale = 0 }: { coin: AnyCoin | undefined; scale?: number }) {
   if (coin === undefined) return <None />;
   const raw = `${coin.amount}${scale === 0 ? "" : `e-${scale}`} ${safe(coin.denom, { isName: true }).text}`;
-  const value = typeof coin.amount === "bigint" ? coin.amount : tryParseInt(coin.amount);
+  const value = raw.length > MAX_RAW ? undefined : tryParseInt(String(coin.amount));
   if (value === undefined) return <Strange text={raw} isName max={200} />;
   const isOwn = coin.denom === NATIVE_DENOM;
   return (
@@ -121,7 +124,8 @@ export function Amounts({ coins, scale = 0 }: { coins: readonly AnyCoin[]; scale
 
 /** A share as a percentage of one decimal place, from digits times 10^18. */
 export function percent(digits: string | bigint): string {
-  const value = typeof digits === "bigint" ? digits : tryParseInt(digits);
+  const text = String(digits);
+  const value = text.length > MAX_RAW ? undefined : tryParseInt(text);
   return value === undefined ? "–" : `${decimal(value / 10n ** 14n, 2)} %`;
 }
 

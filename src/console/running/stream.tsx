@@ -1,6 +1,7 @@
 import type { Signal } from "@preact/signals";
 import { GatewayRefusal, gatewayClientErrors, StreamEnd } from "../../client/index.ts";
 import { errorText, isOneOf, SvcError } from "../../util/index.ts";
+import { Items } from "../parts/blocks.tsx";
 import { State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import type { OpenLease } from "./leases.tsx";
@@ -83,12 +84,14 @@ export async function whyNoStream({ id, gateway }: OpenLease, error: unknown): P
 export function StreamStates({ states }: { states: Signal<ReadonlyMap<string, StreamState>> }) {
   return (
     <ul class="streams" aria-live="polite">
-      {[...states.value].map(([lease, state]) => (
-        <li key={lease}>
-          <State word={t.running.stream[state.kind]} kind={KINDS[state.kind]} />{" "}
-          {"error" in state && <Strange text={errorText(state.error)} max={600} />}
-        </li>
-      ))}
+      <Items of={[...states.value]}>
+        {([lease, state]) => (
+          <li key={lease}>
+            <State word={t.running.stream[state.kind]} kind={KINDS[state.kind]} />{" "}
+            {"error" in state && <Strange text={errorText(state.error)} max={600} />}
+          </li>
+        )}
+      </Items>
     </ul>
   );
 }

@@ -11,7 +11,7 @@ import { lost } from "../../live/chain.ts";
 import { chainId } from "../../live/head.ts";
 import { link, type PageProps } from "../../live/route.ts";
 import { wallet } from "../../live/wallet.ts";
-import { Command, Known, Section, Table } from "../../parts/blocks.tsx";
+import { Command, Items, Known, Section, Table } from "../../parts/blocks.tsx";
 import { Fault } from "../../parts/fault.tsx";
 import { Address, grouped, Heading, Out, Strange } from "../../parts/text.tsx";
 import { t } from "../../text/index.ts";
@@ -178,16 +178,20 @@ function Result({ run }: { run: Run }) {
   return (
     <Section title={state.kind === "done" ? t.deploying.result : t.deploying.addresses}>
       <ul class="remarks">
-        {addresses.map((url) => (
-          <li key={url}>
-            <Out url={url} isPlain />
-          </li>
-        ))}
-        {ports.map(({ service, host, port, proto }) => (
-          <li key={`${host} ${port} ${proto}`}>
-            <Strange text={`${service}: ${proto.toLowerCase()}://${host}:${port}`} isName max={400} />
-          </li>
-        ))}
+        <Items of={addresses}>
+          {(url) => (
+            <li key={url}>
+              <Out url={url} isPlain />
+            </li>
+          )}
+        </Items>
+        <Items of={ports}>
+          {({ service, host, port, proto }) => (
+            <li key={`${host} ${port} ${proto}`}>
+              <Strange text={`${service}: ${proto.toLowerCase()}://${host}:${port}`} isName max={400} />
+            </li>
+          )}
+        </Items>
       </ul>
       {addresses.length + ports.length === 0 && <p class="none">{t.deploying.noAddresses}</p>}
       {progress !== undefined && (
