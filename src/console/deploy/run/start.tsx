@@ -10,7 +10,7 @@ import { Command, Known, Section } from "../../parts/blocks.tsx";
 import { Fault } from "../../parts/fault.tsx";
 import { Strange, Time } from "../../parts/text.tsx";
 import { t } from "../../text/index.ts";
-import { settled } from "../draft.ts";
+import { draft, settled } from "../draft.ts";
 import { keepRun, keptRuns, type RunRecord } from "./records.ts";
 
 /** Deploys the file of the page by the connected account; `deposit` is undefined while none, or no amount, is written. */
@@ -22,6 +22,8 @@ export function Start({ deposit, isDeposit }: { deposit: IntCoin | undefined; is
   if (account === undefined) return <Connect />;
   if (account.lacks.transaction !== undefined) return <p class="none">{t.wallet.lacks[account.lacks.transaction]}</p>;
   const { address } = account;
+  // A text that was typed just now is not read yet.
+  const isSettled = draft.value.text === settled.value.text;
   const own = deposit === undefined ? {} : { deposit };
   const start = async (): Promise<void> => {
     if (isBegun.peek()) return;
@@ -57,7 +59,7 @@ export function Start({ deposit, isDeposit }: { deposit: IntCoin | undefined; is
           </label>
         ))}
       </fieldset>
-      <button type="submit" disabled={!isDeposit || isBegun.value}>
+      <button type="submit" disabled={!isDeposit || !isSettled || isBegun.value}>
         {t.deploy.begin}
       </button>
       <small>{t.deploy.signatures}</small>
