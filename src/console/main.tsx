@@ -1,6 +1,6 @@
 import "./style.css";
 import { render } from "preact";
-import { loadSession } from "./live/chain.ts";
+import { loadSession, session } from "./live/chain.ts";
 import { follow } from "./live/head.ts";
 import { Routed } from "./pages/routes.tsx";
 import { Frame } from "./parts/frame.tsx";
@@ -11,5 +11,12 @@ render(
   </Frame>,
   document.body,
 );
-void loadSession();
+void loadSession().then(connectNamed);
 void follow();
+
+/** A page without such a key needs no accounts at first. */
+async function connectNamed(): Promise<void> {
+  if (session.peek()?.keys === undefined) return;
+  const { adoptNamed } = await import("./live/wallet.ts");
+  await adoptNamed();
+}

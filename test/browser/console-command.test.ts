@@ -184,6 +184,7 @@ describeWithBrowser("a key of the keyring in a browser", () => {
     await openPage(page, url);
     const shown = new ConsolePage(page, new URL("/console/", url).href);
     await shown.visit("wallet");
+    await shown.press("Disconnect");
     await shown.press("Use alice");
     const send = async (amount: string) => {
       await page.getByLabel("To", { exact: true }).fill(address);

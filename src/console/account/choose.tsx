@@ -4,16 +4,15 @@ import { generateMnemonic } from "../../crypto/index.ts";
 import { SignMode } from "../../wire/index.ts";
 import { foundHid, type HidHost } from "../ledger/hid.ts";
 import { useAsk } from "../live/ask.ts";
-import { postJson, session } from "../live/chain.ts";
+import { session } from "../live/chain.ts";
 import { chainId } from "../live/head.ts";
-import { adopt, derive, loadChainInfo } from "../live/wallet.ts";
+import { adopt, derive, loadChainInfo, ofKeyring } from "../live/wallet.ts";
 import { Field, textOf } from "../parts/act.tsx";
 import { Known, Section } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Address, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
 import { EXTENSIONS, type ExtensionHost, type ExtensionName, foundExtensions } from "../wallet/found.ts";
-import type { KeyringKey } from "../wallet/keyring.ts";
 import type { SealedKey } from "../wallet/sealed.ts";
 import { addressWallet, type Wallet } from "../wallet/wallet.ts";
 
@@ -188,11 +187,6 @@ async function connected(name: ExtensionName, chainId: string): Promise<Wallet> 
 async function ofDevice(hid: HidHost, chainId: string, account: string): Promise<Wallet> {
   const { connectLedger } = await import("../ledger/wallet.ts");
   return connectLedger(hid, { chainId, account });
-}
-
-async function ofKeyring(key: KeyringKey, chainId: string): Promise<Wallet> {
-  const { keyringWallet } = await import("../wallet/keyring.ts");
-  return keyringWallet(key, { chainId, call: postJson });
 }
 
 async function unlock(key: SealedKey, chainId: string, passphrase: string): Promise<void> {

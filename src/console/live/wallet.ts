@@ -5,10 +5,11 @@ import { type DecimalCoin, parseDecCoins } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import type { Any } from "../../wire/index.ts";
 import { walletErrors } from "../wallet/errors.ts";
+import type { KeyringKey } from "../wallet/keyring.ts";
 import type { Derive } from "../wallet/sealed.ts";
 import type { SendPlace, Sent } from "../wallet/send.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { chain, jsonOf } from "./chain.ts";
+import { chain, jsonOf, postJson, session } from "./chain.ts";
 import { chainId, doubt } from "./head.ts";
 
 /** The account that signs for the pages; undefined while none is connected. */
@@ -22,12 +23,45 @@ export const walletState = signal(0);
 export function adopt(account: Wallet): void {
   wallet.value = account;
   ended.value = undefined;
+  void forgetSessions(account.address);
   account.onChange(() => {
     walletState.value += 1;
-    if (account.kind !== "extension" || wallet.peek() !== account) return;
-    wallet.value = undefined;
-    ended.value = walletErrors.switched();
+    if (account.kind === "extension" && wallet.peek() === account) disconnect(walletErrors.switched());
   });
+}
+
+/** Lets the account go, with its session at gateways. */
+export function disconnect(reason?: Error): void {
+  wallet.value = undefined;
+  ended.value = reason;
+  void forgetSessions();
+}
+
+/** A browser that keeps nothing has nothing to forget. */
+async function forgetSessions(kept?: string): Promise<void> {
+  const { removeSessions } = await import("../wallet/store.ts");
+  await removeSessions(kept).catch(() => undefined);
+}
+
+/** Connects the key that `svc console --from` names: its user has chosen it there. */
+export async function adoptNamed(): Promise<void> {
+  const [key] = session.peek()?.keys ?? [];
+  if (key === undefined) return;
+  const shown = await new Promise<string>((resolve) => {
+    const end = chainId.subscribe((id) => {
+      if (id === undefined) return;
+      resolve(id);
+      queueMicrotask(() => end());
+    });
+  });
+  const account = await ofKeyring(key, shown);
+  if (wallet.peek() === undefined) adopt(account);
+}
+
+/** The account of a key of the keyring. */
+export async function ofKeyring(key: KeyringKey, chainId: string): Promise<Wallet> {
+  const { keyringWallet } = await import("../wallet/keyring.ts");
+  return keyringWallet(key, { chainId, call: postJson });
 }
 
 const infoAnswer = v.looseObject({ chainId: v.string() });

@@ -8,7 +8,7 @@ import { AccountView, ViewLinks } from "../account/views.tsx";
 import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import type { PageProps } from "../live/route.ts";
-import { ended, wallet, walletState } from "../live/wallet.ts";
+import { disconnect, ended, wallet, walletState } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Facts, Known, Section } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
@@ -59,7 +59,7 @@ function Connected() {
           type="button"
           onClick={() => {
             if (isLocal(account)) account.lock();
-            wallet.value = undefined;
+            disconnect();
           }}
         >
           {t.wallet.disconnect}
@@ -125,7 +125,7 @@ function LocalKey({ account }: { account: LocalWallet }) {
           run={async () => {
             await (await import("../wallet/store.ts")).removeKey(account.address);
             account.lock();
-            wallet.value = undefined;
+            disconnect();
           }}
         >
           <p class="notice">{t.wallet.removeWarning}</p>

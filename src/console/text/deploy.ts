@@ -56,7 +56,7 @@ export const deploy = {
   cheapestBid: "the cheapest",
   ownChoice: "I choose among the bids",
   signatures:
-    "Your account signs the session at gateways once on this page, then the order, and the lease at the accepted bid.",
+    "Your account signs the session at gateways, unless this browser keeps one, then the order, and the lease at the accepted bid.",
   unfinished: "Unfinished here",
   goOn: "Go on",
 };
