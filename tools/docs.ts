@@ -12,7 +12,7 @@ for (const [name, text] of await referencePages(root)) {
   console.log(`docs/reference/${name}`);
 }
 const guides = join(root, "docs", "guides");
-for (const name of readdirSync(guides)) {
+for (const name of readdirSync(guides).filter((each) => each.endsWith(".md"))) {
   const text = readFileSync(join(guides, name), "utf8");
   const shown = withExamples(text, root);
   if (shown !== text) writeFileSync(join(guides, name), shown);

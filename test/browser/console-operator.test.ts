@@ -120,6 +120,7 @@ describeWithBrowser("the page of a provider's operator", () => {
     const text = await shown.text();
     for (const each of ["make room", "1 failed", "7.9 of 8", "Earned, not yet withdrawn", won?.owner ?? never()])
       expect(text).toContain(each);
+    await shown.picture("operator");
     const order = await daemon.deploy(sampleDeployment());
     await shown.page.getByRole("link", { name: "all", exact: true }).click();
     await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain(nameOf(order));

@@ -5,7 +5,7 @@ import { formatLeaseId, type LeaseKey } from "../../src/wire/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
 import { HOSTILE } from "../support/console/market.ts";
 import type { ConsolePage } from "../support/console/page.ts";
-import { ConsolePlace, type PlaceProvider } from "../support/console/place.ts";
+import { ConsolePlace, connectKeplr, type PlaceProvider } from "../support/console/place.ts";
 import { Fixture, waitFor } from "../support/index.ts";
 import { sampleFile } from "../support/provider/deployment.ts";
 import { TestTenant } from "../support/tenant.ts";
@@ -92,6 +92,7 @@ describeWithBrowser("a running deployment in the console", () => {
     await choose();
     await shows("1/1");
     await shows(/running.*0 restarts/);
+    await opened.picture("running");
     const links = await page
       .locator("main a[target=_blank]")
       .evaluateAll((all) => all.map((each) => each.getAttribute("href")));
@@ -213,12 +214,24 @@ describeWithBrowser("a running deployment in the console", () => {
     expect(signatures()).toBe(1);
   });
 
+  it("keeps its session over a reload of the page, and until its owner disconnects the account", async () => {
+    await page.reload();
+    await connectKeplr(opened);
+    await choose();
+    await shows(/running.*restart/);
+    expect(signatures()).toBe(1);
+    await opened.visit("wallet");
+    await opened.press("Disconnect");
+    await opened.press("Connect Keplr");
+    await shows("wallet of this browser");
+    await choose();
+    await shows(/running.*restart/);
+    expect(signatures()).toBe(2);
+  });
+
   it("is the same through svc console, with a key of the keyring and no question", async () => {
     const command = await place.console();
     const at = await place.openAt(command);
-    await at.visit("wallet");
-    await at.press("Use tenant");
-    await shows("key of the keyring", at);
     await choose(at);
     await shows("1/1", at);
     await view("Logs", at);

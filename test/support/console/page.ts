@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { ROOT } from "../build.ts";
 import { openPage } from "../chromium.ts";
 import { waitFor } from "../wait.ts";
 
@@ -76,6 +78,12 @@ export class ConsolePage {
     await this.page.getByRole("searchbox").fill(text);
     await this.page.getByRole("searchbox").press("Enter");
     await waitFor(() => this.address !== before && !this.address.startsWith("#/search"), `a page for ${text}`);
+  }
+
+  /** Puts a picture of the window into the guides, where `npm run console` asks for them. */
+  async picture(name: string): Promise<void> {
+    if (process.env.SVC_CONSOLE_PICTURES === undefined) return;
+    await this.page.screenshot({ path: join(ROOT, "docs/guides/pictures", `${name}.png`) });
   }
 
   /** Faults that axe finds, each with its first place. */
