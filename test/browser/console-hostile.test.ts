@@ -1,11 +1,14 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
+import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ChainClient } from "../../src/client/index.ts";
 import { encryptKeyArmor } from "../../src/crypto/index.ts";
 import { type TestKey, testKey } from "../../src/testing/index.ts";
+import { toBase64 } from "../../src/util/index.ts";
+import { AuthInfoSchema, TxBodySchema } from "../../src/wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { MsgCreateProviderSchema } from "../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
-import { packAny } from "../../src/wire/index.ts";
+import { encodeMessage, encodeTx, packAny, txHash } from "../../src/wire/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
 import { ConsolePlace } from "../support/console/place.ts";
 import { Fixture } from "../support/index.ts";
@@ -32,8 +35,7 @@ describeWithBrowser("pages of the console among strangers", () => {
 
   /** Providers that take connections and say nothing; pages ask them before the one that answers. */
   async function registerSilent(): Promise<void> {
-    const chain = new ChainClient(place.node.address.replace("tcp:", "http:"));
-    fixture.defer(async () => chain.close());
+    const chain = client();
     const address = silent.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const keys = keysBefore(place.providers[0]?.address ?? "");
@@ -66,6 +68,93 @@ describeWithBrowser("pages of the console among strangers", () => {
     await opened.page.keyboard.press("Control+V");
     await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("larger than 65536 bytes");
     expect((await editor.inputValue()).length).toBe(65_537);
+  });
+
+  /** A client of the place's node. */
+  function client(): ChainClient {
+    const chain = new ChainClient(place.node.address.replace("tcp:", "http:"));
+    fixture.defer(async () => chain.close());
+    return chain;
+  }
+
+  it("catch up with a block that they were not told of", async () => {
+    const opened = await place.open();
+    let withheld = 0;
+    await opened.page.routeWebSocket("**/api/rpc/websocket", (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((text) => {
+        if (String(text).includes('"txs":["')) withheld += 1;
+        else socket.send(text);
+      });
+    });
+    await opened.page.reload();
+    await opened.visit("");
+    await expect.poll(() => opened.state()).toBe("live");
+    const { address } = place.key();
+    const { txhash } = await mustSend(client(), place.key(), transfer(address, place.key("neighbour").address, 1n));
+    await expect.poll(() => opened.page.locator(`a[title="${txhash}"]`).count()).toBe(1);
+    expect(withheld).toBe(1);
+  });
+
+  it("subscribe again where a node has no room for them", async () => {
+    const opened = await place.open();
+    let refusals = 1;
+    await opened.page.routeWebSocket("**/api/rpc/websocket", (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((text) => {
+        const { id, method } = JSON.parse(String(text));
+        if (method !== "subscribe" || refusals-- <= 0) return server.send(text);
+        const error = { code: -32603, message: "Internal error", data: "max_subscription_clients 100 reached" };
+        socket.send(JSON.stringify({ jsonrpc: "2.0", id, error }));
+      });
+    });
+    await opened.page.reload();
+    await expect.poll(() => opened.state()).toBe("lost");
+    await expect.poll(() => opened.page.locator(".notice").textContent()).toContain("max_subscription_clients");
+    await expect.poll(() => opened.state()).toBe("live");
+    expect(opened.faults).toEqual([]);
+  });
+
+  it.each([
+    ["ahead of", 600_000],
+    ["behind", -600_000],
+  ])("say that the clock of the device is %s the chain, with the remedy", async (word, shift) => {
+    const opened = await place.open();
+    await opened.page.addInitScript(`const now = Date.now; Date.now = () => now() + ${shift};`);
+    await opened.page.reload();
+    const notice = opened.page.locator(".notice.bad");
+    await expect
+      .poll(() => notice.textContent())
+      .toMatch(new RegExp(`${word} the newest block.*let the system set it`));
+    expect(opened.faults).toEqual([]);
+  });
+
+  it("bound a transaction of a hundred thousand messages, and an amount of a million digits", async () => {
+    const messages = Array.from({ length: 100_000 }, () => ({ typeUrl: "/a.B", value: new Uint8Array() }));
+    const fee = { amount: [{ denom: "utoken", amount: "9".repeat(1_000_000) }], gasLimit: 1n };
+    const bodyBytes = encodeMessage(TxBodySchema, create(TxBodySchema, { messages }));
+    const authInfoBytes = encodeMessage(AuthInfoSchema, create(AuthInfoSchema, { fee }));
+    const bytes = encodeTx({ bodyBytes, authInfoBytes }, []);
+    const hash = txHash(bytes);
+    const result = {
+      hash,
+      height: "2",
+      index: 0,
+      tx: toBase64(bytes),
+      tx_result: { code: 0, gas_used: "1", gas_wanted: "1" },
+    };
+    const opened = await place.open();
+    await opened.page.route("**/api/rpc", async (route) => {
+      const asked: unknown = route.request().postDataJSON();
+      const isTx = typeof asked === "object" && asked !== null && Reflect.get(asked, "method") === "tx";
+      if (!isTx) return route.continue();
+      await route.fulfill({ json: { jsonrpc: "2.0", id: Reflect.get(asked, "id"), result } });
+    });
+    await opened.visit(`tx/${hash}`);
+    await expect.poll(() => opened.text(), { timeout: 60_000 }).toContain("99800 more are not shown");
+    expect((await opened.text()).length).toBeLessThan(50_000);
+    expect(opened.faults).toEqual([]);
+    await opened.page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
   it("keep no passphrase once it was used", async () => {

@@ -104,6 +104,12 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     expect(await opened.text()).toContain(`Transfers to the depositors${tokens(returned)} TOKEN ${lease.owner}`);
     await opened.press("Ask the provider");
     await expect.poll(() => opened.text()).toContain("It has ended there too");
+    // A provider that says otherwise is quoted beside the chain.
+    const services = { web: { name: "web", available: 1, total: 1 } };
+    await opened.page.route("**/lease/*/1/1/status", (route) => route.fulfill({ json: { services } }));
+    await opened.press("Ask the provider");
+    await expect.poll(() => opened.text()).toMatch(/Closed in block.*It still names these services: web/);
+    await opened.page.unrouteAll({ behavior: "ignoreErrors" });
     expect(await opened.barriers()).toEqual([]);
     expect(opened.faults).toEqual([]);
   });

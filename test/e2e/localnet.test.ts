@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { spawnSync } from "../support/bounded.ts";
+import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
+import { ConsolePage } from "../support/console/page.ts";
+import { ConsoleTerminal } from "../support/console/place.ts";
 import { describeWithEngine, startEngine } from "../support/containers.ts";
 import { Fixture, ROOT, runSvc, svcOk, waitFor } from "../support/index.ts";
 
@@ -213,6 +216,69 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
     expect(restarted).toEqual({ service: "web", restarting: true });
     const sent = JSON.parse(await type("faucet", bob, "1utoken", "-o", "json", "--port-offset", String(PORT_OFFSET)));
     expect(sent).toMatchObject({ amount: [{ denom: "utoken", amount: "1" }] });
+  });
+
+  describeWithBrowser("a console for one of its keys", () => {
+    it("takes a file to a page of a container, shows its lines, runs a shell, changes it and closes it", async () => {
+      const out = join(fixture.tempHome("console"), "console.json");
+      const user = new ConsoleTerminal(["console", "--from", "bob", "--home", home, "-o", "json"], out);
+      fixture.defer(() => user.kill());
+      await user.ready();
+      const browser = await startBrowser();
+      fixture.defer(() => browser.close());
+      const page = await browser.newPage();
+      await openPage(page, user.link);
+      const shown = new ConsolePage(page, new URL("/console/", user.link).href);
+      await shown.open();
+      const shows = (text: string) => expect.poll(() => shown.text(), { timeout: 60_000 }).toContain(text);
+      // Other tests change the networks of this machine, and the browser drops its connections then: press again.
+      const press = async (name: string, message: string, result: string): Promise<void> => {
+        const button = page.getByRole("button", { name, exact: true });
+        const agreed = user.agree();
+        await waitFor(async () => {
+          if ((await shown.text()).includes(result)) return true;
+          if (await button.isEnabled({ timeout: 1_000 }).catch(() => false)) await button.click();
+          return false;
+        }, result);
+        expect(await agreed).toContain(message);
+      };
+
+      await shown.visit("deploy");
+      await shown.press("A web service");
+      const file = page.getByLabel("Deployment file");
+      const run = 'command: [sh, -c, "echo begun; exec httpd -f -p 80 -h /www"]';
+      await file.fill((await file.inputValue()).replace("    expose:", `    ${run}\n    expose:`));
+      await shown.press("Deploy");
+      expect(await user.agree()).toContain("MsgCreateDeployment");
+      expect(await user.agree()).toContain("MsgCreateLease");
+      await shows("Ready, says the provider");
+      const service = page.getByRole("link", { name: /^http:/ });
+      const answer = await browser.newPage();
+      await openPage(answer, (await service.getAttribute("href")) ?? "");
+      expect(await answer.textContent("body")).toContain("Hello from a container");
+      await answer.close();
+
+      const views = page.getByRole("navigation", { name: "Views of the deployment" });
+      const view = (name: string) => views.getByRole("link", { name, exact: true }).click();
+      await page.locator("main p a[href^='#/deployment/']").click();
+      await view("Shell");
+      const terminal = page.frameLocator("iframe").locator(".xterm-rows");
+      await expect.poll(() => terminal.textContent()).toContain("#");
+      await page.keyboard.type("ls /www\n");
+      await expect.poll(() => terminal.textContent()).toContain("index.html");
+      await view("Logs");
+      await shows("begun");
+
+      await view("Overview");
+      await page.locator("summary", { hasText: /^Update$/ }).click();
+      await file.fill((await file.inputValue()).replace("    expose:", "    env: [GREETING=hello]\n    expose:"));
+      await shows("+ ");
+      await press("Sign and update", "MsgUpdateDeployment", "The services run");
+      await page.locator("summary", { hasText: /^Close$/ }).click();
+      await press("Close the deployment", "MsgCloseDeployment", "Closed in block");
+      await shows("It is the amount shown, less these blocks.");
+      expect(shown.faults).toEqual([]);
+    });
   });
 });
 

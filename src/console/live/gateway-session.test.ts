@@ -82,7 +82,7 @@ describe("a session of the pages at gateways", () => {
 });
 
 describe("a kept session", () => {
-  /** What a browser keeps between pages. */
+  /** The storage of a browser between pages. */
   function browser(change: (kept: object) => object = (kept) => kept) {
     const kept = new Map<string, object>();
     const store: SessionStore = {
@@ -127,7 +127,7 @@ describe("a kept session", () => {
   });
 });
 
-/** A session of the account whose signature nobody looks at. */
+/** A session of the account with a signature of no use. */
 function sessionOf(change: object): string {
   const leases = {
     access: "scoped",

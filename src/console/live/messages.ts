@@ -111,7 +111,7 @@ export async function parameterChanges({
 
 async function legacyChange(change: JsonValue, at: number): Promise<ParameterChange> {
   const { subspace, key, value } = isObject(change) ? change : {};
-  // The page shows no more of them.
+  // The page shows no further changes.
   if (at >= MAX_CHANGES) return { name: `${subspace}: ${key}`, before: undefined, after: String(value) };
   const method = findMethod("/sdk.params.v1beta1.Query/Params");
   const request = { subspace: String(subspace), key: String(key) };

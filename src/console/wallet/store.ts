@@ -36,7 +36,7 @@ export async function storeSession(session: { readonly address: string }): Promi
   await inStore(SESSIONS, "readwrite", (store) => store.put(session));
 }
 
-/** Removes all sessions, or those of all accounts but one. */
+/** Removes the sessions of all accounts, or of all but one. */
 export async function removeSessions(kept?: string): Promise<void> {
   await inStore(SESSIONS, "readwrite", (store) => {
     if (kept === undefined) return store.clear();
