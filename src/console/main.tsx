@@ -1,7 +1,7 @@
 import "./style.css";
 import { render } from "preact";
+import { follow } from "./live/blocks/head.ts";
 import { loadSession } from "./live/chain.ts";
-import { follow } from "./live/head.ts";
 import { Routed } from "./pages/routes.tsx";
 import { Frame } from "./parts/frame.tsx";
 

@@ -4,8 +4,8 @@ import { generateMnemonic } from "../../crypto/index.ts";
 import { SignMode } from "../../wire/index.ts";
 import { foundHid, type HidHost } from "../ledger/hid.ts";
 import { useAsk } from "../live/ask.ts";
+import { chainId } from "../live/blocks/head.ts";
 import { postJson, session } from "../live/chain.ts";
-import { chainId } from "../live/head.ts";
 import { adopt, derive, loadChainInfo } from "../live/wallet.ts";
 import { Field, textOf } from "../parts/act.tsx";
 import { Known, Section } from "../parts/blocks.tsx";
@@ -130,7 +130,7 @@ export function Step({
 
 function Keys({ shown }: { shown: string }) {
   const changes = useSignal(0);
-  const stored = useAsk(async () => (await import("../wallet/store.ts")).storedKeys(), {
+  const stored = useAsk(async () => (await import("../wallet/stored/keys.ts")).storedKeys(), {
     key: `keys ${changes.value}`,
   });
   return (
@@ -207,7 +207,7 @@ async function keep(fields: FormData, chainId: string): Promise<void> {
   const [{ keyOfArmor, keyOfPhrase }, { sealKey }, { storeKey }] = await Promise.all([
     import("../wallet/local.ts"),
     import("../wallet/sealed.ts"),
-    import("../wallet/store.ts"),
+    import("../wallet/stored/keys.ts"),
   ]);
   const [secret, passphrase] = [textOf(fields, "secret"), textOf(fields, "passphrase")];
   const isArmor = secret.startsWith("-----");

@@ -7,9 +7,9 @@ import { MsgGrantAllowanceSchema, MsgRevokeAllowanceSchema } from "../../wire/ge
 import { DepositDeploymentAuthorizationSchema } from "../../wire/gen/svc/deployment/v1beta1/authz_pb.js";
 import { type Any, isAddress, isObject, packAny } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { shortType } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import type { ReadMessage } from "../live/messages.ts";
-import { shortType } from "../live/txs.ts";
 import { wallet } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Facts, Known, Section } from "../parts/blocks.tsx";

@@ -6,9 +6,9 @@ import {
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { packAny } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { loadHistory } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import { link, readHeight, route } from "../live/route.ts";
-import { loadHistory } from "../live/txs.ts";
 import { Act } from "../parts/act.tsx";
 import { Command, Facts, Known, Pages, pageKey, Section } from "../parts/blocks.tsx";
 import { TxList } from "../parts/lists.tsx";

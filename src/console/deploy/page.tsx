@@ -4,7 +4,7 @@ import { chain } from "../live/chain.ts";
 import { Command, Known, Section } from "../parts/blocks.tsx";
 import { MAX_ITEMS } from "../parts/safe.ts";
 import { Heading, Strange } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { deploy } from "../text/deploy.ts";
 import { loadTerms, type Terms } from "./cost.ts";
 import { Cost } from "./cost-table.tsx";
 import { settled } from "./draft.ts";
@@ -21,7 +21,7 @@ export function Deploy() {
   const terms = useAsk(() => loadTerms(chain), { key: "terms" });
   return (
     <>
-      <Heading title={t.deploy.title} />
+      <Heading title={deploy.title} />
       <Unfinished />
       <Editor />
       <Known answer={reader}>{({ readDraft }) => <Read readDraft={readDraft} terms={terms} />}</Known>
@@ -48,13 +48,13 @@ function Read({ readDraft, terms }: ReadProps) {
     return readDraft(text, name, limits);
   });
   const found = reading.value;
-  if (found === undefined) return <p class="none">{t.deploy.empty}</p>;
+  if (found === undefined) return <p class="none">{deploy.empty}</p>;
   return (
     <>
       <div aria-live="polite">
-        <Remarks title={t.deploy.faults} remarks={found.faults} />
-        <Remarks title={t.deploy.warnings} remarks={found.warnings} />
-        {terms.value.kind === "unknown" && <p class="none">{t.deploy.unchecked}</p>}
+        <Remarks title={deploy.faults} remarks={found.faults} />
+        <Remarks title={deploy.warnings} remarks={found.warnings} />
+        {terms.value.kind === "unknown" && <p class="none">{deploy.unchecked}</p>}
       </div>
       {found.sdl !== undefined && <Priced sdl={found.sdl} terms={terms} />}
     </>
@@ -70,7 +70,7 @@ function Remarks({ title, remarks }: { title: string; remarks: readonly Remark[]
         {remarks.slice(0, MAX_ITEMS).map(({ line, column, sentence }, i) => (
           <li key={i}>
             <button type="button" onClick={() => goTo(line, column)}>
-              {t.deploy.line(line)}
+              {deploy.line(line)}
             </button>{" "}
             <Strange text={sentence} max={1000} />
           </li>

@@ -1,15 +1,15 @@
 import path from "virtual:argon2-worker.js";
 import { signal } from "@preact/signals";
 import * as v from "valibot";
-import { type DecimalCoin, parseDecCoins } from "../../util/index.ts";
+import { type DecimalCoin, parseDecCoins, SvcError } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import type { Any } from "../../wire/index.ts";
 import { walletErrors } from "../wallet/errors.ts";
 import type { Derive } from "../wallet/sealed.ts";
 import type { SendPlace, Sent } from "../wallet/send.ts";
 import type { Wallet } from "../wallet/wallet.ts";
+import { chainId, doubt } from "./blocks/head.ts";
 import { chain, jsonOf } from "./chain.ts";
-import { chainId, doubt } from "./head.ts";
 
 /** The account that signs for the pages; undefined while none is connected. */
 export const wallet = signal<Wallet | undefined>(undefined);
@@ -48,6 +48,24 @@ export async function send(messages: readonly Any[], memo: string, onStage: Send
     "locks" in navigator ? { request: (name, run) => navigator.locks.request(name, run) } : undefined;
   const place = { chain, chainId: shown, storage: localStorage, locks, gasPrices: await gasPrices(), onStage };
   return sendFrom(account, messages, place, memo);
+}
+
+/**
+ * Sends messages by an account, until they are in a block: an earlier transaction whose fate was not known comes first. Rejects as
+ * `send` does, with the error of the chain, and when the account is connected no more.
+ */
+export async function sendOwn(
+  account: Wallet,
+  messages: readonly Any[],
+  onStage: SendPlace["onStage"],
+): Promise<{ readonly hash: string; readonly height: bigint }> {
+  for (;;) {
+    if (wallet.peek() !== account) throw walletErrors.switched();
+    const { response, isEarlier } = await send(messages, "", onStage);
+    if (isEarlier) continue;
+    if (response.code !== 0) throw new SvcError(response.codespace, response.code, response.rawLog);
+    return { hash: response.txhash, height: response.height };
+  }
 }
 
 /** Prices of gas that the node asks for. It may take several denominations; fees are paid in the first. */

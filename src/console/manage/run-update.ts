@@ -9,13 +9,11 @@ import {
   marketBy,
   runUpdate,
 } from "../../tenant/index.ts";
-import { SvcError } from "../../util/index.ts";
 import { chain } from "../live/chain.ts";
-import { gatewayUrl, whyUnknown } from "../live/gateway.ts";
-import { gatewayCredential } from "../live/gateway-session.ts";
-import { send, wallet } from "../live/wallet.ts";
+import { gatewayUrl, whyUnknown } from "../live/gateway/gateway.ts";
+import { gatewayCredential } from "../live/gateway/session.ts";
+import { sendOwn } from "../live/wallet.ts";
 import { t } from "../text/index.ts";
-import { walletErrors } from "../wallet/errors.ts";
 import type { SendStage } from "../wallet/send.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type FileText, keepBegun, keepDeployed, type Place } from "./texts.ts";
@@ -89,14 +87,9 @@ function sender(parts: UpdateParts): Market["send"] {
   const { account, onStage } = parts;
   return async (messages) => {
     try {
-      for (;;) {
-        if (wallet.peek() !== account) throw walletErrors.switched();
-        const { response, isEarlier } = await send(messages, "", onStage);
-        if (isEarlier) continue;
-        if (response.code !== 0) throw new SvcError(response.codespace, response.code, response.rawLog);
-        await keep(parts);
-        return { hash: response.txhash, height: response.height };
-      }
+      const sent = await sendOwn(account, messages, onStage);
+      await keep(parts);
+      return sent;
     } finally {
       onStage(undefined);
     }

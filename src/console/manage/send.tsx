@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { LoadedSdl } from "../../sdl/index.ts";
 import type { DeployReporter, DeployResult } from "../../tenant/index.ts";
 import type { DeploymentKey } from "../../wire/index.ts";
-import { chainId } from "../live/head.ts";
+import { chainId } from "../live/blocks/head.ts";
 import { wallet } from "../live/wallet.ts";
 import { Command } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";

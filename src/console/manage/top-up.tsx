@@ -5,8 +5,8 @@ import { MsgDepositDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta
 import { type DeploymentKey, packAny } from "../../wire/index.ts";
 import { readAmount, unitOf } from "../deploy/cost.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
+import { newest } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { newest } from "../live/head.ts";
 import { Act } from "../parts/act.tsx";
 import { Facts, Known } from "../parts/blocks.tsx";
 import { decimal, grouped, Time } from "../parts/text.tsx";

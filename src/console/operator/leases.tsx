@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { tryParseDec, tryParseInt } from "../../util/index.ts";
-import { blocksPerDay } from "../live/head.ts";
+import { blocksPerDay } from "../live/blocks/head.ts";
 import { Command, Facts, Table } from "../parts/blocks.tsx";
 import { Address, Amount, Amounts, decimal, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";

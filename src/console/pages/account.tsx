@@ -10,9 +10,9 @@ import { Account_State, Query as EscrowQuery } from "../../wire/gen/svc/escrow/v
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { isAddress } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { txRow } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import { link, type PageProps } from "../live/route.ts";
-import { txRow } from "../live/txs.ts";
 import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";
 import { TxList } from "../parts/lists.tsx";
 import { Bids, DeploymentTable, Leases, MarketState } from "../parts/market.tsx";

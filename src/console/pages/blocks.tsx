@@ -1,9 +1,9 @@
 import { useComputed } from "@preact/signals";
 import { useAsk } from "../live/ask.ts";
+import { blocks, blocksBefore } from "../live/blocks/head.ts";
+import { txRow } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
-import { blocks, blocksBefore } from "../live/head.ts";
 import { link, type PageProps, readHeight, route } from "../live/route.ts";
-import { txRow } from "../live/txs.ts";
 import { Command, Facts, Known, Section } from "../parts/blocks.tsx";
 import { Events } from "../parts/events.tsx";
 import { BlockList, TxList } from "../parts/lists.tsx";

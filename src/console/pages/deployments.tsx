@@ -10,8 +10,8 @@ import {
 import { type DeploymentKey, isAddress } from "../../wire/index.ts";
 import { Continue } from "../deploy/run/continue.tsx";
 import { useAsk } from "../live/ask.ts";
+import { blocksPerDay, newest } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { blocksPerDay, newest } from "../live/head.ts";
 import { link, type PageProps, readHeight, route } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";

@@ -1,10 +1,10 @@
 import type { CommittedTx } from "../../client/index.ts";
 import { toBase64 } from "../../util/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { shortType } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import type { ReadMessage, ReadTx } from "../live/messages.ts";
 import type { PageProps } from "../live/route.ts";
-import { shortType } from "../live/txs.ts";
 import { Command, Facts, Known, Section } from "../parts/blocks.tsx";
 import { Events } from "../parts/events.tsx";
 import { Json } from "../parts/json.tsx";

@@ -123,7 +123,7 @@ function LocalKey({ account }: { account: LocalWallet }) {
         <Step
           label={t.wallet.remove}
           run={async () => {
-            await (await import("../wallet/store.ts")).removeKey(account.address);
+            await (await import("../wallet/stored/keys.ts")).removeKey(account.address);
             account.lock();
             wallet.value = undefined;
           }}

@@ -1,7 +1,7 @@
 import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { chainId, doubt, newest, paused } from "../live/blocks/head.ts";
 import { lost, session } from "../live/chain.ts";
-import { chainId, doubt, newest, paused } from "../live/head.ts";
 import { link, route } from "../live/route.ts";
 import { t } from "../text/index.ts";
 import { grouped, Strange } from "./text.tsx";

@@ -1,8 +1,8 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { For } from "@preact/signals/utils";
-import type { BlockRow } from "../live/head.ts";
+import type { BlockRow } from "../live/blocks/head.ts";
+import type { TxRow } from "../live/blocks/txs.ts";
 import { link } from "../live/route.ts";
-import type { TxRow } from "../live/txs.ts";
 import { t } from "../text/index.ts";
 import { Height, State, Strange, Time } from "./text.tsx";
 

@@ -6,8 +6,8 @@ import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/
 import { Bid_State, Lease_State, type LeaseID, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { useAsk } from "../live/ask.ts";
+import { blocksPerDay } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { blocksPerDay } from "../live/head.ts";
 import { link } from "../live/route.ts";
 import { t } from "../text/index.ts";
 import { Known, Pages, pageKey, Table } from "./blocks.tsx";

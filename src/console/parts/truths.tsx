@@ -3,8 +3,9 @@ import type { IntCoin } from "../../util/index.ts";
 import type { DeploymentKey, LeaseKey } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain, session } from "../live/chain.ts";
-import { gatewayUrl, whyUnknown } from "../live/gateway.ts";
+import { gatewayUrl, whyUnknown } from "../live/gateway/gateway.ts";
 import { wallet } from "../live/wallet.ts";
+import { deploy } from "../text/deploy.ts";
 import { t } from "../text/index.ts";
 import { Facts, Known, Section, Table } from "./blocks.tsx";
 import { Address, Amount, Height, State, Strange } from "./text.tsx";
@@ -82,7 +83,7 @@ function AtProvider({ id: { owner, provider: address } }: { id: LeaseKey }) {
   const mode = session.value?.mode ?? "";
   const answer = useAsk(() => reach(address), { key: `${mode}/${address}` });
   const { value } = answer;
-  if (value.kind === "waiting") return <State word={t.deploy.asking} />;
+  if (value.kind === "waiting") return <State word={deploy.asking} />;
   const says =
     value.kind === "unknown"
       ? whyUnknown(value.error)

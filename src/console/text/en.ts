@@ -1,4 +1,3 @@
-import { deploy, deploying } from "./deploy.ts";
 import { kinds, lacks, ledger } from "./ledger.ts";
 import { manage, views } from "./manage.ts";
 import { operator } from "./operator.ts";
@@ -198,8 +197,6 @@ export const en = {
   },
   gateway,
   running,
-  deploy,
-  deploying,
   operator,
   network,
   ledger,

@@ -1,7 +1,7 @@
-import type { GatewayCredential } from "../../client/index.ts";
-import { openSession, SESSION_MAX_LIFETIME, sessionSigner, type TokenScope } from "../../crypto/index.ts";
-import { walletErrors } from "../wallet/errors.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { GatewayCredential } from "../../../client/index.ts";
+import { openSession, SESSION_MAX_LIFETIME, sessionSigner, type TokenScope } from "../../../crypto/index.ts";
+import { walletErrors } from "../../wallet/errors.ts";
+import type { Wallet } from "../../wallet/wallet.ts";
 
 /** Rights of a session, at all leases of the account: the acts of the pages at gateways. */
 const SCOPE: TokenScope[] = ["send-manifest", "get-manifest", "logs", "shell", "events", "status", "restart"];

@@ -1,9 +1,9 @@
-import { GatewayClient, gatewayClientErrors, type ProviderRecord, webGateway } from "../../client/index.ts";
-import { errorText, isOneOf } from "../../util/index.ts";
-import { t } from "../text/index.ts";
-import type { Wallet } from "../wallet/wallet.ts";
-import { api, session } from "./chain.ts";
-import { gatewayCredential } from "./gateway-session.ts";
+import { GatewayClient, gatewayClientErrors, type ProviderRecord, webGateway } from "../../../client/index.ts";
+import { errorText, isOneOf } from "../../../util/index.ts";
+import { t } from "../../text/index.ts";
+import type { Wallet } from "../../wallet/wallet.ts";
+import { api, session } from "../chain.ts";
+import { gatewayCredential } from "./session.ts";
 
 /** The URL of a provider's gateway for this page: the relay of `svc console`; else the provider's address for browsers. */
 export function gatewayUrl(provider: ProviderRecord): string {

@@ -1,8 +1,9 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import * as v from "valibot";
-import { errorText, fromBase64 } from "../../util/index.ts";
-import { txHash } from "../../wire/index.ts";
-import { chain, lost } from "./chain.ts";
+import { errorText, fromBase64, isRecord } from "../../../util/index.ts";
+import { txHash } from "../../../wire/index.ts";
+import { chain, lost } from "../chain.ts";
+import { type Changes, changesOf, merged } from "./changes.ts";
 import { actionOf, type TxRow, txRow } from "./txs.ts";
 
 /** A block as lists show it. */
@@ -38,8 +39,13 @@ const DAY_MS = 86_400_000;
 export const blocksPerDay = computed(() => {
   return paceMs.value === undefined || paceMs.value <= 0 ? undefined : Number((DAY_MS / paceMs.value).toPrecision(2));
 });
-/** Height of the last block with a transaction: facts of the chain may have changed there. */
-export const changedAt = signal(0n);
+/** News of the chain since those before: whether it may be a transaction, and the kinds of events. Each block brings some. */
+export interface News {
+  readonly hasTxs: boolean;
+  readonly changes: Changes;
+}
+const ALL: News = { hasTxs: true, changes: "all" };
+export const news = signal<News>(ALL);
 /** A fact that makes the node doubtful: another chain, or a height that has gone back and not come again. */
 export const doubt = signal<{ readonly was: string; readonly is: string } | undefined>(undefined);
 
@@ -51,9 +57,7 @@ const height = v.pipe(
 const header = v.object({ chain_id: v.string(), height, time: v.string(), proposer_address: v.string() });
 const blockEvent = v.object({
   block: v.object({ header, data: v.object({ txs: v.nullish(v.array(v.string()), []) }) }),
-  result_finalize_block: v.nullish(
-    v.object({ tx_results: v.nullish(v.array(v.object({ code: v.nullish(v.number(), 0) })), []) }),
-  ),
+  result_finalize_block: v.unknown(),
 });
 const metas = v.object({
   last_height: height,
@@ -73,6 +77,8 @@ type Header = v.InferOutput<typeof header>;
 let highest = 0n;
 /** The latest state, shown or held back while paused. */
 let held: { blocks: readonly BlockRow[]; txs: readonly TxRow[] } = { blocks: [], txs: [] };
+/** News that are not told yet. */
+let untold: News | undefined;
 
 function show(): void {
   if (paused.value) return;
@@ -80,8 +86,16 @@ function show(): void {
     newest.value = held.blocks[0];
     blocks.value = held.blocks;
     txs.value = held.txs;
-    changedAt.value = held.txs[0]?.height ?? 0n;
+    if (untold !== undefined) news.value = untold;
+    untold = undefined;
   });
+}
+
+function add({ hasTxs, changes }: News): void {
+  untold =
+    untold === undefined
+      ? { hasTxs, changes }
+      : { hasTxs: untold.hasTxs || hasTxs, changes: merged(untold.changes, changes) };
 }
 
 const rowOf = ({ height, time, proposer_address: proposer }: Header, count: number): BlockRow => {
@@ -103,6 +117,7 @@ async function catchUp(): Promise<void> {
   const from = status.latestHeight > SEARCHED ? status.latestHeight - SEARCHED : 0n;
   const found = await chain.node.txSearch(`tx.height>${from}`, { perPage: KEPT, order: "desc" });
   held = { blocks: rows, txs: found.txs.map(txRow) };
+  add(ALL);
   show();
 }
 
@@ -120,9 +135,10 @@ function take(event: unknown): void {
   const { header, data } = block;
   check(header.chain_id, header.height);
   const first = Math.max(0, data.txs.length - KEPT);
+  const codes = codesOf(results);
   const found = data.txs.slice(first).map((text, index): TxRow => {
     const bytes = fromBase64(text);
-    const code = results?.tx_results[first + index]?.code;
+    const code = codes[first + index];
     return { hash: txHash(bytes), height: header.height, action: actionOf(bytes), code };
   });
   const row = rowOf(header, data.txs.length);
@@ -130,7 +146,17 @@ function take(event: unknown): void {
     blocks: [row, ...held.blocks.filter((each) => each.height < row.height)].slice(0, KEPT),
     txs: [...found.reverse(), ...held.txs.filter((each) => each.height < row.height)].slice(0, KEPT),
   };
+  add({ hasTxs: data.txs.length > 0, changes: changesOf(results) });
   show();
+}
+
+/** Codes of a block's transactions; a success may have none. */
+function codesOf(results: unknown): readonly (number | undefined)[] {
+  const found = isRecord(results) && Array.isArray(results.tx_results) ? results.tx_results : [];
+  return found.map((result: unknown) => {
+    const code = isRecord(result) ? (result.code ?? 0) : undefined;
+    return typeof code === "number" ? code : undefined;
+  });
 }
 
 /** Follows new blocks over one subscription, for as long as the page is open. */
