@@ -24,11 +24,10 @@ const numbers = computed(() => {
   return Array.from({ length: lines }, (_, i) => i + 1).join("\n");
 });
 
-/** The deployment file as a text, with the ways to begin one. */
+/** The deployment file as a text. */
 export function Editor() {
   return (
-    <>
-      <Beginnings />
+    <div class="text">
       <label for={EDITOR}>{deploy.file}</label>
       <div class="editor">
         <pre id={GUTTER} aria-hidden="true">
@@ -50,11 +49,12 @@ export function Editor() {
         />
       </div>
       <OpenFault />
-    </>
+    </div>
   );
 }
 
-function Beginnings() {
+/** Ways to begin a deployment file. */
+export function Beginnings() {
   return (
     <div class="beginnings">
       <span>{deploy.templates}</span>

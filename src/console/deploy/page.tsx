@@ -1,4 +1,4 @@
-import { type Signal, useComputed } from "@preact/signals";
+import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { type Answer, useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { Command, Known, Section } from "../parts/blocks.tsx";
@@ -8,23 +8,40 @@ import { deploy } from "../text/deploy.ts";
 import { loadTerms, type Terms } from "./cost.ts";
 import { Cost } from "./cost-table.tsx";
 import { settled } from "./draft.ts";
-import { Editor, goTo } from "./editor.tsx";
+import { Beginnings, Editor, goTo } from "./editor.tsx";
 import { useOffers } from "./offers.ts";
 import { OffersTables } from "./offers-table.tsx";
 import { Plan } from "./plan.tsx";
 import type { Reading, Remark } from "./read.ts";
 import { Unfinished } from "./run/start.tsx";
 
-/** A deployment file, its faults, and its price at each provider, before anything is signed. */
+/** The reader of deployment files, and the form, which reads with the same YAML. */
+async function loadParts() {
+  const [{ readDraft }, { Form }] = await Promise.all([import("./read.ts"), import("./form/form.tsx")]);
+  return { readDraft, Form };
+}
+
+/** A deployment file as a form and as a text, its faults, and its price at each provider, before anything is signed. */
 export function Deploy() {
-  const reader = useAsk(() => import("./read.ts"), { key: "reader" });
+  const parts = useAsk(loadParts, { key: "parts" });
   const terms = useAsk(() => loadTerms(chain), { key: "terms" });
+  const reading = useComputed((): Reading | undefined => {
+    const { name, text } = settled.value;
+    if (parts.value.kind !== "known" || text.trim() === "") return undefined;
+    const known = terms.value.kind === "known" ? terms.value.value : undefined;
+    const limits = known && { limits: known.limits, denoms: known.minDeposits.map(({ denom }) => denom) };
+    return parts.value.value.readDraft(text, name, limits);
+  });
   return (
     <>
       <Heading title={deploy.title} />
       <Unfinished />
-      <Editor />
-      <Known answer={reader}>{({ readDraft }) => <Read readDraft={readDraft} terms={terms} />}</Known>
+      <Beginnings />
+      <div class="sides">
+        <Known answer={parts}>{({ Form }) => <Form reading={reading} />}</Known>
+        <Editor />
+      </div>
+      <Read reading={reading} terms={terms} />
       <SameCommand />
     </>
   );
@@ -35,18 +52,11 @@ function SameCommand() {
 }
 
 interface ReadProps {
-  readonly readDraft: typeof import("./read.ts").readDraft;
+  readonly reading: ReadonlySignal<Reading | undefined>;
   readonly terms: Signal<Answer<Terms>>;
 }
 
-function Read({ readDraft, terms }: ReadProps) {
-  const reading = useComputed((): Reading | undefined => {
-    const { name, text } = settled.value;
-    if (text.trim() === "") return undefined;
-    const known = terms.value.kind === "known" ? terms.value.value : undefined;
-    const limits = known && { limits: known.limits, denoms: known.minDeposits.map(({ denom }) => denom) };
-    return readDraft(text, name, limits);
-  });
+function Read({ reading, terms }: ReadProps) {
   const found = reading.value;
   if (found === undefined) return <p class="none">{deploy.empty}</p>;
   return (
