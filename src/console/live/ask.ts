@@ -30,6 +30,8 @@ export interface AskOptions {
   readonly isPerBlock?: boolean;
   /** Asks again after each block with an event of one of the kinds, a list of `KINDS`. */
   readonly changedBy?: readonly string[];
+  /** Milliseconds between two times that it is asked; a second unless given. */
+  readonly leastMs?: number;
 }
 
 /** Asks when the page opens, and again when a node that did not answer is back. */
@@ -52,7 +54,7 @@ function asking<T>(ask: () => Promise<T>, answer: Signal<Answer<T>>, options: As
       (error: unknown): Answer<T> => ({ kind: "unknown", error }),
     );
     if (!isOver) answer.value = found;
-  });
+  }, options.leastMs);
   const seen = news.peek();
   const stop = news.subscribe((latest) => {
     const now = answer.peek();

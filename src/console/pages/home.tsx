@@ -131,10 +131,14 @@ function Count({ name, to, changedBy, ask }: CountProps) {
   );
 }
 
+/** Each block mints a little. */
+const SUPPLY_MS = 10_000;
+
 function Supply() {
   const answer = useAsk(() => chain.query.call(BankQuery.method.totalSupply, {}), {
     key: "supply",
     changedBy: KINDS.supply,
+    leastMs: SUPPLY_MS,
   });
   return (
     <Card name={t.home.supply} to={link("network")}>
