@@ -12,4 +12,4 @@ render(
   document.body,
 );
 void loadSession();
-void follow();
+follow();

@@ -16,8 +16,9 @@ import { Facts, Known, Section } from "../parts/blocks.tsx";
 import { Json } from "../parts/json.tsx";
 import { Address, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { views } from "../text/views.ts";
 
-const WORDS = t.views;
+const WORDS = views;
 const PAGE = { limit: 200n };
 
 /** A right of one account at another: a kind of messages, or fees. */

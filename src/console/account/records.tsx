@@ -14,9 +14,11 @@ import { Command, Facts, Known, Pages, pageKey, Section } from "../parts/blocks.
 import { TxList } from "../parts/lists.tsx";
 import { MarketState } from "../parts/market.tsx";
 import { Strange } from "../parts/text.tsx";
+import { account as accountWords } from "../text/account.ts";
 import { t } from "../text/index.ts";
+import { views } from "../text/views.ts";
 
-const WORDS = t.views;
+const WORDS = views;
 const ROWS = 50n;
 
 /** Certificates that the account has published. A page needs none: it reaches gateways by sessions. */
@@ -27,7 +29,7 @@ export function Certificates({ address: owner }: { address: string }) {
     { key: `${owner}/${key}`, isLive: true },
   );
   return (
-    <Section title={t.account.certificates}>
+    <Section title={accountWords.certificates}>
       <p>{WORDS.aboutCertificates}</p>
       <Known answer={answer}>
         {({ certificates, pagination }) => (
@@ -55,8 +57,8 @@ function One({ owner, serial, state }: OneProps) {
     <article class="message">
       <Facts
         rows={[
-          [t.account.serial, <Strange key="serial" text={serial} isName max={200} />],
-          [t.account.state, <MarketState key="state" names={Certificate_State} value={state} />],
+          [accountWords.serial, <Strange key="serial" text={serial} isName max={200} />],
+          [accountWords.state, <MarketState key="state" names={Certificate_State} value={state} />],
         ]}
       />
       {state === Certificate_State.valid && (
@@ -81,7 +83,7 @@ export function History({ address }: { address: string }) {
   });
   const rows = useComputed(() => (answer.value.kind === "known" ? answer.value.value.rows : []));
   return (
-    <Section title={t.account.txs}>
+    <Section title={accountWords.txs}>
       <Known answer={answer}>
         {({ rows: found, next }) => (
           <>

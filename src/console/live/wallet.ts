@@ -10,6 +10,7 @@ import type { SendPlace, Sent } from "../wallet/send.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { chainId, doubt } from "./blocks/head.ts";
 import { chain, jsonOf } from "./chain.ts";
+import { startWorker } from "./worker.ts";
 
 /** The account that signs for the pages; undefined while none is connected. */
 export const wallet = signal<Wallet | undefined>(undefined);
@@ -77,7 +78,7 @@ export async function gasPrices(): Promise<readonly DecimalCoin[]> {
 /** Derives the key of a passphrase in a worker. */
 export const derive: Derive = (request) =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(scriptUrl(new URL(path, import.meta.url).href), { type: "module" });
+    const worker = startWorker(path);
     worker.onmessage = ({ data }: MessageEvent<Uint8Array>) => {
       worker.terminate();
       resolve(data);
@@ -88,20 +89,3 @@ export const derive: Derive = (request) =>
     };
     worker.postMessage(request);
   });
-
-/** Trusted Types, where the browser has them: the policy of the pages lets no text name a script. */
-interface ScriptPolicies {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
-}
-
-function isScriptPolicies(value: unknown): value is ScriptPolicies {
-  return typeof value === "object" && value !== null && "createPolicy" in value;
-}
-
-/** The one script that is named at run time; the build has made its name. */
-function scriptUrl(url: string): string {
-  const policies: unknown = Reflect.get(globalThis, "trustedTypes");
-  return isScriptPolicies(policies)
-    ? policies.createPolicy("svc-worker", { createScriptURL: (each) => each }).createScriptURL(url)
-    : url;
-}

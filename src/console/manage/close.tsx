@@ -12,10 +12,11 @@ import { Facts, Known } from "../parts/blocks.tsx";
 import { Address, Amount, Height, State, Strange } from "../parts/text.tsx";
 import { deploy } from "../text/deploy.ts";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import type { Sent } from "../wallet/send.ts";
 import { type Division, divisionOf, type Held, leftAt, rateOf } from "./funds.ts";
 
-const WORDS = t.manage;
+const WORDS = manage;
 /** Prices have 18 decimal places. */
 const PLACES = 18;
 

@@ -10,10 +10,11 @@ import { Command, Known, Section, Table } from "../parts/blocks.tsx";
 import { DeploymentLink } from "../parts/market.tsx";
 import { Amount, None, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import { type Funds, type Held, lastBlock, leftAt, loadOwn, rateOf } from "./funds.ts";
 import { End } from "./top-up.tsx";
 
-const WORDS = t.manage;
+const WORDS = manage;
 
 type Row = Omit<Held, "depositors">;
 

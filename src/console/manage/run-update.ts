@@ -14,6 +14,7 @@ import { gatewayUrl, whyUnknown } from "../live/gateway/gateway.ts";
 import { gatewayCredential } from "../live/gateway/session.ts";
 import { sendOwn } from "../live/wallet.ts";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import type { SendStage } from "../wallet/send.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type FileText, keepBegun, keepDeployed, type Place } from "./texts.ts";
@@ -72,11 +73,11 @@ async function reachAll({ id }: Place): Promise<void> {
   await Promise.all(
     leases.map(async ({ id: { provider: address } }) => {
       const provider = await reader.provider(address);
-      if (provider === undefined) throw new Error(t.manage.unreached(address, t.gateway.unregistered));
+      if (provider === undefined) throw new Error(manage.unreached(address, t.gateway.unregistered));
       try {
         await new GatewayClient({ provider: address, url: gatewayUrl(provider), timeoutMs: REACH_MS }).version();
       } catch (error) {
-        throw new Error(t.manage.unreached(address, whyUnknown(error)), { cause: error });
+        throw new Error(manage.unreached(address, whyUnknown(error)), { cause: error });
       }
     }),
   );

@@ -9,10 +9,11 @@ import { Command } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Out, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import type { UpdateStage } from "./run-update.ts";
 import type { FileText } from "./texts.ts";
 
-const WORDS = t.manage;
+const WORDS = manage;
 
 interface SendProps {
   readonly id: DeploymentKey;

@@ -14,12 +14,13 @@ import { MAX_ITEMS } from "../parts/safe.ts";
 import { Strange } from "../parts/text.tsx";
 import { deploy } from "../text/deploy.ts";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import { changedLines } from "./changes.ts";
 import type { Held } from "./funds.ts";
 import { Send } from "./send.tsx";
 import { type FileText, type KnownTexts, knownTexts } from "./texts.ts";
 
-const WORDS = t.manage;
+const WORDS = manage;
 /** Milliseconds without a change after which a text is read. */
 const PAUSE_MS = 250;
 

@@ -77,7 +77,7 @@ function Navigation() {
           href={link("provider")}
           aria-current={page === "provider" && route.value.words.length === 1 ? "page" : undefined}
         >
-          {t.operator.title}
+          {t.nav.operator}
         </a>
       )}
     </nav>

@@ -1,8 +1,5 @@
-import { kinds, lacks, ledger } from "./ledger.ts";
-import { manage, views } from "./manage.ts";
-import { operator } from "./operator.ts";
+import { kinds, lacks } from "./ledger.ts";
 import { gateway, running } from "./running.ts";
-import { gov, network, staking } from "./staking.ts";
 
 /** The words of the pages, by page. A translation is an object of the same type: what it lacks is a type error. */
 export const en = {
@@ -17,6 +14,7 @@ export const en = {
     deployments: "Deployments",
     network: "Network",
     wallet: "Wallet",
+    operator: "Your provider",
     skip: "Skip to the content",
   },
   bar: {
@@ -34,6 +32,7 @@ export const en = {
     thisNode: "the node of this page",
   },
   notice: {
+    noWorker: "The browser runs no worker, which follows new blocks.",
     lost: "The node sends no new blocks. Trying again; what is shown may be old.",
     other: (was: string, is: string) =>
       `The node has changed: it was at ${was} and is at ${is} now. Do not rely on this page before you have found out why.`,
@@ -115,48 +114,6 @@ export const en = {
     absent: (hash: string) =>
       `This node does not know ${hash}. If it was sent just now, it appears here with its block.`,
   },
-  account: {
-    title: "Account",
-    address: "Address",
-    balances: "Balances",
-    delegations: "Delegations",
-    unbonding: "Unbonding",
-    rewards: "Rewards",
-    deployments: "Deployments",
-    leases: "Leases as tenant",
-    provided: "Leases as provider",
-    bids: "Bids",
-    certificates: "Certificates",
-    provider: "Provider record",
-    escrow: "Escrow accounts",
-    txs: "Transactions",
-    number: "Account number",
-    sequence: "Sequence",
-    validator: "Validator",
-    amount: "Amount",
-    due: "Due",
-    serial: "Serial number",
-    state: "State",
-    isProvider: "This account is a provider",
-  },
-  staking,
-  gov,
-  provider: {
-    list: "Providers",
-    title: "Provider",
-    address: "Address",
-    host: "Gateway",
-    attributes: "Attributes",
-    website: "Website",
-    email: "E-mail",
-    created: "Registered at",
-    updated: "Changed at",
-    audits: "Attributes signed by auditors",
-    auditor: "Auditor",
-    leases: "Active leases",
-    key: "Name",
-    value: "Value",
-  },
   deployment: {
     list: "Deployments",
     title: (dseq: string) => `Deployment ${dseq}`,
@@ -197,9 +154,6 @@ export const en = {
   },
   gateway,
   running,
-  operator,
-  network,
-  ledger,
   search: {
     title: "Search",
     none: (text: string) => `Nothing is named ${text}.`,
@@ -215,29 +169,6 @@ export const en = {
   wallet: {
     title: "Wallet",
     connectFirst: "Connect a wallet to sign",
-    keyring: "Keys of the keyring",
-    use: (name: string) => `Use ${name}`,
-    extensions: "Wallets of this browser",
-    noReach:
-      "Wallets cannot reach svc console. Start it with --from and a key of your keyring, or open /console/ of a node.",
-    noExtension: "This browser has no wallet such as Keplr or Leap.",
-    connect: (name: string) => `Connect ${name}`,
-    keys: "Keys of this browser",
-    unlock: "Unlock",
-    locked: "The key is locked: it was forgotten after a quarter of an hour without a signature.",
-    passphrase: "Passphrase",
-    newPassphrase: "New passphrase for this browser, at least 8 characters",
-    add: "Add a key",
-    warning:
-      "The server of this page could take a key that is typed here. Do so only on svc console and on a node of your own, and prefer a wallet for more than you carry in your pocket.",
-    newPhrase: "Make a new phrase",
-    writeDown: "Write it down, in order; it is shown this once:",
-    secret: "Recovery phrase, or armor of svc keys export",
-    armorPassphrase: "Passphrase of the armor",
-    name: "Name",
-    keep: "Keep this key",
-    look: "Only look",
-    lookAt: "Look at this account",
     lacks,
     kind: "Kind",
     kinds,
@@ -267,8 +198,6 @@ export const en = {
       sending: "Sent, waiting for the block",
     },
   },
-  manage,
-  views,
   missing: { title: "No such page", home: "To the overview" },
 };
 

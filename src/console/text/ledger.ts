@@ -1,13 +1,3 @@
-/** Words about hardware devices. */
-export const ledger = {
-  title: "Hardware device",
-  connect: "Connect a Ledger",
-  account: "Number of the account on the device",
-  badAccount: "The number of the account is a whole number from 0 to 100.",
-  hint: "Unlock it, open its Cosmos app, and choose it in the list that the browser shows. The device shows each transaction before it signs.",
-  noHid: "This browser reaches no USB devices. Chromium and its kin do, on pages over https or from this machine.",
-};
-
 /** Wallets by their kinds. */
 export const kinds = {
   address: "only looked at",

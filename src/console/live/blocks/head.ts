@@ -1,9 +1,13 @@
+import path from "virtual:blocks-worker.js";
 import { batch, computed, effect, signal } from "@preact/signals";
 import * as v from "valibot";
-import { errorText, fromBase64, isRecord } from "../../../util/index.ts";
+import { errorText, fromBase64 } from "../../../util/index.ts";
 import { txHash } from "../../../wire/index.ts";
+import { t } from "../../text/index.ts";
 import { chain, lost } from "../chain.ts";
-import { type Changes, changesOf, merged } from "./changes.ts";
+import { startWorker } from "../worker.ts";
+import { type Changes, merged } from "./changes.ts";
+import { type Digest, type Item, MAX_TXS } from "./digest.ts";
 import { actionOf, type TxRow, txRow } from "./txs.ts";
 
 /** A block as lists show it. */
@@ -17,7 +21,7 @@ export interface BlockRow {
 }
 
 /** Blocks, and transactions, that are kept for lists of the newest. */
-const KEPT = 20;
+const KEPT = MAX_TXS;
 /** Blocks that are searched for the newest transactions at the start. */
 const SEARCHED = 1000n;
 
@@ -55,10 +59,6 @@ const height = v.pipe(
   v.transform((text) => BigInt(text)),
 );
 const header = v.object({ chain_id: v.string(), height, time: v.string(), proposer_address: v.string() });
-const blockEvent = v.object({
-  block: v.object({ header, data: v.object({ txs: v.nullish(v.array(v.string()), []) }) }),
-  result_finalize_block: v.unknown(),
-});
 const metas = v.object({
   last_height: height,
   block_metas: v.array(
@@ -130,47 +130,44 @@ function check(id: string, latest: bigint): void {
   if (latest > highest) highest = latest;
 }
 
-function take(event: unknown): void {
-  const { block, result_finalize_block: results } = v.parse(blockEvent, event);
-  const { header, data } = block;
-  check(header.chain_id, header.height);
-  const first = Math.max(0, data.txs.length - KEPT);
-  const codes = codesOf(results);
-  const found = data.txs.slice(first).map((text, index): TxRow => {
+function take({ chainId, height, time, proposer, count, txs: last, changes }: Digest): void {
+  check(chainId, height);
+  const found = last.map(({ bytes: text, code }): TxRow => {
     const bytes = fromBase64(text);
-    const code = codes[first + index];
-    return { hash: txHash(bytes), height: header.height, action: actionOf(bytes), code };
+    return { hash: txHash(bytes), height, action: actionOf(bytes), code };
   });
-  const row = rowOf(header, data.txs.length);
+  const row = { height, time, txs: count, proposer };
   held = {
-    blocks: [row, ...held.blocks.filter((each) => each.height < row.height)].slice(0, KEPT),
-    txs: [...found.reverse(), ...held.txs.filter((each) => each.height < row.height)].slice(0, KEPT),
+    blocks: [row, ...held.blocks.filter((each) => each.height < height)].slice(0, KEPT),
+    txs: [...found.reverse(), ...held.txs.filter((each) => each.height < height)].slice(0, KEPT),
   };
-  add({ hasTxs: data.txs.length > 0, changes: changesOf(results) });
+  add({ hasTxs: count > 0, changes });
   show();
 }
 
-/** Codes of a block's transactions; a success may have none. */
-function codesOf(results: unknown): readonly (number | undefined)[] {
-  const found = isRecord(results) && Array.isArray(results.tx_results) ? results.tx_results : [];
-  return found.map((result: unknown) => {
-    const code = isRecord(result) ? (result.code ?? 0) : undefined;
-    return typeof code === "number" ? code : undefined;
-  });
-}
-
-/** Follows new blocks over one subscription, for as long as the page is open. */
-export async function follow(): Promise<void> {
+/** Follows new blocks over one subscription of a worker, for as long as the page is open. */
+export function follow(): void {
   effect(() => {
     if (!paused.value) show();
   });
-  for await (const item of chain.socket().subscribe("tm.event='NewBlock'")) {
-    try {
-      if (item.kind === "resumed") await catchUp();
-      else take(item.value);
-      lost.value = undefined;
-    } catch (error) {
-      lost.value = error instanceof Error ? error : new Error(errorText(error));
-    }
+  const worker = startWorker(path);
+  let before = Promise.resolve();
+  worker.onmessage = ({ data }: MessageEvent<Item>) => {
+    before = before.then(() => heard(data));
+  };
+  worker.onerror = () => {
+    lost.value = new Error(t.notice.noWorker);
+  };
+  worker.postMessage(chain.rpc.endpoint.websocket.href);
+}
+
+async function heard(item: Item): Promise<void> {
+  try {
+    if (item.kind === "lost") throw new Error(item.reason);
+    if (item.kind === "resumed") await catchUp();
+    else take(item.block);
+    lost.value = undefined;
+  } catch (error) {
+    lost.value = error instanceof Error ? error : new Error(errorText(error));
   }
 }
