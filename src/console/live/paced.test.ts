@@ -56,7 +56,7 @@ describe("paced work", () => {
     expect(begun()).toBe(2);
   });
 
-  it("waits while nobody sees the page, save for the first time", async () => {
+  it("waits while the page is hidden, save for the first time", async () => {
     page.hidden = true;
     const { paced, begun } = counted();
     paced.want();

@@ -4,9 +4,9 @@ import { useRef } from "preact/hooks";
 import type { BlockRow } from "../live/blocks/head.ts";
 import type { TxRow } from "../live/blocks/txs.ts";
 import { link } from "../live/route.ts";
+import { type Slot, Slots } from "../live/slots.ts";
 import { t } from "../text/index.ts";
 import { safe } from "./safe.ts";
-import { type Slot, Slots } from "./slots.ts";
 import { grouped, timeOf } from "./text.tsx";
 
 /** Live lists: texts of a row are signals bound in place, and the elements of one that leaves are used for one that comes. */

@@ -1,5 +1,20 @@
-import { kinds, lacks } from "./ledger.ts";
 import { gateway, running } from "./running.ts";
+
+/** Wallets by their kinds. */
+const kinds = {
+  address: "only looked at",
+  local: "key of this browser",
+  keyring: "key of the keyring",
+  extension: "wallet of this browser",
+  ledger: "hardware device",
+};
+
+/** Reasons why a wallet does not do an act. */
+const lacks = {
+  readOnly: "An address alone signs nothing: connect a wallet or a key of this account.",
+  onlyTransactions:
+    "A hardware device signs transactions alone. Sessions at gateways, for logs and shells, need another wallet: a key of the keyring, of this browser or of an extension.",
+};
 
 /** The words of the pages, by page. A translation is an object of the same type: what it lacks is a type error. */
 export const en = {

@@ -14,7 +14,7 @@ export interface Digest {
   readonly proposer: string;
   /** How many transactions the block has. */
   readonly count: number;
-  /** The last of them in base64, in their order; the code is undefined where the result is not known. */
+  /** The last transactions in base64, in their order; the code is undefined where the result is not known. */
   readonly txs: readonly { readonly bytes: string; readonly code: number | undefined }[];
   readonly changes: ReadonlySet<string>;
 }
