@@ -397,23 +397,23 @@ describeWithBrowser("the console", () => {
   it("warns of a node that serves another chain, or less of this one", async () => {
     const other = await openConsole();
     await other.visit("");
-    // The worker that follows the blocks reads what a rule makes of each message.
-    const rule = `let rule; const parse = JSON.parse;
-      new BroadcastChannel("rule").onmessage = ({ data }) => { rule = data; };
-      JSON.parse = (text) => parse(rule === undefined ? text : text.replace(new RegExp(rule[0]), rule[1]));`;
-    await other.page.route("**/assets/blocks-worker-*", async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({ response: answer, body: `${rule}\n${await answer.text()}` });
-    });
-    const change = (found: string, next: string) =>
-      other.page.evaluate(`new BroadcastChannel("rule").postMessage(${JSON.stringify([found, next])})`);
+    // Stands between the page and the worker that follows the blocks.
+    await other.page.addInitScript(`globalThis.lies = {};
+      globalThis.Worker = class extends Worker {
+        set onmessage(listener) {
+          super.onmessage = ({ data }) => {
+            const block = { ...data.block, ...globalThis.lies };
+            listener({ data: data.kind === "block" ? { ...data, block } : data });
+          };
+        }
+      };`);
     await other.page.reload();
     const notice = other.page.locator(".notice.bad");
     await expect.poll(() => other.state()).toBe("live");
     expect(await notice.count()).toBe(0);
-    await change('"height":"\\d+"', '"height":"3"');
+    await other.page.evaluate("lies = { height: 3n }");
     await expect.poll(() => notice.textContent()).toMatch(/it was at \d+ and is at 3 now/);
-    await change('"chain_id":"[^"]*"', '"chain_id":"other-9"');
+    await other.page.evaluate('lies = { chainId: "other-9" }');
     await expect.poll(() => notice.textContent()).toContain("it was at svc-test-1 and is at other-9 now");
     await other.page.context().close();
   });
