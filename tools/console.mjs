@@ -28,7 +28,13 @@ const forBrowsers = {
   },
 };
 
-/** The list of all messages, and the worker, are files that are read when they are first needed. */
+/** Sources of the workers: one derives keys, the other follows new blocks. */
+const WORKERS = {
+  "argon2-worker.js": "src/console/wallet/argon2-worker.ts",
+  "blocks-worker.js": "src/console/live/blocks/worker.ts",
+};
+
+/** The list of all messages, and the workers, are files that are read when they are first needed. */
 const partsAsFiles = {
   name: "parts-as-files",
   setup(build) {
@@ -37,12 +43,12 @@ const partsAsFiles = {
       path: "descriptors.bin",
       namespace: "virtual",
     }));
-    build.onResolve({ filter: /^virtual:argon2-worker\.js$/ }, () => ({
-      path: "argon2-worker.js",
+    build.onResolve({ filter: /^virtual:.*-worker\.js$/ }, ({ path }) => ({
+      path: path.slice("virtual:".length),
       namespace: "virtual",
     }));
     build.onLoad({ filter: /./, namespace: "virtual" }, async ({ path }) => ({
-      contents: path === "descriptors.bin" ? await descriptors() : await worker(),
+      contents: path === "descriptors.bin" ? await descriptors() : await worker(WORKERS[path]),
       loader: "file",
     }));
   },
@@ -70,10 +76,10 @@ async function descriptors() {
   return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...files.values()] }));
 }
 
-/** The script of the worker that derives keys. It is one file, since a worker is loaded by its name alone. */
-async function worker() {
+/** The script of a worker. It is one file, since a worker is loaded by its name alone. */
+async function worker(source) {
   const { outputFiles } = await build({
-    entryPoints: [join(SOURCES, "wallet", "argon2-worker.ts")],
+    entryPoints: [join(root, source)],
     bundle: true,
     write: false,
     minify: true,
@@ -203,7 +209,8 @@ export async function buildConsole(program = join(root, "dist")) {
     "src/console/index.html",
     "src/console/terminal/terminal.html",
     "src/wire/proto-files.ts",
-    "src/console/wallet/argon2-worker.ts",
+    ...Object.values(WORKERS),
+    "src/console/live/blocks/digest.ts",
     "tools/console.mjs",
     "package-lock.json",
   ];

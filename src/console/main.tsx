@@ -1,7 +1,8 @@
 import "./style.css";
+import blocksWorker from "virtual:blocks-worker.js";
 import { render } from "preact";
+import { follow } from "./live/blocks/head.ts";
 import { loadSession, session } from "./live/chain.ts";
-import { follow } from "./live/head.ts";
 import { Routed } from "./pages/routes.tsx";
 import { Frame } from "./parts/frame.tsx";
 
@@ -12,7 +13,7 @@ render(
   document.body,
 );
 void loadSession().then(connectNamed);
-void follow();
+follow(blocksWorker);
 
 /** A page without such a key needs no accounts at first. */
 async function connectNamed(): Promise<void> {

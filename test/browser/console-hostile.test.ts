@@ -62,7 +62,7 @@ describeWithBrowser("pages of the console among strangers", () => {
   it("take no more of a pasted text than shows that it is too large", async () => {
     const opened = await place.open();
     await opened.visit("deploy");
-    const editor = opened.page.getByRole("textbox").and(opened.page.locator("textarea"));
+    const editor = opened.page.getByLabel("Deployment file");
     await opened.page.evaluate('navigator.clipboard.writeText("a: b\\n".repeat(200_000))');
     await editor.focus();
     await opened.page.keyboard.press("Control+V");

@@ -5,10 +5,11 @@ import { didYouMean, largest, readFileText } from "../../util/index.ts";
 import type { Run } from "../command/spec.ts";
 import { commandError, usageError } from "../errors.ts";
 import { printAs } from "../terminal/output.ts";
-import { sectionOf } from "./section.ts";
 import { LIST, TOPICS, type Topic, type TopicPart } from "./topics.ts";
 
 const MAX_GUIDE_BYTES = 1024 * 1024;
+const FENCE = /^\s*```/;
+const HEADING = /^(#+) (.*)/;
 
 /** `svc help TOPIC`: a guide of the installation in its Markdown, in the user's pager if the output is a terminal. */
 export const help: Run = async ({ args: [name = LIST], flags, io }) => {
@@ -44,6 +45,21 @@ function readPart({ guide, section }: TopicPart): string {
   const part = section === undefined ? text : sectionOf(text, section);
   if (part === undefined) throw commandError(`${path} has no section "${section}"`, { hint });
   return part;
+}
+
+/** The lines of a section of Markdown: its heading and all up to the next heading of its level or a higher one. */
+export function sectionOf(markdown: string, title: string): string | undefined {
+  const lines: string[] = [];
+  let level = 0;
+  let isCode = false;
+  for (const line of markdown.split("\n")) {
+    if (FENCE.test(line)) isCode = !isCode;
+    const [, marks = "", text] = (isCode ? undefined : HEADING.exec(line)) ?? [];
+    if (level > 0 && marks !== "" && marks.length <= level) break;
+    if (level === 0 && text === title) level = marks.length;
+    if (level > 0) lines.push(line);
+  }
+  return level === 0 ? undefined : `${lines.join("\n").trimEnd()}\n`;
 }
 
 /** A guide beside the built program, whose folder is `dist/`, or in a checkout, where the sources lie. */

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { runCli } from "../../../test/cli/run.ts";
 import { ROOT } from "../root.ts";
-import { guidePath } from "./command.ts";
-import { sectionOf } from "./section.ts";
+import { guidePath, sectionOf } from "./command.ts";
 import { isTopic, TOPICS } from "./topics.ts";
 
-const GUIDES = readdirSync(guidePath(""));
+const GUIDES = readdirSync(guidePath("")).filter((name) => name.endsWith(".md"));
 
 describe("svc help TOPIC", () => {
   test("shows each topic from the guides", async () => {

@@ -4,13 +4,14 @@ import { generateMnemonic } from "../../crypto/index.ts";
 import { SignMode } from "../../wire/index.ts";
 import { foundHid, type HidHost } from "../ledger/hid.ts";
 import { useAsk } from "../live/ask.ts";
+import { chainId } from "../live/blocks/head.ts";
 import { session } from "../live/chain.ts";
-import { chainId } from "../live/head.ts";
 import { adopt, derive, loadChainInfo, ofKeyring } from "../live/wallet.ts";
 import { Field, textOf } from "../parts/act.tsx";
 import { Known, Section } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Address, Strange } from "../parts/text.tsx";
+import { account as accountWords, choose as chooseWords, ledger as ledgerWords } from "../text/account.ts";
 import { t } from "../text/index.ts";
 import { EXTENSIONS, type ExtensionHost, type ExtensionName, foundExtensions } from "../wallet/found.ts";
 import type { SealedKey } from "../wallet/sealed.ts";
@@ -26,33 +27,33 @@ export function Choose() {
   return (
     <>
       {session.value?.keys !== undefined && (
-        <Section title={t.wallet.keyring}>
+        <Section title={chooseWords.keyring}>
           {session.value.keys.map((key) => (
             <Step
               key={key.address}
-              label={t.wallet.use(key.name)}
+              label={chooseWords.use(key.name)}
               run={async () => adopt(await ofKeyring(key, shown))}
             />
           ))}
         </Section>
       )}
-      <Section title={t.wallet.extensions}>
-        {session.value?.mode === "console" ? <p class="none">{t.wallet.noReach}</p> : <Extensions shown={shown} />}
+      <Section title={chooseWords.extensions}>
+        {session.value?.mode === "console" ? <p class="none">{chooseWords.noReach}</p> : <Extensions shown={shown} />}
       </Section>
-      <Section title={t.ledger.title}>
+      <Section title={ledgerWords.title}>
         <Device shown={shown} />
       </Section>
-      <Section title={t.wallet.keys}>
+      <Section title={chooseWords.keys}>
         <Keys shown={shown} />
       </Section>
-      <Section title={t.wallet.look}>
+      <Section title={chooseWords.look}>
         <Step
-          label={t.wallet.lookAt}
+          label={chooseWords.lookAt}
           run={async (fields) =>
             adopt(addressWallet(textOf(fields, "address"), { chainId: shown, signMode: SignMode.DIRECT }))
           }
         >
-          <Field name="address" label={t.account.address} />
+          <Field name="address" label={accountWords.address} />
         </Step>
       </Section>
     </>
@@ -61,13 +62,13 @@ export function Choose() {
 
 function Extensions({ shown }: { shown: string }) {
   const found = foundExtensions(HOST);
-  if (found.length === 0) return <p class="none">{t.wallet.noExtension}</p>;
+  if (found.length === 0) return <p class="none">{chooseWords.noExtension}</p>;
   return (
     <div class="row">
       {found.map((name) => (
         <Step
           key={name}
-          label={t.wallet.connect(EXTENSIONS[name].name)}
+          label={chooseWords.connect(EXTENSIONS[name].name)}
           run={async () => adopt(await connected(name, shown))}
         />
       ))}
@@ -77,11 +78,14 @@ function Extensions({ shown }: { shown: string }) {
 
 function Device({ shown }: { shown: string }) {
   const hid = foundHid(navigator);
-  if (hid === undefined) return <p class="none">{t.ledger.noHid}</p>;
+  if (hid === undefined) return <p class="none">{ledgerWords.noHid}</p>;
   return (
-    <Step label={t.ledger.connect} run={async (fields) => adopt(await ofDevice(hid, shown, textOf(fields, "account")))}>
-      <p>{t.ledger.hint}</p>
-      <Field name="account" label={t.ledger.account} value="0" />
+    <Step
+      label={ledgerWords.connect}
+      run={async (fields) => adopt(await ofDevice(hid, shown, textOf(fields, "account")))}
+    >
+      <p>{ledgerWords.hint}</p>
+      <Field name="account" label={ledgerWords.account} value="0" />
     </Step>
   );
 }
@@ -129,7 +133,7 @@ export function Step({
 
 function Keys({ shown }: { shown: string }) {
   const changes = useSignal(0);
-  const stored = useAsk(async () => (await import("../wallet/store.ts")).storedKeys(), {
+  const stored = useAsk(async () => (await import("../wallet/stored/keys.ts")).storedKeys(), {
     key: `keys ${changes.value}`,
   });
   return (
@@ -140,25 +144,25 @@ function Keys({ shown }: { shown: string }) {
             {keys.map((key) => (
               <Step
                 key={key.address}
-                label={t.wallet.unlock}
+                label={chooseWords.unlock}
                 run={(fields) => unlock(key, shown, textOf(fields, "passphrase"))}
               >
                 <p>
                   <Strange text={key.name} isName max={100} /> <Address text={key.address} />
                 </p>
-                <Field name="passphrase" label={t.wallet.passphrase} isSecret />
+                <Field name="passphrase" label={chooseWords.passphrase} isSecret />
               </Step>
             ))}
           </>
         )}
       </Known>
       <details>
-        <summary>{t.wallet.add}</summary>
-        <p class="notice">{t.wallet.warning}</p>
+        <summary>{chooseWords.add}</summary>
+        <p class="notice">{chooseWords.warning}</p>
         <NewPhrase />
-        <Step label={t.wallet.keep} run={(fields) => keep(fields, shown)}>
+        <Step label={chooseWords.keep} run={(fields) => keep(fields, shown)}>
           <p class="field">
-            <label htmlFor="secret">{t.wallet.secret}</label>
+            <label htmlFor="secret">{chooseWords.secret}</label>
             <textarea
               id="secret"
               name="secret"
@@ -169,9 +173,9 @@ function Keys({ shown }: { shown: string }) {
               maxLength={4000}
             />
           </p>
-          <Field name="armor" label={t.wallet.armorPassphrase} isSecret isOptional />
-          <Field name="name" label={t.wallet.name} isOptional />
-          <Field name="passphrase" label={t.wallet.newPassphrase} isSecret />
+          <Field name="armor" label={chooseWords.armorPassphrase} isSecret isOptional />
+          <Field name="name" label={chooseWords.name} isOptional />
+          <Field name="passphrase" label={chooseWords.newPassphrase} isSecret />
         </Step>
       </details>
     </>
@@ -201,7 +205,7 @@ async function keep(fields: FormData, chainId: string): Promise<void> {
   const [{ keyOfArmor, keyOfPhrase }, { sealKey }, { storeKey }] = await Promise.all([
     import("../wallet/local.ts"),
     import("../wallet/sealed.ts"),
-    import("../wallet/store.ts"),
+    import("../wallet/stored/keys.ts"),
   ]);
   const [secret, passphrase] = [textOf(fields, "secret"), textOf(fields, "passphrase")];
   const isArmor = secret.startsWith("-----");
@@ -216,14 +220,14 @@ function NewPhrase() {
   const phrase = useSignal("");
   return (
     <Step
-      label={t.wallet.newPhrase}
+      label={chooseWords.newPhrase}
       run={async () => {
         phrase.value = await generateMnemonic();
       }}
     >
       {phrase.value !== "" && (
         <p>
-          {t.wallet.writeDown} <code class="phrase">{phrase}</code>
+          {chooseWords.writeDown} <code class="phrase">{phrase}</code>
         </p>
       )}
     </Step>

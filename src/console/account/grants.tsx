@@ -7,17 +7,18 @@ import { MsgGrantAllowanceSchema, MsgRevokeAllowanceSchema } from "../../wire/ge
 import { DepositDeploymentAuthorizationSchema } from "../../wire/gen/svc/deployment/v1beta1/authz_pb.js";
 import { type Any, isAddress, isObject, packAny } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { shortType } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import type { ReadMessage } from "../live/messages.ts";
-import { shortType } from "../live/txs.ts";
 import { wallet } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Facts, Items, Known, Section } from "../parts/blocks.tsx";
 import { Json } from "../parts/json.tsx";
 import { Address, Strange, Time } from "../parts/text.tsx";
+import { views } from "../text/account.ts";
 import { t } from "../text/index.ts";
 
-const WORDS = t.views;
+const WORDS = views;
 const PAGE = { limit: 200n };
 
 /** A right of one account at another: a kind of messages, or fees. */

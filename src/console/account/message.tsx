@@ -7,9 +7,9 @@ import { Known, Section, Table } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Json } from "../parts/json.tsx";
 import { Code } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { views } from "../text/account.ts";
 
-const WORDS = t.views;
+const WORDS = views;
 
 type Messages = typeof import("../live/messages.ts");
 type Typed = ReturnType<Messages["typedMessage"]>;

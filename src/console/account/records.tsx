@@ -6,17 +6,18 @@ import {
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { packAny } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { loadHistory } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import { link, readHeight, route } from "../live/route.ts";
-import { loadHistory } from "../live/txs.ts";
 import { Act } from "../parts/act.tsx";
 import { Command, Facts, Items, Known, Pages, pageKey, Section } from "../parts/blocks.tsx";
 import { TxList } from "../parts/lists.tsx";
 import { MarketState } from "../parts/market.tsx";
 import { Strange } from "../parts/text.tsx";
+import { account as accountWords, views } from "../text/account.ts";
 import { t } from "../text/index.ts";
 
-const WORDS = t.views;
+const WORDS = views;
 const ROWS = 50n;
 
 /** Certificates that the account has published. A page needs none: it reaches gateways by sessions. */
@@ -27,7 +28,7 @@ export function Certificates({ address: owner }: { address: string }) {
     { key: `${owner}/${key}`, isLive: true },
   );
   return (
-    <Section title={t.account.certificates}>
+    <Section title={accountWords.certificates}>
       <p>{WORDS.aboutCertificates}</p>
       <Known answer={answer}>
         {({ certificates, pagination }) => (
@@ -57,8 +58,8 @@ function One({ owner, serial, state }: OneProps) {
     <article class="message">
       <Facts
         rows={[
-          [t.account.serial, <Strange key="serial" text={serial} isName max={200} />],
-          [t.account.state, <MarketState key="state" names={Certificate_State} value={state} />],
+          [accountWords.serial, <Strange key="serial" text={serial} isName max={200} />],
+          [accountWords.state, <MarketState key="state" names={Certificate_State} value={state} />],
         ]}
       />
       {state === Certificate_State.valid && (
@@ -83,7 +84,7 @@ export function History({ address }: { address: string }) {
   });
   const rows = useComputed(() => (answer.value.kind === "known" ? answer.value.value.rows : []));
   return (
-    <Section title={t.account.txs}>
+    <Section title={accountWords.txs}>
       <Known answer={answer}>
         {({ rows: found, next }) => (
           <>

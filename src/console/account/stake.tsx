@@ -9,9 +9,10 @@ import { chain } from "../live/chain.ts";
 import { Act, amountWord, Field, mustCoin } from "../parts/act.tsx";
 import { Facts, Items, Known, Section } from "../parts/blocks.tsx";
 import { Address, Amount, Height, Time } from "../parts/text.tsx";
+import { account as accountWords, views } from "../text/account.ts";
 import { t } from "../text/index.ts";
 
-const WORDS = t.views;
+const WORDS = views;
 const PAGE = { limit: 200n };
 const DAY_SECONDS = 86_400;
 
@@ -34,13 +35,13 @@ export function Stake({ address }: { address: string }) {
     <Known answer={answer}>
       {({ seconds, delegations, leaving }) => (
         <>
-          <Section title={t.account.delegations}>
+          <Section title={accountWords.delegations}>
             {delegations.length === 0 && <p class="none">{t.state.none}</p>}
             <Items of={delegations}>
               {(each) => <Delegation key={each.delegation?.validatorAddress} held={each} seconds={seconds} />}
             </Items>
           </Section>
-          <Section title={t.account.unbonding}>
+          <Section title={accountWords.unbonding}>
             {leaving.length === 0 && <p class="none">{t.state.none}</p>}
             <Items
               of={leaving.flatMap(({ validatorAddress: validator, entries }) =>
@@ -62,8 +63,8 @@ function Delegation({ held: { delegation, balance }, seconds }: { held: Delegati
     <article class="message">
       <Facts
         rows={[
-          [t.account.validator, <Address key="validator" text={validatorAddress} />],
-          [t.account.amount, <Amount key="amount" coin={balance} />],
+          [accountWords.validator, <Address key="validator" text={validatorAddress} />],
+          [accountWords.amount, <Amount key="amount" coin={balance} />],
         ]}
       />
       <details>
@@ -96,10 +97,10 @@ function Leaving({ validator: validatorAddress, entry }: LeavingProps) {
     <article class="message">
       <Facts
         rows={[
-          [t.account.validator, <Address key="validator" text={validatorAddress} />],
-          [t.account.amount, <Amount key="amount" coin={amount} />],
+          [accountWords.validator, <Address key="validator" text={validatorAddress} />],
+          [accountWords.amount, <Amount key="amount" coin={amount} />],
           [
-            t.account.due,
+            accountWords.due,
             <Time key="due" time={completionTime === undefined ? undefined : timestampDate(completionTime)} />,
           ],
           [WORDS.begunAt, <Height key="begun" height={creationHeight} />],

@@ -5,12 +5,12 @@ import { leastDeposit, totalPrice } from "../../tenant/index.ts";
 import type { DecimalCoin, IntCoin } from "../../util/index.ts";
 import type { Answer } from "../live/ask.ts";
 import { Section, Table } from "../parts/blocks.tsx";
+import { Per } from "../parts/price.tsx";
 import { Amount, decimal, grouped, None } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { deploy } from "../text/deploy.ts";
 import { cheapest, lasting, readAmount, type Terms, unitOf } from "./cost.ts";
 import { typedDeposit } from "./draft.ts";
 import type { Offers } from "./offers.ts";
-import { Per } from "./offers-table.tsx";
 import { Start } from "./run/start.tsx";
 
 interface CostProps {
@@ -30,10 +30,10 @@ export function Cost({ sdl, terms, offers }: CostProps) {
   const own = isOwn ? { denom: least.denom, amount: deposit } : undefined;
   return (
     <>
-      <Section title={t.deploy.cost}>
+      <Section title={deploy.cost}>
         <p class="deposit">
           <label>
-            {t.deploy.deposit(name)}{" "}
+            {deploy.deposit(name)}{" "}
             <input
               inputMode="decimal"
               value={text}
@@ -48,7 +48,7 @@ export function Cost({ sdl, terms, offers }: CostProps) {
         </p>
         <Rows most={most} offers={offers} deposit={deposit} seconds={terms.blockSeconds} />
       </Section>
-      <Section title={t.deploy.begin}>
+      <Section title={deploy.begin}>
         <Start deposit={own} isDeposit={deposit !== undefined} />
       </Section>
     </>
@@ -56,10 +56,10 @@ export function Cost({ sdl, terms, offers }: CostProps) {
 }
 
 function DepositNote({ deposit, least }: { deposit: bigint | undefined; least: IntCoin }) {
-  if (deposit === undefined) return <small role="status">{t.deploy.depositFault}</small>;
+  if (deposit === undefined) return <small role="status">{deploy.depositFault}</small>;
   return (
     <small>
-      {t.deploy.least} <Amount coin={least} />
+      {deploy.least} <Amount coin={least} />
     </small>
   );
 }
@@ -74,20 +74,20 @@ interface RowsProps {
 function Rows({ most, offers, deposit, seconds }: RowsProps) {
   const best = useMemo(() => computed(() => cheapestOf(offers.value)), [offers]);
   const rows = [
-    { name: t.deploy.limit, price: most },
-    { name: t.deploy.cheapest, price: best.value },
+    { name: deploy.limit, price: most },
+    { name: deploy.cheapest, price: best.value },
   ];
   const per = (price: DecimalCoin | undefined, span: "perHour" | "perDay" | "perMonth") =>
     price === undefined ? <None key={span} /> : <Per key={span} price={priceOverTime(price, seconds)} span={span} />;
   return (
     <Table
-      name={t.deploy.cost}
+      name={deploy.cost}
       columns={[
-        t.deploy.price,
-        { head: t.deploy.hour, isNumber: true },
-        { head: t.deploy.day, isNumber: true },
-        { head: t.deploy.month, isNumber: true },
-        { head: t.deploy.lasts, isNumber: true },
+        deploy.price,
+        { head: deploy.hour, isNumber: true },
+        { head: deploy.day, isNumber: true },
+        { head: deploy.month, isNumber: true },
+        { head: deploy.lasts, isNumber: true },
       ]}
       rows={rows}
       keyOf={({ name }) => name}
@@ -109,7 +109,7 @@ function cheapestOf(answer: Answer<Offers>): DecimalCoin | undefined {
 
 function lastingText(deposit: bigint, price: DecimalCoin, seconds: number): string {
   const time = lasting(deposit, price, seconds);
-  if (time === undefined) return t.deploy.forever;
+  if (time === undefined) return deploy.forever;
   const { unit, tenths } = time;
-  return t.deploy[unit](tenths > 1000n ? grouped(tenths / 10n) : decimal(tenths, 1));
+  return deploy[unit](tenths > 1000n ? grouped(tenths / 10n) : decimal(tenths, 1));
 }

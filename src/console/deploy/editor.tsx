@@ -3,14 +3,14 @@ import persistent from "../../../examples/persistent.yaml";
 import twoServices from "../../../examples/two-services.yaml";
 import web from "../../../examples/web.yaml";
 import { Strange } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { deploy } from "../text/deploy.ts";
 import { draft, open, openFault, replace, type } from "./draft.ts";
 
 /** Deployment files to begin with: those of the checkout. */
 const TEMPLATES = [
-  { title: t.deploy.template.web, name: "web.yaml", text: web },
-  { title: t.deploy.template.twoServices, name: "two-services.yaml", text: twoServices },
-  { title: t.deploy.template.persistent, name: "persistent.yaml", text: persistent },
+  { title: deploy.template.web, name: "web.yaml", text: web },
+  { title: deploy.template.twoServices, name: "two-services.yaml", text: twoServices },
+  { title: deploy.template.persistent, name: "persistent.yaml", text: persistent },
 ] as const;
 
 const EDITOR = "deployment-file";
@@ -24,12 +24,11 @@ const numbers = computed(() => {
   return Array.from({ length: lines }, (_, i) => i + 1).join("\n");
 });
 
-/** The deployment file as a text, with the ways to begin one. */
+/** The deployment file as a text. */
 export function Editor() {
   return (
-    <>
-      <Beginnings />
-      <label for={EDITOR}>{t.deploy.file}</label>
+    <div class="text">
+      <label for={EDITOR}>{deploy.file}</label>
       <div class="editor">
         <pre id={GUTTER} aria-hidden="true">
           {numbers}
@@ -50,23 +49,24 @@ export function Editor() {
         />
       </div>
       <OpenFault />
-    </>
+    </div>
   );
 }
 
-function Beginnings() {
+/** Ways to begin a deployment file. */
+export function Beginnings() {
   return (
     <div class="beginnings">
-      <span>{t.deploy.templates}</span>
+      <span>{deploy.templates}</span>
       {TEMPLATES.map(({ title, ...file }) => (
         <button key={title} type="button" onClick={() => replace(file)}>
           {title}
         </button>
       ))}
       <label>
-        {t.deploy.open} <input type="file" accept=".yaml,.yml" onChange={(event) => take(event.currentTarget.files)} />
+        {deploy.open} <input type="file" accept=".yaml,.yml" onChange={(event) => take(event.currentTarget.files)} />
       </label>
-      <small>{t.deploy.drop}</small>
+      <small>{deploy.drop}</small>
     </div>
   );
 }

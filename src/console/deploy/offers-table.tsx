@@ -1,9 +1,11 @@
 import type { Signal } from "@preact/signals";
-import { formatPrice, type PriceOverTime, priceOverTime } from "../../sdl/index.ts";
-import { whyUnknown } from "../live/gateway.ts";
+import { priceOverTime } from "../../sdl/index.ts";
+import { whyUnknown } from "../live/gateway/gateway.ts";
 import { link } from "../live/route.ts";
 import { Section, Table } from "../parts/blocks.tsx";
+import { Per } from "../parts/price.tsx";
 import { None, Out, State, Strange } from "../parts/text.tsx";
+import { deploy } from "../text/deploy.ts";
 import { t } from "../text/index.ts";
 import type { Verdict } from "./cost.ts";
 import type { GroupOffers, Offers } from "./offers.ts";
@@ -15,28 +17,28 @@ export function OffersTables({ offers: { groups, isCut }, seconds }: { offers: O
       {groups.map((each) => (
         <Section
           key={each.group.name}
-          title={groups.length === 1 ? t.deploy.providers : t.deploy.providersOf(each.group.name)}
+          title={groups.length === 1 ? deploy.providers : deploy.providersOf(each.group.name)}
         >
           <GroupTable {...each} seconds={seconds} />
         </Section>
       ))}
-      {isCut && <p class="cut">{t.deploy.more}</p>}
-      <p class="none">{t.deploy.sent}</p>
+      {isCut && <p class="cut">{deploy.more}</p>}
+      <p class="none">{deploy.sent}</p>
     </>
   );
 }
 
 function GroupTable({ group, offers, seconds }: GroupOffers & { seconds: number }) {
-  if (offers.length === 0) return <p class="none">{t.deploy.noProviders}</p>;
+  if (offers.length === 0) return <p class="none">{deploy.noProviders}</p>;
   return (
     <Table
-      name={t.deploy.providersOf(group.name)}
+      name={deploy.providersOf(group.name)}
       columns={[
-        t.deploy.provider,
-        t.deploy.answer,
-        { head: t.deploy.hour, isNumber: true },
-        { head: t.deploy.day, isNumber: true },
-        { head: t.deploy.month, isNumber: true },
+        deploy.provider,
+        deploy.answer,
+        { head: deploy.hour, isNumber: true },
+        { head: deploy.day, isNumber: true },
+        { head: deploy.month, isNumber: true },
       ]}
       rows={offers}
       keyOf={({ provider }) => provider.address}
@@ -59,14 +61,14 @@ function GroupTable({ group, offers, seconds }: GroupOffers & { seconds: number 
 }
 
 function Answer({ verdict: { value } }: { verdict: Signal<Verdict> }) {
-  if (value.kind === "asking") return <State word={t.deploy.asking} />;
+  if (value.kind === "asking") return <State word={deploy.asking} />;
   if (value.kind === "yes") return <State word={t.state.yes} kind="good" />;
   return (
     <span class="stack">
       <State word={value.kind === "no" ? t.state.no : t.gateway.notKnown} kind={value.kind === "no" ? "bad" : "calm"} />
       <Strange
         text={
-          value.kind === "no" ? value.reason : value.error === undefined ? t.deploy.impossible : whyUnknown(value.error)
+          value.kind === "no" ? value.reason : value.error === undefined ? deploy.impossible : whyUnknown(value.error)
         }
         isName
         max={400}
@@ -83,14 +85,4 @@ interface PriceProps {
 
 function Price({ verdict: { value }, seconds, span }: PriceProps) {
   return value.kind === "yes" ? <Per price={priceOverTime(value.price, seconds)} span={span} /> : <None />;
-}
-
-/** A price over a time, with that per block on hover. */
-export function Per({ price, span }: { price: PriceOverTime } & Pick<PriceProps, "span">) {
-  const { denom, perBlock } = price;
-  return (
-    <span class="amount" title={t.deploy.perBlock(formatPrice({ denom, amount: perBlock }))}>
-      {formatPrice({ denom, amount: price[span] })}
-    </span>
-  );
 }

@@ -7,7 +7,7 @@ import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/prov
 import { printJson, toPlainJson } from "../../wire/index.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
 import { chain, session } from "../live/chain.ts";
-import { gatewayUrl } from "../live/gateway.ts";
+import { gatewayUrl } from "../live/gateway/gateway.ts";
 import { MAX_ITEMS } from "../parts/safe.ts";
 import { type Verdict, verdictOf } from "./cost.ts";
 import { settled } from "./draft.ts";

@@ -1,30 +1,47 @@
-import { type Signal, useComputed } from "@preact/signals";
+import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { type Answer, useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { Command, Known, Section } from "../parts/blocks.tsx";
 import { MAX_ITEMS } from "../parts/safe.ts";
 import { Heading, Strange } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { deploy } from "../text/deploy.ts";
 import { loadTerms, type Terms } from "./cost.ts";
 import { Cost } from "./cost-table.tsx";
 import { settled } from "./draft.ts";
-import { Editor, goTo } from "./editor.tsx";
+import { Beginnings, Editor, goTo } from "./editor.tsx";
 import { useOffers } from "./offers.ts";
 import { OffersTables } from "./offers-table.tsx";
 import { Plan } from "./plan.tsx";
 import type { Reading, Remark } from "./read.ts";
 import { Unfinished } from "./run/start.tsx";
 
-/** A deployment file, its faults, and its price at each provider, before anything is signed. */
+/** The reader of deployment files, and the form, which reads with the same YAML. */
+async function loadParts() {
+  const [{ readDraft }, { Form }] = await Promise.all([import("./read.ts"), import("./form/form.tsx")]);
+  return { readDraft, Form };
+}
+
+/** A deployment file as a form and as a text, its faults, and its price at each provider, before anything is signed. */
 export function Deploy() {
-  const reader = useAsk(() => import("./read.ts"), { key: "reader" });
+  const parts = useAsk(loadParts, { key: "parts" });
   const terms = useAsk(() => loadTerms(chain), { key: "terms" });
+  const reading = useComputed((): Reading | undefined => {
+    const { name, text } = settled.value;
+    if (parts.value.kind !== "known" || text.trim() === "") return undefined;
+    const known = terms.value.kind === "known" ? terms.value.value : undefined;
+    const limits = known && { limits: known.limits, denoms: known.minDeposits.map(({ denom }) => denom) };
+    return parts.value.value.readDraft(text, name, limits);
+  });
   return (
     <>
-      <Heading title={t.deploy.title} />
+      <Heading title={deploy.title} />
       <Unfinished />
-      <Editor />
-      <Known answer={reader}>{({ readDraft }) => <Read readDraft={readDraft} terms={terms} />}</Known>
+      <Beginnings />
+      <div class="sides">
+        <Known answer={parts}>{({ Form }) => <Form reading={reading} />}</Known>
+        <Editor />
+      </div>
+      <Read reading={reading} terms={terms} />
       <SameCommand />
     </>
   );
@@ -35,26 +52,19 @@ function SameCommand() {
 }
 
 interface ReadProps {
-  readonly readDraft: typeof import("./read.ts").readDraft;
+  readonly reading: ReadonlySignal<Reading | undefined>;
   readonly terms: Signal<Answer<Terms>>;
 }
 
-function Read({ readDraft, terms }: ReadProps) {
-  const reading = useComputed((): Reading | undefined => {
-    const { name, text } = settled.value;
-    if (text.trim() === "") return undefined;
-    const known = terms.value.kind === "known" ? terms.value.value : undefined;
-    const limits = known && { limits: known.limits, denoms: known.minDeposits.map(({ denom }) => denom) };
-    return readDraft(text, name, limits);
-  });
+function Read({ reading, terms }: ReadProps) {
   const found = reading.value;
-  if (found === undefined) return <p class="none">{t.deploy.empty}</p>;
+  if (found === undefined) return <p class="none">{deploy.empty}</p>;
   return (
     <>
       <div aria-live="polite">
-        <Remarks title={t.deploy.faults} remarks={found.faults} />
-        <Remarks title={t.deploy.warnings} remarks={found.warnings} />
-        {terms.value.kind === "unknown" && <p class="none">{t.deploy.unchecked}</p>}
+        <Remarks title={deploy.faults} remarks={found.faults} />
+        <Remarks title={deploy.warnings} remarks={found.warnings} />
+        {terms.value.kind === "unknown" && <p class="none">{deploy.unchecked}</p>}
       </div>
       {found.sdl !== undefined && <Priced sdl={found.sdl} terms={terms} />}
     </>
@@ -70,7 +80,7 @@ function Remarks({ title, remarks }: { title: string; remarks: readonly Remark[]
         {remarks.slice(0, MAX_ITEMS).map(({ line, column, sentence }, i) => (
           <li key={i}>
             <button type="button" onClick={() => goTo(line, column)}>
-              {t.deploy.line(line)}
+              {deploy.line(line)}
             </button>{" "}
             <Strange text={sentence} max={1000} />
           </li>

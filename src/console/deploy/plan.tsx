@@ -2,25 +2,25 @@ import { formatBytes, type LoadedSdl, type ManifestService } from "../../sdl/ind
 import { tryParseInt } from "../../util/index.ts";
 import { Section, Table } from "../parts/blocks.tsx";
 import { decimal, None, Strange } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { deploy } from "../text/deploy.ts";
 
 /** Services of the file, with the resources of one replica. */
 export function Plan({ sdl }: { sdl: LoadedSdl }) {
   const rows = sdl.manifest.flatMap((group) => group.services.map((service) => ({ group: group.name, service })));
   return (
-    <Section title={t.deploy.resources}>
+    <Section title={deploy.resources}>
       <Table
-        name={t.deploy.resources}
+        name={deploy.resources}
         columns={[
-          t.deploy.group,
-          t.deploy.service,
-          t.deploy.image,
-          { head: t.deploy.replicas, isNumber: true },
-          { head: t.deploy.cpu, isNumber: true },
-          { head: t.deploy.memory, isNumber: true },
-          { head: t.deploy.storage, isNumber: true },
-          { head: t.deploy.gpu, isNumber: true },
-          t.deploy.ports,
+          deploy.group,
+          deploy.service,
+          deploy.image,
+          { head: deploy.replicas, isNumber: true },
+          { head: deploy.cpu, isNumber: true },
+          { head: deploy.memory, isNumber: true },
+          { head: deploy.storage, isNumber: true },
+          { head: deploy.gpu, isNumber: true },
+          deploy.ports,
         ]}
         rows={rows}
         keyOf={({ group, service }) => `${group}/${service.name}`}

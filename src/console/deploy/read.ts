@@ -18,6 +18,8 @@ export { fingerprintOf, textRequest };
 export interface Remark {
   readonly line: number;
   readonly column: number;
+  /** `services.web.image`, or empty for the file as a whole. */
+  readonly path: string;
   readonly sentence: string;
 }
 
@@ -52,5 +54,6 @@ export async function readFile(file: File): Promise<string | Remark> {
 }
 
 function remark(issue: SdlError["issues"][number]): Remark {
-  return { line: issue.line, column: issue.column, sentence: formatIssue(issue) };
+  const { line, column, path } = issue;
+  return { line, column, path, sentence: formatIssue(issue) };
 }

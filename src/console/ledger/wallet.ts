@@ -3,7 +3,7 @@ import { CosmosApp, type DeviceKey, HidTransport, LEDGER_USB, ledgerErrors } fro
 import { BECH32_PREFIX, equalBytes } from "../../util/index.ts";
 import { TxBodySchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeMessage, encodeAddress, publicKeyAddress, SignMode } from "../../wire/index.ts";
-import { t } from "../text/index.ts";
+import { ledger as ledgerWords } from "../text/account.ts";
 import { aminoTx, askedParts } from "../wallet/signed.ts";
 import { checkChain, type Wallet } from "../wallet/wallet.ts";
 import { type HidDevice, type HidHost, openHandle } from "./hid.ts";
@@ -20,7 +20,7 @@ const MAX_ACCOUNT = 100;
 /** The derivation path of an account; throws a sentence if the text is no number of one. */
 function pathOf(text: string) {
   const account = Number(/^\d{1,3}$/.test(text) ? text : Number.NaN);
-  if (!(account <= MAX_ACCOUNT)) throw new Error(t.ledger.badAccount);
+  if (!(account <= MAX_ACCOUNT)) throw new Error(ledgerWords.badAccount);
   return { purpose: 44, coinType: 118, account, change: false, index: 0 };
 }
 

@@ -2,7 +2,9 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { clientErrors } from "../../client/index.ts";
 import { isOneOf } from "../../util/index.ts";
-import { changedAt, newest } from "./head.ts";
+import { concerns } from "./blocks/changes.ts";
+import { type News, news } from "./blocks/head.ts";
+import { Paced } from "./paced.ts";
 
 /** The state of a question to the node. A failed question is never an empty answer. */
 export type Answer<T> =
@@ -26,63 +28,51 @@ export interface AskOptions {
   readonly isLive?: boolean;
   /** Asks again after every block, for money that leases earn without transactions. */
   readonly isPerBlock?: boolean;
+  /** Asks again after each block with an event of one of the kinds, a list of `KINDS`. */
+  readonly changedBy?: readonly string[];
+  /** Milliseconds between two times that it is asked; a second unless given. */
+  readonly leastMs?: number;
 }
 
 /** Asks when the page opens, and again when a node that did not answer is back. */
-export function useAsk<T>(
-  ask: () => Promise<T>,
-  { key, isLive = false, isPerBlock = false }: AskOptions,
-): Signal<Answer<T>> {
+export function useAsk<T>(ask: () => Promise<T>, options: AskOptions): Signal<Answer<T>> {
   const answer = useSignal<Answer<T>>(WAITING);
+  const { key, isLive, isPerBlock, changedBy } = options;
   useEffect(() => {
     answer.value = WAITING;
-    return asking(ask, { answer, isLive, isPerBlock });
-  }, [key, isLive, isPerBlock]);
+    return asking(ask, answer, options);
+  }, [key, isLive, isPerBlock, changedBy]);
   return answer;
 }
 
-interface Asking<T> {
-  readonly answer: Signal<Answer<T>>;
-  readonly isLive: boolean;
-  readonly isPerBlock: boolean;
-}
-
 /** Returns the function that ends it. One question is open at a time; one more follows if something happened meanwhile. */
-function asking<T>(ask: () => Promise<T>, { answer, isLive, isPerBlock }: Asking<T>): () => void {
+function asking<T>(ask: () => Promise<T>, answer: Signal<Answer<T>>, options: AskOptions): () => void {
   let isOver = false;
-  let isOpen = false;
-  let isStale = false;
-  const run = async (): Promise<void> => {
-    isStale = isOpen;
-    if (isOpen) return;
-    isOpen = true;
+  const question = new Paced(async () => {
     const found = await ask().then(
       (value): Answer<T> => ({ kind: "known", value }),
       (error: unknown): Answer<T> => ({ kind: "unknown", error }),
     );
-    isOpen = false;
-    if (isOver) return;
-    answer.value = found;
-    if (isStale) void run();
-  };
-  void run();
-  // A node that sends blocks may answer now what it did not answer before.
-  let block = newest.peek();
-  const again = newest.subscribe((next) => {
+    if (!isOver) answer.value = found;
+  }, options.leastMs);
+  const seen = news.peek();
+  const stop = news.subscribe((latest) => {
     const now = answer.peek();
-    const isNext = isPerBlock && next !== block;
-    block = next;
-    if (isNext || (now.kind === "unknown" && isSilence(now.error))) void run();
+    // A node that sends blocks may answer now what it did not answer before.
+    const isBack = now.kind === "unknown" && isSilence(now.error);
+    if (latest !== seen && (isBack || isOld(latest, options))) question.want();
   });
-  let seen = changedAt.peek();
-  const changed = changedAt.subscribe((height) => {
-    if (height === seen || !isLive) return;
-    seen = height;
-    void run();
-  });
+  question.want();
   return () => {
     isOver = true;
-    again();
-    changed();
+    stop();
+    question.end();
   };
+}
+
+/** Whether an answer from before may be another one now. */
+function isOld({ hasTxs, changes }: News, { isLive, isPerBlock, changedBy }: AskOptions): boolean {
+  return (
+    isPerBlock === true || (isLive === true && hasTxs) || (changedBy !== undefined && concerns(changes, changedBy))
+  );
 }

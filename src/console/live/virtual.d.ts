@@ -18,3 +18,9 @@ declare module "virtual:argon2-worker.js" {
   // biome-ignore lint/style/noDefaultExport: the bundler exports paths of files so.
   export default path;
 }
+/** The script of the worker that follows new blocks. */
+declare module "virtual:blocks-worker.js" {
+  const path: string;
+  // biome-ignore lint/style/noDefaultExport: the bundler exports paths of files so.
+  export default path;
+}

@@ -1,7 +1,7 @@
 import path from "virtual:argon2-worker.js";
 import { signal } from "@preact/signals";
 import * as v from "valibot";
-import { type DecimalCoin, parseDecCoins } from "../../util/index.ts";
+import { type DecimalCoin, parseDecCoins, SvcError } from "../../util/index.ts";
 import { Service } from "../../wire/gen/sdk/base/node/v1beta1/query_pb.js";
 import type { Any } from "../../wire/index.ts";
 import { walletErrors } from "../wallet/errors.ts";
@@ -9,8 +9,9 @@ import type { KeyringKey } from "../wallet/keyring.ts";
 import type { Derive } from "../wallet/sealed.ts";
 import type { SendPlace, Sent } from "../wallet/send.ts";
 import type { Wallet } from "../wallet/wallet.ts";
+import { chainId, doubt } from "./blocks/head.ts";
 import { chain, jsonOf, postJson, session } from "./chain.ts";
-import { chainId, doubt } from "./head.ts";
+import { startWorker } from "./worker.ts";
 
 /** The account that signs for the pages; undefined while none is connected. */
 export const wallet = signal<Wallet | undefined>(undefined);
@@ -39,7 +40,7 @@ export function disconnect(reason?: Error): void {
 
 /** A browser that keeps nothing has nothing to forget. */
 async function forgetSessions(kept?: string): Promise<void> {
-  const { removeSessions } = await import("../wallet/store.ts");
+  const { removeSessions } = await import("../wallet/stored/sessions.ts");
   await removeSessions(kept).catch(() => undefined);
 }
 
@@ -84,6 +85,24 @@ export async function send(messages: readonly Any[], memo: string, onStage: Send
   return sendFrom(account, messages, place, memo);
 }
 
+/**
+ * Sends messages by an account, until they are in a block: an earlier transaction whose fate was not known comes first. Rejects as
+ * `send` does, with the error of the chain, and when the account is connected no more.
+ */
+export async function sendOwn(
+  account: Wallet,
+  messages: readonly Any[],
+  onStage: SendPlace["onStage"],
+): Promise<{ readonly hash: string; readonly height: bigint }> {
+  for (;;) {
+    if (wallet.peek() !== account) throw walletErrors.switched();
+    const { response, isEarlier } = await send(messages, "", onStage);
+    if (isEarlier) continue;
+    if (response.code !== 0) throw new SvcError(response.codespace, response.code, response.rawLog);
+    return { hash: response.txhash, height: response.height };
+  }
+}
+
 /** Prices of gas that the node asks for. It may take several denominations; fees are paid in the first. */
 export async function gasPrices(): Promise<readonly DecimalCoin[]> {
   const { minimumGasPrice } = await chain.query.call(Service.method.config, {});
@@ -93,7 +112,7 @@ export async function gasPrices(): Promise<readonly DecimalCoin[]> {
 /** Derives the key of a passphrase in a worker. */
 export const derive: Derive = (request) =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(scriptUrl(new URL(path, import.meta.url).href), { type: "module" });
+    const worker = startWorker(path);
     worker.onmessage = ({ data }: MessageEvent<Uint8Array>) => {
       worker.terminate();
       resolve(data);
@@ -104,20 +123,3 @@ export const derive: Derive = (request) =>
     };
     worker.postMessage(request);
   });
-
-/** Trusted Types, where the browser has them: the policy of the pages lets no text name a script. */
-interface ScriptPolicies {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
-}
-
-function isScriptPolicies(value: unknown): value is ScriptPolicies {
-  return typeof value === "object" && value !== null && "createPolicy" in value;
-}
-
-/** The one script that is named at run time; the build has made its name. */
-function scriptUrl(url: string): string {
-  const policies: unknown = Reflect.get(globalThis, "trustedTypes");
-  return isScriptPolicies(policies)
-    ? policies.createPolicy("svc-worker", { createScriptURL: (each) => each }).createScriptURL(url)
-    : url;
-}

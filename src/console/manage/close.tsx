@@ -4,17 +4,19 @@ import { MsgCloseDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/
 import { type DeploymentKey, type LeaseKey, packAny } from "../../wire/index.ts";
 import type { Answer } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
-import { gatewayFor, whyUnknown } from "../live/gateway.ts";
+import { gatewayFor, whyUnknown } from "../live/gateway/gateway.ts";
 import { link } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Act } from "../parts/act.tsx";
 import { Facts, Items, Known } from "../parts/blocks.tsx";
 import { Address, Amount, Height, State, Strange } from "../parts/text.tsx";
+import { deploy } from "../text/deploy.ts";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import type { Sent } from "../wallet/send.ts";
 import { type Division, divisionOf, type Held, leftAt, rateOf } from "./funds.ts";
 
-const WORDS = t.manage;
+const WORDS = manage;
 /** Prices have 18 decimal places. */
 const PLACES = 18;
 
@@ -147,7 +149,7 @@ function After({ before, after }: Required<Closing>) {
 function AtProvider({ lease }: { lease: LeaseKey }) {
   const says = useSignal("");
   const ask = async (): Promise<void> => {
-    says.value = t.deploy.asking;
+    says.value = deploy.asking;
     says.value = await endAt(lease).catch(whyUnknown);
   };
   return (

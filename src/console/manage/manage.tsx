@@ -3,7 +3,7 @@ import type { DeploymentKey } from "../../wire/index.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { Known, Section } from "../parts/blocks.tsx";
-import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import { CloseForm, type Closing } from "./close.tsx";
 import { type Held, loadHeld } from "./funds.ts";
 import { TopUp } from "./top-up.tsx";
@@ -22,7 +22,7 @@ export function Manage(id: DeploymentKey) {
   const isActive = state.value === "active";
   if (!isActive && closing.value === undefined) return null;
   return (
-    <Section title={t.manage.title}>
+    <Section title={manage.title}>
       {isActive && <TopUp id={id} held={held} />}
       {isActive && <Update id={id} held={held} />}
       <CloseForm id={id} held={held} closing={closing} />
@@ -40,7 +40,7 @@ function Update({ id, held }: UpdateProps) {
         if (event.currentTarget.open) isOpen.value = true;
       }}
     >
-      <summary>{t.manage.update}</summary>
+      <summary>{manage.update}</summary>
       {isOpen.value && <Opened id={id} held={held} />}
     </details>
   );

@@ -1,19 +1,20 @@
 import { useComputed } from "@preact/signals";
 import { blockSeconds } from "../../client/index.ts";
 import { priceOverTime } from "../../sdl/index.ts";
-import { Per } from "../deploy/offers-table.tsx";
 import { useAsk } from "../live/ask.ts";
+import { newest } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { newest } from "../live/head.ts";
 import { link } from "../live/route.ts";
 import { Command, Known, Section, Table } from "../parts/blocks.tsx";
 import { DeploymentLink } from "../parts/market.tsx";
+import { Per } from "../parts/price.tsx";
 import { Amount, None, State, Strange } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { deploymentWords } from "../text/deployment.ts";
+import { manage } from "../text/manage.ts";
 import { type Funds, type Held, lastBlock, leftAt, loadOwn, rateOf } from "./funds.ts";
 import { End } from "./top-up.tsx";
 
-const WORDS = t.manage;
+const WORDS = manage;
 
 type Row = Omit<Held, "depositors">;
 
@@ -57,8 +58,8 @@ function Rows({ owner, rows, seconds }: { owner: string; rows: readonly Row[]; s
     <Table
       name={WORDS.own}
       columns={[
-        { head: t.deployment.id, isNumber: true },
-        t.deployment.groups,
+        { head: deploymentWords.id, isNumber: true },
+        deploymentWords.groups,
         WORDS.state,
         { head: WORDS.costDay, isNumber: true },
         { head: WORDS.costMonth, isNumber: true },

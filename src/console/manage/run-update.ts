@@ -9,13 +9,11 @@ import {
   marketBy,
   runUpdate,
 } from "../../tenant/index.ts";
-import { SvcError } from "../../util/index.ts";
 import { chain } from "../live/chain.ts";
-import { gatewayUrl, whyUnknown } from "../live/gateway.ts";
-import { gatewayCredential } from "../live/gateway-session.ts";
-import { send, wallet } from "../live/wallet.ts";
+import { gatewayUrl, whyUnknown } from "../live/gateway/gateway.ts";
+import { sendOwn } from "../live/wallet.ts";
 import { t } from "../text/index.ts";
-import { walletErrors } from "../wallet/errors.ts";
+import { manage } from "../text/manage.ts";
 import type { SendStage } from "../wallet/send.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type FileText, keepBegun, keepDeployed, type Place } from "./texts.ts";
@@ -46,6 +44,7 @@ export async function update(parts: UpdateParts): Promise<DeployResult> {
   onStage("reaching");
   await reachAll(place);
   onStage("session");
+  const { gatewayCredential } = await import("../live/gateway/session.ts");
   const credential = await gatewayCredential(account);
   onStage(undefined);
   const market = await marketBy({ chain, owner: account.address, tx: {}, send: sender(parts) });
@@ -74,11 +73,11 @@ async function reachAll({ id }: Place): Promise<void> {
   await Promise.all(
     leases.map(async ({ id: { provider: address } }) => {
       const provider = await reader.provider(address);
-      if (provider === undefined) throw new Error(t.manage.unreached(address, t.gateway.unregistered));
+      if (provider === undefined) throw new Error(manage.unreached(address, t.gateway.unregistered));
       try {
         await new GatewayClient({ provider: address, url: gatewayUrl(provider), timeoutMs: REACH_MS }).version();
       } catch (error) {
-        throw new Error(t.manage.unreached(address, whyUnknown(error)), { cause: error });
+        throw new Error(manage.unreached(address, whyUnknown(error)), { cause: error });
       }
     }),
   );
@@ -89,14 +88,9 @@ function sender(parts: UpdateParts): Market["send"] {
   const { account, onStage } = parts;
   return async (messages) => {
     try {
-      for (;;) {
-        if (wallet.peek() !== account) throw walletErrors.switched();
-        const { response, isEarlier } = await send(messages, "", onStage);
-        if (isEarlier) continue;
-        if (response.code !== 0) throw new SvcError(response.codespace, response.code, response.rawLog);
-        await keep(parts);
-        return { hash: response.txhash, height: response.height };
-      }
+      const sent = await sendOwn(account, messages, onStage);
+      await keep(parts);
+      return sent;
     } finally {
       onStage(undefined);
     }

@@ -3,16 +3,17 @@ import { useEffect, useRef } from "preact/hooks";
 import type { LoadedSdl } from "../../sdl/index.ts";
 import type { DeployReporter, DeployResult } from "../../tenant/index.ts";
 import type { DeploymentKey } from "../../wire/index.ts";
-import { chainId } from "../live/head.ts";
+import { chainId } from "../live/blocks/head.ts";
 import { wallet } from "../live/wallet.ts";
 import { Command, Items } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Out, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import type { UpdateStage } from "./run-update.ts";
 import type { FileText } from "./texts.ts";
 
-const WORDS = t.manage;
+const WORDS = manage;
 
 interface SendProps {
   readonly id: DeploymentKey;

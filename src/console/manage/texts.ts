@@ -3,7 +3,7 @@ import type { LoadedSdl } from "../../sdl/index.ts";
 import { equalBytes, errorText } from "../../util/index.ts";
 import type { DeploymentKey } from "../../wire/index.ts";
 import { keepRun, keptRunOf } from "../deploy/run/records.ts";
-import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 
 /** A deployment file as a text. */
 export interface FileText {
@@ -54,7 +54,7 @@ export function keepBegun(place: Place, { name, text }: FileText): void {
   try {
     localStorage.setItem(nameOf(place), JSON.stringify({ name, text }));
   } catch (error) {
-    throw new Error(t.manage.notKept(errorText(error)));
+    throw new Error(manage.notKept(errorText(error)));
   }
 }
 

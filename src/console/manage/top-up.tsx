@@ -5,15 +5,15 @@ import { MsgDepositDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta
 import { type DeploymentKey, packAny } from "../../wire/index.ts";
 import { readAmount, unitOf } from "../deploy/cost.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
+import { newest } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { newest } from "../live/head.ts";
 import { Act } from "../parts/act.tsx";
 import { Facts, Known } from "../parts/blocks.tsx";
 import { decimal, grouped, Time } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import { costOf, type Funds, type Held, lastBlock, rateOf } from "./funds.ts";
 
-const WORDS = t.manage;
+const WORDS = manage;
 /** Offered at once, in days. */
 const SPANS = [7, 30, 90] as const;
 

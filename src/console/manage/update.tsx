@@ -7,18 +7,20 @@ import type { DeploymentKey } from "../../wire/index.ts";
 import { replace } from "../deploy/draft.ts";
 import type { Reading } from "../deploy/read.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
-import { chainId } from "../live/head.ts";
+import { chainId } from "../live/blocks/head.ts";
 import { link } from "../live/route.ts";
 import { Known } from "../parts/blocks.tsx";
 import { MAX_ITEMS } from "../parts/safe.ts";
 import { Strange } from "../parts/text.tsx";
+import { deploy } from "../text/deploy.ts";
 import { t } from "../text/index.ts";
+import { manage } from "../text/manage.ts";
 import { changedLines } from "./changes.ts";
 import type { Held } from "./funds.ts";
 import { Send } from "./send.tsx";
 import { type FileText, type KnownTexts, knownTexts } from "./texts.ts";
 
-const WORDS = t.manage;
+const WORDS = manage;
 /** Milliseconds without a change after which a text is read. */
 const PAUSE_MS = 250;
 
@@ -88,7 +90,7 @@ function Editing({ id, deployment, read, known }: FilesProps & { readonly known:
   return (
     <>
       <Text file={file} open={open} />
-      {fault.value !== undefined && <Sentences title={t.deploy.faults} sentences={[fault.value]} />}
+      {fault.value !== undefined && <Sentences title={deploy.faults} sentences={[fault.value]} />}
       {deployed.value === undefined && <p class="notice">{WORDS.noText}</p>}
       <Judged
         id={id}
@@ -125,7 +127,7 @@ function Text({ file, open }: { file: Signal<FileText>; open: (file: File) => Pr
           />
         </label>
       </p>
-      <label for={id}>{t.deploy.file}</label>
+      <label for={id}>{deploy.file}</label>
       <div class="editor">
         <pre ref={gutter} aria-hidden="true">
           {numbers}
@@ -167,11 +169,11 @@ function Judged({ id, deployment, file, deployed, reading, isDeployed, isSettled
   const found = reading.value;
   if (found === undefined) return null;
   if (found.sdl === undefined)
-    return <Sentences title={t.deploy.faults} sentences={found.faults.map(({ sentence }) => sentence)} />;
+    return <Sentences title={deploy.faults} sentences={found.faults.map(({ sentence }) => sentence)} />;
   const groups = groupChanges(deployment, found.sdl);
   return (
     <>
-      <Sentences title={t.deploy.warnings} sentences={found.warnings.map(({ sentence }) => sentence)} />
+      <Sentences title={deploy.warnings} sentences={found.warnings.map(({ sentence }) => sentence)} />
       {deployed.value !== undefined && !isDeployed && <Changes before={deployed.value.text} after={file.value.text} />}
       {isDeployed && <p class="none">{WORDS.sameManifest}</p>}
       {groups.length > 0 ? (

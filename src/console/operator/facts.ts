@@ -1,8 +1,8 @@
 import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import * as v from "valibot";
+import { newest } from "../live/blocks/head.ts";
 import { jsonOf } from "../live/chain.ts";
-import { newest } from "../live/head.ts";
 
 /** Integers as text: cpu in thousandths of a core, gpu in pieces, the others in bytes. */
 const amounts = v.object({ cpu: v.string(), memory: v.string(), storage: v.string(), gpu: v.string() });

@@ -1,9 +1,10 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { tryParseDec, tryParseInt } from "../../util/index.ts";
-import { blocksPerDay } from "../live/head.ts";
+import { blocksPerDay } from "../live/blocks/head.ts";
 import { Command, Facts, Table } from "../parts/blocks.tsx";
 import { Address, Amount, Amounts, decimal, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { operator } from "../text/operator.ts";
 import { type Facts as ProviderFacts, type Amounts as Quantities, type Told, useRows } from "./facts.ts";
 import { Deployment } from "./orders.tsx";
 
@@ -19,19 +20,19 @@ const GIB = 1n << 30n;
 /** Room of each node: free of offered. */
 export function Capacity({ told }: Props) {
   const rows = useRows(told, ({ nodes }) => nodes);
-  const cell = (left: string, offered: string, of: (text: string) => string) => t.operator.of(of(left), of(offered));
+  const cell = (left: string, offered: string, of: (text: string) => string) => operator.of(of(left), of(offered));
   return (
     <>
-      <p>{t.operator.capacityHint}</p>
+      <p>{operator.capacityHint}</p>
       <Table
-        name={t.operator.capacity}
+        name={operator.capacity}
         columns={[
-          t.operator.node,
-          { head: t.operator.cpu, isNumber: true },
-          { head: t.operator.memory, isNumber: true },
-          { head: t.operator.storage, isNumber: true },
-          { head: t.operator.gpu, isNumber: true },
-          t.operator.largest,
+          operator.node,
+          { head: operator.cpu, isNumber: true },
+          { head: operator.memory, isNumber: true },
+          { head: operator.storage, isNumber: true },
+          { head: operator.gpu, isNumber: true },
+          operator.largest,
         ]}
         rows={rows.value}
         keyOf={({ name }) => name}
@@ -59,7 +60,7 @@ function bytes(text: string): string {
 }
 
 function parts({ cpu, memory, storage, gpu }: Quantities): string {
-  return t.operator.parts(cores(cpu), bytes(memory), bytes(storage), gpu);
+  return operator.parts(cores(cpu), bytes(memory), bytes(storage), gpu);
 }
 
 type Earnings = NonNullable<ProviderFacts["earnings"]>[number];
@@ -74,9 +75,9 @@ export function Income({ told }: Props) {
   return (
     <Facts
       rows={[
-        [t.operator.perBlock, <Amounts key="block" coins={prices} scale={PLACES} />],
+        [operator.perBlock, <Amounts key="block" coins={prices} scale={PLACES} />],
         [
-          t.operator.perDay,
+          operator.perDay,
           blocks === 0n ? (
             t.gateway.notKnown
           ) : (
@@ -86,12 +87,9 @@ export function Income({ told }: Props) {
             />
           ),
         ],
+        [operator.accrued, <Amounts key="accrued" coins={sums(earnings, (each) => tryParseInt(each.accrued) ?? 0n)} />],
         [
-          t.operator.accrued,
-          <Amounts key="accrued" coins={sums(earnings, (each) => tryParseInt(each.accrued) ?? 0n)} />,
-        ],
-        [
-          t.operator.withdrawn,
+          operator.withdrawn,
           <Amounts key="withdrawn" coins={sums(earnings, (each) => tryParseInt(each.withdrawn) ?? 0n)} />,
         ],
       ]}
@@ -111,24 +109,24 @@ export function Leases({ told }: Props) {
   return (
     <>
       <Table
-        name={t.operator.leases}
+        name={operator.leases}
         columns={[
-          t.operator.lease,
-          t.operator.tenant,
-          t.operator.here,
-          t.operator.resources,
-          { head: t.operator.perBlock, isNumber: true },
-          { head: t.operator.accrued, isNumber: true },
+          operator.lease,
+          operator.tenant,
+          operator.here,
+          operator.resources,
+          { head: operator.perBlock, isNumber: true },
+          { head: operator.accrued, isNumber: true },
         ]}
         rows={rows.value}
         keyOf={({ lease }) => lease}
         cells={({ lease, phase, earned, isEnded, room }) => {
           const [owner = "", dseq = ""] = lease.split("/");
-          const none = isEnded ? t.operator.notOnChain : t.gateway.notKnown;
+          const none = isEnded ? operator.notOnChain : t.gateway.notKnown;
           return [
             <Deployment key="lease" owner={owner} dseq={dseq} />,
             <Address key="tenant" text={owner} />,
-            <State key="here" word={phase ?? t.operator.notHere} kind={phase === undefined ? "bad" : "calm"} />,
+            <State key="here" word={phase ?? operator.notHere} kind={phase === undefined ? "bad" : "calm"} />,
             room === undefined ? t.gateway.notKnown : parts(room),
             earned === undefined ? none : <Price key="price" {...earned} />,
             earned === undefined ? "" : <Amount key="accrued" coin={{ denom: earned.denom, amount: earned.accrued }} />,

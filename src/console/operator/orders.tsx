@@ -5,7 +5,9 @@ import { session } from "../live/chain.ts";
 import { link, route } from "../live/route.ts";
 import { Command, Facts } from "../parts/blocks.tsx";
 import { Address, decimal, State, Strange, Time } from "../parts/text.tsx";
+import { deploymentWords } from "../text/deployment.ts";
 import { t } from "../text/index.ts";
+import { operator } from "../text/operator.ts";
 import { type OrderFacts, type Told, useRows } from "./facts.ts";
 
 const FILTERS = ["unserved", "open", "won", "all"] as const;
@@ -31,30 +33,30 @@ export function Orders({ told }: { told: ReadonlySignal<Told> }) {
   const omitted = useComputed(() => told.value.facts?.omitted ?? 0);
   return (
     <>
-      <nav class="pages" aria-label={t.operator.filter}>
+      <nav class="pages" aria-label={operator.filter}>
         {FILTERS.map((name) => (
           <a
             key={name}
             href={name === "unserved" ? link("provider") : `${link("provider")}?orders=${name}`}
             aria-current={filter.value === name ? "true" : undefined}
           >
-            {t.operator.filters[name]}
+            {operator.filters[name]}
           </a>
         ))}
       </nav>
       <div class="orders">
-        <For each={rows} getKey={({ order }) => order} fallback={<p class="none">{t.operator.noOrders}</p>}>
+        <For each={rows} getKey={({ order }) => order} fallback={<p class="none">{operator.noOrders}</p>}>
           {(order) => <Order order={order} />}
         </For>
       </div>
-      {omitted.value > 0 && <p class="cut">{t.operator.omitted(omitted.value)}</p>}
+      {omitted.value > 0 && <p class="cut">{operator.omitted(omitted.value)}</p>}
       <Own words={["orders"]} />
     </>
   );
 }
 
-const ENDINGS: Readonly<Record<string, string>> = t.operator.endings;
-const WORDS: Readonly<Record<string, string>> = t.operator.phases;
+const ENDINGS: Readonly<Record<string, string>> = operator.endings;
+const WORDS: Readonly<Record<string, string>> = operator.phases;
 
 function Order({ order: { order, ...facts } }: { order: OrderFacts }) {
   const { phase, declined, reason, remedy, price, winner } = facts;
@@ -76,15 +78,15 @@ function Order({ order: { order, ...facts } }: { order: OrderFacts }) {
       </summary>
       <Facts
         rows={[
-          [t.operator.reason, why === undefined ? undefined : <Strange key="why" text={why} max={600} />],
-          [t.operator.fix, remedy === undefined ? undefined : <Strange key="fix" text={remedy} max={600} />],
-          [t.operator.ours, price === undefined ? t.operator.noBid : priceText(price)],
-          [t.operator.winnerPrice, winner === undefined ? undefined : <Winner key="price" ours={price} {...winner} />],
-          [t.operator.winner, winner === undefined ? undefined : <Address key="winner" text={winner.provider} />],
-          [t.operator.tenant, <Address key="tenant" text={owner} />],
-          [t.deployment.id, <Deployment key="deployment" owner={owner} dseq={dseq} />],
-          [t.operator.detected, <Time key="detected" time={facts.detected_at} />],
-          [t.operator.again, facts.again_at === undefined ? undefined : <Time key="again" time={facts.again_at} />],
+          [operator.reason, why === undefined ? undefined : <Strange key="why" text={why} max={600} />],
+          [operator.fix, remedy === undefined ? undefined : <Strange key="fix" text={remedy} max={600} />],
+          [operator.ours, price === undefined ? operator.noBid : priceText(price)],
+          [operator.winnerPrice, winner === undefined ? undefined : <Winner key="price" ours={price} {...winner} />],
+          [operator.winner, winner === undefined ? undefined : <Address key="winner" text={winner.provider} />],
+          [operator.tenant, <Address key="tenant" text={owner} />],
+          [deploymentWords.id, <Deployment key="deployment" owner={owner} dseq={dseq} />],
+          [operator.detected, <Time key="detected" time={facts.detected_at} />],
+          [operator.again, facts.again_at === undefined ? undefined : <Time key="again" time={facts.again_at} />],
         ]}
       />
       <Own words={["why", order]} asksNode />
@@ -113,7 +115,7 @@ function Winner({ price, ours }: { price: string; ours: string | undefined }) {
   const isComparable = own !== undefined && own > 0n && other !== undefined;
   return (
     <>
-      {priceText(price)} {isComparable && <small>{t.operator.ratio(decimal((other * 1_000n) / own, 1))}</small>}
+      {priceText(price)} {isComparable && <small>{operator.ratio(decimal((other * 1_000n) / own, 1))}</small>}
     </>
   );
 }

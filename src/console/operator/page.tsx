@@ -4,6 +4,7 @@ import { session } from "../live/chain.ts";
 import { Command, Facts as FactList, Section, Table } from "../parts/blocks.tsx";
 import { Address, Heading, State, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { operator } from "../text/operator.ts";
 import { type Told, useFacts, useRows } from "./facts.ts";
 import { Capacity, Income, Leases } from "./leases.tsx";
 import { Orders, Own } from "./orders.tsx";
@@ -14,7 +15,7 @@ export function Operator() {
   const { value } = session;
   return (
     <>
-      <Heading title={t.operator.title} />
+      <Heading title={operator.title} />
       {value === undefined ? <Waiting /> : value.provider === undefined ? <Closed /> : <Followed />}
     </>
   );
@@ -27,8 +28,8 @@ function Waiting() {
 function Closed() {
   return (
     <>
-      <p>{t.operator.closed}</p>
-      <p>{t.operator.open}</p>
+      <p>{operator.closed}</p>
+      <p>{operator.open}</p>
       <Command program="svc console --provider HOME" words={[]} />
     </>
   );
@@ -49,11 +50,11 @@ function Followed() {
 function Down({ told }: { told: ReadonlySignal<Told> }) {
   return (
     <div class="fault" role="status">
-      <p>{t.operator.down}</p>
+      <p>{operator.down}</p>
       <p>
         <Strange text={errorText(told.value.error)} max={1000} />
       </p>
-      <p>{t.operator.back}</p>
+      <p>{operator.back}</p>
     </div>
   );
 }
@@ -62,22 +63,22 @@ function Known({ told }: { told: ReadonlySignal<Told> }) {
   return (
     <>
       <Head told={told} />
-      <Section title={t.operator.orders}>
+      <Section title={operator.orders}>
         <Orders told={told} />
       </Section>
-      <Section title={t.operator.capacity}>
+      <Section title={operator.capacity}>
         <Capacity told={told} />
       </Section>
-      <Section title={t.operator.income}>
+      <Section title={operator.income}>
         <Income told={told} />
       </Section>
-      <Section title={t.operator.leases}>
+      <Section title={operator.leases}>
         <Leases told={told} />
       </Section>
-      <Section title={t.operator.prices}>
+      <Section title={operator.prices}>
         <Prices told={told} />
       </Section>
-      <Section title={t.operator.checks}>
+      <Section title={operator.checks}>
         <Checks told={told} />
       </Section>
     </>
@@ -106,19 +107,15 @@ function Head({ told }: { told: ReadonlySignal<Told> }) {
     <>
       <FactList
         rows={[
-          [t.operator.address, <Address key="address" text={now.provider} />],
-          [t.operator.started, <Time key="since" time={now.since} />],
+          [operator.address, <Address key="address" text={now.provider} />],
+          [operator.started, <Time key="since" time={now.since} />],
           [
-            t.operator.bidding,
-            <State
-              key="bids"
-              word={isBidding ? t.operator.bids : t.operator.noBids}
-              kind={isBidding ? "good" : "bad"}
-            />,
+            operator.bidding,
+            <State key="bids" word={isBidding ? operator.bids : operator.noBids} kind={isBidding ? "good" : "bad"} />,
           ],
-          [t.operator.probe, <Probe key="probe" state={now.probe} />],
-          [t.operator.checks, <Verdict key="checks" failed={now.failed} />],
-          [t.operator.ports, String(now.ports)],
+          [operator.probe, <Probe key="probe" state={now.probe} />],
+          [operator.checks, <Verdict key="checks" failed={now.failed} />],
+          [operator.ports, String(now.ports)],
         ]}
       />
       {!isBidding && <Obstacles obstacles={now.obstacles} isDraining={now.draining} />}
@@ -128,11 +125,11 @@ function Head({ told }: { told: ReadonlySignal<Told> }) {
 
 function Verdict({ failed }: { failed: number | undefined }) {
   if (failed === undefined) return <State word={t.gateway.notKnown} />;
-  return <State word={t.operator.failed(failed)} kind={failed === 0 ? "good" : "bad"} />;
+  return <State word={operator.failed(failed)} kind={failed === 0 ? "good" : "bad"} />;
 }
 
 function Probe({ state }: { state: string | undefined }) {
-  const { passed, failed, probing } = t.operator.probes;
+  const { passed, failed, probing } = operator.probes;
   if (state === "passed") return <State word={passed} kind="good" />;
   if (state === "failed") return <State word={failed} kind="bad" />;
   return <State word={state === "probing" ? probing : t.gateway.notKnown} />;
@@ -140,7 +137,7 @@ function Probe({ state }: { state: string | undefined }) {
 
 function Obstacles({ obstacles, isDraining }: { obstacles: readonly string[]; isDraining: boolean }) {
   return (
-    <Section title={t.operator.obstacles}>
+    <Section title={operator.obstacles}>
       <ul>
         {obstacles.map((text) => (
           <li key={text}>
@@ -162,27 +159,27 @@ function Checks({ told }: { told: ReadonlySignal<Told> }) {
   return (
     <>
       {at.value === undefined ? (
-        <p class="none">{t.operator.checking}</p>
+        <p class="none">{operator.checking}</p>
       ) : (
         <p>
-          {t.operator.checkedAt} <Time time={at.value} />
+          {operator.checkedAt} <Time time={at.value} />
         </p>
       )}
       {at.value !== undefined && (
         <Table
-          name={t.operator.checks}
-          columns={[t.operator.check, t.operator.result, t.operator.detail, t.operator.fix]}
+          name={operator.checks}
+          columns={[operator.check, operator.result, operator.detail, operator.fix]}
           rows={rows.value}
           keyOf={({ check }) => check}
           cells={({ check, state, detail, fix }) => [
             check,
-            <State key="state" word={t.operator.states[state]} kind={KINDS[state]} />,
+            <State key="state" word={operator.states[state]} kind={KINDS[state]} />,
             <Strange key="detail" text={detail} max={400} />,
             <Strange key="fix" text={fix ?? ""} max={600} />,
           ]}
         />
       )}
-      <p>{t.operator.checkFlags}</p>
+      <p>{operator.checkFlags}</p>
       <Own words={["check", "--from", account.value ?? ""]} asksNode />
     </>
   );

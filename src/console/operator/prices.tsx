@@ -5,7 +5,7 @@ import { Field } from "../parts/act.tsx";
 import { Facts, Table } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Strange } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { operator } from "../text/operator.ts";
 import { type Told, useRows } from "./facts.ts";
 import { Own, priceText } from "./orders.tsx";
 
@@ -33,9 +33,9 @@ export function Prices({ told }: { told: ReadonlySignal<Told> }) {
   const form = flags === undefined ? undefined : { flags, progress };
   return (
     <>
-      <Facts rows={[[t.operator.strategy, <Strange key="strategy" text={prices} max={600} />]]} />
+      <Facts rows={[[operator.strategy, <Strange key="strategy" text={prices} max={600} />]]} />
       {/* Other prices in force make another form: its fields begin with them. */}
-      {form === undefined ? <p class="none">{t.operator.fixed}</p> : <Change key={JSON.stringify(flags)} {...form} />}
+      {form === undefined ? <p class="none">{operator.fixed}</p> : <Change key={JSON.stringify(flags)} {...form} />}
       <div aria-live="polite">
         <Answer progress={progress} />
       </div>
@@ -71,13 +71,13 @@ function Change({ flags, progress }: ChangeProps) {
         if (!isOpen.value) void run();
       }}
     >
-      <p>{t.operator.unit}</p>
+      <p>{operator.unit}</p>
       {NAMES.map((name) => (
-        <Field key={name} name={name} label={t.operator.names[name]} value={flags[name] ?? ""} isOptional />
+        <Field key={name} name={name} label={operator.names[name]} value={flags[name] ?? ""} isOptional />
       ))}
       <Before flags={flags} wanted={wanted} />
       <button type="submit" disabled={isOpen}>
-        {t.operator.change}
+        {operator.change}
       </button>
       <Tried wanted={wanted} />
       <Same flags={flags} wanted={wanted} />
@@ -93,15 +93,15 @@ function changesOf(flags: Flags, fields: FormData): Flags {
 
 function Before({ flags, wanted }: { flags: Flags; wanted: ReadonlySignal<Flags> }) {
   const rows = NAMES.filter((name) => wanted.value[name] !== undefined);
-  if (rows.length === 0) return <p class="none">{t.operator.unchanged}</p>;
+  if (rows.length === 0) return <p class="none">{operator.unchanged}</p>;
   return (
     <Table
-      name={t.operator.change}
-      columns={[t.operator.price, t.operator.before, t.operator.after]}
+      name={operator.change}
+      columns={[operator.price, operator.before, operator.after]}
       rows={rows}
       keyOf={(name) => name}
       cells={(name) => [
-        t.operator.names[name],
+        operator.names[name],
         <Strange key="before" text={flags[name] ?? ""} isName max={200} />,
         <Strange key="after" text={wanted.value[name] ?? ""} isName max={200} />,
       ]}
@@ -111,8 +111,8 @@ function Before({ flags, wanted }: { flags: Flags; wanted: ReadonlySignal<Flags>
 
 function Answer({ progress: { value } }: { progress: ReadonlySignal<Progress | undefined> }) {
   if (value === undefined) return null;
-  if (value === "asking") return <p class="waiting">{t.operator.asking} …</p>;
-  return value === "changed" ? <p>{t.operator.changed}</p> : <Fault error={value.error} />;
+  if (value === "asking") return <p class="waiting">{operator.asking} …</p>;
+  return value === "changed" ? <p>{operator.changed}</p> : <Fault error={value.error} />;
 }
 
 const tried = v.object({
@@ -135,7 +135,7 @@ function Tried({ wanted }: { wanted: ReadonlySignal<Flags> }) {
   return (
     <div>
       <button type="button" onClick={() => void ask()}>
-        {t.operator.tryPrices}
+        {operator.tryPrices}
       </button>
       {value !== undefined && "error" in value && <Fault error={value.error} />}
       {value !== undefined && !("error" in value) && <BidTable bids={value} />}
@@ -146,18 +146,18 @@ function Tried({ wanted }: { wanted: ReadonlySignal<Flags> }) {
 function BidTable({ bids }: { bids: Bids }) {
   return (
     <Table
-      name={t.operator.tried}
+      name={operator.tried}
       columns={[
-        t.operator.order,
-        { head: t.operator.oldBid, isNumber: true },
-        { head: t.operator.newBid, isNumber: true },
-        { head: t.operator.winnerPrice, isNumber: true },
+        operator.order,
+        { head: operator.oldBid, isNumber: true },
+        { head: operator.newBid, isNumber: true },
+        { head: operator.winnerPrice, isNumber: true },
       ]}
       rows={bids}
       keyOf={({ order }) => order}
       cells={({ order, before, after, winner }) => [
         <Strange key="order" text={order.slice(order.indexOf("/") + 1)} isName max={100} />,
-        before === undefined ? t.operator.noBid : priceText(before),
+        before === undefined ? operator.noBid : priceText(before),
         priceText(after),
         winner === undefined ? "" : priceText(winner),
       ]}

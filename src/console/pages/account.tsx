@@ -10,15 +10,17 @@ import { Account_State, Query as EscrowQuery } from "../../wire/gen/svc/escrow/v
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { isAddress } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { txRow } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import { link, type PageProps } from "../live/route.ts";
-import { txRow } from "../live/txs.ts";
 import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";
+import { Missing } from "../parts/fault.tsx";
 import { TxList } from "../parts/lists.tsx";
 import { Bids, DeploymentTable, Leases, MarketState } from "../parts/market.tsx";
 import { Address, Amount, Amounts, Code, grouped, Heading, Out, Strange, Time } from "../parts/text.tsx";
+import { account as accountWords, provider as providerWords } from "../text/account.ts";
+import { deploymentWords } from "../text/deployment.ts";
 import { t } from "../text/index.ts";
-import { Missing } from "./search.tsx";
 
 const PAGE = { limit: 50n };
 /** Transactions of each kind that are searched. */
@@ -33,27 +35,27 @@ export function Account({ words: [address = ""] }: PageProps) {
 function OneAccount({ address }: { address: string }) {
   return (
     <>
-      <Heading title={t.account.title} />
-      <Facts rows={[[t.account.address, <Code key="address" text={address} />]]} />
+      <Heading title={accountWords.title} />
+      <Facts rows={[[accountWords.address, <Code key="address" text={address} />]]} />
       <Numbers address={address} />
-      <Section title={t.account.balances}>
+      <Section title={accountWords.balances}>
         <Balances address={address} />
       </Section>
       <Stake address={address} />
-      <Section title={t.account.deployments}>
+      <Section title={accountWords.deployments}>
         <DeploymentTable filters={{ owner: address, state: "" }} />
       </Section>
-      <Section title={t.account.leases}>
+      <Section title={accountWords.leases}>
         <Leases filters={{ owner: address }} />
       </Section>
       <ProviderPart address={address} />
-      <Section title={t.account.escrow}>
+      <Section title={accountWords.escrow}>
         <Escrow owner={address} />
       </Section>
-      <Section title={t.account.certificates}>
+      <Section title={accountWords.certificates}>
         <Certificates owner={address} />
       </Section>
-      <Section title={t.account.txs}>
+      <Section title={accountWords.txs}>
         <Txs address={address} />
       </Section>
       <Command words={["bank", "balances", address]} />
@@ -68,8 +70,8 @@ function Numbers({ address }: { address: string }) {
       {({ accountNumber, sequence }) => (
         <Facts
           rows={[
-            [t.account.number, grouped(accountNumber)],
-            [t.account.sequence, grouped(sequence)],
+            [accountWords.number, grouped(accountNumber)],
+            [accountWords.sequence, grouped(sequence)],
           ]}
         />
       )}
@@ -89,13 +91,13 @@ export function Balances({ address }: { address: string }) {
 export function Stake({ address }: { address: string }) {
   return (
     <>
-      <Section title={t.account.delegations}>
+      <Section title={accountWords.delegations}>
         <Delegations address={address} />
       </Section>
-      <Section title={t.account.unbonding}>
+      <Section title={accountWords.unbonding}>
         <Unbonding address={address} />
       </Section>
-      <Section title={t.account.rewards}>
+      <Section title={accountWords.rewards}>
         <Rewards address={address} />
       </Section>
     </>
@@ -111,8 +113,8 @@ function Delegations({ address: delegatorAddr }: { address: string }) {
     <Known answer={answer}>
       {({ delegationResponses }) => (
         <Table
-          name={t.account.delegations}
-          columns={[t.account.validator, { head: t.account.amount, isNumber: true }]}
+          name={accountWords.delegations}
+          columns={[accountWords.validator, { head: accountWords.amount, isNumber: true }]}
           rows={delegationResponses}
           keyOf={({ delegation }) => delegation?.validatorAddress ?? ""}
           cells={({ delegation, balance }) => [
@@ -134,8 +136,8 @@ function Unbonding({ address: delegatorAddr }: { address: string }) {
     <Known answer={answer}>
       {({ unbondingResponses }) => (
         <Table
-          name={t.account.unbonding}
-          columns={[t.account.validator, t.account.due, { head: t.account.amount, isNumber: true }]}
+          name={accountWords.unbonding}
+          columns={[accountWords.validator, accountWords.due, { head: accountWords.amount, isNumber: true }]}
           rows={unbondingResponses.flatMap(({ validatorAddress, entries }) =>
             entries.map((entry, i) => ({ validatorAddress, entry, name: `${validatorAddress}/${i}` })),
           )}
@@ -164,27 +166,27 @@ function ProviderPart({ address: owner }: { address: string }) {
   const answer = useAsk(() => chain.query.call(ProviderQuery.method.provider, { owner }), { key: owner });
   return (
     <>
-      <Section title={t.account.provider}>
+      <Section title={accountWords.provider}>
         <Known answer={answer}>
           {({ provider }) => (
             <Facts
               rows={[
                 [
-                  t.account.isProvider,
+                  accountWords.isProvider,
                   <a key="page" href={link("provider", owner)}>
-                    {t.provider.title}
+                    {providerWords.title}
                   </a>,
                 ],
-                [t.provider.host, <Out key="host" url={provider?.hostUri ?? ""} />],
+                [providerWords.host, <Out key="host" url={provider?.hostUri ?? ""} />],
               ]}
             />
           )}
         </Known>
       </Section>
-      <Section title={t.account.provided}>
+      <Section title={accountWords.provided}>
         <Leases filters={{ provider: owner }} />
       </Section>
-      <Section title={t.account.bids}>
+      <Section title={accountWords.bids}>
         <Bids filters={{ provider: owner }} />
       </Section>
     </>
@@ -200,12 +202,12 @@ function Escrow({ owner }: { owner: string }) {
     <Known answer={answer}>
       {({ accounts }) => (
         <Table
-          name={t.account.escrow}
+          name={accountWords.escrow}
           columns={[
-            t.account.title,
-            t.account.state,
-            { head: t.deployment.balance, isNumber: true },
-            { head: t.deployment.transferred, isNumber: true },
+            accountWords.title,
+            accountWords.state,
+            { head: deploymentWords.balance, isNumber: true },
+            { head: deploymentWords.transferred, isNumber: true },
           ]}
           rows={accounts}
           keyOf={({ id }) => `${id?.scope}/${id?.xid}`}
@@ -230,8 +232,8 @@ function Certificates({ owner }: { owner: string }) {
     <Known answer={answer}>
       {({ certificates }) => (
         <Table
-          name={t.account.certificates}
-          columns={[t.account.serial, t.account.state]}
+          name={accountWords.certificates}
+          columns={[accountWords.serial, accountWords.state]}
           rows={certificates}
           keyOf={({ serial }) => serial}
           cells={({ serial, certificate }) => [

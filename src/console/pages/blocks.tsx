@@ -1,15 +1,15 @@
 import { useComputed } from "@preact/signals";
 import { useAsk } from "../live/ask.ts";
+import { blocks, blocksBefore } from "../live/blocks/head.ts";
+import { txRow } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
-import { blocks, blocksBefore } from "../live/head.ts";
 import { link, type PageProps, readHeight, route } from "../live/route.ts";
-import { txRow } from "../live/txs.ts";
 import { Command, Facts, Known, Section } from "../parts/blocks.tsx";
 import { Events } from "../parts/events.tsx";
+import { Missing } from "../parts/fault.tsx";
 import { BlockList, TxList } from "../parts/lists.tsx";
 import { Code, Heading, Height, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
-import { Missing } from "./search.tsx";
 
 /** The newest blocks, live; or those up to the height of the address. */
 export function Blocks() {

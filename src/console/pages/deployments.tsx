@@ -10,20 +10,19 @@ import {
 import { type DeploymentKey, isAddress } from "../../wire/index.ts";
 import { Continue } from "../deploy/run/continue.tsx";
 import { useAsk } from "../live/ask.ts";
+import { blocksPerDay, newest } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { blocksPerDay, newest } from "../live/head.ts";
 import { link, type PageProps, readHeight, route } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Command, Facts, Known, Section, Table } from "../parts/blocks.tsx";
+import { Missing } from "../parts/fault.tsx";
 import { Bids, DeploymentTable, Leases, MarketState, Orders, wordOf } from "../parts/market.tsx";
 import { Address, Amount, Code, decimal, grouped, Heading, Height, None, Strange } from "../parts/text.tsx";
 import { Truths } from "../parts/truths.tsx";
 import { Events } from "../running/events.tsx";
-import { Logs } from "../running/logs.tsx";
-import { Shell } from "../running/shell.tsx";
 import { Running } from "../running/status.tsx";
+import { deploymentWords } from "../text/deployment.ts";
 import { t } from "../text/index.ts";
-import { Missing } from "./search.tsx";
 
 /** Deployments of any owner; `state` and `owner` of the address narrow the list. */
 export function Deployments() {
@@ -32,8 +31,8 @@ export function Deployments() {
   const owner = search.get("owner") ?? "";
   return (
     <>
-      <Heading title={t.deployment.list}>
-        <nav class="pages" aria-label={t.deployment.filter}>
+      <Heading title={deploymentWords.list}>
+        <nav class="pages" aria-label={deploymentWords.filter}>
           {FILTERS.map(([name, word]) => (
             <a
               key={name}
@@ -66,9 +65,9 @@ function OwnList({ owner }: { owner: string }) {
 }
 
 const FILTERS = [
-  ["active", t.deployment.active],
-  ["closed", t.deployment.closedState],
-  ["all", t.deployment.all],
+  ["active", deploymentWords.active],
+  ["closed", deploymentWords.closedState],
+  ["all", deploymentWords.all],
 ] as const;
 
 export function Deployment({ words: [owner = "", number = "", view = "", ...more] }: PageProps) {
@@ -78,7 +77,7 @@ export function Deployment({ words: [owner = "", number = "", view = "", ...more
   if (View === undefined) return <Missing />;
   return (
     <>
-      <Heading title={t.deployment.title(String(dseq))}>
+      <Heading title={deploymentWords.title(String(dseq))}>
         <nav class="pages" aria-label={t.running.views}>
           {VIEW_NAMES.map(([name, word]) => (
             <a
@@ -96,12 +95,20 @@ export function Deployment({ words: [owner = "", number = "", view = "", ...more
   );
 }
 
-const VIEWS: Readonly<Record<string, ComponentType<{ id: DeploymentKey }>>> = {
+type View = ComponentType<{ id: DeploymentKey }>;
+
+const VIEWS: Readonly<Record<string, View>> = {
   "": OneDeployment,
-  logs: Logs,
+  logs: ({ id }) => <Later load={async () => (await import("../running/logs.tsx")).Logs} id={id} />,
   events: Events,
-  shell: Shell,
+  shell: ({ id }) => <Later load={async () => (await import("../running/shell.tsx")).Shell} id={id} />,
 };
+
+/** A view that is loaded when it is opened. */
+function Later({ load, id }: { load: () => Promise<View>; id: DeploymentKey }) {
+  const answer = useAsk(load, { key: "view" });
+  return <Known answer={answer}>{(Found) => <Found id={id} />}</Known>;
+}
 
 const VIEW_NAMES = [
   ["", t.running.overview],
@@ -129,19 +136,19 @@ function OneDeployment({ id: { owner, dseq } }: { id: DeploymentKey }) {
     <>
       <Known answer={answer}>
         {(found) =>
-          typeof found === "bigint" ? <p class="none">{t.deployment.pruned(found)}</p> : <Found record={found} />
+          typeof found === "bigint" ? <p class="none">{deploymentWords.pruned(found)}</p> : <Found record={found} />
         }
       </Known>
       <Truths owner={owner} dseq={dseq} />
       <Running id={{ owner, dseq }} />
       {wallet.value?.address === owner && <Own owner={owner} dseq={dseq} />}
-      <Section title={t.deployment.leases}>
+      <Section title={deploymentWords.leases}>
         <Leases filters={filters} />
       </Section>
-      <Section title={t.deployment.bids}>
+      <Section title={deploymentWords.bids}>
         <Bids filters={filters} />
       </Section>
-      <Section title={t.deployment.orders}>
+      <Section title={deploymentWords.orders}>
         <Orders filters={filters} />
       </Section>
       <Command words={["deployment", "get", "--owner", owner, "--dseq", dseq]} />
@@ -162,24 +169,24 @@ function Found({ record: { deployment, groups, escrowAccount } }: { record: Quer
     <>
       <Facts
         rows={[
-          [t.deployment.owner, <Address key="owner" text={deployment.deploymentId?.owner ?? ""} />],
-          [t.deployment.state, <MarketState key="state" names={Deployment_State} value={deployment.state} />],
-          [t.deployment.reason, isClosed ? wordOf(Closed_Reason, deployment.closeReason) : undefined],
-          [t.deployment.created, <Height key="created" height={deployment.createdAt} />],
-          [t.deployment.closed, isClosed ? <Height key="closed" height={deployment.closedOn} /> : undefined],
-          [t.deployment.balance, <Amount key="balance" coin={escrowAccount?.balance} />],
-          [t.deployment.transferred, <Amount key="paid" coin={escrowAccount?.transferred} />],
+          [deploymentWords.owner, <Address key="owner" text={deployment.deploymentId?.owner ?? ""} />],
+          [deploymentWords.state, <MarketState key="state" names={Deployment_State} value={deployment.state} />],
+          [deploymentWords.reason, isClosed ? wordOf(Closed_Reason, deployment.closeReason) : undefined],
+          [deploymentWords.created, <Height key="created" height={deployment.createdAt} />],
+          [deploymentWords.closed, isClosed ? <Height key="closed" height={deployment.closedOn} /> : undefined],
+          [deploymentWords.balance, <Amount key="balance" coin={escrowAccount?.balance} />],
+          [deploymentWords.transferred, <Amount key="paid" coin={escrowAccount?.transferred} />],
           [
-            t.deployment.exhausted,
+            deploymentWords.exhausted,
             escrowAccount?.exhaustsAt ? <Lasts key="lasts" until={escrowAccount.exhaustsAt} /> : undefined,
           ],
-          [t.deployment.version, <Code key="hash" text={toHex(deployment.version)} />],
+          [deploymentWords.version, <Code key="hash" text={toHex(deployment.version)} />],
         ]}
       />
       {deployment.deploymentId !== undefined && !isClosed && (
         <Continue {...deployment.deploymentId} version={deployment.version} />
       )}
-      <Section title={t.deployment.groups}>
+      <Section title={deploymentWords.groups}>
         <Groups groups={groups} />
       </Section>
     </>
@@ -191,7 +198,7 @@ function Lasts({ until }: { until: bigint }) {
   const days = Number(until - (newest.value?.height ?? until)) / (blocksPerDay.value ?? Number.POSITIVE_INFINITY);
   return (
     <>
-      {grouped(until)} {days > 0 && <small>{t.deployment.days(days.toFixed(1))}</small>}
+      {grouped(until)} {days > 0 && <small>{deploymentWords.days(days.toFixed(1))}</small>}
     </>
   );
 }
@@ -199,8 +206,8 @@ function Lasts({ until }: { until: bigint }) {
 function Groups({ groups }: { groups: readonly Group[] }) {
   return (
     <Table
-      name={t.deployment.groups}
-      columns={[t.deployment.group, t.deployment.state, t.deployment.resources]}
+      name={deploymentWords.groups}
+      columns={[deploymentWords.group, deploymentWords.state, deploymentWords.resources]}
       rows={groups}
       keyOf={({ groupId }) => String(groupId?.gseq)}
       cells={({ groupId, groupSpec, state }) => [
@@ -226,5 +233,5 @@ function quantity(value: ResourceValue | undefined): bigint {
 function resourceText(count: number, units: ResourceUnits | undefined): string {
   const cpu = decimal(quantity(units?.cpu?.units), 3);
   const memory = `${quantity(units?.memory?.quantity) / MIB} MiB`;
-  return t.deployment.resource(count, cpu, memory, String(quantity(units?.gpu?.units)));
+  return deploymentWords.resource(count, cpu, memory, String(quantity(units?.gpu?.units)));
 }

@@ -15,9 +15,11 @@ import { link, type PageProps, readHeight } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Act, Connect } from "../parts/act.tsx";
 import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
+import { Missing } from "../parts/fault.tsx";
 import { Address, Amount, Amounts, Heading, None, percent, State, Strange, Time } from "../parts/text.tsx";
+import { account as accountWords } from "../text/account.ts";
 import { t } from "../text/index.ts";
-import { Missing } from "./search.tsx";
+import { gov } from "../text/staking.ts";
 import { Messages } from "./tx.tsx";
 
 const PAGE = 50n;
@@ -40,13 +42,13 @@ function Proposals() {
   });
   return (
     <>
-      <Heading title={t.gov.list} />
+      <Heading title={gov.list} />
       <Known answer={answer}>
         {({ proposals, pagination }) => (
           <>
             <Table
-              name={t.gov.list}
-              columns={[{ head: "#", isNumber: true }, t.gov.name, t.gov.status, t.gov.votingEnds]}
+              name={gov.list}
+              columns={[{ head: "#", isNumber: true }, gov.name, gov.status, gov.votingEnds]}
               rows={proposals}
               keyOf={({ id }) => String(id)}
               cells={(each) => [
@@ -54,7 +56,7 @@ function Proposals() {
                   {String(each.id)}
                 </a>,
                 <a key="title" href={link("gov", each.id)}>
-                  <Strange text={each.title || t.gov.title(String(each.id))} isName max={200} />
+                  <Strange text={each.title || gov.title(String(each.id))} isName max={200} />
                 </a>,
                 <Status key="status" proposal={each} />,
                 <Moment key="ends" time={each.votingEndTime} />,
@@ -75,7 +77,7 @@ function Moment({ time }: { time: Timestamp | undefined }) {
 
 function Status({ proposal: { status } }: { proposal: ProposalRecord }) {
   const kind = status === PASSED ? "good" : status >= REJECTED ? "bad" : "calm";
-  return <State word={t.gov.states[status]} kind={kind} />;
+  return <State word={gov.states[status]} kind={kind} />;
 }
 
 function OneProposal({ id }: { id: bigint }) {
@@ -85,7 +87,7 @@ function OneProposal({ id }: { id: bigint }) {
   });
   return (
     <>
-      <Heading title={t.gov.title(String(id))} />
+      <Heading title={gov.title(String(id))} />
       <Known answer={answer}>
         {({ proposal }) => (proposal === undefined ? <None /> : <Found proposal={proposal} />)}
       </Known>
@@ -101,16 +103,16 @@ function Found({ proposal }: { proposal: ProposalRecord }) {
     <>
       <Facts
         rows={[
-          [t.gov.name, <Strange key="title" text={proposal.title} isName max={300} />],
-          [t.gov.status, <Status key="status" proposal={proposal} />],
-          [t.gov.proposer, <Address key="proposer" text={proposal.proposer} />],
-          [t.gov.submitted, <Moment key="submitted" time={proposal.submitTime} />],
-          [t.gov.depositEnds, <Moment key="deposit" time={proposal.depositEndTime} />],
-          [t.gov.votingEnds, <Moment key="voting" time={proposal.votingEndTime} />],
-          [t.gov.deposit, <Amounts key="amount" coins={proposal.totalDeposit} />],
-          [t.gov.expedited, proposal.expedited ? t.state.yes : t.state.no],
-          [t.gov.summary, <Strange key="summary" text={proposal.summary} />],
-          [t.gov.failed, proposal.failedReason === "" ? undefined : <Strange key="why" text={proposal.failedReason} />],
+          [gov.name, <Strange key="title" text={proposal.title} isName max={300} />],
+          [gov.status, <Status key="status" proposal={proposal} />],
+          [gov.proposer, <Address key="proposer" text={proposal.proposer} />],
+          [gov.submitted, <Moment key="submitted" time={proposal.submitTime} />],
+          [gov.depositEnds, <Moment key="deposit" time={proposal.depositEndTime} />],
+          [gov.votingEnds, <Moment key="voting" time={proposal.votingEndTime} />],
+          [gov.deposit, <Amounts key="amount" coins={proposal.totalDeposit} />],
+          [gov.expedited, proposal.expedited ? t.state.yes : t.state.no],
+          [gov.summary, <Strange key="summary" text={proposal.summary} />],
+          [gov.failed, proposal.failedReason === "" ? undefined : <Strange key="why" text={proposal.failedReason} />],
         ]}
       />
       <Tally proposal={proposal} />
@@ -127,7 +129,7 @@ function Vote({ id: proposalId }: { id: bigint }) {
       {OPTIONS.map(([option, word]) => (
         <Act
           key={word}
-          label={t.gov.options[word]}
+          label={gov.options[word]}
           command={() => ["gov", "vote", String(proposalId), COMMAND_WORDS[word]]}
           messages={(voter) => [packAny(MsgVoteSchema, { proposalId, voter, option })]}
         />
@@ -155,7 +157,7 @@ function Tally({ proposal: { id: proposalId, status, finalTallyResult } }: { pro
     { key: `${proposalId}${status}`, isLive: true },
   );
   return (
-    <Section title={t.gov.tally}>
+    <Section title={gov.tally}>
       <Known answer={answer}>{(tally) => (tally === undefined ? <None /> : <Bars tally={tally} />)}</Known>
     </Section>
   );
@@ -174,9 +176,9 @@ function Bars({ tally }: { tally: TallyResult }) {
     <dl class="facts">
       {rows.map(([name, count]) => (
         <div key={name}>
-          <dt>{t.gov.options[name]}</dt>
+          <dt>{gov.options[name]}</dt>
           <dd>
-            <meter value={Number(share(count) / 10n ** 14n)} max={10_000} aria-label={t.gov.options[name]} />{" "}
+            <meter value={Number(share(count) / 10n ** 14n)} max={10_000} aria-label={gov.options[name]} />{" "}
             {percent(share(count))} <Amount coin={{ denom: NATIVE_DENOM, amount: count || "0" }} />
           </dd>
         </div>
@@ -204,13 +206,13 @@ function Contents({ proposal }: { proposal: ProposalRecord }) {
       {({ messages, changes }) => (
         <>
           {changes !== undefined && (
-            <Section title={t.gov.changes}>
+            <Section title={gov.changes}>
               {changes.length === 0 ? (
-                <p class="none">{t.gov.same}</p>
+                <p class="none">{gov.same}</p>
               ) : (
                 <Table
-                  name={t.gov.changes}
-                  columns={[t.gov.parameter, t.gov.before, t.gov.after]}
+                  name={gov.changes}
+                  columns={[gov.parameter, gov.before, gov.after]}
                   rows={changes}
                   keyOf={({ name }) => name}
                   cells={({ name, before, after }) => [
@@ -222,7 +224,7 @@ function Contents({ proposal }: { proposal: ProposalRecord }) {
               )}
             </Section>
           )}
-          <Section title={t.gov.messages}>
+          <Section title={gov.messages}>
             <Messages messages={messages} />
           </Section>
           {proposal.status === VOTING && (
@@ -243,13 +245,13 @@ function Votes({ id: proposalId }: { id: bigint }) {
     { key: `${proposalId}${key}`, isLive: true },
   );
   return (
-    <Section title={t.gov.votes}>
+    <Section title={gov.votes}>
       <Known answer={answer}>
         {({ votes, pagination }) => (
           <>
             <Table
-              name={t.gov.votes}
-              columns={[t.gov.voter, t.gov.option]}
+              name={gov.votes}
+              columns={[gov.voter, gov.option]}
               rows={votes}
               keyOf={({ voter }) => voter}
               cells={({ voter, options }) => [
@@ -269,7 +271,7 @@ function Votes({ id: proposalId }: { id: bigint }) {
 const MAX_OPTIONS = 4;
 
 function optionWords({ option, weight }: WeightedVoteOption): string {
-  return `${t.gov.votesOf[option]} ${percent(decimalDigits(weight))}`;
+  return `${gov.votesOf[option]} ${percent(decimalDigits(weight))}`;
 }
 
 /** Weights come as digits times 10^18, or as a decimal such as `0.5`. */
@@ -284,12 +286,12 @@ function Deposits({ id: proposalId }: { id: bigint }) {
     isLive: true,
   });
   return (
-    <Section title={t.gov.deposits}>
+    <Section title={gov.deposits}>
       <Known answer={answer}>
         {({ deposits }) => (
           <Table
-            name={t.gov.deposits}
-            columns={[t.gov.depositor, { head: t.account.amount, isNumber: true }]}
+            name={gov.deposits}
+            columns={[gov.depositor, { head: accountWords.amount, isNumber: true }]}
             rows={deposits}
             keyOf={({ depositor }) => depositor}
             cells={({ depositor, amount }) => [

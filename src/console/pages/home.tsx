@@ -7,8 +7,9 @@ import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { useAsk } from "../live/ask.ts";
+import { KINDS } from "../live/blocks/changes.ts";
+import { blocks, newest, paceMs, txs } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { blocks, newest, paceMs, txs } from "../live/head.ts";
 import { link } from "../live/route.ts";
 import { Command, Known, Section } from "../parts/blocks.tsx";
 import { BlockList, TxList } from "../parts/lists.tsx";
@@ -74,21 +75,25 @@ function Facts() {
     <>
       <Count
         name={t.home.leases}
+        changedBy={KINDS.market}
         to={link("providers")}
         ask={async () => (await query.call(MarketQuery.method.leases, market)).pagination?.total}
       />
       <Count
         name={t.home.deployments}
+        changedBy={KINDS.deployments}
         to={link("deployments")}
         ask={async () => (await query.call(DeploymentQuery.method.deployments, market)).pagination?.total}
       />
       <Count
         name={t.home.providers}
+        changedBy={KINDS.providers}
         to={link("providers")}
         ask={async () => (await query.call(ProviderQuery.method.providers, { pagination: COUNT })).pagination?.total}
       />
       <Count
         name={t.home.validators}
+        changedBy={KINDS.staking}
         to={link("validators")}
         ask={async () =>
           (await query.call(StakingQuery.method.validators, { status: "BOND_STATUS_BONDED", pagination: COUNT }))
@@ -110,8 +115,15 @@ function Card({ name, to, children }: { name: string; to?: string; children: Com
   );
 }
 
-function Count({ name, to, ask }: { name: string; to: string; ask: () => Promise<bigint | undefined> }) {
-  const answer = useAsk(ask, { key: name, isLive: true });
+interface CountProps {
+  readonly name: string;
+  readonly to: string;
+  readonly changedBy: readonly string[];
+  readonly ask: () => Promise<bigint | undefined>;
+}
+
+function Count({ name, to, changedBy, ask }: CountProps) {
+  const answer = useAsk(ask, { key: name, changedBy });
   return (
     <Card name={name} to={to}>
       <Known answer={answer}>{(total) => (total === undefined ? t.fault.unknown : grouped(total))}</Known>
@@ -119,8 +131,15 @@ function Count({ name, to, ask }: { name: string; to: string; ask: () => Promise
   );
 }
 
+/** Each block mints a little. */
+const SUPPLY_MS = 10_000;
+
 function Supply() {
-  const answer = useAsk(() => chain.query.call(BankQuery.method.totalSupply, {}), { key: "supply", isLive: true });
+  const answer = useAsk(() => chain.query.call(BankQuery.method.totalSupply, {}), {
+    key: "supply",
+    changedBy: KINDS.supply,
+    leastMs: SUPPLY_MS,
+  });
   return (
     <Card name={t.home.supply} to={link("network")}>
       <Known answer={answer}>{({ supply }) => <Amounts coins={supply} />}</Known>
@@ -129,7 +148,10 @@ function Supply() {
 }
 
 function Bonded() {
-  const answer = useAsk(() => chain.query.call(StakingQuery.method.pool, {}), { key: "pool", isLive: true });
+  const answer = useAsk(() => chain.query.call(StakingQuery.method.pool, {}), {
+    key: "pool",
+    changedBy: KINDS.staking,
+  });
   return (
     <Card name={t.home.bonded} to={link("validators")}>
       <Known answer={answer}>

@@ -10,21 +10,22 @@ import { Command, Facts, Known, Section } from "../parts/blocks.tsx";
 import { Json } from "../parts/json.tsx";
 import { Amounts, Code, grouped, Heading, Height, percent, State, Strange } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { network } from "../text/staking.ts";
 
 export function Network() {
   return (
     <>
-      <Heading title={t.network.title} />
+      <Heading title={network.title} />
       <Node />
       <Money />
-      <Section title={t.network.plan}>
+      <Section title={network.plan}>
         <Plan />
       </Section>
-      <Section title={t.network.params}>
+      <Section title={network.params}>
         <Modules />
       </Section>
       {session.value?.mode !== "console" && (
-        <Section title={t.network.info}>
+        <Section title={network.info}>
           <ChainInfo />
         </Section>
       )}
@@ -49,13 +50,13 @@ function Node() {
       {(status) => (
         <Facts
           rows={[
-            [t.network.chain, <Strange key="chain" text={status.chainId} isName />],
-            [t.network.node, <Strange key="node" text={status.moniker} isName max={200} />],
-            [t.network.version, <Strange key="version" text={status.version} isName max={60} />],
-            [t.network.earliest, <Height key="earliest" height={status.earliestHeight} />],
-            [t.network.genesis, <Code key="genesis" text={status.genesis} />],
+            [network.chain, <Strange key="chain" text={status.chainId} isName />],
+            [network.node, <Strange key="node" text={status.moniker} isName max={200} />],
+            [network.version, <Strange key="version" text={status.version} isName max={60} />],
+            [network.earliest, <Height key="earliest" height={status.earliestHeight} />],
+            [network.genesis, <Code key="genesis" text={status.genesis} />],
             [
-              t.network.syncing,
+              network.syncing,
               <State
                 key="sync"
                 word={status.catchingUp ? t.state.yes : t.state.no}
@@ -63,7 +64,7 @@ function Node() {
               />,
             ],
             [
-              t.network.peers,
+              network.peers,
               <Known key="peers" answer={peers}>
                 {({ n_peers: count }) => grouped(count)}
               </Known>,
@@ -89,19 +90,19 @@ function Money() {
     <Facts
       rows={[
         [
-          t.network.supply,
+          network.supply,
           <Known key="supply" answer={supply}>
             {({ supply: coins }) => <Amounts coins={coins} />}
           </Known>,
         ],
         [
-          t.network.pool,
+          network.pool,
           <Known key="pool" answer={pool}>
             {({ pool: coins }) => <Amounts coins={coins} scale={PLACES} />}
           </Known>,
         ],
         [
-          t.network.inflation,
+          network.inflation,
           <Known key="inflation" answer={inflation}>
             {({ inflation: share }) => percent(typeof share === "string" ? share : new TextDecoder().decode(share))}
           </Known>,
@@ -117,7 +118,7 @@ function Plan() {
     <Known answer={answer}>
       {({ plan }) =>
         plan === undefined ? (
-          <p class="none">{t.network.noPlan}</p>
+          <p class="none">{network.noPlan}</p>
         ) : (
           <p>
             <Strange text={plan.name} isName max={200} />, {t.value.height(plan.height)}

@@ -9,10 +9,11 @@ import { useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { link, type PageProps } from "../live/route.ts";
 import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
+import { Missing } from "../parts/fault.tsx";
 import { Leases } from "../parts/market.tsx";
 import { Address, Heading, Height, None, Out, Strange } from "../parts/text.tsx";
+import { provider as providerWords } from "../text/account.ts";
 import { t } from "../text/index.ts";
-import { Missing } from "./search.tsx";
 
 const PAGE = 50n;
 
@@ -24,13 +25,13 @@ export function Providers() {
   });
   return (
     <>
-      <Heading title={t.provider.list} />
+      <Heading title={providerWords.list} />
       <Known answer={answer}>
         {({ providers, pagination }) => (
           <>
             <Table
-              name={t.provider.list}
-              columns={[t.provider.address, t.provider.host, t.provider.attributes, t.provider.created]}
+              name={providerWords.list}
+              columns={[providerWords.address, providerWords.host, providerWords.attributes, providerWords.created]}
               rows={providers}
               keyOf={({ owner }) => owner}
               cells={(each) => [
@@ -74,12 +75,12 @@ function OneProvider({ address: owner }: { address: string }) {
   const answer = useAsk(() => chain.query.call(ProviderQuery.method.provider, { owner }), { key: owner, isLive: true });
   return (
     <>
-      <Heading title={t.provider.title} />
+      <Heading title={providerWords.title} />
       <Known answer={answer}>
         {({ provider }) => (provider === undefined ? <None /> : <Found provider={provider} />)}
       </Known>
       <Audits owner={owner} />
-      <Section title={t.provider.leases}>
+      <Section title={providerWords.leases}>
         <Leases filters={{ provider: owner, state: "active" }} />
       </Section>
       <Command words={["provider", "get", owner]} />
@@ -92,15 +93,15 @@ function Found({ provider }: { provider: ProviderRecord }) {
     <>
       <Facts
         rows={[
-          [t.provider.address, <Address key="address" text={provider.owner} />],
-          [t.provider.host, <Out key="host" url={provider.hostUri} />],
-          [t.provider.website, <Out key="website" url={provider.info?.website ?? ""} />],
-          [t.provider.email, <Strange key="email" text={provider.info?.email ?? ""} isName max={300} />],
-          [t.provider.created, <Height key="created" height={provider.createdAt} />],
-          [t.provider.updated, <Height key="updated" height={provider.updatedAt} />],
+          [providerWords.address, <Address key="address" text={provider.owner} />],
+          [providerWords.host, <Out key="host" url={provider.hostUri} />],
+          [providerWords.website, <Out key="website" url={provider.info?.website ?? ""} />],
+          [providerWords.email, <Strange key="email" text={provider.info?.email ?? ""} isName max={300} />],
+          [providerWords.created, <Height key="created" height={provider.createdAt} />],
+          [providerWords.updated, <Height key="updated" height={provider.updatedAt} />],
         ]}
       />
-      <Section title={t.provider.attributes}>
+      <Section title={providerWords.attributes}>
         <Attributes attributes={provider.attributes} />
       </Section>
     </>
@@ -110,8 +111,8 @@ function Found({ provider }: { provider: ProviderRecord }) {
 function Attributes({ attributes }: { attributes: readonly Attribute[] }) {
   return (
     <Table
-      name={t.provider.attributes}
-      columns={[t.provider.key, t.provider.value]}
+      name={providerWords.attributes}
+      columns={[providerWords.key, providerWords.value]}
       rows={attributes}
       keyOf={({ key }) => key}
       cells={({ key, value }) => [
@@ -128,12 +129,12 @@ function Audits({ owner }: { owner: string }) {
     key: owner,
   });
   return (
-    <Section title={t.provider.audits}>
+    <Section title={providerWords.audits}>
       <Known answer={answer}>
         {({ providers }) => (
           <Table
-            name={t.provider.audits}
-            columns={[t.provider.auditor, t.provider.attributes]}
+            name={providerWords.audits}
+            columns={[providerWords.auditor, providerWords.attributes]}
             rows={providers}
             keyOf={({ auditor }) => auditor}
             cells={({ auditor, attributes }) => [

@@ -2,10 +2,10 @@ import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { type PageProps, route } from "../live/route.ts";
-import { Boundary } from "../parts/fault.tsx";
+import { Boundary, Missing } from "../parts/fault.tsx";
 import { t } from "../text/index.ts";
 import { Home } from "./home.tsx";
-import { Missing, Search } from "./search.tsx";
+import { Search } from "./search.tsx";
 
 type Page = ComponentType<PageProps>;
 

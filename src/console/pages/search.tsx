@@ -41,15 +41,3 @@ export function targetOf(text: string): string | undefined {
   const dseq = readHeight(number);
   return isAddress(owner) && dseq !== undefined && rest.length <= 3 ? link("deployment", owner, dseq) : undefined;
 }
-
-/** For addresses that name no page. */
-export function Missing() {
-  return (
-    <>
-      <Heading title={t.missing.title} />
-      <p>
-        <a href={link()}>{t.missing.home}</a>
-      </p>
-    </>
-  );
-}

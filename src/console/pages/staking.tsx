@@ -12,6 +12,7 @@ import { link, type PageProps } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Command, Facts, Known, Pages, pageKey, Section, Table } from "../parts/blocks.tsx";
+import { Missing } from "../parts/fault.tsx";
 import {
   Address,
   Amount,
@@ -26,8 +27,9 @@ import {
   State,
   Strange,
 } from "../parts/text.tsx";
+import { account as accountWords } from "../text/account.ts";
 import { t } from "../text/index.ts";
-import { Missing } from "./search.tsx";
+import { staking } from "../text/staking.ts";
 
 const PAGE = 100n;
 
@@ -41,7 +43,7 @@ export function Validators() {
   });
   return (
     <>
-      <Heading title={t.staking.list} />
+      <Heading title={staking.list} />
       <Known answer={answer}>
         {({ validators, pagination }) => (
           <>
@@ -61,13 +63,13 @@ function ValidatorTable({ validators }: { validators: readonly ValidatorRecord[]
     all === 0n ? "–" : percent((tokensOf(validator) * 10n ** 18n) / all);
   return (
     <Table
-      name={t.staking.list}
+      name={staking.list}
       columns={[
-        t.staking.moniker,
-        t.staking.status,
-        { head: t.staking.tokens, isNumber: true },
-        { head: t.staking.share, isNumber: true },
-        { head: t.staking.commission, isNumber: true },
+        staking.moniker,
+        staking.status,
+        { head: staking.tokens, isNumber: true },
+        { head: staking.share, isNumber: true },
+        { head: staking.commission, isNumber: true },
       ]}
       rows={[...validators].sort((a, b) => (tokensOf(a) < tokensOf(b) ? 1 : -1))}
       keyOf={({ operatorAddress }) => operatorAddress}
@@ -85,9 +87,9 @@ function ValidatorTable({ validators }: { validators: readonly ValidatorRecord[]
 }
 
 function Status({ validator }: { validator: Pick<ValidatorRecord, "jailed" | "status"> }) {
-  if (validator.jailed) return <State word={t.staking.jailed} kind="bad" />;
+  if (validator.jailed) return <State word={staking.jailed} kind="bad" />;
   const kind = validator.status === BONDED ? "good" : "calm";
-  return <State word={t.staking.states[validator.status]} kind={kind} />;
+  return <State word={staking.states[validator.status]} kind={kind} />;
 }
 
 const BONDED: BondStatus = 3;
@@ -103,7 +105,7 @@ function OneValidator({ address }: { address: string }) {
   });
   return (
     <>
-      <Heading title={t.staking.title} />
+      <Heading title={staking.title} />
       <Known answer={answer}>
         {({ validator }) => (validator === undefined ? <None /> : <ValidatorFacts validator={validator} />)}
       </Known>
@@ -124,21 +126,18 @@ function ValidatorFacts({ validator }: { validator: ValidatorRecord }) {
     <>
       <Facts
         rows={[
-          [t.staking.moniker, <Strange key="name" text={description?.moniker ?? ""} isName />],
-          [t.staking.status, <Status key="status" validator={validator} />],
-          [t.staking.operator, <Address key="operator" text={validator.operatorAddress} />],
-          [t.staking.account, <Address key="account" text={accountOfValidator(validator.operatorAddress)} />],
-          [t.staking.tokens, <Amount key="tokens" coin={{ denom: NATIVE_DENOM, amount: validator.tokens }} />],
-          [t.staking.commission, percent(rates?.rate ?? "")],
-          [t.staking.maxCommission, `${percent(rates?.maxRate ?? "")}, ${percent(rates?.maxChangeRate ?? "")}`],
-          [
-            t.staking.selfBond,
-            <Amount key="self" coin={{ denom: NATIVE_DENOM, amount: validator.minSelfDelegation }} />,
-          ],
-          [t.staking.identity, <Strange key="identity" text={description?.identity ?? ""} isName />],
-          [t.staking.website, <Out key="website" url={description?.website ?? ""} />],
-          [t.staking.contact, <Strange key="contact" text={description?.securityContact ?? ""} isName />],
-          [t.staking.details, <Strange key="details" text={description?.details ?? ""} />],
+          [staking.moniker, <Strange key="name" text={description?.moniker ?? ""} isName />],
+          [staking.status, <Status key="status" validator={validator} />],
+          [staking.operator, <Address key="operator" text={validator.operatorAddress} />],
+          [staking.account, <Address key="account" text={accountOfValidator(validator.operatorAddress)} />],
+          [staking.tokens, <Amount key="tokens" coin={{ denom: NATIVE_DENOM, amount: validator.tokens }} />],
+          [staking.commission, percent(rates?.rate ?? "")],
+          [staking.maxCommission, `${percent(rates?.maxRate ?? "")}, ${percent(rates?.maxChangeRate ?? "")}`],
+          [staking.selfBond, <Amount key="self" coin={{ denom: NATIVE_DENOM, amount: validator.minSelfDelegation }} />],
+          [staking.identity, <Strange key="identity" text={description?.identity ?? ""} isName />],
+          [staking.website, <Out key="website" url={description?.website ?? ""} />],
+          [staking.contact, <Strange key="contact" text={description?.securityContact ?? ""} isName />],
+          [staking.details, <Strange key="details" text={description?.details ?? ""} />],
         ]}
       />
       <Signing validator={validator} />
@@ -164,9 +163,9 @@ function Signing({ validator }: { validator: ValidatorRecord }) {
       {(found) => (
         <Facts
           rows={[
-            [t.staking.consensus, <Code key="consensus" text={consAddress ?? ""} />],
-            [t.staking.missed, grouped(found?.valSigningInfo?.missedBlocksCounter ?? "–")],
-            [t.staking.since, <Height key="since" height={found?.valSigningInfo?.startHeight ?? 0n} />],
+            [staking.consensus, <Code key="consensus" text={consAddress ?? ""} />],
+            [staking.missed, grouped(found?.valSigningInfo?.missedBlocksCounter ?? "–")],
+            [staking.since, <Height key="since" height={found?.valSigningInfo?.startHeight ?? 0n} />],
           ]}
         />
       )}
@@ -235,8 +234,8 @@ function Rewards({ address: validatorAddress }: { address: string }) {
       {({ outstanding, earned }) => (
         <Facts
           rows={[
-            [t.staking.outstanding, <Amounts key="outstanding" coins={outstanding} scale={PLACES} />],
-            [t.staking.earned, <Amounts key="earned" coins={earned} scale={PLACES} />],
+            [staking.outstanding, <Amounts key="outstanding" coins={outstanding} scale={PLACES} />],
+            [staking.earned, <Amounts key="earned" coins={earned} scale={PLACES} />],
           ]}
         />
       )}
@@ -255,13 +254,13 @@ function Delegators({ address }: { address: string }) {
     { key: `${address}${key}` },
   );
   return (
-    <Section title={t.staking.delegations}>
+    <Section title={staking.delegations}>
       <Known answer={answer}>
         {({ delegationResponses, pagination }) => (
           <>
             <Table
-              name={t.staking.delegations}
-              columns={[t.staking.delegator, { head: t.account.amount, isNumber: true }]}
+              name={staking.delegations}
+              columns={[staking.delegator, { head: accountWords.amount, isNumber: true }]}
               rows={delegationResponses}
               keyOf={({ delegation }) => delegation?.delegatorAddress ?? ""}
               cells={({ delegation, balance }) => [

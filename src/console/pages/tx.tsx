@@ -1,17 +1,17 @@
 import type { CommittedTx } from "../../client/index.ts";
 import { toBase64 } from "../../util/index.ts";
 import { useAsk } from "../live/ask.ts";
+import { shortType } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import type { ReadMessage, ReadTx } from "../live/messages.ts";
 import type { PageProps } from "../live/route.ts";
-import { shortType } from "../live/txs.ts";
 import { Command, Facts, Items, Known, Section } from "../parts/blocks.tsx";
 import { Events } from "../parts/events.tsx";
+import { Missing } from "../parts/fault.tsx";
 import { Json } from "../parts/json.tsx";
 import { safe } from "../parts/safe.ts";
 import { Address, Amounts, Code, grouped, Heading, Height, None, State, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
-import { Missing } from "./search.tsx";
 
 /** A transaction with what the pages say about it. */
 interface Shown {

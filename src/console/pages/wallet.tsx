@@ -13,6 +13,7 @@ import { Act, amountWord, Field, mustCoin, textOf } from "../parts/act.tsx";
 import { Facts, Known, Section } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { Address, Heading, Strange } from "../parts/text.tsx";
+import { account as accountWords, choose as chooseWords } from "../text/account.ts";
 import { t } from "../text/index.ts";
 import type { LocalWallet } from "../wallet/local.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -46,10 +47,10 @@ function Connected() {
         rows={[
           [t.wallet.kind, t.wallet.kinds[account.kind]],
           [
-            t.wallet.name,
+            chooseWords.name,
             account.name === "" ? undefined : <Strange key="name" text={account.name} isName max={100} />,
           ],
-          [t.account.address, <Address key="address" text={address} />],
+          [accountWords.address, <Address key="address" text={address} />],
         ]}
       />
       {isLocal(account) && <LocalKey account={account} />}
@@ -83,11 +84,11 @@ function Holdings({ address }: { address: string }) {
     <Known answer={page}>
       {({ Balances, Stake, Txs }) => (
         <>
-          <Section title={t.account.balances}>
+          <Section title={accountWords.balances}>
             <Balances address={address} />
           </Section>
           <Stake address={address} />
-          <Section title={t.account.txs}>
+          <Section title={accountWords.txs}>
             <Txs address={address} />
           </Section>
         </>
@@ -103,9 +104,9 @@ function LocalKey({ account }: { account: LocalWallet }) {
   return (
     <>
       {isLocked && (
-        <Step label={t.wallet.unlock} run={(fields) => account.unlock(textOf(fields, "passphrase"))}>
-          <p class="notice">{t.wallet.locked}</p>
-          <Field name="passphrase" label={t.wallet.passphrase} isSecret />
+        <Step label={chooseWords.unlock} run={(fields) => account.unlock(textOf(fields, "passphrase"))}>
+          <p class="notice">{chooseWords.locked}</p>
+          <Field name="passphrase" label={chooseWords.passphrase} isSecret />
         </Step>
       )}
       <details>
@@ -116,14 +117,14 @@ function LocalKey({ account }: { account: LocalWallet }) {
             armor.value = await account.exportArmor(textOf(fields, "passphrase"), textOf(fields, "armor"));
           }}
         >
-          <Field name="passphrase" label={t.wallet.passphrase} isSecret />
-          <Field name="armor" label={t.wallet.armorPassphrase} isSecret />
+          <Field name="passphrase" label={chooseWords.passphrase} isSecret />
+          <Field name="armor" label={chooseWords.armorPassphrase} isSecret />
         </Step>
         {armor.value !== "" && <pre class="armor">{armor}</pre>}
         <Step
           label={t.wallet.remove}
           run={async () => {
-            await (await import("../wallet/store.ts")).removeKey(account.address);
+            await (await import("../wallet/stored/keys.ts")).removeKey(account.address);
             account.lock();
             disconnect();
           }}

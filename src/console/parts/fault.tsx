@@ -4,8 +4,9 @@ import { useEffect } from "preact/hooks";
 import { queryFault } from "../../client/index.ts";
 import { errorText, SvcError } from "../../util/index.ts";
 import { isSilence } from "../live/ask.ts";
+import { link } from "../live/route.ts";
 import { t } from "../text/index.ts";
-import { Strange } from "./text.tsx";
+import { Heading, Strange } from "./text.tsx";
 
 /** Why something is not known, or what `title` says instead, with the remedy. Nothing is shown in its place. */
 export function Fault({ error, title = t.fault.unknown }: { error: unknown; title?: string }) {
@@ -64,4 +65,16 @@ export class Boundary extends Component<{ children: ComponentChildren }, { error
       </div>
     );
   }
+}
+
+/** For addresses that name no page. */
+export function Missing() {
+  return (
+    <>
+      <Heading title={t.missing.title} />
+      <p>
+        <a href={link()}>{t.missing.home}</a>
+      </p>
+    </>
+  );
 }

@@ -1,7 +1,7 @@
 import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { chainId, doubt, newest, paused, skewMs } from "../live/blocks/head.ts";
 import { lost, session } from "../live/chain.ts";
-import { chainId, doubt, newest, paused, skewMs } from "../live/head.ts";
 import { link, route } from "../live/route.ts";
 import { t } from "../text/index.ts";
 import { grouped, Strange } from "./text.tsx";
@@ -77,7 +77,7 @@ function Navigation() {
           href={link("provider")}
           aria-current={page === "provider" && route.value.words.length === 1 ? "page" : undefined}
         >
-          {t.operator.title}
+          {t.nav.operator}
         </a>
       )}
     </nav>

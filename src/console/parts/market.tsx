@@ -6,9 +6,10 @@ import { Query as DeploymentQuery } from "../../wire/gen/svc/deployment/v1beta1/
 import { Bid_State, Lease_State, type LeaseID, Order_State } from "../../wire/gen/svc/market/v1beta1/market_pb.js";
 import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb.js";
 import { useAsk } from "../live/ask.ts";
+import { blocksPerDay } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
-import { blocksPerDay } from "../live/head.ts";
 import { link } from "../live/route.ts";
+import { deploymentWords } from "../text/deployment.ts";
 import { t } from "../text/index.ts";
 import { Known, Pages, pageKey, Table } from "./blocks.tsx";
 import { Address, Amount, decimal, Height, None, State } from "./text.tsx";
@@ -67,9 +68,9 @@ function Price({ coin }: { coin: DecCoin | undefined }) {
     return <Amount coin={coin} scale={PLACES} />;
   }
   return (
-    <span title={t.deployment.perBlock(`${decimal(amount, PLACES)} ${coin.denom}`)}>
+    <span title={t.value.perBlock(`${decimal(amount, PLACES)} ${coin.denom}`)}>
       ≈ <Amount coin={{ denom: coin.denom, amount: (amount * BigInt(blocks)) / 10n ** BigInt(PLACES) }} />{" "}
-      <small>{t.deployment.perDay}</small>
+      <small>{deploymentWords.perDay}</small>
     </span>
   );
 }
@@ -85,14 +86,14 @@ export function DeploymentTable({ filters }: { filters: { readonly state: string
       {({ deployments, pagination }) => (
         <>
           <Table
-            name={t.deployment.list}
+            name={deploymentWords.list}
             columns={[
-              { head: t.deployment.id, isNumber: true },
-              t.deployment.owner,
-              t.deployment.state,
-              { head: t.deployment.groups, isNumber: true },
-              { head: t.deployment.balance, isNumber: true },
-              t.deployment.created,
+              { head: deploymentWords.id, isNumber: true },
+              deploymentWords.owner,
+              deploymentWords.state,
+              { head: deploymentWords.groups, isNumber: true },
+              { head: deploymentWords.balance, isNumber: true },
+              deploymentWords.created,
             ]}
             rows={deployments}
             keyOf={({ deployment }) => `${deployment?.deploymentId?.owner}/${deployment?.deploymentId?.dseq}`}
@@ -127,14 +128,14 @@ export function Leases({ filters }: { filters: MarketFilters }) {
     <Known answer={answer}>
       {({ leases }) => (
         <Table
-          name={t.deployment.leases}
+          name={deploymentWords.leases}
           columns={[
-            t.deployment.order,
-            t.deployment.owner,
-            t.deployment.provider,
-            t.deployment.state,
-            { head: t.deployment.price, isNumber: true },
-            t.deployment.created,
+            deploymentWords.order,
+            deploymentWords.owner,
+            deploymentWords.provider,
+            deploymentWords.state,
+            { head: deploymentWords.price, isNumber: true },
+            deploymentWords.created,
           ]}
           rows={leases.flatMap(({ lease }) => (lease === undefined ? [] : [lease]))}
           keyOf={({ leaseId: id }) => `${id?.owner}${id?.dseq}/${id?.gseq}/${id?.oseq}${id?.provider}`}
@@ -162,13 +163,13 @@ export function Bids({ filters }: { filters: MarketFilters }) {
     <Known answer={answer}>
       {({ bids }) => (
         <Table
-          name={t.deployment.bids}
+          name={deploymentWords.bids}
           columns={[
-            t.deployment.order,
-            t.deployment.provider,
-            t.deployment.state,
-            { head: t.deployment.price, isNumber: true },
-            t.deployment.created,
+            deploymentWords.order,
+            deploymentWords.provider,
+            deploymentWords.state,
+            { head: deploymentWords.price, isNumber: true },
+            deploymentWords.created,
           ]}
           rows={bids.flatMap(({ bid }) => (bid === undefined ? [] : [bid]))}
           keyOf={({ bidId: id }) => `${id?.owner}${id?.dseq}/${id?.gseq}/${id?.oseq}${id?.provider}`}
@@ -195,8 +196,8 @@ export function Orders({ filters }: { filters: MarketFilters }) {
     <Known answer={answer}>
       {({ orders }) => (
         <Table
-          name={t.deployment.orders}
-          columns={[t.deployment.order, t.deployment.state, t.deployment.created]}
+          name={deploymentWords.orders}
+          columns={[deploymentWords.order, deploymentWords.state, deploymentWords.created]}
           rows={orders}
           keyOf={({ orderId: id }) => `${id?.owner}${id?.dseq}/${id?.gseq}/${id?.oseq}`}
           cells={(order) => [

@@ -61,14 +61,27 @@ export function None() {
 
 /** A moment in the reader's clock; RFC 3339 and the height appear on hover. */
 export function Time({ time, height }: { time: string | Date | undefined; height?: bigint }) {
-  const date = time instanceof Date ? time : new Date(time ?? Number.NaN);
-  if (Number.isNaN(date.getTime())) return <None />;
-  const title = `${date.toISOString()}${height === undefined ? "" : `, ${t.value.height(height)}`}`;
+  const shown = timeOf(time, height);
+  if (shown === undefined) return <None />;
   return (
-    <time dateTime={date.toISOString()} title={title}>
-      {clock.format(date)}
+    <time dateTime={shown.iso} title={shown.title}>
+      {shown.text}
     </time>
   );
+}
+
+interface ShownTime {
+  readonly iso: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** The texts of a moment; undefined if it is none. */
+export function timeOf(time: string | Date | undefined, height?: bigint): ShownTime | undefined {
+  const date = time instanceof Date ? time : new Date(time ?? Number.NaN);
+  if (Number.isNaN(date.getTime())) return undefined;
+  const iso = date.toISOString();
+  return { iso, title: `${iso}${height === undefined ? "" : `, ${t.value.height(height)}`}`, text: clock.format(date) };
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });

@@ -3,8 +3,10 @@ import type { IntCoin } from "../../util/index.ts";
 import type { DeploymentKey, LeaseKey } from "../../wire/index.ts";
 import { useAsk } from "../live/ask.ts";
 import { chain, session } from "../live/chain.ts";
-import { gatewayUrl, whyUnknown } from "../live/gateway.ts";
+import { gatewayUrl, whyUnknown } from "../live/gateway/gateway.ts";
 import { wallet } from "../live/wallet.ts";
+import { deploy } from "../text/deploy.ts";
+import { deploymentWords } from "../text/deployment.ts";
 import { t } from "../text/index.ts";
 import { Facts, Known, Section, Table } from "./blocks.tsx";
 import { Address, Amount, Height, State, Strange } from "./text.tsx";
@@ -32,7 +34,7 @@ export function Truths({ owner, dseq }: DeploymentKey) {
     <Known answer={answer}>
       {({ leases, left }) => (
         <>
-          {left !== undefined && <Facts rows={[[t.deployment.refund, <Amount key="refund" coin={left} />]]} />}
+          {left !== undefined && <Facts rows={[[deploymentWords.refund, <Amount key="refund" coin={left} />]]} />}
           {leases.length > 0 && <Leases leases={leases} />}
         </>
       )}
@@ -42,10 +44,15 @@ export function Truths({ owner, dseq }: DeploymentKey) {
 
 function Leases({ leases }: { leases: readonly PaidLease[] }) {
   return (
-    <Section title={t.deployment.truths}>
+    <Section title={deploymentWords.truths}>
       <Table
-        name={t.deployment.truths}
-        columns={[t.deployment.lease, t.deployment.provider, t.deployment.chainSays, t.deployment.providerSays]}
+        name={deploymentWords.truths}
+        columns={[
+          deploymentWords.lease,
+          deploymentWords.provider,
+          deploymentWords.chainSays,
+          deploymentWords.providerSays,
+        ]}
         rows={leases}
         keyOf={({ id }) => `${id.gseq}/${id.oseq}/${id.provider}`}
         cells={(lease) => [
@@ -82,7 +89,7 @@ function AtProvider({ id: { owner, provider: address } }: { id: LeaseKey }) {
   const mode = session.value?.mode ?? "";
   const answer = useAsk(() => reach(address), { key: `${mode}/${address}` });
   const { value } = answer;
-  if (value.kind === "waiting") return <State word={t.deploy.asking} />;
+  if (value.kind === "waiting") return <State word={deploy.asking} />;
   const says =
     value.kind === "unknown"
       ? whyUnknown(value.error)

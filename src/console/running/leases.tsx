@@ -5,8 +5,7 @@ import { type GatewayClient, marketReader } from "../../client/index.ts";
 import { type DeploymentKey, formatLeaseId, type LeaseKey } from "../../wire/index.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
-import { gatewayFor } from "../live/gateway.ts";
-import { gatewayCredential } from "../live/gateway-session.ts";
+import { gatewayFor } from "../live/gateway/gateway.ts";
 import { link } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Known } from "../parts/blocks.tsx";
@@ -64,7 +63,8 @@ function Active({
 /** Asks the account for its session, once; after a refusal only when its user wishes. */
 function InSession({ account, children }: { account: Wallet; children: () => ComponentChildren }) {
   const tries = useSignal(0);
-  const answer = useAsk(() => gatewayCredential(account), { key: `${account.address}/${tries.value}` });
+  const open = async () => (await import("../live/gateway/session.ts")).gatewayCredential(account);
+  const answer = useAsk(open, { key: `${account.address}/${tries.value}` });
   return (
     <>
       <Known answer={answer}>{children}</Known>

@@ -1,9 +1,20 @@
-import { deploy, deploying } from "./deploy.ts";
-import { kinds, lacks, ledger } from "./ledger.ts";
-import { manage, views } from "./manage.ts";
-import { operator } from "./operator.ts";
 import { gateway, running } from "./running.ts";
-import { gov, network, staking } from "./staking.ts";
+
+/** Wallets by their kinds. */
+const kinds = {
+  address: "only looked at",
+  local: "key of this browser",
+  keyring: "key of the keyring",
+  extension: "wallet of this browser",
+  ledger: "hardware device",
+};
+
+/** Reasons why a wallet does not do an act. */
+const lacks = {
+  readOnly: "An address alone signs nothing: connect a wallet or a key of this account.",
+  onlyTransactions:
+    "A hardware device signs transactions alone. Sessions at gateways, for logs and shells, need another wallet: a key of the keyring, of this browser or of an extension.",
+};
 
 /** The words of the pages, by page. A translation is an object of the same type: what it lacks is a type error. */
 export const en = {
@@ -18,6 +29,7 @@ export const en = {
     deployments: "Deployments",
     network: "Network",
     wallet: "Wallet",
+    operator: "Your provider",
     skip: "Skip to the content",
   },
   bar: {
@@ -35,6 +47,7 @@ export const en = {
     thisNode: "the node of this page",
   },
   notice: {
+    noWorker: "The browser runs no worker, which follows new blocks.",
     lost: "The node sends no new blocks. Trying again; what is shown may be old.",
     other: (was: string, is: string) =>
       `The node has changed: it was at ${was} and is at ${is} now. Do not rely on this page before you have found out why.`,
@@ -63,6 +76,7 @@ export const en = {
     height: (height: bigint) => `height ${height}`,
     cut: (characters: number) => `${characters} more characters are not shown`,
     items: (items: number) => `${items} more are not shown`,
+    perBlock: (price: string) => `${price} per block`,
     raw: "Raw",
     notLink: "not a link",
   },
@@ -118,93 +132,8 @@ export const en = {
     absent: (hash: string) =>
       `This node does not know ${hash}. If it was sent just now, it appears here with its block.`,
   },
-  account: {
-    title: "Account",
-    address: "Address",
-    balances: "Balances",
-    delegations: "Delegations",
-    unbonding: "Unbonding",
-    rewards: "Rewards",
-    deployments: "Deployments",
-    leases: "Leases as tenant",
-    provided: "Leases as provider",
-    bids: "Bids",
-    certificates: "Certificates",
-    provider: "Provider record",
-    escrow: "Escrow accounts",
-    txs: "Transactions",
-    number: "Account number",
-    sequence: "Sequence",
-    validator: "Validator",
-    amount: "Amount",
-    due: "Due",
-    serial: "Serial number",
-    state: "State",
-    isProvider: "This account is a provider",
-  },
-  staking,
-  gov,
-  provider: {
-    list: "Providers",
-    title: "Provider",
-    address: "Address",
-    host: "Gateway",
-    attributes: "Attributes",
-    website: "Website",
-    email: "E-mail",
-    created: "Registered at",
-    updated: "Changed at",
-    audits: "Attributes signed by auditors",
-    auditor: "Auditor",
-    leases: "Active leases",
-    key: "Name",
-    value: "Value",
-  },
-  deployment: {
-    list: "Deployments",
-    title: (dseq: string) => `Deployment ${dseq}`,
-    id: "Deployment",
-    owner: "Owner",
-    state: "State",
-    groups: "Groups",
-    group: "Group",
-    created: "Created at",
-    closed: "Closed at",
-    reason: "Reason",
-    balance: "Funds at the last settlement",
-    refund: "Funds now, returned by a close",
-    truths: "State of the leases",
-    chainSays: "The chain says",
-    providerSays: "The provider says",
-    lease: "Lease",
-    transferred: "Paid so far",
-    exhausted: "Funds last until height",
-    version: "Manifest hash",
-    resources: "Resources",
-    resource: (count: number, cpu: string, memory: string, gpu: string) =>
-      `${count} x ${cpu} CPU, ${memory}${gpu === "0" ? "" : `, ${gpu} GPU`}`,
-    price: "Price",
-    perBlock: (price: string) => `${price} per block`,
-    perDay: "a day",
-    days: (days: string) => `about ${days} days`,
-    orders: "Orders",
-    order: "Order",
-    bids: "Bids",
-    leases: "Leases",
-    provider: "Provider",
-    filter: "State",
-    all: "all",
-    active: "active",
-    closedState: "closed",
-    pruned: (height: bigint) => `The chain no longer keeps this deployment: it was closed before height ${height}.`,
-  },
   gateway,
   running,
-  deploy,
-  deploying,
-  operator,
-  network,
-  ledger,
   search: {
     title: "Search",
     none: (text: string) => `Nothing is named ${text}.`,
@@ -220,29 +149,6 @@ export const en = {
   wallet: {
     title: "Wallet",
     connectFirst: "Connect a wallet to sign",
-    keyring: "Keys of the keyring",
-    use: (name: string) => `Use ${name}`,
-    extensions: "Wallets of this browser",
-    noReach:
-      "Wallets cannot reach svc console. Start it with --from and a key of your keyring, or open /console/ of a node.",
-    noExtension: "This browser has no wallet such as Keplr or Leap.",
-    connect: (name: string) => `Connect ${name}`,
-    keys: "Keys of this browser",
-    unlock: "Unlock",
-    locked: "The key is locked: it was forgotten after a quarter of an hour without a signature.",
-    passphrase: "Passphrase",
-    newPassphrase: "New passphrase for this browser, at least 8 characters",
-    add: "Add a key",
-    warning:
-      "The server of this page could take a key that is typed here. Do so only on svc console and on a node of your own, and prefer a wallet for more than you carry in your pocket.",
-    newPhrase: "Make a new phrase",
-    writeDown: "Write it down, in order; it is shown this once:",
-    secret: "Recovery phrase, or armor of svc keys export",
-    armorPassphrase: "Passphrase of the armor",
-    name: "Name",
-    keep: "Keep this key",
-    look: "Only look",
-    lookAt: "Look at this account",
     lacks,
     kind: "Kind",
     kinds,
@@ -272,8 +178,6 @@ export const en = {
       sending: "Sent, waiting for the block",
     },
   },
-  manage,
-  views,
   missing: { title: "No such page", home: "To the overview" },
 };
 

@@ -1,7 +1,7 @@
 import { en, type Text } from "./en.ts";
+import { type Language, language } from "./language.ts";
 
-/** Languages of the pages. */
-const LANGUAGES: Readonly<Record<"en", Text>> = { en };
+const LANGUAGES: Readonly<Record<Language, Text>> = { en };
 
 /** The words in the reader's language. */
-export const t: Text = LANGUAGES.en;
+export const t: Text = LANGUAGES[language];

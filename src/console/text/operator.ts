@@ -1,5 +1,7 @@
+import { type Language, language } from "./language.ts";
+
 /** Words of the operator's page. */
-export const operator = {
+const en = {
   title: "Your provider",
   closed:
     "This page shows a provider that runs on the same machine as svc console. No provider was named at its start.",
@@ -108,3 +110,8 @@ export const operator = {
   oldBid: "Your bid was",
   newBid: "It would be",
 };
+
+const LANGUAGES: Readonly<Record<Language, typeof en>> = { en };
+
+/** The words in the reader's language. They come with their pages: the first page does not need them. */
+export const operator = LANGUAGES[language];

@@ -1,5 +1,7 @@
+import { type Language, language } from "./language.ts";
+
 /** Words of the pages of validators, proposals and the network. */
-export const staking = {
+const stakingEn = {
   list: "Validators",
   title: "Validator",
   moniker: "Name",
@@ -26,7 +28,7 @@ export const staking = {
   jailed: "jailed",
 };
 
-export const gov = {
+const govEn = {
   list: "Governance",
   title: (id: string) => `Proposal ${id}`,
   name: "Title",
@@ -56,7 +58,7 @@ export const gov = {
   votesOf: { 0: "unspecified", 1: "Yes", 2: "Abstain", 3: "No", 4: "No with veto" },
 };
 
-export const network = {
+const networkEn = {
   title: "Network",
   chain: "Chain",
   node: "Node",
@@ -73,3 +75,10 @@ export const network = {
   params: "Parameters",
   info: "Chain info for wallets",
 };
+
+const en = { staking: stakingEn, gov: govEn, network: networkEn };
+
+const LANGUAGES: Readonly<Record<Language, typeof en>> = { en };
+
+/** The words in the reader's language. They come with their pages: the first page does not need them. */
+export const { staking, gov, network } = LANGUAGES[language];

@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals";
 import { equalBytes } from "../../../util/index.ts";
 import type { DeploymentKey } from "../../../wire/index.ts";
 import { useAsk } from "../../live/ask.ts";
-import { chainId } from "../../live/head.ts";
+import { chainId } from "../../live/blocks/head.ts";
 import { link } from "../../live/route.ts";
 import { wallet } from "../../live/wallet.ts";
 import { Known } from "../../parts/blocks.tsx";
 import { Fault } from "../../parts/fault.tsx";
-import { t } from "../../text/index.ts";
+import { deploying } from "../../text/deploying.ts";
 import { keepRun, keptRunOf } from "./records.ts";
 
 interface ContinueProps extends DeploymentKey {
@@ -27,14 +27,14 @@ function Own({ shown, ...props }: ContinueProps & { readonly shown: string }) {
   const answer = useAsk(() => keptRunOf(owner, shown, dseq), { key: `${shown}/${owner}/${dseq}` });
   return (
     <details class="continue">
-      <summary>{t.deploying.more}</summary>
+      <summary>{deploying.more}</summary>
       <Known answer={answer}>
         {(run) =>
           run === undefined ? (
             <TakeFile {...props} shown={shown} />
           ) : (
             <p>
-              {t.deploying.known} <a href={link("deploying", run.id)}>{t.deploying.goOn}</a>
+              {deploying.known} <a href={link("deploying", run.id)}>{deploying.goOn}</a>
             </p>
           )
         }
@@ -56,9 +56,9 @@ function TakeFile({ shown, ...props }: ContinueProps & { readonly shown: string 
   };
   return (
     <>
-      <p>{t.deploying.lost}</p>
+      <p>{deploying.lost}</p>
       <label>
-        {t.deploying.file}{" "}
+        {deploying.file}{" "}
         <input type="file" accept=".yaml,.yml" onChange={(event) => void take(event.currentTarget.files?.[0])} />
       </label>
       {error.value !== undefined && <Fault error={error.value} />}
@@ -70,10 +70,10 @@ function TakeFile({ shown, ...props }: ContinueProps & { readonly shown: string 
 async function adopt({ owner, dseq, version }: ContinueProps, chain: string, file: File): Promise<string> {
   const { fingerprintOf, readDraft, readFile } = await import("../read.ts");
   const text = await readFile(file);
-  if (typeof text !== "string") throw new Error(t.deploying.faulty(text.sentence));
+  if (typeof text !== "string") throw new Error(deploying.faulty(text.sentence));
   const { sdl, faults } = readDraft(text, file.name, undefined);
-  if (sdl === undefined) throw new Error(t.deploying.faulty(faults[0]?.sentence ?? ""));
-  if (!equalBytes(sdl.hash, version)) throw new Error(t.deploying.otherFile);
+  if (sdl === undefined) throw new Error(deploying.faulty(faults[0]?.sentence ?? ""));
+  if (!equalBytes(sdl.hash, version)) throw new Error(deploying.otherFile);
   const id = crypto.randomUUID();
   // The provider is asked whether it has the manifest before it is sent.
   const progress = { dseq, fingerprint: fingerprintOf(sdl), step: "manifest" as const, chosen: [] };

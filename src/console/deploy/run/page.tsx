@@ -7,15 +7,18 @@ import { deployErrors, type Note, type Offer, type Wait } from "../../../tenant/
 import { formatCoin, isOneOf } from "../../../util/index.ts";
 import type { DeploymentKey } from "../../../wire/index.ts";
 import { useAsk } from "../../live/ask.ts";
+import { chainId } from "../../live/blocks/head.ts";
 import { lost } from "../../live/chain.ts";
-import { chainId } from "../../live/head.ts";
 import { link, type PageProps } from "../../live/route.ts";
 import { wallet } from "../../live/wallet.ts";
 import { Command, Items, Known, Section, Table } from "../../parts/blocks.tsx";
 import { Fault } from "../../parts/fault.tsx";
+import { Per } from "../../parts/price.tsx";
 import { Address, grouped, Heading, Out, Strange } from "../../parts/text.tsx";
+import { deploy } from "../../text/deploy.ts";
+import { deploying } from "../../text/deploying.ts";
+import { deploymentWords } from "../../text/deployment.ts";
 import { t } from "../../text/index.ts";
-import { Per } from "../offers-table.tsx";
 import type { RunRecord } from "./records.ts";
 import { forget, goOn, openRun, type Run, STEPS } from "./runs.ts";
 
@@ -35,9 +38,9 @@ export function Deploying({ words: [id = ""], Connect }: PageProps & ConnectProp
 function Absent() {
   return (
     <>
-      <Heading title={t.deploy.title} />
-      <p class="none">{t.deploying.absent}</p>
-      <a href={link("deployments")}>{t.deploying.list}</a>
+      <Heading title={deploy.title} />
+      <p class="none">{deploying.absent}</p>
+      <a href={link("deployments")}>{deploying.list}</a>
     </>
   );
 }
@@ -46,7 +49,7 @@ function Kept({ run, Connect }: { run: Run } & ConnectProps) {
   const { name, owner, progress } = run.record.value;
   return (
     <>
-      <Heading title={t.deploying.title(name)}>
+      <Heading title={deploying.title(name)}>
         {progress !== undefined && <DeploymentLink owner={owner} dseq={progress.dseq} />}
       </Heading>
       <Steps run={run} />
@@ -55,7 +58,7 @@ function Kept({ run, Connect }: { run: Run } & ConnectProps) {
       <Choice run={run} />
       <Notes run={run} />
       <details>
-        <summary>{t.deploying.file}</summary>
+        <summary>{deploying.file}</summary>
         <pre class="raw">
           <Strange text={run.record.value.text} max={100_000} />
         </pre>
@@ -66,7 +69,7 @@ function Kept({ run, Connect }: { run: Run } & ConnectProps) {
 }
 
 function DeploymentLink({ owner, dseq }: DeploymentKey) {
-  return <a href={link("deployment", owner, dseq)}>{t.deployment.title(dseq.toString())}</a>;
+  return <a href={link("deployment", owner, dseq)}>{deploymentWords.title(dseq.toString())}</a>;
 }
 
 function wordsOf({ name, owner, deposit, isChosen }: RunRecord): string[] {
@@ -79,13 +82,13 @@ function Steps({ run }: { run: Run }) {
   const done = run.done.value;
   const isOver = done === STEPS.length;
   return (
-    <Section title={t.deploying.steps}>
+    <Section title={deploying.steps}>
       <ol class="steps">
         {STEPS.map((step, at) => {
           const state = at < done ? "done" : at === done ? "now" : "later";
           return (
             <li key={step} data-state={state} aria-current={state === "now" ? "step" : undefined}>
-              <span>{t.deploying.step[step]}</span> <small>{t.deploying.state[state]}</small>
+              <span>{deploying.step[step]}</span> <small>{deploying.state[state]}</small>
               {step === "lease" && <Chosen record={run.record.value} />}
             </li>
           );
@@ -109,12 +112,12 @@ function Chosen({ record: { progress } }: { record: RunRecord }) {
 
 function Waiting({ run }: { run: Run }) {
   if (run.state.value.kind !== "running") return null;
-  if (lost.value !== undefined) return <p class="waiting">{t.deploying.wait.node} …</p>;
+  if (lost.value !== undefined) return <p class="waiting">{deploying.wait.node} …</p>;
   const stage = run.stage.value;
   const waiting = run.waiting.value;
-  if (stage === "session") return <p class="waiting">{t.deploying.session} …</p>;
+  if (stage === "session") return <p class="waiting">{deploying.session} …</p>;
   if (stage !== undefined) return <p class="waiting">{t.wallet.stages[stage]} …</p>;
-  if (waiting === undefined) return <p class="waiting">{t.deploying.starting} …</p>;
+  if (waiting === undefined) return <p class="waiting">{deploying.starting} …</p>;
   return (
     <p class="waiting">
       {waitText(waiting.wait)} {waiting.wait.for !== "user" && "… "}
@@ -124,8 +127,8 @@ function Waiting({ run }: { run: Run }) {
 }
 
 function waitText(wait: Wait): string {
-  if (wait.for === "more-bids") return t.deploying.wait.moreBids(grouped(wait.until), wait.bids);
-  return t.deploying.wait[wait.for];
+  if (wait.for === "more-bids") return deploying.wait.moreBids(grouped(wait.until), wait.bids);
+  return deploying.wait[wait.for];
 }
 
 /** Who has to do something so that it goes on. */
@@ -139,30 +142,30 @@ function Situation({ run, Connect }: { run: Run } & ConnectProps) {
     if (account !== undefined && isOurs && !isDone && chainId.value === chain) void goOn(run, account);
   }, [run, account, state.kind, chainId.value]);
   if (isDone || chainId.value === undefined) return null;
-  if (chainId.value !== chain) return <p class="notice bad">{t.deploying.otherChain(chain)}</p>;
+  if (chainId.value !== chain) return <p class="notice bad">{deploying.otherChain(chain)}</p>;
   if (!isOurs)
     return (
       <>
         <p class="notice">
-          {t.deploying.connect} <Address text={owner} />
+          {deploying.connect} <Address text={owner} />
         </p>
         {account === undefined && <Connect />}
       </>
     );
-  if (state.kind === "elsewhere") return <p class="notice">{t.deploying.elsewhere}</p>;
+  if (state.kind === "elsewhere") return <p class="notice">{deploying.elsewhere}</p>;
   if (state.kind !== "stopped" && state.kind !== "outage") return null;
   const isOver = progress === undefined || isOneOf([deployErrors.closed, deployErrors.changed], state.error);
   return (
     <>
-      <Fault error={state.error} title={t.deploying.stopped} />
-      <p>{state.kind === "stopped" ? t.deploying.kept : t.deploying.outage}</p>
+      <Fault error={state.error} title={deploying.stopped} />
+      <p>{state.kind === "stopped" ? deploying.kept : deploying.outage}</p>
       <p class="row">
         <button type="button" onClick={() => run.goOn()}>
-          {t.deploying.goOn}
+          {deploying.goOn}
         </button>
         {isOver && (
           <button type="button" onClick={() => void forget(run).then(() => location.assign(link("deploy")))}>
-            {t.deploying.forget}
+            {deploying.forget}
           </button>
         )}
       </p>
@@ -176,7 +179,7 @@ function Result({ run }: { run: Run }) {
   const ports = state.kind === "done" ? state.result.ports : [];
   const { addresses, owner, progress } = run.record.value;
   return (
-    <Section title={state.kind === "done" ? t.deploying.result : t.deploying.addresses}>
+    <Section title={state.kind === "done" ? deploying.result : deploying.addresses}>
       <ul class="remarks">
         <Items of={addresses}>
           {(url) => (
@@ -193,7 +196,7 @@ function Result({ run }: { run: Run }) {
           )}
         </Items>
       </ul>
-      {addresses.length + ports.length === 0 && <p class="none">{t.deploying.noAddresses}</p>}
+      {addresses.length + ports.length === 0 && <p class="none">{deploying.noAddresses}</p>}
       {progress !== undefined && (
         <p>
           <DeploymentLink owner={owner} dseq={progress.dseq} />
@@ -213,7 +216,7 @@ function Choice({ run }: { run: Run }) {
   return (
     <>
       {shown.value.map(({ group, offers, blockSeconds }) => (
-        <Section key={group} title={t.deploying.bids(group)}>
+        <Section key={group} title={deploying.bids(group)}>
           <BidTable run={run} group={group} offers={offers} seconds={blockSeconds} />
         </Section>
       ))}
@@ -233,15 +236,15 @@ function BidTable({ run, group, offers, seconds }: BidTableProps) {
   const accept = question?.group === group ? question : undefined;
   return (
     <Table
-      name={t.deploying.bids(group)}
+      name={deploying.bids(group)}
       columns={[
-        ...(accept === undefined ? [] : [t.deploying.accept]),
-        t.deploying.provider,
-        { head: t.deploy.hour, isNumber: true },
-        { head: t.deploy.day, isNumber: true },
-        { head: t.deploy.month, isNumber: true },
-        t.deploying.attributes,
-        t.deploying.auditors,
+        ...(accept === undefined ? [] : [deploying.accept]),
+        deploying.provider,
+        { head: deploy.hour, isNumber: true },
+        { head: deploy.day, isNumber: true },
+        { head: deploy.month, isNumber: true },
+        deploying.attributes,
+        deploying.auditors,
       ]}
       rows={offers}
       keyOf={({ bid }) => bid.id.provider}
@@ -280,10 +283,10 @@ function Accept({ offer, question }: { offer: Offer; question: NonNullable<Run["
     <button
       type="button"
       disabled={!isReached}
-      aria-label={t.deploying.acceptOf(provider)}
+      aria-label={deploying.acceptOf(provider)}
       onClick={() => question.accept(offer)}
     >
-      {t.deploying.accept}
+      {deploying.accept}
     </button>
   );
 }
@@ -311,10 +314,10 @@ function Notes({ run }: { run: Run }) {
   return (
     <>
       {refusals?.kind === "refusals" && (
-        <Section title={t.deploying.refusals}>
+        <Section title={deploying.refusals}>
           <Table
-            name={t.deploying.refusals}
-            columns={[t.deploying.provider, t.deploying.reason, t.deploying.remedy]}
+            name={deploying.refusals}
+            columns={[deploying.provider, deploying.reason, deploying.remedy]}
             rows={refusals.refusals}
             keyOf={({ provider, reason }) => `${provider} ${reason}`}
             cells={({ provider, reason, remedy = "" }) => [
@@ -326,7 +329,7 @@ function Notes({ run }: { run: Run }) {
         </Section>
       )}
       {others.length > 0 && (
-        <Section title={t.deploying.notes}>
+        <Section title={deploying.notes}>
           <ul class="remarks">
             {others.map(({ sentence }, i) => (
               <li key={i}>

@@ -2,10 +2,10 @@ import type { Signal } from "@preact/signals";
 import * as v from "valibot";
 import { JOURNAL_STEPS, type Journal, type JournalEntry } from "../../../tenant/index.ts";
 import { errorText } from "../../../util/index.ts";
-import { t } from "../../text/index.ts";
+import { deploy } from "../../text/deploy.ts";
+import { inStore, type Store } from "../../wallet/stored/database.ts";
 
-const DATABASE = "svc-deployments";
-const RUNS = "runs";
+const RUNS: Store = { database: "svc-deployments", name: "runs", key: "id" };
 
 const schema = v.object({
   id: v.string(),
@@ -38,13 +38,13 @@ export type RunRecord = v.InferOutput<typeof schema>;
 
 /** The records of this browser, newest first; a record of another form, which a later version may have written, is left out. */
 export async function keptRuns(): Promise<readonly RunRecord[]> {
-  const found: unknown = await inStore("readonly", (store) => store.getAll());
+  const found: unknown = await inStore(RUNS, "readonly", (store) => store.getAll());
   const all = Array.isArray(found) ? found : [];
   return all.flatMap((each) => readRun(each) ?? []).sort((a, b) => b.begun - a.begun);
 }
 
 export async function keptRun(id: string): Promise<RunRecord | undefined> {
-  return readRun(await inStore("readonly", (store) => store.get(id)));
+  return readRun(await inStore(RUNS, "readonly", (store) => store.get(id)));
 }
 
 /** The record of a deployment on the chain. */
@@ -56,39 +56,14 @@ export async function keptRunOf(owner: string, chainId: string, dseq: bigint): P
 /** Keeps a record; one with the same identifier is replaced. Rejects with a sentence where the browser keeps nothing. */
 export async function keepRun(run: RunRecord): Promise<void> {
   try {
-    await inStore("readwrite", (store) => store.put(run));
+    await inStore(RUNS, "readwrite", (store) => store.put(run));
   } catch (error) {
-    throw new Error(t.deploying.notKept(errorText(error)));
+    throw new Error(deploy.notKept(errorText(error)));
   }
 }
 
 export async function forgetRun(id: string): Promise<void> {
-  await inStore("readwrite", (store) => store.delete(id));
-}
-
-/** Runs one request, and resolves with its result when it is on disk. Rejects with the browser's error. */
-async function inStore(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
-  const database = await opened();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(RUNS, mode, { durability: "strict" });
-      const request = ask(transaction.objectStore(RUNS));
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onerror = () => reject(transaction.error);
-      transaction.onabort = transaction.onerror;
-    });
-  } finally {
-    database.close();
-  }
-}
-
-function opened(): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(RUNS, { keyPath: "id" });
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
+  await inStore(RUNS, "readwrite", (store) => store.delete(id));
 }
 
 function readRun(value: unknown): RunRecord | undefined {

@@ -2,13 +2,14 @@ import { useSignal } from "@preact/signals";
 import { jwtErrors } from "../../../crypto/index.ts";
 import { formatCoin, type IntCoin } from "../../../util/index.ts";
 import { useAsk } from "../../live/ask.ts";
-import { chainId } from "../../live/head.ts";
+import { chainId } from "../../live/blocks/head.ts";
 import { link } from "../../live/route.ts";
 import { wallet } from "../../live/wallet.ts";
 import { Connect } from "../../parts/act.tsx";
 import { Command, Known, Section } from "../../parts/blocks.tsx";
 import { Fault } from "../../parts/fault.tsx";
 import { Strange, Time } from "../../parts/text.tsx";
+import { deploy } from "../../text/deploy.ts";
 import { t } from "../../text/index.ts";
 import { draft, settled } from "../draft.ts";
 import { keepRun, keptRuns, type RunRecord } from "./records.ts";
@@ -44,7 +45,7 @@ export function Start({ deposit, isDeposit }: { deposit: IntCoin | undefined; is
       }}
     >
       <fieldset class="choice">
-        <legend>{t.deploy.choice}</legend>
+        <legend>{deploy.choice}</legend>
         {[false, true].map((own) => (
           <label key={String(own)}>
             <input
@@ -55,14 +56,14 @@ export function Start({ deposit, isDeposit }: { deposit: IntCoin | undefined; is
                 isChosen.value = own;
               }}
             />{" "}
-            {own ? t.deploy.ownChoice : t.deploy.cheapestBid}
+            {own ? deploy.ownChoice : deploy.cheapestBid}
           </label>
         ))}
       </fieldset>
       <button type="submit" disabled={!isDeposit || !isSettled || isBegun.value}>
-        {t.deploy.begin}
+        {deploy.begin}
       </button>
-      <small>{t.deploy.signatures}</small>
+      <small>{deploy.signatures}</small>
       {error.value !== undefined && <Fault error={error.value} />}
       <Command
         program="svc deploy"
@@ -110,11 +111,11 @@ export function Unfinished() {
     <Known answer={answer}>
       {(runs) =>
         runs.length > 0 && (
-          <Section title={t.deploy.unfinished}>
+          <Section title={deploy.unfinished}>
             <ul class="remarks">
               {runs.slice(0, MAX_LISTED).map(({ id, name, begun }) => (
                 <li key={id}>
-                  <a href={link("deploying", id)}>{t.deploy.goOn}</a> <Strange text={name} isName max={120} />{" "}
+                  <a href={link("deploying", id)}>{deploy.goOn}</a> <Strange text={name} isName max={120} />{" "}
                   <small>
                     <Time time={new Date(begun)} />
                   </small>

@@ -14,10 +14,9 @@ import {
 } from "../../../tenant/index.ts";
 import { equalBytes, errorText, isOneOf, SvcError } from "../../../util/index.ts";
 import { chain } from "../../live/chain.ts";
-import { gatewayUrl } from "../../live/gateway.ts";
-import { gatewayCredential } from "../../live/gateway-session.ts";
-import { gasPrices, send, wallet } from "../../live/wallet.ts";
-import { t } from "../../text/index.ts";
+import { gatewayUrl } from "../../live/gateway/gateway.ts";
+import { gasPrices, sendOwn } from "../../live/wallet.ts";
+import { deploying } from "../../text/deploying.ts";
 import { walletErrors } from "../../wallet/errors.ts";
 import type { SendStage } from "../../wallet/send.ts";
 import type { Wallet } from "../../wallet/wallet.ts";
@@ -61,6 +60,7 @@ interface PartsRequest extends Pick<RunRequest, "account" | "onStage"> {
 /** Signatures of tokens first: a wallet that makes none is found out before anything is paid. */
 async function partsOf({ account, journal, onStage }: PartsRequest): Promise<DeployParts> {
   onStage("session");
+  const { gatewayCredential } = await import("../../live/gateway/session.ts");
   const credential = await gatewayCredential(account);
   onStage(undefined);
   const tx = { gas: "auto", gasPrices: await gasPrices() } as const;
@@ -77,13 +77,7 @@ function sender(account: Wallet, journal: RunJournal, onStage: RunRequest["onSta
   return async (messages) => {
     await journal.written();
     try {
-      for (;;) {
-        if (wallet.peek() !== account) throw walletErrors.switched();
-        const { response, isEarlier } = await send(messages, "", onStage);
-        if (isEarlier) continue;
-        if (response.code !== 0) throw new SvcError(response.codespace, response.code, response.rawLog);
-        return { hash: response.txhash, height: response.height };
-      }
+      return await sendOwn(account, messages, onStage);
     } catch (error) {
       if (isOneOf([walletErrors.unknownFate], error))
         throw clientErrors.unreachable(errorText(error), { cause: error });
@@ -103,6 +97,6 @@ async function checkOurs(market: Market, { progress, name }: RunRecord, hash: Ui
   // The order may not have arrived, and its number may be another deployment's.
   if (progress.step === "order" && !isSame) return;
   if (found?.state !== "active")
-    throw deployErrors.closed(`deployment ${progress.dseq}`, { hint: t.deploying.closedHint });
-  if (!isSame) throw deployErrors.changed(`deployment ${progress.dseq} of ${name}`, { hint: t.deploying.changedHint });
+    throw deployErrors.closed(`deployment ${progress.dseq}`, { hint: deploying.closedHint });
+  if (!isSame) throw deployErrors.changed(`deployment ${progress.dseq} of ${name}`, { hint: deploying.changedHint });
 }

@@ -1,6 +1,6 @@
-import type { ChainClient, CommittedTx } from "../../client/index.ts";
-import { TxBodySchema, TxRawSchema } from "../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeMessage } from "../../wire/index.ts";
+import type { ChainClient, CommittedTx } from "../../../client/index.ts";
+import { TxBodySchema, TxRawSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { decodeMessage } from "../../../wire/index.ts";
 
 /** A transaction as lists show it. */
 export interface TxRow {

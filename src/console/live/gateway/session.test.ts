@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { makeToken } from "../../client/index.ts";
-import { readTokenClaims, SESSION_MAX_LIFETIME, type SessionConsent, verifyToken } from "../../crypto/index.ts";
-import { testKey } from "../../testing/index.ts";
-import { SignMode } from "../../wire/index.ts";
-import { walletErrors } from "../wallet/errors.ts";
-import { addressWallet, type Wallet } from "../wallet/wallet.ts";
-import { gatewayCredential, type SessionStore } from "./gateway-session.ts";
+import { makeToken } from "../../../client/index.ts";
+import { readTokenClaims, SESSION_MAX_LIFETIME, type SessionConsent, verifyToken } from "../../../crypto/index.ts";
+import { testKey } from "../../../testing/index.ts";
+import { SignMode } from "../../../wire/index.ts";
+import { walletErrors } from "../../wallet/errors.ts";
+import { addressWallet, type Wallet } from "../../wallet/wallet.ts";
+import { gatewayCredential, type SessionStore } from "./session.ts";
 
 const anna = testKey("anna");
 const PROVIDER = "svc1provider";

@@ -1,9 +1,8 @@
-import { GatewayClient, gatewayClientErrors, type ProviderRecord, webGateway } from "../../client/index.ts";
-import { errorText, isOneOf } from "../../util/index.ts";
-import { t } from "../text/index.ts";
-import type { Wallet } from "../wallet/wallet.ts";
-import { api, session } from "./chain.ts";
-import { gatewayCredential } from "./gateway-session.ts";
+import { GatewayClient, gatewayClientErrors, type ProviderRecord, webGateway } from "../../../client/index.ts";
+import { errorText, isOneOf } from "../../../util/index.ts";
+import { t } from "../../text/index.ts";
+import type { Wallet } from "../../wallet/wallet.ts";
+import { api, session } from "../chain.ts";
 
 /** The URL of a provider's gateway for this page: the relay of `svc console`; else the provider's address for browsers. */
 export function gatewayUrl(provider: ProviderRecord): string {
@@ -16,6 +15,7 @@ export function gatewayUrl(provider: ProviderRecord): string {
 /** A provider's gateway for a tenant. The first one of an account opens its session, which the wallet may ask about. */
 export async function gatewayFor(account: Wallet, provider: ProviderRecord): Promise<GatewayClient> {
   const url = gatewayUrl(provider);
+  const { gatewayCredential } = await import("./session.ts");
   return new GatewayClient({ provider: provider.address, url, credential: await gatewayCredential(account) });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CommittedTx } from "../../client/index.ts";
+import type { CommittedTx } from "../../../client/index.ts";
 import { loadHistory } from "./txs.ts";
 
 /** A transaction of a block, found by each key that is given. */

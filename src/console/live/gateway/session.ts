@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { GatewayCredential } from "../../client/index.ts";
+import type { GatewayCredential } from "../../../client/index.ts";
 import {
   type OpenSession,
   openSession,
@@ -8,9 +8,9 @@ import {
   type SessionKey,
   sessionSigner,
   type TokenScope,
-} from "../../crypto/index.ts";
-import { walletErrors } from "../wallet/errors.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+} from "../../../crypto/index.ts";
+import { walletErrors } from "../../wallet/errors.ts";
+import type { Wallet } from "../../wallet/wallet.ts";
 
 /** Rights of a session, at all leases of the account: the acts of the pages at gateways. */
 const SCOPE: TokenScope[] = ["send-manifest", "get-manifest", "logs", "shell", "events", "status", "restart"];
@@ -50,7 +50,7 @@ export async function gatewayCredential(account: Wallet, place: Place = {}): Pro
     if (now() < endsAt - RENEW_MS) return credential;
     if (sessions.get(account) !== known) return gatewayCredential(account, place);
   }
-  const next = open(account, now(), place.store ?? (() => import("../wallet/store.ts")));
+  const next = open(account, now(), place.store ?? (() => import("../../wallet/stored/sessions.ts")));
   sessions.set(account, next);
   try {
     return (await next).credential;

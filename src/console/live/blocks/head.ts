@@ -1,8 +1,12 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import * as v from "valibot";
-import { errorText, fromBase64 } from "../../util/index.ts";
-import { txHash } from "../../wire/index.ts";
-import { chain, lost } from "./chain.ts";
+import { errorText, fromBase64 } from "../../../util/index.ts";
+import { txHash } from "../../../wire/index.ts";
+import { t } from "../../text/index.ts";
+import { chain, lost } from "../chain.ts";
+import { startWorker } from "../worker.ts";
+import { type Changes, merged } from "./changes.ts";
+import { type Digest, type Item, MAX_TXS } from "./digest.ts";
 import { actionOf, type TxRow, txRow } from "./txs.ts";
 
 /** A block as lists show it. */
@@ -16,13 +20,11 @@ export interface BlockRow {
 }
 
 /** Blocks, and transactions, that are kept for lists of the newest. */
-const KEPT = 20;
+const KEPT = MAX_TXS;
 /** Blocks that are searched for the newest transactions at the start. */
 const SEARCHED = 1000n;
 /** A node that has sent no block for so long is asked for its state. */
 const SILENT_MS = 15_000;
-/** Pause after a refused subscription. */
-const REFUSED_MS = 5_000;
 
 /** The newest block, and the lists of the newest; they stand still while `paused` is set. */
 export const newest = signal<BlockRow | undefined>(undefined);
@@ -42,8 +44,13 @@ const DAY_MS = 86_400_000;
 export const blocksPerDay = computed(() => {
   return paceMs.value === undefined || paceMs.value <= 0 ? undefined : Number((DAY_MS / paceMs.value).toPrecision(2));
 });
-/** Height of the last block with a transaction: facts of the chain may have changed there. */
-export const changedAt = signal(0n);
+/** News of the chain since those before: whether it may be a transaction, and the kinds of events. Each block brings some. */
+export interface News {
+  readonly hasTxs: boolean;
+  readonly changes: Changes;
+}
+const ALL: News = { hasTxs: true, changes: "all" };
+export const news = signal<News>(ALL);
 /** A fact that makes the node doubtful: another chain, or a height that has gone back and not come again. */
 export const doubt = signal<{ readonly was: string; readonly is: string } | undefined>(undefined);
 
@@ -58,12 +65,6 @@ const height = v.pipe(
   v.transform((text) => BigInt(text)),
 );
 const header = v.object({ chain_id: v.string(), height, time: v.string(), proposer_address: v.string() });
-const blockEvent = v.object({
-  block: v.object({ header, data: v.object({ txs: v.nullish(v.array(v.string()), []) }) }),
-  result_finalize_block: v.nullish(
-    v.object({ tx_results: v.nullish(v.array(v.object({ code: v.nullish(v.number(), 0) })), []) }),
-  ),
-});
 const metas = v.object({
   last_height: height,
   block_metas: v.array(
@@ -84,6 +85,8 @@ let highest = 0n;
 let taken = 0n;
 /** The latest state, shown or held back while paused. */
 let held: { blocks: readonly BlockRow[]; txs: readonly TxRow[] } = { blocks: [], txs: [] };
+/** News that are not told yet. */
+let untold: News | undefined;
 
 function show(): void {
   if (paused.value) return;
@@ -91,8 +94,16 @@ function show(): void {
     newest.value = held.blocks[0];
     blocks.value = held.blocks;
     txs.value = held.txs;
-    changedAt.value = held.txs[0]?.height ?? 0n;
+    if (untold !== undefined) news.value = untold;
+    untold = undefined;
   });
+}
+
+function add({ hasTxs, changes }: News): void {
+  untold =
+    untold === undefined
+      ? { hasTxs, changes }
+      : { hasTxs: untold.hasTxs || hasTxs, changes: merged(untold.changes, changes) };
 }
 
 const rowOf = ({ height, time, proposer_address: proposer }: Header, count: number): BlockRow => {
@@ -114,6 +125,7 @@ async function catchUp(): Promise<void> {
   const from = status.latestHeight > SEARCHED ? status.latestHeight - SEARCHED : 0n;
   const found = await chain.node.txSearch(`tx.height>${from}`, { perPage: KEPT, order: "desc" });
   held = { blocks: rows, txs: found.txs.map(txRow) };
+  add(ALL);
   show();
 }
 
@@ -127,55 +139,54 @@ function check(id: string, latest: bigint): void {
 }
 
 /** Takes a block; one that leaves a gap makes the page catch up, since what happened between is not known. */
-async function take(event: unknown): Promise<void> {
-  const { block, result_finalize_block: results } = v.parse(blockEvent, event);
-  const { header, data } = block;
+async function take(block: Digest): Promise<void> {
+  const { chainId: id, height, time, proposer, count, changes } = block;
   const [before, top] = [taken, held.blocks[0]?.height ?? 0n];
-  taken = header.height;
+  taken = height;
   // It waited while the page caught up, and came beyond it.
-  if (header.chain_id === chainId.peek() && header.height > before && header.height <= top) return;
-  if (top > 0n && header.height > top + 1n) return catchUp();
-  check(header.chain_id, header.height);
-  const skew = Date.now() - Date.parse(header.time);
+  if (id === chainId.peek() && height > before && height <= top) return;
+  if (top > 0n && height > top + 1n) return catchUp();
+  check(id, height);
+  const skew = Date.now() - Date.parse(time);
   skewMs.value = Math.abs(skew) > MAX_SKEW_MS ? skew : undefined;
-  const first = Math.max(0, data.txs.length - KEPT);
-  const found = data.txs.slice(first).map((text, index): TxRow => {
+  const found = block.txs.map(({ bytes: text, code }): TxRow => {
     const bytes = fromBase64(text);
-    const code = results?.tx_results[first + index]?.code;
-    return { hash: txHash(bytes), height: header.height, action: actionOf(bytes), code };
+    return { hash: txHash(bytes), height, action: actionOf(bytes), code };
   });
-  const row = rowOf(header, data.txs.length);
+  const row = { height, time, txs: count, proposer };
   held = {
-    blocks: [row, ...held.blocks.filter((each) => each.height < row.height)].slice(0, KEPT),
-    txs: [...found.reverse(), ...held.txs.filter((each) => each.height < row.height)].slice(0, KEPT),
+    blocks: [row, ...held.blocks.filter((each) => each.height < height)].slice(0, KEPT),
+    txs: [...found.reverse(), ...held.txs.filter((each) => each.height < height)].slice(0, KEPT),
   };
+  add({ hasTxs: count > 0, changes });
   show();
 }
 
-/** Follows new blocks over one subscription, for as long as the page is open. */
-export async function follow(): Promise<void> {
+/** Follows new blocks over one subscription of a worker, whose script is named, for as long as the page is open. */
+export function follow(script: string): void {
   effect(() => {
     if (!paused.value) show();
   });
-  for (;;) {
-    await telling(listen);
-    // A node may have too many subscribers for now.
-    await new Promise((resolve) => setTimeout(resolve, REFUSED_MS));
-  }
+  const worker = startWorker(script);
+  let before = Promise.resolve();
+  const next = (step: () => Promise<void>): void => {
+    before = before.then(() => telling(step));
+  };
+  let silence: ReturnType<typeof setInterval> | undefined;
+  worker.onmessage = ({ data }: MessageEvent<Item>) => {
+    clearInterval(silence);
+    silence = setInterval(() => next(catchUp), SILENT_MS);
+    next(() => heard(data));
+  };
+  worker.onerror = () => {
+    lost.value = new Error(t.notice.noWorker);
+  };
+  worker.postMessage(chain.rpc.endpoint.websocket.href);
 }
 
-/** Rejects when the node refuses the subscription. */
-async function listen(): Promise<void> {
-  let silence: ReturnType<typeof setInterval> | undefined;
-  try {
-    for await (const item of chain.socket().subscribe("tm.event='NewBlock'")) {
-      clearInterval(silence);
-      silence = setInterval(() => void telling(catchUp), SILENT_MS);
-      await telling(() => (item.kind === "resumed" ? catchUp() : take(item.value)));
-    }
-  } finally {
-    clearInterval(silence);
-  }
+async function heard(item: Item): Promise<void> {
+  if (item.kind === "lost") throw new Error(item.reason);
+  await (item.kind === "resumed" ? catchUp() : take(item.block));
 }
 
 /** Runs a step; `lost` tells its fault until the next one succeeds. */

@@ -1,0 +1,107 @@
+import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { Strange } from "../../parts/text.tsx";
+import { form as words } from "../../text/form.ts";
+import { draft } from "../draft.ts";
+import type { Reading, Remark } from "../read.ts";
+import { change, Faults, NEW_SERVICE } from "./change.ts";
+import { addService } from "./edit.ts";
+import { Labelled } from "./inputs.tsx";
+import { readForm, type SdlForm } from "./model.ts";
+import { isWithin } from "./paths.ts";
+import { Service } from "./service.tsx";
+
+const EMPTY: SdlForm = { services: [], textOnly: [], shown: new Set() };
+
+/** The deployment file as a form. The text decides: the form shows what it says, and changes it in its place. */
+export function Form({ reading }: { reading: ReadonlySignal<Reading | undefined> }) {
+  const last = useRef(EMPTY);
+  const form = useComputed(() => readForm(draft.value.text)).value;
+  if (form !== undefined) last.current = form;
+  const faults = reading.value?.faults ?? [];
+  const fault = faults.find(({ path }) => form === undefined || !isMendable(path, form));
+  const shown = form ?? last.current;
+  return (
+    <section class="form" aria-label={words.name}>
+      <Disabled fault={fault} isUnread={form === undefined} />
+      <fieldset class="whole" disabled={fault !== undefined || form === undefined}>
+        <Faults.Provider value={faults}>
+          {shown.services.map((service, i) => (
+            <Service key={service.name} service={service} id={`service-${i}`} />
+          ))}
+        </Faults.Provider>
+        <NewService names={shown.services.map(({ name }) => name)} />
+      </fieldset>
+      <TextOnly paths={shown.textOnly} />
+    </section>
+  );
+}
+
+/** Whether a fault is about something that the form shows, or that holds something of it. */
+function isMendable(path: string, { shown }: SdlForm): boolean {
+  if (path === "" || shown.has(path)) return path !== "";
+  return [...shown].some((each) => isWithin(each, path) || isWithin(path, each));
+}
+
+function Disabled({ fault, isUnread }: { fault: Remark | undefined; isUnread: boolean }) {
+  return (
+    <div aria-live="polite">
+      {(fault !== undefined || isUnread) && (
+        <p class="notice">
+          {words.disabled} {fault !== undefined && <Strange text={fault.sentence} max={1000} />}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function NewService({ names }: { names: readonly string[] }) {
+  const name = useSignal("");
+  const isTaken = names.includes(name.value);
+  const add = (event: SubmitEvent): void => {
+    event.preventDefault();
+    if (name.value === "" || isTaken) return;
+    change(addService(name.value), `service-${names.length}-image`);
+    name.value = "";
+  };
+  return (
+    <form class="added" onSubmit={add}>
+      <Labelled label={words.newService} id={NEW_SERVICE}>
+        {(described) => (
+          <input
+            {...described}
+            value={name}
+            maxLength={63}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            placeholder="web"
+            onInput={(event) => {
+              name.value = event.currentTarget.value.trim();
+            }}
+          />
+        )}
+      </Labelled>
+      <button type="submit" disabled={name.value === "" || isTaken}>
+        {words.addService}
+      </button>
+    </form>
+  );
+}
+
+/** Parts of the file that the form keeps and does not show. */
+function TextOnly({ paths }: { paths: readonly string[] }) {
+  if (paths.length === 0) return null;
+  return (
+    <details class="text-only">
+      <summary>{words.textOnly(paths.length)}</summary>
+      <ul>
+        {paths.slice(0, 200).map((path) => (
+          <li key={path}>
+            <Strange text={path} isName max={200} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { digestOf, MAX_TXS } from "./digest.ts";
+
+const HEADER = { chain_id: "chain-1", height: "7", time: "2026-01-01T00:00:00Z", proposer_address: "AB" };
+const event = (txs: readonly string[] | null, tx_results: readonly unknown[] | null = []) => ({
+  block: { header: HEADER, data: { txs } },
+  result_finalize_block: { events: [{ type: "coinbase" }], tx_results },
+});
+
+describe("the digest of a block", () => {
+  it("has what pages show, and the kinds of its events", () => {
+    expect(digestOf(event(["AA==", "AQ=="], [{ code: 5, events: [{ type: "tx" }] }, {}]))).toEqual({
+      chainId: "chain-1",
+      height: 7n,
+      time: "2026-01-01T00:00:00Z",
+      proposer: "AB",
+      count: 2,
+      txs: [
+        { bytes: "AA==", code: 5 },
+        { bytes: "AQ==", code: 0 },
+      ],
+      changes: new Set(["coinbase", "tx"]),
+    });
+  });
+
+  it("has the last transactions of many, with their codes", () => {
+    const all = Array.from({ length: 100 }, (_, i) => i);
+    const { count, txs } = digestOf(
+      event(
+        all.map(String),
+        all.map((code) => ({ code })),
+      ),
+    );
+    expect([count, txs.length]).toEqual([100, MAX_TXS]);
+    expect(txs.every(({ bytes, code }) => bytes === String(code))).toBe(true);
+  });
+
+  it("has no transactions where the node tells of none, and no codes where it tells of none", () => {
+    expect(digestOf(event(null, null))).toMatchObject({ count: 0, txs: [] });
+    expect(digestOf(event(["AA=="], null)).txs).toEqual([{ bytes: "AA==", code: undefined }]);
+  });
+
+  it.each([
+    [undefined],
+    [{}],
+    [{ block: { header: { ...HEADER, height: "-1" }, data: {} } }],
+    [{ block: { header: {}, data: {} } }],
+  ])("is not made of %j", (value) => expect(() => digestOf(value)).toThrow(/^the node told of a block without/));
+});

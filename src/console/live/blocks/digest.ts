@@ -1,0 +1,70 @@
+import { isRecord } from "../../../util/index.ts";
+import { changesOf } from "./changes.ts";
+
+/** Transactions of a block that pages may show. */
+export const MAX_TXS = 20;
+
+/** The facts of a block that pages need: a block of a hundred transactions is a quarter of a million characters. */
+export interface Digest {
+  readonly chainId: string;
+  readonly height: bigint;
+  /** RFC 3339. */
+  readonly time: string;
+  /** Upper-case hex. */
+  readonly proposer: string;
+  /** How many transactions the block has. */
+  readonly count: number;
+  /** The last transactions in base64, in their order; the code is undefined where the result is not known. */
+  readonly txs: readonly { readonly bytes: string; readonly code: number | undefined }[];
+  readonly changes: ReadonlySet<string>;
+}
+
+/** An item of the worker that follows the blocks. */
+export type Item =
+  | { readonly kind: "resumed" }
+  | { readonly kind: "block"; readonly block: Digest }
+  | { readonly kind: "lost"; readonly reason: string };
+
+/** Reads the event of a block. Throws where it is none. */
+export function digestOf(event: unknown): Digest {
+  const block = part(event, "block");
+  const header = part(block, "header");
+  const height = textOf(header, "height");
+  if (!/^\d{1,19}$/.test(height)) throw new Error("the node told of a block without a height");
+  const results = isRecord(event) ? event.result_finalize_block : undefined;
+  const texts = listOf(part(block, "data"), "txs").filter((each) => typeof each === "string");
+  const found = isRecord(results) ? listOf(results, "tx_results") : [];
+  const first = Math.max(0, texts.length - MAX_TXS);
+  return {
+    chainId: textOf(header, "chain_id"),
+    height: BigInt(height),
+    time: textOf(header, "time"),
+    proposer: textOf(header, "proposer_address"),
+    count: texts.length,
+    txs: texts.slice(first).map((bytes, i) => ({ bytes, code: codeOf(found[first + i]) })),
+    changes: changesOf(results),
+  };
+}
+
+/** The code of a result; a success may have none. */
+function codeOf(result: unknown): number | undefined {
+  const code = isRecord(result) ? (result.code ?? 0) : undefined;
+  return typeof code === "number" ? code : undefined;
+}
+
+function part(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  const found = isRecord(value) ? value[name] : undefined;
+  if (!isRecord(found)) throw new Error(`the node told of a block without its ${name}`);
+  return found;
+}
+
+function textOf(value: Readonly<Record<string, unknown>>, name: string): string {
+  const text = value[name];
+  if (typeof text !== "string") throw new Error(`the node told of a block without its ${name}`);
+  return text;
+}
+
+function listOf(value: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  const list = value[name];
+  return Array.isArray(list) ? list : [];
+}
