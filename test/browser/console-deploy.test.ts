@@ -282,24 +282,26 @@ describeWithBrowser("deploying from the console", () => {
     it("goes on when its provider is back, at the gateway, with the manifest and with the services", async () => {
       const { opened } = await begin();
       await opened.page.getByLabel("I choose among the bids").check();
-      const [cheapest] = place.providers;
       await opened.page.route("**/version", (route) => route.abort());
       await opened.press("Deploy");
       await shows(opened, "Waiting for the gateway of a provider");
       await opened.page.unrouteAll({ behavior: "ignoreErrors" });
-      const accept = opened.page.getByRole("button", { name: `Accept the bid of ${cheapest?.address}` });
+      // The first gateways that answer are those whose bids can be accepted.
+      const accept = opened.page.getByRole("button", { name: /^Accept the bid of/, disabled: false }).first();
+      const label = await accept.getAttribute("aria-label");
+      const chosen = place.providers.find(({ address }) => label?.includes(address));
       await opened.page.route("**/manifest", (route) => route.abort());
       await accept.click();
       await shows(opened, "Waiting for the provider to accept the manifest");
-      await cheapest?.daemon.halt();
+      await chosen?.daemon.halt();
       await opened.page.unrouteAll({ behavior: "ignoreErrors" });
       await opened.page.route("**/lease/*/1/1/status", (route) => route.abort());
-      await cheapest?.daemon.start();
+      await chosen?.daemon.start();
       await shows(opened, "Waiting for the services to run");
-      await cheapest?.daemon.halt();
+      await chosen?.daemon.halt();
       await opened.page.unrouteAll({ behavior: "ignoreErrors" });
       await shows(opened, "an answer of the provider");
-      await cheapest?.daemon.start();
+      await chosen?.daemon.start();
       await shows(opened, READY);
       expect((await deployments()).length).toBe(1);
     });

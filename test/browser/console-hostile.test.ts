@@ -10,6 +10,7 @@ import { AuthInfoSchema, TxBodySchema } from "../../src/wire/gen/sdk/tx/v1beta1/
 import { MsgCreateProviderSchema } from "../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { encodeMessage, encodeTx, packAny, txHash } from "../../src/wire/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
+import type { ConsolePage } from "../support/console/page.ts";
 import { ConsolePlace } from "../support/console/place.ts";
 import { Fixture } from "../support/index.ts";
 import { mustSend, transfer } from "../support/signer.ts";
@@ -77,40 +78,37 @@ describeWithBrowser("pages of the console among strangers", () => {
     return chain;
   }
 
+  /** Stands between a page and the worker that follows its blocks: `pass` says when the page hears of an item. */
+  async function between(opened: ConsolePage, pass: string): Promise<void> {
+    await opened.page.addInitScript(`globalThis.Worker = class extends Worker {
+      set onmessage(listener) {
+        super.onmessage = ({ data }) => (${pass})(data, (item) => listener({ data: item }));
+      }
+    };`);
+    await opened.page.reload();
+  }
+
   it("catch up with a block that they were not told of", async () => {
     const opened = await place.open();
-    let withheld = 0;
-    await opened.page.routeWebSocket("**/api/rpc/websocket", (socket) => {
-      const server = socket.connectToServer();
-      server.onMessage((text) => {
-        if (String(text).includes('"txs":["')) withheld += 1;
-        else socket.send(text);
-      });
-    });
-    await opened.page.reload();
+    await between(
+      opened,
+      "(item, hear) => { if (item.block?.count > 0) globalThis.isWithheld = true; else hear(item); }",
+    );
     await opened.visit("");
     await expect.poll(() => opened.state()).toBe("live");
     const { address } = place.key();
     const { txhash } = await mustSend(client(), place.key(), transfer(address, place.key("neighbour").address, 1n));
     await expect.poll(() => opened.page.locator(`a[title="${txhash}"]`).count()).toBe(1);
-    expect(withheld).toBe(1);
+    expect(await opened.page.evaluate("globalThis.isWithheld")).toBe(true);
   });
 
-  it("subscribe again where a node has no room for them", async () => {
+  it("say why no block comes, until one does", async () => {
     const opened = await place.open();
-    let refusals = 1;
-    await opened.page.routeWebSocket("**/api/rpc/websocket", (socket) => {
-      const server = socket.connectToServer();
-      socket.onMessage((text) => {
-        const { id, method } = JSON.parse(String(text));
-        if (method !== "subscribe" || refusals-- <= 0) return server.send(text);
-        const error = { code: -32603, message: "Internal error", data: "max_subscription_clients 100 reached" };
-        socket.send(JSON.stringify({ jsonrpc: "2.0", id, error }));
-      });
-    });
-    await opened.page.reload();
+    const refusal = '{ kind: "lost", reason: "max_subscription_clients 100 reached" }';
+    await between(opened, `(item, hear) => { if (globalThis.hasRoom) hear(item); else hear(${refusal}); }`);
     await expect.poll(() => opened.state()).toBe("lost");
     await expect.poll(() => opened.page.locator(".notice").textContent()).toContain("max_subscription_clients");
+    await opened.page.evaluate("globalThis.hasRoom = true");
     await expect.poll(() => opened.state()).toBe("live");
     expect(opened.faults).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { digestOf, MAX_TXS } from "./digest.ts";
+import type { SubscriptionItem } from "../../../client/rpc/websocket.ts";
+import { digestOf, follow, type Item, MAX_TXS } from "./digest.ts";
 
 const HEADER = { chain_id: "chain-1", height: "7", time: "2026-01-01T00:00:00Z", proposer_address: "AB" };
 const event = (txs: readonly string[] | null, tx_results: readonly unknown[] | null = []) => ({
@@ -46,4 +47,30 @@ describe("the digest of a block", () => {
     [{ block: { header: { ...HEADER, height: "-1" }, data: {} } }],
     [{ block: { header: {}, data: {} } }],
   ])("is not made of %j", (value) => expect(() => digestOf(value)).toThrow(/^the node told of a block without/));
+});
+
+describe("the follower of blocks", () => {
+  async function* items(...all: readonly SubscriptionItem[]) {
+    yield* all;
+  }
+
+  // biome-ignore lint/correctness/useYield: a refused subscription yields nothing.
+  async function* refused(): AsyncGenerator<SubscriptionItem> {
+    throw new Error("max_subscription_clients 100 reached");
+  }
+
+  it("subscribes again where the node has no room, and says why no block comes", async () => {
+    const told: Item[] = [];
+    const block: SubscriptionItem = { kind: "event", type: "NewBlock", value: event([]) };
+    const noBlock: SubscriptionItem = { kind: "event", type: "NewBlock", value: {} };
+    const subscriptions = [refused(), items({ kind: "resumed" }, block, noBlock)];
+    const subscribe = () => Object.assign(subscriptions.shift() ?? items(), { close: () => {} });
+    await follow({ subscribe }, (item) => told.push(item), 1);
+    expect(told).toEqual([
+      { kind: "lost", reason: "max_subscription_clients 100 reached" },
+      { kind: "resumed" },
+      { kind: "block", block: digestOf(event([])) },
+      { kind: "lost", reason: "the node told of a block without its block" },
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
-import { isRecord } from "../../../util/index.ts";
+import type { RpcSocket } from "../../../client/index.ts";
+import { errorText, isRecord } from "../../../util/index.ts";
 import { changesOf } from "./changes.ts";
 
 /** Transactions of a block that pages may show. */
@@ -24,6 +25,40 @@ export type Item =
   | { readonly kind: "resumed" }
   | { readonly kind: "block"; readonly block: Digest }
   | { readonly kind: "lost"; readonly reason: string };
+
+/** Pause after a refused subscription: a node may have too many subscribers for now. */
+const REFUSED_MS = 5_000;
+
+/** Tells of each new block until the connection is closed, and why none comes. */
+export async function follow(
+  socket: Pick<RpcSocket, "subscribe">,
+  tell: (item: Item) => void,
+  pauseMs = REFUSED_MS,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await listen(socket, tell);
+    } catch (error) {
+      tell({ kind: "lost", reason: errorText(error) });
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+/** Rejects when the node refuses the subscription. */
+async function listen(socket: Pick<RpcSocket, "subscribe">, tell: (item: Item) => void): Promise<void> {
+  for await (const item of socket.subscribe("tm.event='NewBlock'")) {
+    tell(item.kind === "resumed" ? item : itemOf(item.value));
+  }
+}
+
+function itemOf(event: unknown): Item {
+  try {
+    return { kind: "block", block: digestOf(event) };
+  } catch (error) {
+    return { kind: "lost", reason: errorText(error) };
+  }
+}
 
 /** Reads the event of a block. Throws where it is none. */
 export function digestOf(event: unknown): Digest {
