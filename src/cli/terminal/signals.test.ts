@@ -1,69 +1,57 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { SUPERVISED, stopRequested } from "./signals.ts";
+import { EventEmitter } from "node:events";
+import { expect, test } from "vitest";
+import { type EndingProcess, SUPERVISED, stopRequested } from "./signals.ts";
 
-/** Other listeners in this process must not hear the signals of these tests. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-const others = new Map<string, NodeJS.SignalsListener[]>();
+/** A process whose signals are sent by hand; its end is an error with the exit code. */
+class ProcessDouble extends EventEmitter implements EndingProcess {
+  readonly env: NodeJS.ProcessEnv = {};
+  connected = true;
 
-beforeEach(() => {
-  for (const signal of SIGNALS) {
-    others.set(signal, process.listeners(signal));
-    process.removeAllListeners(signal);
+  disconnect(): void {
+    this.connected = false;
   }
-});
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  for (const signal of SIGNALS) {
-    process.removeAllListeners(signal);
-    for (const listener of others.get(signal) ?? []) process.on(signal, listener);
+  exit(code: number): never {
+    throw new Error(`exit ${code}`);
   }
-});
+}
 
 test.each(["SIGINT", "SIGTERM"] as const)("%s is a wish to end", async (signal) => {
-  const wish = stopRequested();
-  process.emit(signal, signal);
+  const own = new ProcessDouble();
+  const wish = stopRequested(() => {}, own);
+  own.emit(signal);
   expect(await wish.received).toBe(signal);
-  wish.forget();
 });
 
 test("a second Ctrl-C ends at once, a repeated request of a service manager does not", () => {
-  const exit = vi.spyOn(process, "exit").mockImplementation(() => undefined as never);
-  const wish = stopRequested();
-  process.emit("SIGTERM", "SIGTERM");
-  process.emit("SIGTERM", "SIGTERM");
-  process.emit("SIGINT", "SIGINT");
-  expect(exit).not.toHaveBeenCalled();
-  process.emit("SIGINT", "SIGINT");
-  expect(exit).toHaveBeenCalledExactlyOnceWith(130);
-  wish.forget();
+  const own = new ProcessDouble();
+  stopRequested(() => {}, own);
+  for (const signal of ["SIGTERM", "SIGTERM", "SIGINT"]) own.emit(signal);
+  expect(() => own.emit("SIGINT")).toThrow("exit 130");
 });
 
 test("nothing is listened to once it is forgotten", () => {
-  const before = process.listenerCount("SIGHUP");
-  stopRequested().forget();
-  expect(process.listenerCount("SIGHUP")).toBe(before);
+  const own = new ProcessDouble();
+  own.env[SUPERVISED] = "1";
+  const wish = stopRequested(() => {}, own);
+  expect(own.eventNames()).toEqual(["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]);
+  wish.forget();
+  expect({ listened: own.eventNames(), connected: own.connected }).toEqual({ listened: [], connected: false });
 });
 
 test("a second Ctrl-C says first what stays", () => {
+  const own = new ProcessDouble();
   const said: string[] = [];
-  vi.spyOn(process, "exit").mockImplementation(() => {
-    said.push("exit");
-    return undefined as never;
-  });
-  const wish = stopRequested(() => said.push("stays"));
-  process.emit("SIGINT", "SIGINT");
+  stopRequested(() => said.push("stays"), own);
+  own.emit("SIGINT");
   expect(said).toEqual([]);
-  process.emit("SIGINT", "SIGINT");
-  expect(said).toEqual(["stays", "exit"]);
-  wish.forget();
+  expect(() => own.emit("SIGINT")).toThrow("exit 130");
+  expect(said).toEqual(["stays"]);
 });
 
 test("a process whose starter has gone before it listens ends, too", async () => {
-  vi.stubEnv(SUPERVISED, "1");
-  vi.spyOn(process, "connected", "get").mockReturnValue(false);
-  const wish = stopRequested();
-  expect(await wish.received).toBe("disconnect");
-  wish.forget();
+  const own = new ProcessDouble();
+  own.env[SUPERVISED] = "1";
+  own.connected = false;
+  expect(await stopRequested(() => {}, own).received).toBe("disconnect");
 });

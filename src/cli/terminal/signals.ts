@@ -14,12 +14,25 @@ export interface StopWish {
   forget(): void;
 }
 
+type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** The parts of this process that tell of its end. */
+export interface EndingProcess {
+  readonly env: NodeJS.ProcessEnv;
+  readonly connected: boolean;
+  on(event: Signal, listener: () => void): unknown;
+  on(event: "disconnect", listener: () => void): unknown;
+  off(event: Signal | "disconnect", listener: () => void): unknown;
+  disconnect(): void;
+  exit(code: number): never;
+}
+
 /**
  * Watches for the end: Ctrl-C, a service manager, the end of the terminal, or the end of the command that started this
  * process (which holds the other end of its IPC channel). The first request ends things in order, a second Ctrl-C at
  * once, after `interrupted` has told the remains.
  */
-export function stopRequested(interrupted: () => void = () => {}): StopWish {
+export function stopRequested(interrupted: () => void = () => {}, own: EndingProcess = process): StopWish {
   let interrupts = 0;
   let resolve: (reason: StopReason) => void = () => {};
   const received = new Promise<StopReason>((done) => {
@@ -27,7 +40,7 @@ export function stopRequested(interrupted: () => void = () => {}): StopWish {
   });
   const onInterrupt = (): void => {
     interrupts += 1;
-    if (interrupts > 1) endAtOnce(interrupted);
+    if (interrupts > 1) endAtOnce(interrupted, own);
     resolve("SIGINT");
   };
   const onTerminate = (): void => resolve("SIGTERM");
@@ -37,25 +50,29 @@ export function stopRequested(interrupted: () => void = () => {}): StopWish {
     if (usesTerminal) resolve("SIGHUP");
   };
   const onDisconnect = (): void => resolve("disconnect");
-  process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate).on("SIGHUP", onHangup);
-  const supervised = process.env[SUPERVISED] === "1";
-  if (supervised) process.once("disconnect", onDisconnect);
+  own.on("SIGINT", onInterrupt);
+  own.on("SIGTERM", onTerminate);
+  own.on("SIGHUP", onHangup);
+  const supervised = own.env[SUPERVISED] === "1";
+  if (supervised) own.on("disconnect", onDisconnect);
   // The command that started this process may have been killed before the listener was set.
-  if (supervised && !process.connected) onDisconnect();
+  if (supervised && !own.connected) onDisconnect();
   const forget = (): void => {
-    process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate).off("SIGHUP", onHangup);
-    process.off("disconnect", onDisconnect);
+    own.off("SIGINT", onInterrupt);
+    own.off("SIGTERM", onTerminate);
+    own.off("SIGHUP", onHangup);
+    own.off("disconnect", onDisconnect);
     // An open channel would keep the process alive.
-    if (supervised && process.connected) process.disconnect();
+    if (supervised && own.connected) own.disconnect();
   };
   return { received, forget };
 }
 
-function endAtOnce(interrupted: () => void): never {
+function endAtOnce(interrupted: () => void, own: EndingProcess): never {
   try {
     interrupted();
   } finally {
-    process.exit(EXIT.interrupted);
+    own.exit(EXIT.interrupted);
   }
 }
 
