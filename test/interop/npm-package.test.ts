@@ -98,7 +98,7 @@ describe("the npm package", () => {
 
   it("is installed with the native parts of this platform alone, in their tested versions, without a warning, and uninstalled", async (context) => {
     const npm = (...words: string[]) =>
-      run("npm", [...words, "--global", "--prefix", prefix], { env: environment({}), maxBuffer: 2 ** 26 });
+      run("npm", [...words, "--prefix", prefix], { env: environment({}), maxBuffer: 2 ** 26 });
     const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
     const installed = await npm("install", tarball, ...flags).catch((error: Error) => error);
     if (installed instanceof Error) {
@@ -110,14 +110,16 @@ describe("the npm package", () => {
     expect(installed.stderr).toBe("");
     const { all, here } = native();
     const svc = manifestOf(unpacked);
-    const found = [...new Set(packagesBelow(join(prefix, "lib")))].sort();
+    const found = [...new Set(packagesBelow(prefix))].sort();
     const wanted = listed.filter((name) => !all.includes(name));
     const added = found.filter((name) => !wanted.includes(name) && name !== `svc@${svc.version}`);
     expect(added.filter((name) => !here.includes(name) || !listed.includes(name))).toEqual([]);
     expect(added).toContain(`@lmdb/lmdb-${process.platform}-${process.arch}@${lmdb(unpacked)}`);
     const { stdout } = await npm("ls", "--all", "--json");
     expect(JSON.parse(stdout).problems ?? []).toEqual([]);
-    const command = join(prefix, "bin", "svc");
+    const opens = "const { open } = require('lmdb'); open({ path: process.argv[1] }).close()";
+    await run(process.execPath, ["-e", opens, join(prefix, "data")], { cwd: join(prefix, "node_modules", "svc") });
+    const command = join(prefix, "node_modules", ".bin", "svc");
     expect((await run(command, ["version"])).stdout).toBe(`v${svc.version}\n`);
     expect((await run(command, ["keys", "mnemonic"])).stdout.split(" ")).toHaveLength(24);
     await npm("uninstall", "svc");
