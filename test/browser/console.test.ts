@@ -444,7 +444,9 @@ describeWithBrowser("the console", () => {
     expect(shown.faults).toEqual([]);
   });
 
-  it.skipIf(PICTURES === undefined)("takes pictures in light, dark and narrow windows", async () => {
+  if (PICTURES !== undefined) it("takes pictures in light, dark and narrow windows", () => takePictures(PICTURES));
+
+  async function takePictures(pictures: string): Promise<void> {
     const looks = {
       light: { viewport: { width: 1280, height: 900 } },
       dark: { viewport: { width: 1280, height: 900 }, colorScheme: "dark" as const },
@@ -452,7 +454,7 @@ describeWithBrowser("the console", () => {
     };
     for (const [look, options] of Object.entries(looks)) {
       const opened = await openConsole(options);
-      const folder = resolve(ROOT, PICTURES ?? "", look);
+      const folder = resolve(ROOT, pictures, look);
       mkdirSync(folder, { recursive: true });
       for (const [address] of pages()) {
         await opened.visit(address);
@@ -462,5 +464,5 @@ describeWithBrowser("the console", () => {
       }
       await opened.page.context().close();
     }
-  });
+  }
 });

@@ -83,7 +83,14 @@ export class ConsolePage {
   /** Puts a picture of the window into the guides, where `npm run console` asks for them. */
   async picture(name: string): Promise<void> {
     if (process.env.SVC_CONSOLE_PICTURES === undefined) return;
+    // Commands name folders of the test.
+    const setVisible = (value: string) =>
+      this.page.evaluate(
+        `for (const each of document.querySelectorAll(".command")) each.style.visibility = "${value}"`,
+      );
+    await setVisible("hidden");
     await this.page.screenshot({ path: join(ROOT, "docs/guides/pictures", `${name}.png`) });
+    await setVisible("");
   }
 
   /** Faults that axe finds, each with its first place. */
