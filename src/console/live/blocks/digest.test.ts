@@ -54,9 +54,9 @@ describe("the follower of blocks", () => {
     yield* all;
   }
 
-  // biome-ignore lint/correctness/useYield: a refused subscription yields nothing.
-  async function* refused(): AsyncGenerator<SubscriptionItem> {
-    throw new Error("max_subscription_clients 100 reached");
+  function refused(): AsyncIterable<SubscriptionItem> {
+    const next = () => Promise.reject(new Error("max_subscription_clients 100 reached"));
+    return { [Symbol.asyncIterator]: () => ({ next }) };
   }
 
   it("subscribes again where the node has no room, and says why no block comes", async () => {
