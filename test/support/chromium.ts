@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { type Browser, chromium, type Page, type Response } from "playwright-core";
 import { describe } from "vitest";
 
@@ -37,26 +38,33 @@ export const describeWithCertificates = describe.skipIf(
 
 /** A real headless Chromium; `env` instead of this process's variables. The caller closes it. */
 export function startBrowser(flags: readonly string[] = [], env?: NodeJS.ProcessEnv): Promise<Browser> {
-  // Root has no sandbox, and containers have little shared memory.
-  const own = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage", "--disable-gpu"];
+  // Root has no sandbox, and containers have little shared memory. A failed page is opened again by the test alone.
+  const always = ["--disable-dev-shm-usage", "--disable-gpu", "--disable-auto-reload"];
+  const own = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...always];
   const args = [...own, ...flags];
   const variables =
     env === undefined ? {} : { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, v ?? ""])) };
   return chromium.launch({ args, ...variables, ...(program === undefined ? {} : { executablePath: program }) });
 }
 
-/** Tries of a page while other tests make and remove networks of this machine: a browser then gives up what it has begun. */
-const TRIES = 10;
-/** The failure by a network, and of the next try when the page that shows this failure, or the try before, comes in between. */
-const CHANGED = /ERR_NETWORK_CHANGED|interrupted by another navigation to/;
+/** A network that changed; the page that shows this failure, or the try before, that comes in between; a page that never ends its load. */
+const CHANGED = /ERR_NETWORK_CHANGED|interrupted by another navigation to|Timeout \d+ms exceeded/;
+/** Tries of a page: two minutes together, in which the networks of other tests come to rest. */
+const TRIES = 12;
+const TRY_MS = 10_000;
+const PAUSE_MS = 500;
 
-/** Opens an address as a person would who tries again when the network has changed. */
+/**
+ * Opens an address as a person would who tries again when the network has changed: a browser gives up what it has begun while other
+ * tests make and remove networks of this machine.
+ */
 export async function openPage(page: Page, url: string): Promise<Response | null> {
   for (let tries = 1; ; tries++) {
     try {
-      return await page.goto(url);
+      return await page.goto(url, { timeout: TRY_MS });
     } catch (error) {
       if (tries === TRIES || !CHANGED.test(String(error))) throw error;
+      await setTimeout(PAUSE_MS);
     }
   }
 }
