@@ -1,6 +1,10 @@
 // The packages that an installation of the npm package brings, from package-lock.json.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { nativeFile, PLATFORMS, suits } from "./packages.mjs";
+
+/** A faster list of ciphers for SSH, which no connection of the program uses, and headers. An installation would compile them. */
+const LEFT_OUT = ["cpu-features", "nan"];
 
 /** Path in the lockfile of a package that the one at a path needs: below it, or below a folder around it. */
 function resolved(packages, from, name) {
@@ -20,7 +24,8 @@ function production(packages) {
   const add = (from) => {
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} } = packages[from];
     const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta[name]?.optional !== true);
-    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
+    const names = [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
+    for (const name of names.filter((each) => !LEFT_OUT.includes(each))) {
       const path = resolved(packages, from, name);
       if (path === undefined) throw new Error(`package-lock.json has no ${name}, which ${from || "svc"} needs`);
       if (paths.has(path)) continue;
@@ -52,31 +57,70 @@ function isNative({ os, cpu, libc }) {
   return os !== undefined || cpu !== undefined || libc !== undefined;
 }
 
-/** Writes the versions of overrides into the manifest of a package that names others, which `npm ls` would report. */
-function nameOverridden(path, overrides) {
+/** Puts the native part of a platform to where the package that needs it looks first. Returns its path there. */
+function putNative(file, folder, platform) {
+  const name = basename(file);
+  const place = name.startsWith("node.") ? join("prebuilds", platform, name) : name;
+  mkdirSync(dirname(join(folder, place)), { recursive: true });
+  copyFileSync(file, join(folder, place));
+  return place;
+}
+
+/** Packages of the lockfile by their paths: those for every platform, native parts for the platforms of a release, and for others. */
+function sorted(root) {
+  const { packages } = lockOf(root);
+  const paths = production(packages);
+  const isInside = (path) => PLATFORMS.some((each) => suits(packages[path], each));
+  const natives = paths.filter((path) => isNative(packages[path]));
+  return {
+    packages,
+    portable: paths.filter((path) => !natives.includes(path)),
+    inside: natives.filter(isInside),
+    left: natives.filter((path) => !isInside(path)),
+  };
+}
+
+const nameOf = (path) => path.slice("node_modules/".length);
+
+/** Native parts that a package asks npm for, put into its folder. Returns their paths there. */
+function putNatives({ packages, inside }, path, folder) {
+  const { optionalDependencies: needed = {} } = packages[path];
+  const own = inside.filter((each) => Object.hasOwn(needed, nameOf(each)));
+  return own.map((native) => {
+    const platform = PLATFORMS.find((each) => suits(packages[native], each));
+    return putNative(nativeFile(native, platform), folder, platform);
+  });
+}
+
+/** Writes into the manifest of a package what is beside it, of which `npm ls` would report, or npm bring, something else. */
+function settleManifest(path, { overrides, absent, placed }) {
   const manifest = JSON.parse(readFileSync(path, "utf8"));
-  const names = Object.keys(overrides).filter((name) => manifest.dependencies?.[name] !== undefined);
-  if (names.length === 0) return;
-  for (const name of names) manifest.dependencies[name] = overrides[name];
+  const { dependencies = {}, optionalDependencies = {} } = manifest;
+  const names = Object.keys(overrides).filter((name) => Object.hasOwn(dependencies, name));
+  for (const name of names) dependencies[name] = overrides[name];
+  for (const name of absent) delete optionalDependencies[name];
+  if (placed.length > 0) manifest.files = [...(manifest.files ?? ["**"]), ...placed];
   writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /**
  * Puts the packages of every platform into a folder, from the installation of the checkout, and returns the fields of a
- * manifest that has them inside. Native packages are left to npm, which installs that of the platform, in the tested version.
+ * manifest that has them inside, with the native parts for the platforms of a release. npm installs the parts for other platforms,
+ * in the tested version.
  */
 export function bundlePackages(root, target) {
-  const { packages } = lockOf(root);
   const { overrides = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const paths = production(packages);
-  for (const path of paths.filter((each) => !isNative(packages[each]))) {
+  const found = sorted(root);
+  const { packages, portable, inside, left } = found;
+  const absent = [...LEFT_OUT, ...inside.map(nameOf)];
+  for (const path of portable) {
+    const folder = join(target, path);
     const isOwn = (from) => !from.slice(join(root, path).length).includes("node_modules");
-    cpSync(join(root, path), join(target, path), { recursive: true, filter: isOwn });
-    nameOverridden(join(target, path, "package.json"), overrides);
+    cpSync(join(root, path), folder, { recursive: true, filter: isOwn });
+    settleManifest(join(folder, "package.json"), { overrides, absent, placed: putNatives(found, path, folder) });
   }
   const { dependencies, optionalDependencies } = packages[""];
-  const natives = paths.filter((path) => isNative(packages[path]));
-  const exact = natives.map((path) => [path.slice("node_modules/".length), packages[path].version]);
+  const exact = left.map((path) => [nameOf(path), packages[path].version]);
   return {
     dependencies,
     optionalDependencies: { ...optionalDependencies, ...Object.fromEntries(exact) },

@@ -73,7 +73,8 @@ function resolved(from, name) {
   return paths.find((path) => Object.hasOwn(locked, path));
 }
 
-function suits({ os, cpu, libc }, platform) {
+/** Whether a package of the lockfile is for a platform, which has glibc. */
+export function suits({ os, cpu, libc }, platform) {
   const [system, arch] = platform.split("-");
   return [
     [os, system],
@@ -108,6 +109,14 @@ function folderOf(path) {
 function isRead(path, platform) {
   if (!READ.test(path)) return false;
   return !path.endsWith(".node") || (path.includes(platform) && !/musl|\.abi\d+\./.test(path));
+}
+
+/** The file of a package that is for one platform alone: with the interface that all versions of Node.js have. */
+export function nativeFile(path, platform) {
+  const folder = folderOf(path);
+  const files = readdirSync(folder).filter((name) => name.endsWith(".node") && isRead(`${path}/${name}`, platform));
+  if (files.length !== 1) throw new Error(`${path} has ${files.length} native files for ${platform}, not one`);
+  return join(folder, files[0]);
 }
 
 /** Copies packages, with all that they need on a platform, below a folder. */
