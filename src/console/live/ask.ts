@@ -49,7 +49,8 @@ export function useAsk<T>(ask: () => Promise<T>, options: AskOptions): Signal<An
 function asking<T>(ask: () => Promise<T>, answer: Signal<Answer<T>>, options: AskOptions): () => void {
   let isOver = false;
   const question = new Paced(async () => {
-    const found = await ask().then(
+    // An error of the question itself is an answer too.
+    const found = await (async () => ask())().then(
       (value): Answer<T> => ({ kind: "known", value }),
       (error: unknown): Answer<T> => ({ kind: "unknown", error }),
     );

@@ -52,9 +52,9 @@ function Kept({ run, Connect }: { run: Run } & ConnectProps) {
       <Heading title={deploying.title(name)}>
         {progress !== undefined && <DeploymentLink owner={owner} dseq={progress.dseq} />}
       </Heading>
+      <Result run={run} />
       <Steps run={run} />
       <Situation run={run} Connect={Connect} />
-      <Result run={run} />
       <Choice run={run} />
       <Notes run={run} />
       <details>
