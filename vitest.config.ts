@@ -124,7 +124,7 @@ const LONG = [
   ...(process.env.SVC_TEST_NETWORK === undefined ? ["test/network/**"] : []),
   ...(process.env.SVC_TEST_PROXIES === undefined ? ["test/attack/proxies.test.ts"] : []),
   ...(process.env.SVC_TEST_EARLIER === undefined ? ["test/e2e/upgrade.test.ts"] : []),
-  ...(IS_NIGHT ? [] : ["test/e2e/installed.test.ts", "test/interop/cometbft-signer.test.ts"]),
+  ...(IS_NIGHT ? [] : ["test/{e2e/{installed,template},interop/cometbft-signer}.test.ts"]),
   ...(process.env.SVC_TEST_ACME === undefined ? ["test/interop/acme-renewal.test.ts"] : []),
   ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/{kubernetes*,traefik*}.test.ts"] : []),
 ];

@@ -32,7 +32,7 @@ try {
   }));
   const flags = ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`];
   const node = await startNode(fixture, { blockIntervalMs: 1_000, accounts, flags });
-  const browser = await startBrowser();
+  const browser = await startBrowser({ isWhole: true });
   fixture.defer(() => browser.close());
   const report = new Report(
     "console",

@@ -35,6 +35,7 @@ const NEEDED = {
   ip: ["iproute2"],
   nsenter: ["util-linux"],
   chromium: ["chromium"],
+  "chromium-headless-shell": ["chromium-headless-shell"],
   certutil: ["libnss3-tools"],
   "dbus-daemon": ["dbus-daemon"],
   "gnome-keyring-daemon": ["gnome-keyring"],
@@ -196,9 +197,11 @@ const MINUTES = { unit: 15, quick: 10, alone: 15, beside: 35 };
 /** Files of real processes that run beside one another: more than there are cores, because many wait. */
 const WORKERS = Math.max(4, 2 * availableParallelism());
 
-/** Attacks whose bounds of pace and memory hold for a machine that does nothing else: all but a few. */
-const ALONE = ["test/attack/!(deposits|gas|leases|modules|pruned|queries).test.ts"];
-const BESIDE = ["test/attack/@(deposits|gas|leases|modules|pruned|queries).test.ts", "test/attack/lib/**"];
+/** Attacks without a bound of pace, which run among the others. */
+const UNHURRIED = "deposits|gas|gateway|genesis|ingress|ingress-leases|leases|modules|pruned|queries";
+/** Attacks whose bounds hold for a machine that does nothing else. */
+const ALONE = [`test/attack/!(${UNHURRIED}).test.ts`];
+const BESIDE = [`test/attack/@(${UNHURRIED}).test.ts`, "test/attack/lib/**"];
 
 /** The driver on a cluster that runs pods, tenants and hostile ones there, one file at a time. The rest of its tests is `npm run lab kubernetes`. */
 const KUBERNETES = [

@@ -90,7 +90,7 @@ describeWithBrowser("the library in a browser", () => {
     node = await testNode({ corsOrigins: [origin] });
     fixture.defer(() => node.stop());
     daemon = await startProvider(fixture, node);
-    browser = await startBrowser(["--host-resolver-rules=MAP app.test 127.0.0.1"]);
+    browser = await startBrowser({ flags: ["--host-resolver-rules=MAP app.test 127.0.0.1"] });
     fixture.defer(() => browser.close());
     page = await browser.newPage();
     await openPage(page, origin);

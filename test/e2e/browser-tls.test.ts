@@ -79,7 +79,8 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     const certutil = (...args: string[]) => promisify(execFile)("certutil", ["-d", `sql:${store}`, ...args]);
     await certutil("-N", "--empty-password");
     for (const path of authorities) await certutil("-A", "-t", "C,,", "-n", path, "-i", path);
-    const started = await startBrowser([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`], { ...process.env, HOME: home });
+    const flags = [`--host-resolver-rules=MAP ${HOST} 127.0.0.1`];
+    const started = await startBrowser({ flags, env: { ...process.env, HOME: home }, isWhole: true });
     localnet.fixture.defer(() => started.close());
     return started;
   }

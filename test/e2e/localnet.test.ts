@@ -224,7 +224,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
       const user = new ConsoleTerminal(["console", "--from", "bob", "--home", home, "-o", "json"], out);
       fixture.defer(() => user.kill());
       await user.ready();
-      const browser = await startBrowser();
+      const browser = await startBrowser({ isWhole: true });
       fixture.defer(() => browser.close());
       const page = await browser.newPage();
       await openPage(page, user.link);

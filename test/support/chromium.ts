@@ -4,7 +4,9 @@ import { setTimeout } from "node:timers/promises";
 import { type Browser, chromium, type Page, type Response } from "playwright-core";
 import { describe } from "vitest";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+const WHOLE = ["chromium", "chromium-browser", "google-chrome"];
+/** Chromium without its windows, which takes half the time for a page. */
+const PAGES_ALONE = ["chromium-headless-shell", ...WHOLE];
 
 function findProgram(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter);
@@ -20,7 +22,8 @@ function findProgram(names: readonly string[]): string | undefined {
     });
 }
 
-const program = findProgram(NAMES);
+const whole = findProgram(WHOLE);
+const program = findProgram(PAGES_ALONE);
 if (program === undefined) {
   const text = "tests with a browser cannot run: there is no chromium; on Debian, as root: apt-get install chromium";
   // Where tests must run, one that cannot is a failure.
@@ -32,19 +35,26 @@ if (program === undefined) {
 export const describeWithBrowser = describe.skipIf(program === undefined);
 
 /** The same where tests also tell the browser of authorities, in its store of certificates. */
-export const describeWithCertificates = describe.skipIf(
-  program === undefined || findProgram(["certutil"]) === undefined,
-);
+export const describeWithCertificates = describe.skipIf(whole === undefined || findProgram(["certutil"]) === undefined);
 
-/** A real headless Chromium; `env` instead of this process's variables. The caller closes it. */
-export function startBrowser(flags: readonly string[] = [], env?: NodeJS.ProcessEnv): Promise<Browser> {
+export interface BrowserRequest {
+  readonly flags?: readonly string[];
+  /** Instead of the variables of this process. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Chromium as people use it, with its store of certificates; one without windows does for pages alone. */
+  readonly isWhole?: boolean;
+}
+
+/** A real headless Chromium. The caller closes it. */
+export function startBrowser({ flags = [], env, isWhole = false }: BrowserRequest = {}): Promise<Browser> {
   // Root has no sandbox, and containers have little shared memory. A failed page is opened again by the test alone.
   const always = ["--disable-dev-shm-usage", "--disable-gpu", "--disable-auto-reload"];
   const own = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...always];
   const args = [...own, ...flags];
   const variables =
     env === undefined ? {} : { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, v ?? ""])) };
-  return chromium.launch({ args, ...variables, ...(program === undefined ? {} : { executablePath: program }) });
+  const executablePath = isWhole ? whole : program;
+  return chromium.launch({ args, ...variables, ...(executablePath === undefined ? {} : { executablePath }) });
 }
 
 /** A network that changed; the page that shows this failure, or the try before, that comes in between; a page that never ends its load. */

@@ -17,7 +17,7 @@ export interface NodeRequest {
   readonly chainId?: string;
   /** Default 200. */
   readonly blockIntervalMs?: number;
-  /** Default on; benchmarks switch it off. */
+  /** After each block, by default. It takes most of an empty block's time: benchmarks, and tests of other parts, leave it out. */
   readonly checkInvariants?: boolean;
   /** Default 0, as in a localnet. */
   readonly minGasPrices?: string;
