@@ -96,7 +96,8 @@ const WORDS: readonly (readonly [StartReason, RegExp])[] = [
   ["space", /no space left on device|disk quota exceeded/i],
   ["architecture", /exec format error|does not match the (?:specified|detected) (?:host )?platform/i],
   ["cgroup", /cgroup|\bcpu\.(?:max|cfs_)|memory\.(?:max|limit_in_bytes)|pids\.max/i],
-  ["runtime", /(?:oci |container )?runtime\b[^:]*(?:not found|not installed|no such)|unknown runtime/i],
+  // Podman ends each text about an absent file with "OCI runtime attempted to invoke a command that was not found".
+  ["runtime", /\bruntime\b(?! attempted)[^:]*(?:not found|not installed|no such)|unknown runtime/i],
   ["timeout", /timed? ?out|timeout|deadline exceeded/i],
   ["program", /executable file|not found in \$PATH|exec:? .*(?:no such file|permission denied|is a directory)/i],
   [
