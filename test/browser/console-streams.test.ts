@@ -144,14 +144,22 @@ describeWithBrowser("a running deployment in the console", () => {
 
   it("stays usable while more lines come at once than it holds", async () => {
     const search = page.getByRole("searchbox", { name: "Search" }).nth(1);
-    for (let i = 0; i < 25_000; i++) write(`line ${i} ${"x".repeat(60)}`);
-    // Typed while they come.
-    await search.fill("line 24998 ");
+    const main = page.locator("main");
+    for (let i = 0; i < 100_000; i++) write(`line ${i} ${"x".repeat(60)}`);
+    // Typed and pressed while they come.
+    await search.fill("line 99998 ");
+    await main.getByRole("button", { name: "Pause", exact: true }).click();
+    await shows("new lines since the pause");
+    await main.getByRole("button", { name: "Continue", exact: true }).click();
     await expect.poll(() => lines().count(), { timeout: 60_000 }).toBe(1);
     await search.fill("");
-    await shows("line 24999");
-    await shows(/older lines are dropped from this page/);
+    await shows("line 99999");
+    const counts = /([\d ]+) received – ([\d ]+) older lines are dropped from this page/.exec(await opened.text());
+    const [received = 0, dropped = 0] = counts?.slice(1).map((text) => Number(text.replaceAll(" ", ""))) ?? [];
+    expect(received).toBeGreaterThanOrEqual(100_000);
+    expect(received - dropped).toBe(20_000);
     expect(await lines().count()).toBe(200);
+    expect(await main.locator("*").count()).toBeLessThan(1_000);
   });
 
   it("reads on when the provider is killed and comes back", async () => {
