@@ -265,7 +265,7 @@ describeWithBrowser("the form of the console's deploy page", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await shown.page.emulateMedia({ colorScheme });
         for (const part of [key, shown.editor, shown.editor.locator(".comment").first()]) {
-          seen.add(await part.evaluate("(each) => getComputedStyle(each).color"));
+          seen.add(await part.evaluate((each) => Reflect.get(globalThis, "getComputedStyle")(each).color));
         }
         expect(await shown.barriers()).toEqual([]);
       }

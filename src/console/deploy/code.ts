@@ -53,13 +53,13 @@ export function edit({ host, area, onText, shown }: EditRequest): Editing {
   const typed = EditorView.updateListener.of(({ docChanged, state, transactions }) => {
     if (docChanged && !transactions.some((each) => each.annotation(fromOutside))) onText(state.doc.toString());
   });
-  const label = EditorView.contentAttributes.of({ "aria-label": area.labels[0]?.textContent ?? "" });
+  const attributes = { "aria-label": area.labels[0]?.textContent ?? "", tabindex: "0" };
   const view = new EditorView({
     root,
     parent: root,
     doc: area.value,
     selection: { anchor: area.selectionStart, head: area.selectionEnd },
-    extensions: [EXTENSIONS, label, limited(area.maxLength), typed],
+    extensions: [EXTENSIONS, EditorView.contentAttributes.of(attributes), limited(area.maxLength), typed],
   });
   view.scrollDOM.scrollTop = area.scrollTop;
   if (document.activeElement === area) view.focus();
@@ -136,6 +136,15 @@ interface Marks {
   readonly lines: RangeSet<Decoration>;
   readonly numbers: RangeSet<GutterMarker>;
 }
+
+/** A text that is typed over others. The browser would join their lines by styles of its own, which the policy refuses. */
+const overwriting = EditorView.domEventHandlers({
+  beforeinput: ({ inputType, data }, view) => {
+    if (inputType !== "insertText" || data === null || view.composing || view.state.selection.main.empty) return false;
+    view.dispatch(view.state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+    return true;
+  },
+});
 
 const setMarks = StateEffect.define<Marks>();
 
@@ -225,6 +234,7 @@ const EXTENSIONS = [
   yaml(),
   syntaxHighlighting({ style: (tags) => PARTS.get(String(tags[0])) ?? null }),
   highlightSpecialChars(),
+  overwriting,
   marks,
   theme,
 ];
