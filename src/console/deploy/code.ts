@@ -200,7 +200,8 @@ const PARTS = new Map([
 
 const theme = EditorView.theme({
   "&": { height: "100%" },
-  "&.cm-focused": { outline: "2px solid var(--link)", outlineOffset: "-2px" },
+  // The page draws the outline around the whole.
+  "&.cm-focused": { outline: "0" },
   ".cm-scroller": { fontFamily: "inherit", lineHeight: "inherit" },
   ".cm-content": { caretColor: "var(--text)", padding: "0.6rem 0" },
   ".cm-line": { padding: "0 0.8rem" },
@@ -221,6 +222,7 @@ const theme = EditorView.theme({
     borderRadius: "6px",
     color: "inherit",
   },
+  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { fontSize: "inherit" },
   ".cm-searchMatch": { backgroundColor: "var(--note-back)", outline: "1px solid var(--soft)" },
   ".cm-searchMatch-selected": { outline: "2px solid var(--link)" },
 });
