@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bundleConsole } from "../tools/console.mjs";
+import { bundleConsole, PACKAGES } from "../tools/console.mjs";
 import { ROOT } from "./support/index.ts";
 
 /**
  * Bytes with gzip -9: the first page with data of the chain, each page that is loaded later, the reader of deployment files
- * with its YAML, the frame of the terminal, and all files. The form, and the workflows of a deployment and of its update need that
- * reader: each has, with its page, twice the budget of a page beside it.
+ * with its YAML, the editor of their text, the frame of the terminal, and all files. The form, and the workflows of a deployment
+ * and of its update need that reader: each has, with its page, twice the budget of a page beside it.
  */
-const BUDGET = { first: 110_000, page: 40_000, reader: 65_000, terminal: 95_000, all: 700_000 };
+const BUDGET = { first: 110_000, page: 40_000, reader: 65_000, editor: 130_000, terminal: 95_000, all: 700_000 };
 
 const sources = readdirSync(join(ROOT, "src/console"), { recursive: true, encoding: "utf8" })
   .filter((name) => /\.tsx?$/.test(name))
@@ -19,11 +19,13 @@ const sources = readdirSync(join(ROOT, "src/console"), { recursive: true, encodi
 
 describe("the console's files", () => {
   let files: ReadonlyMap<string, Buffer>;
+  let inputs: readonly string[];
   let chunks: Readonly<Record<string, { readonly entryPoint?: string; readonly imports: readonly string[] }>>;
 
   beforeAll(async () => {
     const made = await bundleConsole();
     files = made.files;
+    inputs = made.inputs;
     chunks = Object.fromEntries(
       Object.entries(made.metafile.outputs).map(([path, { entryPoint, imports }]) => {
         const now = imports.filter(({ kind }) => kind === "import-statement").map((each) => nameOf(each.path));
@@ -56,7 +58,11 @@ describe("the console's files", () => {
     expect(total([...first, ...follower, ...style, "index.html"])).toBeLessThan(BUDGET.first);
     const later = Object.keys(chunks).filter((path) => chunks[path]?.entryPoint !== undefined && !first.has(path));
     expect(later.length).toBeGreaterThan(9);
-    const reader = entry("deploy/read.ts");
+    const [reader, editor] = [entry("deploy/read.ts"), entry("deploy/code.ts")];
+    const budgets: ReadonlyMap<string, number> = new Map([
+      [reader, BUDGET.reader],
+      [editor, BUDGET.editor],
+    ]);
     const run = "deploy/run/page.tsx";
     const besideReader = new Set([...first, ...whole(reader)]);
     const ownOf = (path: string, known = first): string[] => [...whole(path)].filter((each) => !known.has(each));
@@ -74,11 +80,27 @@ describe("the console's files", () => {
     const names = workflows.map(([workflow]) => workflow);
     const large = later.filter((path) => {
       if (names.includes(path)) return false;
-      return total(ownOf(path)) > (path === reader ? BUDGET.reader : BUDGET.page);
+      return total(ownOf(path)) > (budgets.get(path) ?? BUDGET.page);
     });
     expect(large).toEqual([]);
     expect(bytes("terminal.html")).toBeLessThan(BUDGET.terminal);
     expect(total(files.keys())).toBeLessThan(BUDGET.all);
+  });
+
+  it("hold no package but those whose licences a release names", () => {
+    const { packages }: { packages: Record<string, { dev?: boolean; dependencies?: object }> } = JSON.parse(
+      readFileSync(join(ROOT, "package-lock.json"), "utf8"),
+    );
+    const named = new Set<string>();
+    const add = (name: string): void => {
+      if (named.has(name)) return;
+      named.add(name);
+      for (const next of Object.keys(packages[`node_modules/${name}`]?.dependencies ?? {})) add(next);
+    };
+    for (const name of PACKAGES) add(name);
+    const used = new Set(inputs.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
+    expect([...used].filter((name) => packages[`node_modules/${name}`]?.dev && !named.has(name))).toEqual([]);
+    expect(PACKAGES.filter((name) => !used.has(name))).toEqual([]);
   });
 
   it("have the descriptors of messages only where messages are shown, or signed as text", () => {

@@ -16,6 +16,20 @@ const SOURCES = join(root, "src", "console");
 const TARGET = ["chrome120", "firefox121", "safari17.5"];
 const COMPRESSED = /\.(?:html|js|css|bin|svg)$/;
 
+/** The packages of the pages. They are in the bundle alone, so an installation of svc does not bring them. */
+export const PACKAGES = [
+  "@codemirror/commands",
+  "@codemirror/lang-yaml",
+  "@codemirror/language",
+  "@codemirror/search",
+  "@codemirror/state",
+  "@codemirror/view",
+  "@preact/signals",
+  "@xterm/addon-fit",
+  "@xterm/xterm",
+  "preact",
+];
+
 /** Files for browsers stand in for those beside them, and nothing of Node.js is left. */
 const forBrowsers = {
   name: "for-browsers",

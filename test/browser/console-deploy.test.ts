@@ -98,9 +98,7 @@ describeWithBrowser("deploying from the console", () => {
 
     it("takes an own image, and the bid that its owner chooses, by a wallet that signs amino JSON alone", async () => {
       const { double, opened } = await begin({ aminoOnly: true });
-      await opened.page
-        .getByLabel("Deployment file")
-        .fill(WEB.replace(/image: .*/, "image: registry.example.com/own:7"));
+      await opened.write(WEB.replace(/image: .*/, "image: registry.example.com/own:7"));
       await shows(opened, "registry.example.com/own:7");
       await opened.page.getByLabel("I choose among the bids").check();
       await opened.press("Deploy");

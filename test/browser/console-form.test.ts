@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSdl, SdlError } from "../../src/sdl/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
 import type { ConsolePage } from "../support/console/page.ts";
@@ -23,8 +23,7 @@ describeWithBrowser("the form of the console's deploy page", () => {
 
   const form = () => shown.page.getByRole("region", { name: "Form" });
   const input = (name: string) => form().getByLabel(name, { exact: true });
-  const file = () => shown.page.getByLabel("Deployment file");
-  const text = () => file().inputValue();
+  const text = () => shown.file();
 
   async function begin(template: string): Promise<void> {
     await shown.visit("deploy");
@@ -54,7 +53,7 @@ describeWithBrowser("the form of the console's deploy page", () => {
 
   it("follows the text", async () => {
     await begin("A web service");
-    await file().fill(WEB.replace("size: 32Mi", "size: 48Mi").replace("- global: true", "- service: web"));
+    await shown.write(WEB.replace("size: 32Mi", "size: 48Mi").replace("- global: true", "- service: web"));
     await expect.poll(() => input("Memory").inputValue()).toBe("48Mi");
     expect(await input("Open to everybody").isChecked()).toBe(false);
   });
@@ -62,12 +61,12 @@ describeWithBrowser("the form of the console's deploy page", () => {
   it("rests while the text has faults beyond it, with the sentence of svc sdl validate", async () => {
     await begin("A web service");
     const broken = WEB.replace("    image:", "    imagee: x\n    image:");
-    await file().fill(broken);
+    await shown.write(broken);
     await expect.poll(() => form().getByText(sentenceOf(broken)).count()).toBe(1);
     expect(await input("Image").isDisabled()).toBe(true);
-    await file().fill(`${WEB}: [`);
+    await shown.write(`${WEB}: [`);
     await expect.poll(() => input("Image").isDisabled()).toBe(true);
-    await file().fill(WEB);
+    await shown.write(WEB);
     await expect.poll(() => input("Image").isDisabled()).toBe(false);
   });
 
@@ -125,7 +124,7 @@ describeWithBrowser("the form of the console's deploy page", () => {
     await keys.type("B=two words");
     await expect
       .poll(async () => {
-        const { manifest } = loadSdl(await page.getByLabel("Deployment file").inputValue());
+        const { manifest } = loadSdl(await opened.file());
         return manifest[0]?.services[0];
       })
       .toMatchObject({
@@ -148,9 +147,145 @@ describeWithBrowser("the form of the console's deploy page", () => {
     await opened.visit("deploy");
     await opened.press("Two services");
     await expect.poll(() => opened.page.getByRole("group", { name: "Service frontend" }).count()).toBe(1);
+    await opened.editor.waitFor();
     expect(await opened.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
     expect(await opened.barriers()).toEqual([]);
     await opened.page.context().close();
+  });
+
+  describe("the editor beside it", () => {
+    const CODE = /\/assets\/code-[^/]*\.js$/;
+
+    it("takes the place of the text area with its text, cursor and focus", async () => {
+      const opened = await place.open();
+      const { page } = opened;
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(CODE, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await opened.visit("deploy");
+      await page.getByLabel("Deployment file").focus();
+      await page.keyboard.type("version: '2.0'\n# by hand");
+      for (const _ of "hand") await page.keyboard.press("ArrowLeft");
+      release();
+      await opened.editor.waitFor();
+      await page.keyboard.type("my ");
+      expect(await opened.file()).toBe("version: '2.0'\n# by my hand");
+      expect(opened.faults).toEqual([]);
+      await page.context().close();
+    });
+
+    it("is a text area where it cannot be loaded", async () => {
+      const opened = await place.open();
+      const { page } = opened;
+      await page.route(CODE, (route) => route.abort());
+      await opened.visit("deploy");
+      const area = page.getByLabel("Deployment file");
+      await opened.press("A web service");
+      await expect.poll(() => area.inputValue()).toBe(WEB);
+      const broken = WEB.replace("count: 1", "count: 0");
+      await area.fill(broken);
+      await opened.press("Line 43");
+      await page.keyboard.type("2");
+      await page.keyboard.press("Delete");
+      expect(await area.inputValue()).toBe(broken.replace("count: 0", "count: 2"));
+      await opened.page.getByLabel("Replicas").fill("3");
+      await expect.poll(() => area.inputValue()).toBe(broken.replace("count: 0", "count: 3"));
+      expect(opened.faults).toEqual([]);
+      await page.context().close();
+    });
+
+    it("marks the lines with faults, with the sentences of svc sdl validate", async () => {
+      await begin("A web service");
+      const marked = () =>
+        shown.editor.locator(".fault").evaluateAll((all) => all.map((each) => each.getAttribute("title")));
+      const broken = WEB.replace("count: 1", "count: 0").replace("size: 32Mi", "size: 32mb");
+      await shown.write(broken);
+      const sentences = shown.page.locator(".remarks .strange");
+      await expect.poll(() => sentences.count()).toBe(2);
+      expect(await marked()).toEqual(await sentences.allTextContents());
+      expect(await shown.editor.locator(".fault").allTextContents()).toEqual([
+        expect.stringContaining("size: 32mb"),
+        expect.stringContaining("count: 0"),
+      ]);
+      await shown.write(WEB);
+      await expect.poll(marked).toEqual([]);
+    });
+
+    it("undoes changes of the form too, which leave the cursor where it is", async () => {
+      await begin("A web service");
+      await expect.poll(() => input("CPU cores").inputValue()).toBe("0.1");
+      const { keyboard } = shown.page;
+      await shown.editor.focus();
+      await keyboard.press("Control+End");
+      await input("CPU cores").fill("0.25");
+      await shown.editor.focus();
+      await keyboard.type("# the end");
+      const changed = WEB.replace("units: 0.1", "units: 0.25");
+      await expect.poll(text).toBe(`${changed}# the end`);
+      await keyboard.press("Control+Z");
+      expect(await text()).toBe(changed);
+      await keyboard.press("Control+Z");
+      expect(await text()).toBe(WEB);
+      await expect.poll(() => input("CPU cores").inputValue()).toBe("0.1");
+      await keyboard.press("Control+Shift+Z");
+      expect(await text()).toBe(changed);
+      await expect.poll(() => input("CPU cores").inputValue()).toBe("0.25");
+    });
+
+    it("finds a text, and lets the Tab key out", async () => {
+      await begin("A web service");
+      await expect.poll(text).toBe(WEB);
+      const { keyboard } = shown.page;
+      await shown.editor.focus();
+      await keyboard.press("Control+F");
+      await keyboard.type("localhost");
+      await keyboard.press("Enter");
+      await expect.poll(() => shown.page.locator(".cm-searchMatch-selected").allTextContents()).toEqual(["localhost"]);
+      expect(await shown.barriers()).toEqual([]);
+      await keyboard.press("Escape");
+      const isInside = () => shown.editor.evaluate((each) => each.matches(":focus"));
+      expect(await isInside()).toBe(true);
+      await keyboard.press("Tab");
+      expect(await isInside()).toBe(false);
+      await keyboard.press("Shift+Tab");
+      expect(await isInside()).toBe(true);
+      expect(await text()).toBe(WEB);
+    });
+
+    it("has the colours of the page, light and dark", async () => {
+      await begin("A web service");
+      const key = shown.editor.locator(".key").first();
+      await key.waitFor();
+      const seen = new Set<string>();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await shown.page.emulateMedia({ colorScheme });
+        for (const part of [key, shown.editor, shown.editor.locator(".comment").first()]) {
+          seen.add(await part.evaluate((each) => Reflect.get(globalThis, "getComputedStyle")(each).color));
+        }
+        expect(await shown.barriers()).toEqual([]);
+      }
+      expect(seen.size).toBe(6);
+      await shown.page.emulateMedia({ colorScheme: null });
+    });
+
+    it("takes a file that is dropped on it as a whole", async () => {
+      await begin("A web service");
+      const dataTransfer = await shown.page.evaluateHandle(
+        `(() => {
+          const data = new DataTransfer();
+          data.items.add(new File(["version: x"], "mine.yaml"));
+          return data;
+        })()`,
+      );
+      await shown.editor.dispatchEvent("drop", { dataTransfer });
+      await expect.poll(text).toBe("version: x");
+      await expect.poll(() => shown.page.locator(".command code").textContent()).toContain("mine.yaml");
+    });
   });
 
   it("broke no rule of the pages", () => {

@@ -171,8 +171,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await expect.poll(() => opened.text()).toContain("This browser does not keep the file");
     await hand.choose("Open a file", { name: "web.yaml", text: file });
     await expect.poll(() => opened.text()).toContain("The chain has the manifest of this file.");
-    const editor = opened.page.getByRole("textbox", { name: "Deployment file" });
-    await editor.fill(file.replace(IMAGE, `${IMAGE}-2`));
+    await opened.write(file.replace(IMAGE, `${IMAGE}-2`));
     await expect
       .poll(() => opened.page.locator(".changes .new").allTextContents())
       .toEqual([`+     image: ${IMAGE}-2`]);
@@ -189,9 +188,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await connectKeplr(opened);
     await opened.visit(pageOf(lease));
     await hand.open("Update");
-    await expect
-      .poll(() => opened.page.getByRole("textbox", { name: "Deployment file" }).inputValue())
-      .toContain(`${IMAGE}-2`);
+    await expect.poll(() => opened.file()).toContain(`${IMAGE}-2`);
     expect(await opened.text()).toContain("The chain has the manifest of this file.");
   });
 
@@ -201,16 +198,12 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await opened.visit(pageOf(lease));
     const hand = counted(opened);
     await hand.open("Update");
-    await opened.page
-      .getByRole("textbox", { name: "Deployment file" })
-      .fill(file.replace("size: 32Mi", "size: 64Mi").replace(IMAGE, "x:1"));
+    await opened.write(file.replace("size: 32Mi", "size: 64Mi").replace(IMAGE, "x:1"));
     await expect.poll(() => opened.text()).toContain("memory was 32Mi and is 64Mi");
     expect(await opened.page.getByRole("button", { name: "Sign and update" }).count()).toBe(0);
     expect(double.asked.some((question) => question.startsWith("direct"))).toBe(false);
     await hand.press("Make a new deployment of this file");
-    await expect
-      .poll(() => opened.page.getByRole("textbox", { name: "Deployment file" }).inputValue())
-      .toContain("64Mi");
+    await expect.poll(() => opened.file()).toContain("64Mi");
     expect(opened.address).toBe("#/deploy");
   });
 
@@ -220,7 +213,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await opened.visit(pageOf(lease));
     const hand = counted(opened);
     await hand.open("Update");
-    await opened.page.getByRole("textbox", { name: "Deployment file" }).fill(file.replace(IMAGE, `${IMAGE}-3`));
+    await opened.write(file.replace(IMAGE, `${IMAGE}-3`));
     const [provider] = place.providers;
     await provider?.daemon.halt();
     await hand.press("Sign and update");

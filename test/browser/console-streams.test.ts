@@ -79,13 +79,13 @@ describeWithBrowser("a running deployment in the console", () => {
       throw new Error(found.slice(0, 300));
     }, `the terminal to show ${text}`);
 
-  /** A line that a container of the lease writes. */
-  function write(message: string, name = "web-0"): void {
+  /** A line that a container of the lease writes, until all readers have room for more. */
+  async function write(message: string, name = "web-0"): Promise<void> {
     const found = [...provider.daemon.cluster.leases.values()].find(
       ({ spec }) => formatLeaseId(spec.id) === formatLeaseId(lease),
     );
     const line = { name, message, time: new Date().toISOString(), stream: "stdout" as const };
-    for (const listener of found?.listeners ?? []) listener(line);
+    await Promise.all([...(found?.listeners ?? [])].map((listener) => listener(line)));
   }
 
   it("is seen by its owner as the provider sees it, beside the chain, on one signature", async () => {
@@ -114,7 +114,7 @@ describeWithBrowser("a running deployment in the console", () => {
     await view("Logs");
     await shows("no route");
     await shows("live");
-    write("served one page");
+    await write("served one page");
     await shows("served one page");
     expect(await page.locator(".log .error").allTextContents()).toEqual([expect.stringContaining("ERROR no route")]);
     expect(await opened.barriers()).toEqual([]);
@@ -129,7 +129,7 @@ describeWithBrowser("a running deployment in the console", () => {
     await expect.poll(() => lines().allTextContents()).toEqual([expect.stringContaining("no route")]);
     await page.getByRole("combobox").selectOption("all lines");
     await page.locator("main").getByRole("button", { name: "Pause", exact: true }).click();
-    write("came later");
+    await write("came later");
     await shows("1 new lines since the pause");
     expect(await opened.text()).not.toContain("came later");
     await page.locator("main").getByRole("button", { name: "Continue", exact: true }).click();
@@ -137,21 +137,32 @@ describeWithBrowser("a running deployment in the console", () => {
   });
 
   it("shows the texts of containers as text, and obeys nothing in them", async () => {
-    write(`${HOSTILE} \u001b[31mred ${SEQUENCES}`, "job-0");
+    await write(`${HOSTILE} \u001b[31mred ${SEQUENCES}`, "job-0");
     await shows('<img src=x onerror="document.title=1">\\u202egnp.exe\\u200b red');
     expect(await page.title()).toMatch(/^Deployment/);
   });
 
   it("stays usable while more lines come at once than it holds", async () => {
     const search = page.getByRole("searchbox", { name: "Search" }).nth(1);
-    for (let i = 0; i < 25_000; i++) write(`line ${i} ${"x".repeat(60)}`);
-    // Typed while they come.
-    await search.fill("line 24998 ");
+    const main = page.locator("main");
+    const writing = (async () => {
+      for (let i = 0; i < 100_000; i++) await write(`line ${i} ${"x".repeat(60)}`);
+    })();
+    // Typed and pressed while they come.
+    await search.fill("line 99998 ");
+    await main.getByRole("button", { name: "Pause", exact: true }).click();
+    await shows("new lines since the pause");
+    await main.getByRole("button", { name: "Continue", exact: true }).click();
+    await writing;
     await expect.poll(() => lines().count(), { timeout: 60_000 }).toBe(1);
     await search.fill("");
-    await shows("line 24999");
-    await shows(/older lines are dropped from this page/);
+    await shows("line 99999");
+    const counts = /([\d ]+) received – ([\d ]+) older lines are dropped from this page/.exec(await opened.text());
+    const [received = 0, dropped = 0] = counts?.slice(1).map((text) => Number(text.replaceAll(" ", ""))) ?? [];
+    expect(received).toBeGreaterThanOrEqual(100_000);
+    expect(received - dropped).toBe(20_000);
     expect(await lines().count()).toBe(200);
+    expect(await main.locator("*").count()).toBeLessThan(1_000);
   });
 
   it("reads on when the provider is killed and comes back", async () => {
@@ -159,7 +170,7 @@ describeWithBrowser("a running deployment in the console", () => {
     await shows("connection lost, trying again");
     await provider.daemon.start();
     await expect.poll(() => page.locator(".streams").textContent(), { timeout: 30_000 }).toBe("live ");
-    write("after the return");
+    await write("after the return");
     await shows("after the return");
   });
 

@@ -245,9 +245,12 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
 
       await shown.visit("deploy");
       await shown.press("A web service");
-      const file = page.getByLabel("Deployment file");
-      const run = 'command: [sh, -c, "echo begun; exec httpd -f -p 80 -h /www"]';
-      await file.fill((await file.inputValue()).replace("    expose:", `    ${run}\n    expose:`));
+      /** Adds a line to the file in the editor. */
+      const add = async (line: string): Promise<void> => {
+        await expect.poll(() => shown.file()).toContain("    expose:");
+        await shown.write((await shown.file()).replace("    expose:", `    ${line}\n    expose:`));
+      };
+      await add('command: [sh, -c, "echo begun; exec httpd -f -p 80 -h /www"]');
       await shown.press("Deploy");
       expect(await user.agree()).toContain("MsgCreateDeployment");
       expect(await user.agree()).toContain("MsgCreateLease");
@@ -271,7 +274,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
 
       await view("Overview");
       await page.locator("summary", { hasText: /^Update$/ }).click();
-      await file.fill((await file.inputValue()).replace("    expose:", "    env: [GREETING=hello]\n    expose:"));
+      await add("env: [GREETING=hello]");
       await shows("+ ");
       await press("Sign and update", "MsgUpdateDeployment", "The services run");
       await page.locator("summary", { hasText: /^Close$/ }).click();

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PACKAGES } from "../console.mjs";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const runtime = JSON.parse(readFileSync(join(root, "tools", "release", "runtime.json"), "utf8"));
@@ -17,8 +18,6 @@ export const NODE_VERSION = runtime.version;
 /** Files that programs read; the others of a package are types, sources, tests and pages. */
 const READ = /\.(c?js|mjs|json|node|proto|wasm)$/;
 const LICENSE = /^(licen[cs]e|notice|copying)/i;
-/** Packages in the bundle of the console, which building alone needs otherwise. */
-const IN_CONSOLE = ["node_modules/preact", "node_modules/@preact/signals", "node_modules/@preact/signals-core"];
 
 /** Runs a program and returns its output; ends this one with it if it fails. */
 export function output(command, args, options = {}) {
@@ -137,8 +136,8 @@ export function copyPackages(names, platform, target) {
 /** Licences of Node.js and of every package that the program contains. */
 export function licences(platform) {
   const kept = Object.entries(locked).filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);
-  const paths = [...kept.map(([path]) => path), ...IN_CONSOLE].filter((path) => suits(locked[path], platform));
-  const texts = paths.sort().map((path) => {
+  const paths = kept.map(([path]) => path).filter((path) => suits(locked[path], platform));
+  const texts = [...new Set([...paths, ...closure(PACKAGES, platform)])].sort().map((path) => {
     const folder = folderOf(path);
     const files = readdirSync(folder).filter((file) => LICENSE.test(file) && statSync(join(folder, file)).isFile());
     const bodies = files.sort().map((file) => readFileSync(join(folder, file), "utf8").trim());

@@ -1,56 +1,42 @@
-import { computed } from "@preact/signals";
-import persistent from "../../../examples/persistent.yaml";
-import twoServices from "../../../examples/two-services.yaml";
-import web from "../../../examples/web.yaml";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { Strange } from "../parts/text.tsx";
 import { deploy } from "../text/deploy.ts";
+import type { Place } from "./code.ts";
 import { draft, open, openFault, replace, type } from "./draft.ts";
+import { FileText } from "./file-text.tsx";
+import type { Reading } from "./read.ts";
 
-/** Deployment files to begin with: those of the checkout. */
+/** Deployment files to begin with: those of the checkout, each loaded when it is wanted. */
 const TEMPLATES = [
-  { title: deploy.template.web, name: "web.yaml", text: web },
-  { title: deploy.template.twoServices, name: "two-services.yaml", text: twoServices },
-  { title: deploy.template.persistent, name: "persistent.yaml", text: persistent },
+  { title: deploy.template.web, name: "web.yaml", load: () => import("../../../examples/web.yaml") },
+  {
+    title: deploy.template.twoServices,
+    name: "two-services.yaml",
+    load: () => import("../../../examples/two-services.yaml"),
+  },
+  {
+    title: deploy.template.persistent,
+    name: "persistent.yaml",
+    load: () => import("../../../examples/persistent.yaml"),
+  },
 ] as const;
 
-const EDITOR = "deployment-file";
-/** One character more than may be read, which shows that a text is too large; ten million line ends would stop the page. */
-const MAX_TYPED = 65_537;
-const GUTTER = "deployment-file-lines";
-
 const text = computed(() => draft.value.text);
-const numbers = computed(() => {
-  const lines = text.value.split("\n").length;
-  return Array.from({ length: lines }, (_, i) => i + 1).join("\n");
-});
+const place = signal<Place | undefined>(undefined);
 
 /** The deployment file as a text. */
-export function Editor() {
+export function Editor({ reading }: { reading: ReadonlySignal<Reading | undefined> }) {
   return (
     <div class="text">
-      <label for={EDITOR}>{deploy.file}</label>
-      <div class="editor">
-        <pre id={GUTTER} aria-hidden="true">
-          {numbers}
-        </pre>
-        <textarea
-          id={EDITOR}
-          value={text}
-          onInput={(event) => type(event.currentTarget.value)}
-          onDragOver={hold}
-          onDrop={drop}
-          onScroll={(event) => follow(event.currentTarget.scrollTop)}
-          spellcheck={false}
-          autocomplete="off"
-          autocapitalize="off"
-          wrap="off"
-          rows={24}
-          maxLength={MAX_TYPED}
-        />
-      </div>
+      <FileText text={text} reading={reading} place={place} rows={24} onText={type} onFile={take} />
       <OpenFault />
     </div>
   );
+}
+
+/** Puts the cursor at a place of the text, counted from 1. */
+export function goTo(line: number, column: number): void {
+  place.value = { line, column };
 }
 
 /** Ways to begin a deployment file. */
@@ -58,13 +44,14 @@ export function Beginnings() {
   return (
     <div class="beginnings">
       <span>{deploy.templates}</span>
-      {TEMPLATES.map(({ title, ...file }) => (
-        <button key={title} type="button" onClick={() => replace(file)}>
-          {title}
+      {TEMPLATES.map((template) => (
+        <button key={template.name} type="button" onClick={() => tell(begin(template))}>
+          {template.title}
         </button>
       ))}
       <label>
-        {deploy.open} <input type="file" accept=".yaml,.yml" onChange={(event) => take(event.currentTarget.files)} />
+        {deploy.open}{" "}
+        <input type="file" accept=".yaml,.yml" onChange={(event) => take(event.currentTarget.files?.[0])} />
       </label>
       <small>{deploy.drop}</small>
     </div>
@@ -84,38 +71,17 @@ function OpenFault() {
   );
 }
 
-/** A browser opens a dropped file in the place of the page unless it is held. */
-function hold(event: DragEvent): void {
-  if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
+async function begin({ name, load }: (typeof TEMPLATES)[number]): Promise<void> {
+  replace({ name, text: (await load()).default });
 }
 
-function drop(event: DragEvent): void {
-  hold(event);
-  take(event.dataTransfer?.files);
+function take(file: File | undefined): void {
+  if (file !== undefined) tell(open(file));
 }
 
-function take(files: FileList | null | undefined): void {
-  const file = files?.[0];
-  if (file === undefined) return;
-  open(file).catch((error: unknown) => {
+/** Says why a text did not come. */
+function tell(opening: Promise<void>): void {
+  opening.catch((error: unknown) => {
     openFault.value = String(error);
   });
-}
-
-/** Line numbers scroll with the text. */
-function follow(top: number): void {
-  const gutter = document.getElementById(GUTTER);
-  if (gutter !== null) gutter.scrollTop = top;
-}
-
-/** Puts the cursor at a place of the text, counted from 1. */
-export function goTo(line: number, column: number): void {
-  const editor = document.getElementById(EDITOR);
-  if (!(editor instanceof HTMLTextAreaElement)) return;
-  const before = editor.value.split("\n").slice(0, line - 1);
-  const at = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
-  editor.focus();
-  editor.setSelectionRange(at, at);
-  const height = editor.scrollHeight / Math.max(1, editor.value.split("\n").length);
-  editor.scrollTop = Math.max(0, (line - 4) * height);
 }

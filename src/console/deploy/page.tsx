@@ -39,7 +39,7 @@ export function Deploy() {
       <Beginnings />
       <div class="sides">
         <Known answer={parts}>{({ Form }) => <Form reading={reading} />}</Known>
-        <Editor />
+        <Editor reading={reading} />
       </div>
       <Read reading={reading} terms={terms} />
       <SameCommand />

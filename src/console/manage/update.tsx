@@ -1,10 +1,11 @@
 import { type ReadonlySignal, type Signal, useComputed, useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { DeploymentRecord } from "../../client/index.ts";
 import { groupChanges } from "../../tenant/index.ts";
 import { equalBytes } from "../../util/index.ts";
 import type { DeploymentKey } from "../../wire/index.ts";
 import { replace } from "../deploy/draft.ts";
+import { FileText as FileEditor } from "../deploy/file-text.tsx";
 import type { Reading } from "../deploy/read.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
 import { chainId } from "../live/blocks/head.ts";
@@ -89,7 +90,7 @@ function Editing({ id, deployment, read, known }: FilesProps & { readonly known:
   };
   return (
     <>
-      <Text file={file} open={open} />
+      <Text file={file} reading={reading} open={open} />
       {fault.value !== undefined && <Sentences title={deploy.faults} sentences={[fault.value]} />}
       {deployed.value === undefined && <p class="notice">{WORDS.noText}</p>}
       <Judged
@@ -105,13 +106,15 @@ function Editing({ id, deployment, read, known }: FilesProps & { readonly known:
   );
 }
 
-function Text({ file, open }: { file: Signal<FileText>; open: (file: File) => Promise<void> }) {
-  const id = useId();
-  const gutter = useRef<HTMLPreElement>(null);
-  const numbers = useComputed(() =>
-    Array.from({ length: file.value.text.split("\n").length }, (_, i) => i + 1).join("\n"),
-  );
+interface TextProps {
+  readonly file: Signal<FileText>;
+  readonly reading: ReadonlySignal<Reading | undefined>;
+  readonly open: (file: File) => Promise<void>;
+}
+
+function Text({ file, reading, open }: TextProps) {
   const text = useComputed(() => file.value.text);
+  const place = useSignal(undefined);
   return (
     <>
       <p class="beginnings">
@@ -127,27 +130,16 @@ function Text({ file, open }: { file: Signal<FileText>; open: (file: File) => Pr
           />
         </label>
       </p>
-      <label for={id}>{deploy.file}</label>
-      <div class="editor">
-        <pre ref={gutter} aria-hidden="true">
-          {numbers}
-        </pre>
-        <textarea
-          id={id}
-          value={text}
-          onInput={(event) => {
-            file.value = { ...file.peek(), text: event.currentTarget.value };
-          }}
-          onScroll={(event) => {
-            if (gutter.current !== null) gutter.current.scrollTop = event.currentTarget.scrollTop;
-          }}
-          spellcheck={false}
-          autocomplete="off"
-          autocapitalize="off"
-          wrap="off"
-          rows={16}
-        />
-      </div>
+      <FileEditor
+        text={text}
+        reading={reading}
+        place={place}
+        rows={16}
+        onText={(typed) => {
+          file.value = { ...file.peek(), text: typed };
+        }}
+        onFile={(dropped) => void open(dropped)}
+      />
     </>
   );
 }

@@ -13,7 +13,6 @@ const en = {
   open: "Open a file",
   drop: "Or drop one on the text.",
   empty: "Choose a template, open a file, or write one: prices appear here before anything is signed or paid.",
-  lines: "Line numbers",
   faults: "Faults",
   warnings: "Warnings",
   line: (line: number) => `Line ${line}`,

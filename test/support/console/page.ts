@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { ROOT } from "../build.ts";
 import { openPage } from "../chromium.ts";
 import { waitFor } from "../wait.ts";
@@ -66,6 +66,23 @@ export class ConsolePage {
   /** `live`, `lost`, `paused` or `connecting`. */
   async state(): Promise<string | null> {
     return this.page.locator(".link").getAttribute("data-state");
+  }
+
+  /** The editor of a deployment file, which takes the place of a text area once it has come. */
+  get editor(): Locator {
+    return this.page.getByRole("textbox", { name: "Deployment file" }).and(this.page.locator("[contenteditable]"));
+  }
+
+  /** The text in the editor, by its document: only lines in view are drawn. */
+  async file(): Promise<string> {
+    return this.editor.evaluate((each) => String(Reflect.get(each, "cmTile").root.view.state.doc));
+  }
+
+  /** Puts a text in the place of the one in the editor. */
+  async write(text: string): Promise<void> {
+    await this.editor.focus();
+    await this.page.keyboard.press("ControlOrMeta+A");
+    await this.page.keyboard.insertText(text);
   }
 
   press(name: string): Promise<void> {

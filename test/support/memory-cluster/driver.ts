@@ -244,9 +244,9 @@ class MemoryDriver implements ClusterDriver {
       (options.services.length === 0 || options.services.some((name) => line.name.replace(/-\d+$/, "") === name)) &&
       Date.parse(line.time) >= (options.since ?? 0);
     const queue = new LineQueue<LogLine>();
-    const listener = (line: LogLine | undefined) => {
+    const listener = async (line: LogLine | undefined) => {
       if (line === undefined) queue.end();
-      else if (wanted(line)) void queue.push(line);
+      else if (wanted(line)) await queue.push(line);
     };
     const end = () => queue.end();
     lease.listeners.add(listener);
@@ -257,6 +257,7 @@ class MemoryDriver implements ClusterDriver {
       if (options.follow && !options.signal.aborted) yield* queue;
     } finally {
       lease.listeners.delete(listener);
+      end();
       options.signal.removeEventListener("abort", end);
     }
   }

@@ -25,7 +25,8 @@ export interface LeaseSetting {
 /** One lease of the memory cluster. */
 export class MemoryLease {
   readonly namespace: string;
-  readonly listeners = new Set<(line: LogLine | undefined) => void>();
+  /** Readers of lines as they come; each line is taken once its promise is fulfilled. */
+  readonly listeners = new Set<(line: LogLine | undefined) => Promise<void>>();
   readonly #setting: LeaseSetting;
   readonly #errors = new Map<string, string>();
   #replicas: MemoryReplica[] = [];
@@ -53,7 +54,7 @@ export class MemoryLease {
     await this.#setting.carrier().carry(this.namespace, []);
     for (const replica of this.#replicas) replica.remove();
     this.#replicas = [];
-    for (const listener of this.listeners) listener(undefined);
+    for (const listener of this.listeners) void listener(undefined);
   }
 
   /** Output of the current replicas. */
@@ -169,7 +170,7 @@ export class MemoryLease {
 
   #line(line: LogLine, replica: () => MemoryReplica): void {
     this.#written.push({ line, replica, run: replica().runs });
-    for (const listener of this.listeners) listener(line);
+    for (const listener of this.listeners) void listener(line);
   }
 
   #event(service: string, replica: string | undefined, [type, reason, note]: EventText): void {
