@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -114,6 +123,29 @@ describe("install.sh", () => {
     expect(await told(home)).toBe("v1.0.0");
   });
 
+  it("mends an installation whose files are gone, also when its folder is named in another way", async () => {
+    const { releases, home, net } = await network();
+    releases.addTrial("v1.2.3");
+    const wish = { net, home, words: `--prefix ${home}` };
+    expect((await install(wish)).code).toBe(0);
+    for (const gone of ["bin/svc", "lib/svc/v1.2.3"]) {
+      rmSync(join(home, gone), { recursive: true });
+      expect(await install(wish)).toMatchObject({ code: 0, err: "" });
+      expect(await told(home)).toBe("v1.2.3");
+    }
+    releases.addTrial("v1.2.4");
+    symlinkSync(home, `${home}-link`);
+    expect((await install({ ...wish, words: `--prefix ${home}-link/` })).code).toBe(0);
+    expect(await told(home)).toBe("v1.2.4");
+  });
+
+  it.each(["000", "077"])("gives its files the same modes with umask %s", async (mask) => {
+    const { releases, home, net } = await network();
+    releases.addTrial("v1.2.3");
+    const line = `umask ${mask}; sh ${releases.folder}/install.sh >&2; find . -mindepth 1 ! -type l ! -perm 755 ! -perm 644`;
+    expect(await shell(`cd ${home}; ${line}`, asEnv({ net, home }))).toMatchObject({ code: 0, out: "" });
+  });
+
   it("removes what an installer that was killed left behind, and does nothing when it was cut itself", async () => {
     const { releases, home, net } = await network();
     releases.addTrial("v1.2.3");
@@ -205,6 +237,35 @@ const REFUSALS: readonly Refusal[] = [
     name: "a published version of no form",
     says: /is no version/,
     change: (releases) => writeFileSync(join(releases.folder, "version.txt"), "../../etc\n"),
+  },
+  {
+    name: "a published version of a program for terminals",
+    says: /^Error: what http:\S+ holds is no version\n/,
+    change: (releases) => writeFileSync(join(releases.folder, "version.txt"), "\u001b]0;mine\u0007\n"),
+  },
+  { name: "a version of two lines", says: /is no version/, words: "--version 'v1.3.0\n/../v1.3.0'" },
+  ...["version.txt", "releases/v1.3.0/SHA256SUMS"].map(
+    (file): Refusal => ({
+      name: `a ${file} without end`,
+      says: /could not be brought to \S+ \(at most 64 KiB\)/,
+      change: (releases) => writeFileSync(join(releases.folder, file), "v1.3.0\n".repeat(100_000)),
+    }),
+  ),
+  {
+    name: "another installer at work",
+    says: /another installation in .* is going on, by the process 1\n/,
+    change: (_, home) => mkdirSync(join(home, ".local", "lib", "svc", ".incoming.1")),
+  },
+  {
+    name: "an ssh-keygen that checks no signatures",
+    says: /nothing here can check the signature of the release/,
+    path: () => programs({ ...OLD_OPENSSL, "ssh-keygen": "echo unknown option -- Y" }),
+  },
+  {
+    name: "a folder in the place of the command, also with --force",
+    says: /bin\/svc is a folder/,
+    words: "--force --prefix $HOME/other",
+    change: (_, home) => mkdirSync(join(home, "other", "bin", "svc"), { recursive: true }),
   },
   { name: "a version that is not there", says: /could not be brought to/, words: "--version v9.9.9" },
   {

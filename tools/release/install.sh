@@ -45,6 +45,7 @@ read_words() {
 }
 
 is_version() {
+  case $1 in *[!v0-9.]*) return 1 ;; esac
   printf '%s\n' "$1" | grep -Eqx 'v(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})'
 }
 
@@ -64,10 +65,10 @@ need_programs() {
   done
   if openssl pkeyutl -help 2>&1 | grep -q -e -rawin; then
     kind=sig
-  elif command -v ssh-keygen >/dev/null; then
+  elif ssh-keygen -Y verify 2>&1 | grep -q namespace; then
     kind=sshsig
   else
-    fail 'nothing here can check the signature of the release' 'install OpenSSL 3, or ssh-keygen (on Debian 11: openssh-client)'
+    fail 'nothing here can check the signature of the release' 'install OpenSSL 3, or ssh-keygen of OpenSSH 8.2 (on Debian 11: openssh-client)'
   fi
   if command -v curl >/dev/null; then
     fetcher=curl
@@ -78,26 +79,34 @@ need_programs() {
   fi
 }
 
-# Brings the file $1 of the network to the path $2. It says what went wrong.
-get() {
+# Brings the file $1 of the network to the path $2, at most $3 KiB in $4 seconds. It says what went wrong.
+get() (
+  # A longer file is an error of the program that brings it, not the end of that program.
+  trap '' XFSZ
+  ulimit -f $(($3 * 2)) 2>/dev/null || true
   if [ $fetcher = curl ]; then
-    curl -fsSL --connect-timeout 20 --speed-limit 1000 --speed-time 60 -o "$2" "$net/$1" && return
+    curl -fsSL --connect-timeout 20 --speed-limit 1000 --speed-time 60 --max-time "$4" -o "$2" "$net/$1" && return
   else
-    wget -q -T 60 -O "$2" "$net/$1" && return
+    wget -q -t 3 -T 60 -O "$2" "$net/$1" && return
   fi
-  fail "$net/$1 could not be brought to $2" 'is the network reachable, does it have this release, is there room on the disk?'
+  fail "$net/$1 could not be brought to $2 (at most $3 KiB)" 'is the network reachable, does it have this release, is there room on the disk?'
+)
+
+# Whether the command in $bin is a link to this installation, whose folder may have been named in another way.
+is_own() {
+  [ "$(readlink "$bin/svc" || true)" = "$store/current/bin/svc" ] || [ "$bin/svc" -ef "$store/current/bin/svc" ]
 }
 
 choose_version() {
   version=$wanted
   if [ -z "$version" ]; then
-    get version.txt "$checks/version.txt"
+    get version.txt "$checks/version.txt" 64 60
     version=$(head -c 100 "$checks/version.txt" | head -n 1)
   fi
-  is_version "$version" || fail "$version is no version" 'versions have the form v1.2.3'
+  is_version "$version" || fail "${wanted:-what $net/version.txt holds} is no version" 'versions have the form v1.2.3'
   installed=$(readlink "$store/current" || true)
   [ -z "$installed" ] || is_version "$installed" || fail "$store/current was not made by this script" 'use another --prefix'
-  if [ "$version" = "$installed" ] && [ -z "$force" ]; then
+  if [ "$version" = "$installed" ] && [ -z "$force" ] && is_own && [ "$("$bin/svc" version 2>/dev/null)" = "$version" ]; then
     printf 'svc %s is installed in %s\n' "$version" "$bin"
     exit 0
   fi
@@ -120,21 +129,30 @@ has_right_signature() {
 
 # Puts the checked list of the release's files into $checks.
 check_signature() {
-  for each in SHA256SUMS "SHA256SUMS.$kind"; do get "releases/$version/$each" "$checks/$each"; done
+  for each in SHA256SUMS "SHA256SUMS.$kind"; do get "releases/$version/$each" "$checks/$each" 64 60; done
   has_right_signature >/dev/null 2>&1 ||
     fail "the signature of $version at $net is wrong: its files are not from the makers of svc" 'nothing was installed'
 }
 
-check_places() {
-  if [ -e "$bin/svc" ] || [ -h "$bin/svc" ]; then
-    [ "$(readlink "$bin/svc" || true)" = "$store/current/bin/svc" ] || [ -n "$force" ] ||
-      fail "$bin/svc was not made by this script" 'remove it, or use --force'
-  fi
+# Makes $work, whose name has the process. The one of another process that still runs is in the middle of its own change.
+begin() {
   mkdir -p "$store" || fail "cannot write in ${prefix:-$HOME}" 'name another folder with --prefix'
+  rm -rf "$work"
+  mkdir "$work" || fail "cannot write in $store" 'name another folder with --prefix'
   for each in "$store"/.incoming.*; do
-    # Of an installer that was killed.
-    if [ -e "$each" ] && [ ! -e "/proc/${each##*.}" ]; then rm -rf "$each"; fi
+    if [ "$each" = "$work" ]; then continue; fi
+    [ ! -e "/proc/${each##*.}" ] ||
+      fail "another installation in $store is going on, by the process ${each##*.}" "wait for its end; if there is none, remove $each"
+    rm -rf "$each"
   done
+}
+
+check_places() {
+  if [ -d "$bin/svc" ] && [ ! -h "$bin/svc" ]; then fail "$bin/svc is a folder" 'remove it'; fi
+  if [ -e "$bin/svc" ] || [ -h "$bin/svc" ]; then
+    is_own || [ -n "$force" ] || fail "$bin/svc was not made by this script" 'remove it, or use --force'
+  fi
+  begin
   [ ! -e "$bin" ] || [ -w "$bin" ] || fail "cannot write in $bin" 'name another folder with --prefix'
 }
 
@@ -143,9 +161,8 @@ bring_archive() {
   archive=svc-${version#v}-$platform
   listed=$(grep -E "^[0-9a-f]{64}  $archive\.tar\.gz\$" "$checks/SHA256SUMS" | cut -d ' ' -f 1)
   [ -n "$listed" ] || fail "the release $version has no archive for $platform"
-  mkdir "$work" || fail "cannot write in $store" 'name another folder with --prefix'
   printf 'bringing %s.tar.gz from %s ...\n' "$archive" "$net"
-  get "releases/$version/$archive.tar.gz" "$work/archive"
+  get "releases/$version/$archive.tar.gz" "$work/archive" 524288 1800
   [ "$(sha256sum <"$work/archive" | cut -d ' ' -f 1)" = "$listed" ] ||
     fail "$archive.tar.gz is not the file that was signed: its SHA-256 differs" 'nothing was installed; try again later'
   tar -xzof "$work/archive" -C "$work" || fail "$archive.tar.gz could not be unpacked in $store" 'is there room on the disk?'
@@ -159,6 +176,8 @@ point() {
 }
 
 switch() {
+  # A version that is replaced is missing for a moment.
+  trap '' HUP INT TERM
   mkdir -p "$bin" || fail "cannot write in ${prefix:-$HOME}" 'name another folder with --prefix'
   if [ -e "$store/$version" ]; then mv -T "$store/$version" "$work/replaced"; fi
   mv -T "$work/$archive" "$store/$version" || fail "cannot write in $store"
@@ -193,11 +212,12 @@ main() {
   bin=${prefix:-$HOME}/bin
   find_platform
   need_programs
+  umask 022
   checks=$(mktemp -d) || fail 'no temporary folder can be made' 'is there room on the disk?'
   work=$store/.incoming.$$
   trap clean EXIT
   trap 'exit 130' INT
-  trap 'exit 143' HUP TERM
+  trap 'exit 143' HUP TERM PIPE
   choose_version
   check_signature
   [ -z "$test_key" ] || printf 'Warning: this release is signed by a test key, for trials alone\n' >&2
