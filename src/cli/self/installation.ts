@@ -1,7 +1,10 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   renameSync,
@@ -27,6 +30,8 @@ export interface Installation {
 }
 
 const MAX_TRIAL_MS = 20_000;
+/** Name of the folder of a change, before the id of its process. */
+const WORK = ".incoming.";
 /** Bytes of a file that the installer writes beside the versions. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
@@ -62,17 +67,15 @@ export function netOf(flags: Flags): string {
   return net;
 }
 
-/** Unpacks an archive into a folder, with the program of the machine. */
+/** Unpacks an archive with its modes into a folder, with the program of the machine. */
 export function unpack(archive: string, folder: string): void {
-  execFileSync("tar", ["-xzof", archive, "-C", folder], { stdio: ["ignore", "ignore", "pipe"] });
+  execFileSync("tar", ["-xzopf", archive, "-C", folder], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
 /** Puts a version of a network in the place of the current one. If it fails, the current one stays. */
 export async function installVersion(place: Installation, net: string, version: string): Promise<void> {
   const { store, publicKey } = place;
-  const work = join(store, `.incoming.${process.pid}`);
-  try {
-    mkdirSync(work, { mode: 0o700 });
+  await changing(store, version, async (work) => {
     if (!runs(join(store, version), version)) {
       const name = `svc-${version.slice(1)}-${process.platform}-${process.arch}`;
       await bringFile({ net, version, publicKey }, `${name}.tar.gz`, join(work, "archive"));
@@ -82,9 +85,26 @@ export async function installVersion(place: Installation, net: string, version: 
       renameSync(join(work, name), join(store, version));
     }
     writeFileSync(join(work, "net"), `${net}\n`);
+    chmodSync(join(work, "net"), 0o644);
     renameSync(join(work, "net"), join(store, "net"));
-    switchTo(place, version);
+    switchTo(store, version);
     removeUnused(store);
+  });
+}
+
+/** Makes a change with a folder of its own. Throws `release/13` while another process, also install.sh, makes one. */
+async function changing(store: string, version: string, change: (work: string) => Promise<void>): Promise<void> {
+  const work = join(store, `${WORK}${process.pid}`);
+  try {
+    rmSync(work, { recursive: true, force: true });
+    mkdirSync(work, { mode: 0o700 });
+    for (const name of readdirSync(store).filter((each) => each.startsWith(WORK))) {
+      const other = join(store, name);
+      if (other === work) continue;
+      if (existsSync(join("/proc", name.slice(WORK.length)))) throw releaseErrors.changing(other);
+      rmSync(other, { recursive: true, force: true });
+    }
+    await change(work);
   } catch (error) {
     throw error instanceof SvcError ? error : releaseErrors.notWritten(`${version}: ${errorText(error)}`);
   } finally {
@@ -93,20 +113,19 @@ export async function installVersion(place: Installation, net: string, version: 
 }
 
 /** Returns to the version before, and tells it. Throws `release/10`. */
-export function rollBack(place: Installation): string {
-  const before = targetOf(join(place.store, "previous"));
-  if (before === undefined || before === place.version) throw releaseErrors.noneBefore();
-  if (!runs(join(place.store, parseVersion(before)), before)) throw releaseErrors.unusable(before);
-  try {
-    switchTo(place, before);
-  } catch (error) {
-    throw releaseErrors.notWritten(`${before}: ${errorText(error)}`);
-  }
+export async function rollBack({ store }: Installation): Promise<string> {
+  const before = targetOf(join(store, "previous"));
+  if (before === undefined || before === targetOf(join(store, "current"))) throw releaseErrors.noneBefore();
+  await changing(store, before, async () => {
+    if (!runs(join(store, parseVersion(before)), before)) throw releaseErrors.unusable(before);
+    switchTo(store, before);
+  });
   return before;
 }
 
-function switchTo({ store, version: current }: Installation, version: string): void {
-  if (version !== current) point(join(store, "previous"), current);
+function switchTo(store: string, version: string): void {
+  const current = targetOf(join(store, "current"));
+  if (current !== undefined && version !== current) point(join(store, "previous"), current);
   point(join(store, "current"), version);
 }
 
@@ -135,7 +154,17 @@ function removeUnused(store: string): void {
   for (const name of readdirSync(store)) {
     const folder = join(store, name);
     const isUsed = links.includes(name) || running.some((program) => program.startsWith(`${folder}/`));
-    if (/^v\d/.test(name) && !isUsed) rmSync(folder, { recursive: true, force: true });
+    if (/^v\d/.test(name) && !isUsed && !isBusy(folder)) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whether a process of another user, whose program /proc hides, runs a version: most kernels open no program for writing while it runs. */
+function isBusy(folder: string): boolean {
+  try {
+    closeSync(openSync(join(folder, "lib", "node"), "r+"));
+    return false;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ENOENT");
   }
 }
 

@@ -1,4 +1,7 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../../test/cli/run.ts";
@@ -58,6 +61,22 @@ describe("version --check", () => {
     expect({ code, out, err }).toEqual({ code: 1, out: "", err: expect.stringMatching(says) });
   });
 
+  test("tells a network whose answer breaks off", async () => {
+    const cut = createServer((_, response) => {
+      response.writeHead(200, { "content-length": 9 });
+      response.write("v1.", () => response.destroy());
+    });
+    await once(cut.listen(0, "127.0.0.1"), "listening");
+    const address = cut.address();
+    const net = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    const { code, err } = await runCli(["version", "--check", "--net", net]);
+    cut.close();
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/version.txt: .*: a file of the network cannot be read/),
+    });
+  });
+
   test("refuses a network that publishes a page in place of a version", async () => {
     writeFileSync(join(releases.folder, "version.txt"), `<html>${"x".repeat(500)}`);
     const { code, err } = await runCli(["version", "--check", "--net", server.url]);
@@ -81,7 +100,7 @@ describe("an installation", () => {
     expect(treeOf(place.store).filter((line) => line.split("/").length === place.store.split("/").length + 1)).toEqual(
       expected,
     );
-    expect(rollBack({ ...place, version: "v1.10.0" })).toBe("v1.9.0");
+    expect(await rollBack(place)).toBe("v1.9.0");
     expect(ownInstallation(join(place.store, "v1.9.0")).version).toBe("v1.9.0");
   });
 
@@ -106,8 +125,35 @@ describe("an installation", () => {
     releases.addTrial("v1.9.0");
   });
 
-  test("has nothing to return to at first", () => {
-    expect(() => rollBack(installed("first"))).toThrow(/there is no version to return to/);
+  test("has nothing to return to at first", async () => {
+    await expect(rollBack(installed("first"))).rejects.toThrow(/there is no version to return to/);
+  });
+
+  test("changes once at a time, and is rid of what a killed update left", async () => {
+    const place = installed("busy");
+    await installVersion(place, server.url, "v1.9.0");
+    const [other, dead] = [process.ppid, 999_999_999].map((pid) => join(place.store, `.incoming.${pid}`));
+    for (const each of [other, dead]) mkdirSync(each ?? "");
+    const before = treeOf(place.store);
+    await expect(installVersion(place, server.url, "v1.10.0")).rejects.toThrow(/another update goes on/);
+    await expect(rollBack(place)).rejects.toThrow(/another update goes on/);
+    expect(before).toEqual(expect.arrayContaining([...treeOf(place.store)]));
+    rmSync(other ?? "", { recursive: true });
+    await installVersion(place, server.url, "v1.10.0");
+    expect(readdirSync(place.store).filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  test("keeps a version that a process of any user runs", async () => {
+    const place = installed("running");
+    const program = join(place.store, "v1.0.0", "lib", "node");
+    copyFileSync("/bin/sleep", program);
+    const running = spawn(program, ["600"]);
+    for (const version of ["v1.9.0", "v1.10.0"]) await installVersion(place, server.url, version);
+    expect(existsSync(program)).toBe(true);
+    running.kill("SIGKILL");
+    await once(running, "exit");
+    await installVersion(place, server.url, "v1.9.0");
+    expect(existsSync(program)).toBe(false);
   });
 
   test("is no checkout", async () => {

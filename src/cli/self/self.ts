@@ -20,7 +20,7 @@ export const selfUpdate: Run = async (input) => {
 /** `self rollback`. */
 export const selfRollback: Run = async (input) => {
   const place = ownInstallation();
-  print(input, place.version, rollBack(place));
+  print(input, place.version, await rollBack(place));
 };
 
 function print(input: CommandInput, before: string, version: string): void {

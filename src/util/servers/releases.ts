@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { defineErrors, errorText } from "../errors.ts";
+import { defineErrors, errorText, SvcError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { optional } from "../settings/parsers.ts";
 
@@ -25,6 +25,7 @@ export const releaseErrors = defineErrors("release", {
   noneBefore: [10, "there is no version to return to", "svc self update --version v1.2.3 installs one of the network"],
   unusable: [11, "the version does not run here", "nothing was changed"],
   notWritten: [12, "it cannot be put in place", "nothing was changed; is there room, and may you write there?"],
+  changing: [13, "another update goes on", "wait for its end; if there is none, remove this folder"],
 });
 
 const VERSION_FORM = /^v(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$/;
@@ -101,14 +102,16 @@ export class VersionWatch {
 
 /** A short file of the network. */
 export async function publishedBytes(url: string): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of await openPublished(url, TEXT_MS)) {
-    size += part.length;
-    if (size > MAX_TEXT_BYTES) throw releaseErrors.unreadable(`${url} has more than ${MAX_TEXT_BYTES} bytes`);
-    parts.push(part);
+  let bytes = Buffer.alloc(0);
+  try {
+    for await (const part of await openPublished(url, TEXT_MS)) {
+      bytes = Buffer.concat([bytes, part]);
+      if (bytes.length > MAX_TEXT_BYTES) throw releaseErrors.unreadable(`${url} has more than ${MAX_TEXT_BYTES} bytes`);
+    }
+  } catch (error) {
+    throw error instanceof SvcError ? error : releaseErrors.unreadable(`${url}: ${errorText(error)}`, { cause: error });
   }
-  return Buffer.concat(parts);
+  return bytes;
 }
 
 /** The bytes of a file of the network as they come. Throws `release/4`. */
