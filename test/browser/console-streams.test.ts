@@ -256,7 +256,7 @@ describeWithBrowser("a running deployment in the console", () => {
     expect(command.screen).not.toContain("to agree");
   });
 
-  it("says in a sentence that a gateway answers with a page, without end or in a flood", async () => {
+  it("says in a sentence that a gateway answers with a page, without end, beyond its numbers or in a flood", async () => {
     const { opened: at } = await place.openWithKeplr();
     const status = `${provider.webGateway}/lease/*/*/*/status`;
     await at.page.route(status, (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><p>Hi" }));
@@ -265,6 +265,16 @@ describeWithBrowser("a running deployment in the console", () => {
     await at.page.unroute(status);
     await at.page.route(status, (route) => route.fulfill({ body: `[${"1,".repeat(3 << 20)}1]` }));
     await shows("it is larger than 4 MiB", at);
+    await at.page.unroute(status);
+    const urls = Array.from({ length: 50_000 }, (_, i) => `javascript:alert(${i})`);
+    const answer = (total: number) => ({ services: { web: { name: "web", available: 0, total, uris: null, urls } } });
+    await at.page.route(status, (route) => route.fulfill({ json: answer(2 ** 60) }));
+    await shows("it has a number beyond 2^53", at);
+    await at.page.unroute(status);
+    await at.page.route(status, (route) => route.fulfill({ json: answer(7) }));
+    await shows("0/7", at);
+    expect(await at.page.locator('a[href^="javascript"]').count()).toBe(0);
+    expect((await at.text()).length).toBeLessThan(20_000);
     await at.page.unroute(status);
     // A proxy that passes requests on, and no websockets.
     const refusing = "class extends Own { constructor(_, protocols) { super('wss://127.0.0.1:9/', protocols); } }";
