@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
@@ -129,6 +131,12 @@ const LONG = [
   ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/{kubernetes*,traefik*}.test.ts"] : []),
 ];
 
+/** Vitest removes its cache when the lockfile has changed, and then fails to write into it: each lockfile has a cache of its own. */
+const CACHE = `.cache/vitest/${createHash("sha256")
+  .update(readFileSync(join(import.meta.dirname, "package-lock.json")))
+  .digest("hex")
+  .slice(0, 8)}`;
+
 /** What one of the lanes of `npm test` leaves to the others. */
 const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];
 
@@ -145,7 +153,7 @@ const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, e
 export default defineConfig({
   test: {
     // Compiled sources are kept between runs and shared by test files: a fifth of the work of a run.
-    experimental: { fsModuleCache: true, fsModuleCachePath: ".cache/vitest" },
+    experimental: { fsModuleCache: true, fsModuleCachePath: CACHE },
     // Tests that wait leave their core to others. (One core left over, the default, is half of a small machine.)
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     globalSetup: "test/support/sweep.ts",
