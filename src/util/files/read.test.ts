@@ -75,8 +75,9 @@ describe("what is not a file is refused", () => {
   });
 });
 
-/** Sources that read files of the program itself, or files of the system without a size. */
+/** Sources that read files of the program itself, or files of the system without a size; `self` opens the runtime and reads nothing. */
 const WITHOUT_LIMIT = [
+  "cli/self/installation.ts",
   "cli/code-cache.ts",
   "cli/provider/run/run.ts",
   "cli/localnet/processes/left.ts",
