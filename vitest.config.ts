@@ -117,6 +117,13 @@ const ISOLATED = ["test/isolated/*.test.ts"];
 /** Their files lie in one folder, which goes when the run ends. */
 const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
 
+/** Files whose promises shorter tests of `npm test` hold as well: at night with more tries, an older tool, or fresh systems. */
+const AT_NIGHT = [
+  "test/e2e/{installed,template}.test.ts",
+  "test/interop/{cometbft-signer,kubernetes-exhaust}.test.ts",
+  "test/interop/{simd-differential,simd-modules,simd42-chain}.test.ts",
+];
+
 /**
  * Too long for `npm test`, where nothing else is said: `npm run lab faults` says how many faults there are to be. Tests on
  * Kubernetes need what takes minutes to build; `npm test` builds it, and runs some of them, in a lane of their own.
@@ -126,7 +133,7 @@ const LONG = [
   ...(process.env.SVC_TEST_NETWORK === undefined ? ["test/network/**"] : []),
   ...(process.env.SVC_TEST_PROXIES === undefined ? ["test/attack/proxies.test.ts"] : []),
   ...(process.env.SVC_TEST_EARLIER === undefined ? ["test/e2e/upgrade.test.ts"] : []),
-  ...(IS_NIGHT ? [] : ["test/{e2e/{installed,template},interop/cometbft-signer}.test.ts"]),
+  ...(IS_NIGHT ? [] : AT_NIGHT),
   ...(process.env.SVC_TEST_ACME === undefined ? ["test/interop/acme-renewal.test.ts"] : []),
   ...(process.env.SVC_TEST_KUBERNETES === undefined ? ["test/interop/{kubernetes*,traefik*}.test.ts"] : []),
 ];

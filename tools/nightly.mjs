@@ -52,7 +52,9 @@ const PARTS = {
       "--project",
       "e2e",
       ...["differential", "governance", "lists", "modules", "staking"].map((name) => `test/interop/simd-${name}`),
-      ...["test/interop/schemathesis", "test/interop/light"],
+      ...["keyring-services", "light", "schemathesis", "simd.test", "simd42-chain"].map(
+        (name) => `test/interop/${name}`,
+      ),
     ],
     env: {
       ...{ SVC_TEST_NIGHTLY: 1, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200 },
@@ -64,10 +66,18 @@ const PARTS = {
     minutes: 14,
     words: [
       ...["--project", "e2e", "--project", "slow"],
-      ...["engine-registry", "escape/exhaust", "library", "linux-packages", "release", "template"].map(
-        (name) => `test/e2e/${name}`,
-      ),
-      ...["test/interop/traefik.test.ts", "src/provider/ingress/whole"],
+      ...[
+        "engine-docker",
+        "engine-driver",
+        "engine-registry",
+        "escape/exhaust",
+        "library",
+        "linux-packages",
+        "release",
+        "template",
+      ].map((name) => `test/e2e/${name}`),
+      ...["kubernetes-exhaust", "traefik.test"].map((name) => `test/interop/${name}`),
+      "src/provider/ingress/whole",
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
   },

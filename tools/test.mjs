@@ -198,22 +198,15 @@ const MINUTES = { unit: 15, quick: 10, alone: 15, beside: 35 };
 const WORKERS = Math.max(4, 2 * availableParallelism());
 
 /** Attacks without a bound of pace, which run among the others. */
-const UNHURRIED = "deposits|gas|gateway|genesis|ingress|ingress-leases|leases|modules|pruned|queries";
-/** Attacks whose bounds hold for a machine that does nothing else. */
+const UNHURRIED = "deposits|gas|gateway|genesis|ingress|ingress-leases|leases|log-readers|modules|pruned|queries";
+/** Attacks whose bounds hold on a machine with one attack for each core, and nothing else. */
 const ALONE = [`test/attack/!(${UNHURRIED}).test.ts`];
 const BESIDE = [`test/attack/@(${UNHURRIED}).test.ts`, "test/attack/lib/**"];
 
 /** The driver on a cluster that runs pods, tenants and hostile ones there, one file at a time. The rest of its tests is `npm run lab kubernetes`. */
-const KUBERNETES = [
-  "conformance",
-  "deploy",
-  "exhaust",
-  "ingress",
-  "inside",
-  "policies",
-  "restricted",
-  "surroundings",
-].map((name) => `test/interop/kubernetes-${name}.test.ts`);
+const KUBERNETES = ["conformance", "deploy", "ingress", "inside", "policies", "restricted", "surroundings"].map(
+  (name) => `test/interop/kubernetes-${name}.test.ts`,
+);
 /** Tests that run with the programs of the cluster's lane, and without a cluster. */
 const BESIDE_CLUSTER = ["test/interop/traefik"];
 
@@ -268,7 +261,7 @@ async function endToEnd(env, cluster) {
   if (RUNTIME !== undefined) return beside;
   const alone = await tests("e2e-alone", [...words, "test/attack/"], {
     minutes: MINUTES.alone,
-    env: { ...env, ...without(BESIDE) },
+    env: { ...env, ...without(BESIDE), SVC_TEST_WORKERS: `${availableParallelism()}` },
   });
   return [...beside, alone];
 }

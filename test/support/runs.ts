@@ -12,6 +12,11 @@ export function sampled<T>(rows: readonly T[], nth: number): readonly T[] {
   return rows.filter((_, i) => i % sized(nth, 1) === 0);
 }
 
+/** Rows of a table for one of several engines: `npm test` deals the rows out between the engines; at night each engine has all rows. */
+export function inTurn<T>(rows: readonly T[], { at, of }: { readonly at: number; readonly of: number }): readonly T[] {
+  return IS_NIGHT ? rows : rows.filter((_, i) => i % of === at);
+}
+
 /** Tests of `npm run nightly` alone. `npm test` does not register them, because a skipped test would be a fault there. */
 export function atNight(define: () => void): void {
   if (IS_NIGHT) define();

@@ -156,12 +156,12 @@ function sendPartsOfHttp2(socket: Socket, { host, path }: FloodOrder): void {
   });
 }
 
-/** Writes as fast as the other end reads. */
+/** Writes as fast as the other end reads, one part after the other, so that the flood can be asked meanwhile. */
 function repeat(socket: Socket, next: () => Buffer): void {
   const more = (): void => {
-    while (!socket.destroyed && socket.write(next()));
+    if (!socket.destroyed) socket.write(next(), () => setImmediate(more));
   };
-  socket.on("drain", more).resume();
+  socket.resume();
   more();
 }
 

@@ -23,7 +23,7 @@ import {
   untilOk,
 } from "../../support/conformance/index.ts";
 import { freePorts } from "../../support/ports.ts";
-import { IS_NIGHT } from "../../support/runs.ts";
+import { inTurn } from "../../support/runs.ts";
 import { ENGINES, type HostileEngine } from "./engines.ts";
 import { hostileRegistry } from "./hostile-registry.ts";
 import { seenMeanwhile } from "./neighbour.ts";
@@ -156,11 +156,6 @@ if (!isTimerLimitRaised)
   console.info("timers: tenants share the host's limit here, because this process may not raise it");
 const SHARED_HERE = SHARED.filter(({ name }) => isTimerLimitRaised || name !== "timers");
 
-/** By day each attack is tried on one of the engines, in turn; at night on all. */
-function triedOn<T>(engine: number, attacks: readonly T[]): readonly T[] {
-  return IS_NIGHT ? attacks : attacks.filter((_, i) => i % ENGINES.length === engine);
-}
-
 for (const [at, { engineName, describeOnIt, start }] of ENGINES.entries()) {
   describeOnIt(`a tenant who uses up everything on ${engineName}`, () => {
     let engine: HostileEngine;
@@ -230,7 +225,7 @@ for (const [at, { engineName, describeOnIt, start }] of ENGINES.entries()) {
       console.info(`${name}: neighbour p95 ${seen.p95.toFixed(1)} ms of ${seen.answers} requests, ${times} times`);
     }
 
-    for (const { name, program, most, least } of triedOn(at, ATTACKS)) {
+    for (const { name, program, most, least } of inTurn(ATTACKS, { at, of: ENGINES.length })) {
       it(`has no more of ${name} than was ordered`, async () => {
         await untilOk(driver, hostile);
         const before = await onDisk();
@@ -251,7 +246,7 @@ for (const [at, { engineName, describeOnIt, start }] of ENGINES.entries()) {
       });
     }
 
-    for (const { name, take, need, user } of triedOn(at, SHARED_HERE)) {
+    for (const { name, take, need, user } of inTurn(SHARED_HERE, { at, of: ENGINES.length })) {
       it(`takes no ${name} from its neighbour`, async () => {
         await untilOk(driver, hostile);
         const perl = (program: string) => ["/usr/bin/perl", "-e", program];
