@@ -1,6 +1,7 @@
 /**
  * CPU and wall time of short commands of the checkout's `./svc`, compared with an empty Node.js process and the
- * ecosystem's reference tool in the same rounds. Without Go to build the tool, its rows are left out.
+ * ecosystem's reference tool in the same rounds. Without Go to build the tool, its rows are left out. `BENCH_ARCHIVE=<folder of an
+ * unpacked release>` adds `svc version` of that release beside its own Node.js.
  *
  * npm run bench -- startup [rounds]
  */
@@ -23,6 +24,7 @@ interface Row {
 }
 
 const EMPTY = "node -e 0";
+const [ARCHIVE, ARCHIVED_NODE] = ["svc of a release", "node -e 0 of a release"];
 const NAMES = ["alice", "bob", "carol"];
 const CHAIN = ["--chain-id", "svc-bench-1"];
 const KEYRING = ["--keyring-backend", "test"];
@@ -61,6 +63,14 @@ async function rowsOf(program: string, binary: string, commands: Promise<Map<str
   return [...(await commands)].map(([title, args]): Row => ({ program, title, command: [binary, ...args] }));
 }
 
+function archived(folder: string | undefined): Row[] {
+  if (folder === undefined) return [];
+  return [
+    { program: ARCHIVED_NODE, title: "", command: [join(folder, "lib", "node"), "-e", "0"] },
+    { program: ARCHIVE, title: "version", command: [join(folder, "bin", "svc"), "version"] },
+  ];
+}
+
 /** A reference tool, or nothing and the reason if it cannot be built. */
 async function peer(name: PeerName): Promise<Peer | undefined> {
   const built = await buildPeer(name);
@@ -78,6 +88,7 @@ try {
     { program: EMPTY, title: "", command: [process.execPath, "-e", "0"] },
     ...(await rowsOf("svc", svc, commandsOf(svcOk, home, "utoken"))),
     { program: "svc", title: "--help", command: [svc, "--help"] },
+    ...archived(process.env.BENCH_ARCHIVE),
   ];
   for (const each of peers) {
     const run: Run = async (args) => each.ok(args);
@@ -119,6 +130,12 @@ function report(rows: readonly Row[], costs: ReadonlyMap<Row, readonly Cost[]>):
     const samples = cpu(row).map((value) => value / empty);
     const target = row.title === "version" ? { target: { atMost: 1.5 } } : {};
     figures.add({ name: `svc ${row.title}: CPU over that of ${EMPTY}`, unit: "x", samples, ...target });
+  }
+  const archivedNode = median(rows.filter(({ program }) => program === ARCHIVED_NODE).flatMap(cpu));
+  for (const row of rows.filter(({ program }) => program === ARCHIVE)) {
+    const samples = cpu(row).map((value) => value / archivedNode);
+    const name = `${ARCHIVE} version: CPU over that of its Node.js`;
+    figures.add({ name, unit: "x", samples, target: { atMost: 1.3 } });
   }
   for (const row of rows.filter(({ program }) => program.startsWith("simd"))) {
     const ours = own.find(({ title }) => title === row.title);

@@ -1,7 +1,8 @@
-// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes at most 148 minutes on two
-// cores. Each part that ran has its row in bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
+// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes about 100 minutes on two cores.
+// Each part that ran has its row in bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { broken, ended, root, tests } from "./suite/runner.mjs";
 import { nodeOf } from "./suite/runtimes.mjs";
@@ -14,7 +15,10 @@ if (!Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 148. */
+/** Files of real processes that run beside one another where no bound depends on the pace of the machine. */
+const CORES = availableParallelism();
+
+/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 142. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
@@ -33,6 +37,7 @@ const PARTS = {
       ...{ SVC_TEST_NODE_KILLS: 100, SVC_TEST_PROVIDER_KILLS: 20, SVC_TEST_ROLLBACK_KILLS: 10 },
       ...{ SVC_TEST_SNAPSHOT_KILLS: 6, SVC_TEST_LOCALNET_KILLS: 5, SVC_TEST_FAULTS: 10, SVC_TEST_LEASES: 4 },
       SVC_TEST_SYNC_ACCOUNTS: 100_000,
+      SVC_TEST_WORKERS: CORES,
       ...seeds("SVC_TEST"),
     },
   },
@@ -57,13 +62,13 @@ const PARTS = {
       ),
     ],
     env: {
-      ...{ SVC_TEST_NIGHTLY: 1, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200 },
+      ...{ SVC_TEST_NIGHTLY: 1, SVC_TEST_WORKERS: CORES, STAKE_DIFF_ROUNDS: 60, GOV_DIFF_ROUNDS: 200 },
       ...seeds("STAKE_DIFF", "GOV_DIFF", "LIGHT"),
     },
   },
   /** Tests with real processes that `npm test` runs in part, and a download of 2 GB through both kinds of ingress. */
   thorough: {
-    minutes: 14,
+    minutes: 18,
     words: [
       ...["--project", "e2e", "--project", "slow"],
       ...[
@@ -86,12 +91,12 @@ const PARTS = {
   /** Processor time of a send beside the first release: no more of it than the recorded run took. */
   guard: { minutes: 9, bench: "guard" },
   /**
-   * `npm test` with the supported versions of Node.js, without simulations, attacks and pages in a browser. The machine's own version
-   * is left out unless it is named, because `npm test` has it.
+   * `npm test` with the supported versions of Node.js, without simulations, attacks, pages in a browser and pods of a cluster. The
+   * machine's own version is left out unless it is named, because `npm test` has it.
    */
-  "node-20": { minutes: 30, major: 20 },
-  "node-22": { minutes: 30, major: 22 },
-  "node-24": { minutes: 30, major: 24 },
+  "node-20": { minutes: 25, major: 20 },
+  "node-22": { minutes: 25, major: 22 },
+  "node-24": { minutes: 25, major: 24 },
 };
 
 function isOwnVersion({ major }) {

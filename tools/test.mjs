@@ -237,7 +237,7 @@ function inBrowser(words, env) {
 /** The configuration leaves these out: the test runner's own switch has no effect on one of several projects. */
 const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 
-/** The version of Node.js that `npm run nightly` tries: its other parts, and `npm test`, have simulations, attacks and pages. */
+/** The version of Node.js that `npm run nightly` tries: other parts, and `npm test`, have simulations, attacks, pages and pods. */
 const RUNTIME = process.env.SVC_TEST_RUNTIME;
 
 /** Tests within the process of the test runner. */
@@ -255,8 +255,7 @@ async function endToEnd(env, cluster) {
       minutes: MINUTES.beside,
       env: { ...env, ...without([...ALONE, ...IN_BROWSER]), SVC_TEST_WORKERS: `${WORKERS}` },
     }),
-    onKubernetes(cluster, words, env),
-    ...(RUNTIME === undefined ? [inBrowser(words, env)] : []),
+    ...(RUNTIME === undefined ? [onKubernetes(cluster, words, env), inBrowser(words, env)] : []),
   ]);
   if (RUNTIME !== undefined) return beside;
   const alone = await tests("e2e-alone", [...words, "test/attack/"], {
@@ -307,7 +306,7 @@ const types = (name) => ["--noEmit", "--incremental", "--tsBuildInfoFile", `.cac
 
 installNeeded();
 mkdirSync(join(root, ".cache"), { recursive: true });
-const cluster = buildCluster();
+const cluster = RUNTIME === undefined ? buildCluster() : undefined;
 const [lint, typed, pages, build] = await Promise.all([
   check("lint", "node_modules/@biomejs/biome/bin/biome", ["check"]),
   check("types", "node_modules/typescript/bin/tsc", types("types")),
