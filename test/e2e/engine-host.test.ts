@@ -79,6 +79,18 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     return spec;
   }
 
+  /** A service with a persistent volume at `/data`. */
+  function withData(script: string): ManifestService {
+    const service = scriptService(engine.image, script);
+    const attributes = [{ key: "persistent", value: "true" }];
+    const volume = { name: "data", size: { val: String(8 * MEBIBYTE) }, attributes };
+    return {
+      ...service,
+      resources: { ...service.resources, storage: [...service.resources.storage, volume] },
+      params: { storage: [{ name: "data", mount: "/data", readOnly: false }] },
+    };
+  }
+
   const sh = (id: LeaseKey, service: string, script: string) =>
     execute(driver, id, { service, command: ["sh", "-c", script] });
 
@@ -624,6 +636,19 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilHealth(driver, id, isRestarted, "the loss to be seen");
       await untilOk(driver, id);
       expect((await eventsOf(id)).map(({ note }) => note).join()).toMatch(/its process is gone/);
+    });
+
+    it("containers run again after a restart of the host, with all that they wrote", async () => {
+      await open();
+      const { id } = await deploy([withData("exec sleep 1000")]);
+      await untilOk(driver, id);
+      await sh(id, "web", "echo kept | tee /data/file >/file");
+      await driver.close();
+      await engine.restartHost();
+      await open();
+      await untilOk(driver, id);
+      expect((await sh(id, "web", "cat /file /data/file")).stdout).toBe("kept\nkept\n");
+      expect((await eventsOf(id)).filter(({ reason }) => reason === "Created")).toHaveLength(1);
     });
 
     it("what crashed while the daemon was away runs again after it is back", async () => {

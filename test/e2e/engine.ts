@@ -9,7 +9,14 @@ import {
   ensureSampleImage,
   openDockerDriver,
 } from "../../src/provider/cluster/docker/index.ts";
-import { commandLine, killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
+import {
+  commandLine,
+  killProcessesOn,
+  ownedFolder,
+  processesOn,
+  removeFolder,
+  unmountBelow,
+} from "../support/abandoned.ts";
 import { removeDeadPorts } from "../support/dead-ports.ts";
 import { ownRange } from "../support/subnets.ts";
 import { programArchive } from "./program-archive.ts";
@@ -185,6 +192,14 @@ export class TestEngine {
     await this.stopService();
     killProcessesOn(this.folder);
     await this.#untilNoProcess();
+  }
+
+  /** Leaves what a restart of the machine leaves: no process, no mount, no file of the run. */
+  async restartHost(): Promise<void> {
+    await this.killEverything();
+    unmountBelow(this.folder);
+    for (const name of ["run", "tmp"]) rmSync(join(this.folder, name), { recursive: true, force: true });
+    await this.startService();
   }
 
   /** A surviving process is not the test's concern: it is killed, and named in the log. */

@@ -84,8 +84,12 @@ export function commandLine(pid: number): string {
 
 /** Removes a folder with everything that is mounted below it. */
 export function removeFolder(folder: string): void {
-  for (const mount of mountsBelow(folder)) unmount(folder, mount);
+  unmountBelow(folder);
   rmSync(folder, REMOVAL);
+}
+
+export function unmountBelow(folder: string): void {
+  for (const mount of mountsBelow(folder)) unmount(folder, mount);
 }
 
 /** A program that ends may have done it meanwhile. */

@@ -69,6 +69,7 @@ export async function openParts(options: DockerOptions, live: () => ReadonlySet<
     log.warn("sizes of volumes are not enforced: a tenant can fill the disk (--cluster-volume-sizes none)");
   }
   const volumes = new Volumes(join(stateDir, "volumes"), volumeSizeEnforcement, { isThin });
+  await volumes.mountAll();
   const disk = { api, settings, volumes };
   const news = new StartNews(api, naming.prefix);
   const images = new Images({

@@ -94,6 +94,25 @@ export class Volumes {
     for (const namespace of await list(this.#root)) await this.removeLease(namespace);
   }
 
+  /** Mounts what a restart of the host has unmounted: Podman describes no container whose layer is not there. */
+  async mountAll(): Promise<void> {
+    for (const lease of await list(this.#root)) await this.mountLease(lease);
+  }
+
+  mountLease(namespace: string): Promise<void> {
+    return this.#leases.run(namespace, () => this.#mount(namespace));
+  }
+
+  async #mount(lease: string): Promise<void> {
+    if (this.#enforcement === "none") return;
+    const names = (await list(join(this.#root, lease))).filter((name) => name.endsWith(".img"));
+    for (const image of names.map((name) => join(this.#root, lease, name))) {
+      const mount = image.replace(/img$/, "mnt");
+      // A damaged one is told when its container is started.
+      if (existsSync(mount) && !(await isMounted(mount))) await this.#attach(image, mount).catch(() => {});
+    }
+  }
+
   /** Takes all mounts away and keeps the data. */
   async unmountAll(): Promise<void> {
     for (const lease of await list(this.#root)) await this.#leases.run(lease, () => this.#unmount(lease));
@@ -152,10 +171,13 @@ export class Volumes {
     const image = this.#path(key, "img");
     if (!existsSync(image)) {
       await makeImage(image, { size: key.volume.size, journal: key.volume.persistent, isThin: this.#isThin });
-    } else if (!this.#isThin) {
-      // An image of an older release has holes. On a disk that is full by now it is mounted with them.
-      await keepRoom(image, (await stat(image)).size).catch(() => {});
     }
+    await this.#attach(image, mount);
+  }
+
+  async #attach(image: string, mount: string): Promise<void> {
+    // An image of an older release has holes. On a disk that is full by now it is mounted with them.
+    if (!this.#isThin) await keepRoom(image, (await stat(image)).size).catch(() => {});
     // Deleted files would make holes again.
     const options = `loop,nodev,nosuid,noatime${this.#isThin ? ",discard" : ""}`;
     await run("mount", ["-t", "ext4", "-o", options, image, mount]);
@@ -230,11 +252,14 @@ async function keepRoom(path: string, bytes: number): Promise<void> {
   }
 }
 
-/** A process that just ended may hold the mount for a moment. */
+/**
+ * A process that just ended may hold the mount for a moment. The root of a container in its layer may be left mounted where the
+ * engine did not find it any more.
+ */
 async function unmount(mount: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await run("umount", [mount]);
+      await run("umount", ["--recursive", mount]);
       return;
     } catch (error) {
       if (attempt === 20) throw error;
