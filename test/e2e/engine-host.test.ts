@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
@@ -636,6 +636,40 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilHealth(driver, id, isRestarted, "the loss to be seen");
       await untilOk(driver, id);
       expect((await eventsOf(id)).map(({ note }) => note).join()).toMatch(/its process is gone/);
+    });
+
+    it("a container whose files are lost is made anew, with its volumes, and nothing else is restarted", async () => {
+      const backoff = { first: 300, initial: 300, max: 300, resetAfter: 600_000 };
+      await open({ timing: { backoff, damaged: 300 } });
+      const other = sampleService(engine.image, { name: "other" });
+      const { id } = await deploy([withData("echo run >>/data/runs; exec sleep 1000"), other]);
+      await untilOk(driver, id);
+      const losses = [
+        // The engine cannot describe it.
+        (layer: string) => rmSync(layer),
+        // The engine cannot start it.
+        (layer: string) =>
+          ["diff", "link", "lower", "work"].map((name) => rmSync(join(layer, name), { recursive: true })),
+      ];
+      for (const [runs, lose] of losses.entries()) {
+        const [name = ""] = (await containers("{{.Names}}")).filter((each) => each.includes("web-0"));
+        const before = (
+          await engine.podman("inspect", name, "--format", "{{.Id}} {{.GraphDriver.Data.UpperDir}}")
+        ).trim();
+        const [, upper = ""] = before.split(" ");
+        lose(dirname(upper));
+        await engine.podman("kill", name);
+        await untilMade(id, 3 + runs);
+        await untilOk(driver, id);
+        expect((await sh(id, "web", "cat /data/runs")).stdout).toBe("run\n".repeat(2 + runs));
+      }
+      const notes = (await eventsOf(id)).map(({ note }) => note);
+      expect(notes.filter((note) => note.includes("created again"))).toEqual([
+        "web-0: files of its container are lost; it is created again",
+        "web-0 could not be started 3 times in a row; its container is created again",
+      ]);
+      expect((await driver.status(id)).services[1]?.replicas[0]?.restarts).toBe(0);
+      expect(await driver.adopt()).toHaveLength(1);
     });
 
     it("containers run again after a restart of the host, with all that they wrote", async () => {

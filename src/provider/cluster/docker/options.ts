@@ -87,6 +87,8 @@ export interface DockerTiming {
   readonly rolloutDeadline: number;
   /** Any other update, with whose new replica the old one runs on, is undone when the new one is not ready by then. */
   readonly progressDeadline: number;
+  /** A container with lost files, which the engine cannot describe, is made anew after this long. */
+  readonly damaged: number;
   /** A replica without TCP ports counts as ready after running this long. */
   readonly minRunning: number;
   readonly patience: EnginePatience;
@@ -100,6 +102,8 @@ export interface DockerLimits {
   /** Timers and waiting signals of one user, over all containers; by default this process's own maximum. */
   readonly signals: number;
   readonly logBytes: number;
+  /** Failed starts in a row after which a container is made anew. */
+  readonly failedStarts: number;
   /** Concurrent engine calls that create or start a container: per tenant, and twice as many in total. */
   readonly parallelStarts: number;
   /** Concurrently weighed layers and loaded images; half of them for one tenant. */
@@ -140,6 +144,7 @@ const DEFAULT_TIMING: DockerTiming = {
   stopGrace: 30_000,
   rolloutDeadline: 300_000,
   progressDeadline: 600_000,
+  damaged: 5_000,
   minRunning: 1_000,
   patience: { call: 60_000, work: 120_000 },
 };
@@ -148,6 +153,7 @@ const DEFAULT_LIMITS: Omit<DockerLimits, "processes" | "signals"> = {
   pids: 1024,
   openFiles: 1024,
   logBytes: 10 << 20,
+  failedStarts: 3,
   parallelStarts: 4,
   parallelLoads: 4,
   imageBytes: 16n << 30n,

@@ -117,6 +117,23 @@ describe("the log of a container", () => {
   });
 });
 
+it("containers are listed also where Podman cannot describe one", async () => {
+  const server = createServer(({ url = "" }, response) => {
+    const isOwn =
+      url.startsWith("/v4.0.0/libpod/containers/json?") && decodeURIComponent(url).includes('{"label":["a=b"]}');
+    response.writeHead(isOwn ? 200 : 500);
+    response.end(
+      isOwn ? '[{"Id": "c1", "Labels": {"a": "b"}}]' : '{"message": "getting graph driver info: no such file"}',
+    );
+  }).listen(0, "127.0.0.1");
+  closers.push(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const api = await EngineApi.open(`tcp://127.0.0.1:${port}`, PATIENCE);
+  expect(await api.listContainers({ a: "b" })).toEqual([{ id: "c1", labels: { a: "b" } }]);
+  await expect(api.listContainers({ a: "c" })).rejects.toMatchObject({ kind: "refused" });
+});
+
 it.each([
   ["whose length was told", { "content-length": "100" }, 200],
   ["in pieces", {}, 200],

@@ -41,6 +41,8 @@ export interface LabelledContainer {
   readonly labels: Labels;
 }
 
+type ListedContainer = Pick<Docker.ContainerInfo, "Id" | "Labels">;
+
 export interface ExecState {
   /** False while the engine still starts it. */
   readonly begun: boolean;
@@ -123,8 +125,23 @@ export class EngineApi {
 
   async #list(label: string[]): Promise<LabelledContainer[]> {
     const filters = { label };
-    const list = await guard(this.#calls.listContainers({ all: true, filters }));
-    return list.map((entry) => ({ id: entry.Id, labels: entry.Labels ?? {} }));
+    const list = await guard(this.#calls.listContainers({ all: true, filters })).catch((error) =>
+      this.#ownList(filters, error),
+    );
+    return list.map(({ Id: id, Labels: labels }) => ({ id, labels: labels ?? {} }));
+  }
+
+  /** Podman refuses the list where it cannot describe one container of it; its own API still names them all. */
+  async #ownList(filters: object, refusal: EngineFailure): Promise<readonly ListedContainer[]> {
+    if (refusal.kind !== "refused") throw refusal;
+    const request = {
+      path: "/v4.0.0/libpod/containers/json?",
+      statusCodes: { 200: true, 404: "no such call", 500: "server error" },
+      options: { all: true, filters },
+    };
+    const answer = await dial(this.#calls.modem, request).then(readWhole, () => undefined);
+    if (!Array.isArray(answer)) throw refusal;
+    return answer;
   }
 
   async inspect(id: string, options: { readonly size?: boolean } = {}): Promise<ContainerState> {

@@ -126,6 +126,15 @@ export function hostReason(error: unknown): HostReason {
   return reason === "program" ? "engine" : reason;
 }
 
+/** Words of kernel and engines about an object whose files are gone or cannot be read. */
+const LOST =
+  /no such file or directory|not a directory|readlink|input\/output error|structure needs cleaning|stale file handle|(?:container|layer) not known/i;
+
+/** Whether the engine refused a call because files of its object are lost. */
+export function hasLostFiles(error: unknown): boolean {
+  return error instanceof EngineFailure && error.kind === "refused" && LOST.test(engineWords(error));
+}
+
 /** The words of the engine at full length, for the operator. */
 export function engineWords(error: unknown): string {
   const failure = failureIn(error);

@@ -5,8 +5,8 @@ import { isNotFound, isUnreachable, startSentence } from "../api/failure.ts";
 import type { DriverContext } from "../context.ts";
 import { folderBytes } from "../host/folder-size.ts";
 import type { LeaseRecord } from "../journal.ts";
-import { LABEL } from "../labels.ts";
-import { observeContainers, readinessOf } from "../replica/observe.ts";
+import { LABEL, type Labels } from "../labels.ts";
+import { damagedContainers, observeContainers, readinessOf } from "../replica/observe.ts";
 import { planService } from "../replica/plan.ts";
 import { Processes } from "../replica/processes.ts";
 import { LeaseImages } from "./images.ts";
@@ -44,6 +44,8 @@ export class Lease {
   #wakeTimer: NodeJS.Timeout | undefined;
   #probeTimer: NodeJS.Timeout | undefined;
   readonly #processes = new Processes();
+  /** Containers with lost files, with the time when that was found. */
+  #damaged: ReadonlyMap<string, number> = new Map();
   /** Time to look again at processes that may be gone. */
   #lookAt: number | undefined;
   #redirected = false;
@@ -199,10 +201,31 @@ export class Lease {
         this.#context.log.warn("lease could not be reconciled", { lease: this.state.namespace, err: text });
         this.#context.news.failed(this.spec.id, error);
         this.state.errors.set("", startSentence(error));
+        await this.#replaceDamaged().catch((fault) => this.#context.health.observe(fault));
       }
       this.#wakeAt(Date.now() + this.#retry);
       this.#retry = Math.min(this.#retry * 2, RETRY_MS.max);
     }
+  }
+
+  /** An engine that cannot describe one container of a lease may refuse everything about the lease. */
+  async #replaceDamaged(): Promise<void> {
+    const { api, volumes, settings } = this.#context;
+    // A layer that is only not mounted is not lost.
+    if ((await volumes.unavailable()) !== undefined) return;
+    await volumes.mountLease(this.state.namespace);
+    const now = Date.now();
+    const found = await damagedContainers(api, this.#labels);
+    this.#damaged = new Map(found.map(({ id }) => [id, this.#damaged.get(id) ?? now]));
+    for (const place of found) {
+      if (now - (this.#damaged.get(place.id) ?? now) < settings.timing.damaged) continue;
+      await replaceLost(this.state, place, "files of its container are lost");
+    }
+  }
+
+  /** Labels of its containers. */
+  get #labels(): Labels {
+    return { [LABEL.home]: this.#context.naming.prefix, [LABEL.namespace]: this.state.namespace };
   }
 
   #wakeAt(time: number): void {
@@ -252,13 +275,14 @@ export class Lease {
 
   async #observe(): Promise<void> {
     const { state } = this;
-    const labels = { [LABEL.home]: this.#context.naming.prefix, [LABEL.namespace]: state.namespace };
-    const units = await observeContainers(this.#context.api, labels);
+    const units = await observeContainers(this.#context.api, this.#labels);
     this.#context.health.answered();
     this.#unanswered = false;
     const present = units.filter((unit) => !state.leaving.has(unit.id));
     const { gone, lookAt } = await this.#processes.lost(present, Date.now());
-    for (const unit of gone) await replaceLost(state, unit);
+    for (const unit of gone) {
+      await replaceLost(state, unit, "its process is gone, although the engine reports it as running");
+    }
     this.#lookAt = lookAt;
     state.units = present.filter((unit) => !gone.includes(unit));
     await this.#updateReadiness();

@@ -2,17 +2,26 @@ import { errorText } from "../../../../util/index.ts";
 import { clusterErrors, isProbeLease, replicaName } from "../../contract/index.ts";
 import { shownBytes } from "../../shared/index.ts";
 import type { ContainerState } from "../api/answers.ts";
-import { engineWords, ignoreNotFound, isNotFound, isUnreachable, startSentence } from "../api/failure.ts";
+import {
+  engineWords,
+  ignoreNotFound,
+  isNotFound,
+  isOwnRefusal,
+  isUnreachable,
+  type StartReason,
+  startReason,
+  startSentence,
+} from "../api/failure.ts";
 import { plainLogTail } from "../api/logs.ts";
 import type { DriverContext } from "../context.ts";
 import { freeDisk } from "../host/capacity.ts";
 import { redirectPorts } from "../host/netns.ts";
-import type { Observed } from "../replica/observe.ts";
+import type { Observed, Place } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
 import { handlesTerm } from "../replica/readiness.ts";
 import { explainExit, KILL_EXIT, killedText, type ReplicaHistory } from "../replica/replica.ts";
 import type { LeaseImages } from "./images.ts";
-import { isLayerFull, layerFault, makeContainer } from "./prepare.ts";
+import { isLayerFull, layerFault, makeContainer, remountVolumes } from "./prepare.ts";
 import type { LeaseState } from "./state.ts";
 
 /** The replica that an operation is about, in the wanted configuration. */
@@ -50,6 +59,8 @@ export async function createReplica(state: LeaseState, images: LeaseImages, targ
 
 interface StartInput {
   readonly id: string;
+  /** The container as it was seen; undefined for one that was just made. */
+  readonly unit?: Observed;
   readonly replica: string;
   readonly service: string;
   readonly history: ReplicaHistory;
@@ -64,7 +75,9 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
   history.preparing = true;
   history.ready = false;
   try {
+    if (input.unit !== undefined) await remountVolumes(state, input.plan, input.unit);
     await context.starts.run(state.spec.id.owner, () => context.api.start(id));
+    history.failedStarts = 0;
     history.stopped = false;
     history.killed = false;
     const note = `${input.replica} started`;
@@ -76,14 +89,10 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     // A full layer cannot be mounted again: the replica starts afresh.
     if (isLayerFull(error) && !(await isHostFull(state))) return renewLayer(state, input);
     // The next pass creates it again.
-    if (await isOutdated(state, id, error)) return context.api.remove(id).catch(ignoreNotFound);
+    if (isOutdated(state, input, error)) return context.api.remove(id).catch(ignoreNotFound);
     startFailed(state, input, error);
-    // If another program has taken a published port meanwhile, or a device is gone, a new container gets another.
-    if (
-      /address already in use|port is already allocated|unresolvable CDI|CDI device injection/i.test(engineWords(error))
-    ) {
-      await context.api.remove(id).catch(ignoreNotFound);
-    }
+    if (NEEDS_ANOTHER.test(engineWords(error))) await context.api.remove(id).catch(ignoreNotFound);
+    else if (isOwnFault(error)) await countFailedStart(state, input);
   } finally {
     history.preparing = false;
   }
@@ -128,10 +137,35 @@ async function isHostFull({ context, spec }: LeaseState): Promise<boolean> {
 }
 
 /** Whether the container asks for an init process or limits that the engine cannot give, and another one will not. */
-async function isOutdated({ context, spec }: LeaseState, id: string, error: unknown): Promise<boolean> {
-  const { createdAt } = await context.api.inspect(id);
-  const refused = { createdAt, isTrial: isProbeLease(spec.id) };
+function isOutdated({ context, spec }: LeaseState, { unit }: StartInput, error: unknown): boolean {
+  const refused = { createdAt: unit?.createdAt ?? Date.now(), isTrial: isProbeLease(spec.id) };
   return context.init.isLacking(error, refused) || context.limits.refused(engineWords(error), refused);
+}
+
+/** Another program has taken a published port meanwhile, or a device is gone: a new container gets another. */
+const NEEDS_ANOTHER = /address already in use|port is already allocated|unresolvable CDI|CDI device injection/i;
+
+/** Reasons for failed starts that may lie in the container itself: lost or damaged files. All others are the host's. */
+const OWN_REASONS: ReadonlySet<StartReason> = new Set(["engine", "mount", "program"]);
+/** Words of the kernel where the host lacks memory, processes or files. */
+const EXHAUSTED = /cannot allocate memory|out of memory|resource temporarily unavailable|too many open files/i;
+
+function isOwnFault(error: unknown): boolean {
+  return !isOwnRefusal(error) && OWN_REASONS.has(startReason(error)) && !EXHAUSTED.test(engineWords(error));
+}
+
+/** After the last try the container goes and its volumes stay; a later pass makes it anew. */
+async function countFailedStart(state: LeaseState, { id, replica, service, history }: StartInput): Promise<void> {
+  const { api, settings } = state.context;
+  if (++history.failedStarts < settings.limits.failedStarts) return;
+  // Its log goes with it.
+  const words = await plainLogTail(api, id, 5).catch(() => "");
+  const text = `${replica} could not be started ${history.failedStarts} times in a row; its container is created again`;
+  const note = words === "" ? text : `${text}; last output: ${words}`;
+  await api.remove(id).catch(ignoreNotFound);
+  history.failedStarts = 0;
+  state.event({ type: "Warning", reason: "Failed", note, service, replica });
+  state.notices.say("a container cannot be started and is created again", { replica });
 }
 
 async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {
@@ -252,12 +286,12 @@ export async function abandonRollout(state: LeaseState, unit: Observed): Promise
   await removeContainer(state, unit);
 }
 
-/** Removes a container that runs only according to the engine; the next pass makes another. */
-export async function replaceLost(state: LeaseState, unit: Observed): Promise<void> {
+/** Removes a container that is there only according to the engine; the next pass makes another. */
+export async function replaceLost(state: LeaseState, unit: Place, loss: string): Promise<void> {
   const replica = replicaName(unit.service, unit.index);
   const history = state.historyOf(unit);
   history.ready = false;
-  history.error = `${replica}: its process is gone, although the engine reports it as running`;
+  history.error = `${replica}: ${loss}`;
   history.restarts++;
   history.countFailure(Date.now());
   state.event({

@@ -13,7 +13,6 @@ import {
   stopContainer,
   type Target,
 } from "./operations.ts";
-import { remountVolumes } from "./prepare.ts";
 import { type Action, decideSlot, type Slot, type Unit } from "./rollout.ts";
 import type { LeaseState } from "./state.ts";
 
@@ -126,9 +125,8 @@ async function keepRunning(input: StepInput, unit: Observed): Promise<boolean> {
   if (unit.running || (!history.stopped && Date.now() < history.nextStart)) return false;
   if (unit.status !== "created" && (!history.stopped || history.requested)) history.restarts++;
   history.requested = false;
-  await remountVolumes(state, plan, unit);
   const replica = replicaName(unit.service, unit.index);
-  await startContainer(state, { id: unit.id, replica, service: unit.service, history, plan });
+  await startContainer(state, { id: unit.id, unit, replica, service: unit.service, history, plan });
   return true;
 }
 

@@ -87,7 +87,7 @@ export class LeaseState {
     return history;
   }
 
-  historyOf(unit: Observed): ReplicaHistory {
+  historyOf(unit: Pick<Observed, "service" | "index" | "config">): ReplicaHistory {
     return this.history(unit.service, unit.index, unit.config);
   }
 

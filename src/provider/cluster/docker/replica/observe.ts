@@ -1,15 +1,20 @@
 import type { ContainerState } from "../api/answers.ts";
-import type { EngineApi } from "../api/api.ts";
-import { isNotFound } from "../api/failure.ts";
+import type { EngineApi, LabelledContainer } from "../api/api.ts";
+import { hasLostFiles, isNotFound } from "../api/failure.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { checkPorts } from "./readiness.ts";
 
-/** A container of a lease as last seen. */
-export interface Observed extends ContainerState {
+/** The place of a container in its lease, as its labels tell it. */
+export interface Place {
+  readonly id: string;
   readonly service: string;
   readonly index: number;
   readonly generation: number;
   readonly config: string;
+}
+
+/** A container of a lease as last seen. */
+export interface Observed extends ContainerState, Place {
   readonly readyPorts: readonly number[];
 }
 
@@ -36,14 +41,32 @@ async function inspectIfPresent(api: EngineApi, id: string): Promise<ContainerSt
   }
 }
 
+/** Containers that the engine lists and cannot describe because they have lost files. */
+export async function damagedContainers(
+  api: Pick<EngineApi, "listContainers" | "inspect">,
+  labels: Labels,
+): Promise<Place[]> {
+  const listed = await api.listContainers(labels);
+  const isDamaged = (id: string) => api.inspect(id).then(() => false, hasLostFiles);
+  const looks = await Promise.all(listed.map(async (entry) => ((await isDamaged(entry.id)) ? [placed(entry)] : [])));
+  return looks.flat();
+}
+
+function placed({ id, labels }: LabelledContainer): Place {
+  return {
+    id,
+    service: labels[LABEL.service] ?? "",
+    index: Number(labels[LABEL.replica]),
+    generation: Number(labels[LABEL.generation]),
+    config: labels[LABEL.config] ?? "",
+  };
+}
+
 export function observed(state: ContainerState): Observed {
   const ports = state.labels[LABEL.readyPorts] ?? "";
   return {
     ...state,
-    service: state.labels[LABEL.service] ?? "",
-    index: Number(state.labels[LABEL.replica]),
-    generation: Number(state.labels[LABEL.generation]),
-    config: state.labels[LABEL.config] ?? "",
+    ...placed(state),
     readyPorts: ports === "" ? [] : ports.split(",").map(Number),
   };
 }

@@ -21,6 +21,8 @@ export class ReplicaHistory {
   error: string | undefined;
   /** The driver stopped it itself; it may be started again at once. */
   stopped = false;
+  /** Starts in a row that failed for a reason in the container itself. */
+  failedStarts = 0;
   /** It may be running, but its start is not complete: redirected ports are missing. */
   preparing = false;
   /** The tenant asked for its next start. */
