@@ -126,9 +126,8 @@ export function hostReason(error: unknown): HostReason {
   return reason === "program" ? "engine" : reason;
 }
 
-/** Words of kernel and engines about an object whose files are gone or cannot be read. */
-const LOST =
-  /no such file or directory|not a directory|readlink|input\/output error|structure needs cleaning|stale file handle|(?:container|layer) not known/i;
+/** Words of kernel and engines about an object whose files are gone. A disk that cannot be read now may be read later. */
+const LOST = /no such file or directory|not a directory|(?:container|layer) not known/i;
 
 /** Whether the engine refused a call because files of its object are lost. */
 export function hasLostFiles(error: unknown): boolean {
