@@ -196,7 +196,9 @@ export class TestEngine {
 
   /** Leaves what a restart of the machine leaves: no process, no mount, no file of the run. */
   async restartHost(): Promise<void> {
+    const programs = (await this.podman("ps", "--format", "{{.Pid}}")).trim().split(/\s+/).map(Number);
     await this.killEverything();
+    for (const pid of programs) if (pid > 1) process.kill(pid, "SIGKILL");
     unmountBelow(this.folder);
     for (const name of ["run", "tmp"]) rmSync(join(this.folder, name), { recursive: true, force: true });
     await this.startService();
