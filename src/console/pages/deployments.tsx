@@ -22,7 +22,7 @@ import { Truths } from "../parts/truths.tsx";
 import { Events } from "../running/events.tsx";
 import { Running } from "../running/status.tsx";
 import { deploymentWords } from "../text/deployment.ts";
-import { t } from "../text/index.ts";
+import { runningWords } from "../text/running.ts";
 
 /** Deployments of any owner; `state` and `owner` of the address narrow the list. */
 export function Deployments() {
@@ -78,7 +78,7 @@ export function Deployment({ words: [owner = "", number = "", view = "", ...more
   return (
     <>
       <Heading title={deploymentWords.title(String(dseq))}>
-        <nav class="pages" aria-label={t.running.views}>
+        <nav class="pages" aria-label={runningWords.views}>
           {VIEW_NAMES.map(([name, word]) => (
             <a
               key={name}
@@ -111,10 +111,10 @@ function Later({ load, id }: { load: () => Promise<View>; id: DeploymentKey }) {
 }
 
 const VIEW_NAMES = [
-  ["", t.running.overview],
-  ["logs", t.running.logs],
-  ["events", t.running.events],
-  ["shell", t.running.shell],
+  ["", runningWords.overview],
+  ["logs", runningWords.logs],
+  ["events", runningWords.events],
+  ["shell", runningWords.shell],
 ] as const;
 
 /** The record; or the height before which it was closed, if the chain no longer keeps it. */

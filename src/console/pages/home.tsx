@@ -8,6 +8,7 @@ import { Query as MarketQuery } from "../../wire/gen/svc/market/v1beta1/query_pb
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { useAsk } from "../live/ask.ts";
 import { KINDS } from "../live/blocks/changes.ts";
+import { MAX_TXS } from "../live/blocks/digest.ts";
 import { blocks, newest, paceMs, txs } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
 import { link } from "../live/route.ts";
@@ -26,10 +27,7 @@ const pace = computed(() => {
   return seconds === 0 ? "–" : t.home.seconds(seconds.toFixed(seconds < 10 ? 2 : 0));
 });
 
-/** Rows of each list. */
-const ROWS = 12;
-const newestBlocks = computed(() => blocks.value.slice(0, ROWS));
-const newestTxs = computed(() => txs.value.slice(0, ROWS));
+const newestBlocks = computed(() => blocks.value.slice(0, MAX_TXS));
 
 export function Home() {
   return (
@@ -50,7 +48,7 @@ export function Home() {
           <BlockList rows={newestBlocks} />
         </Section>
         <Section title={t.home.txs}>
-          <TxList rows={newestTxs} />
+          <TxList rows={txs} />
           <NoTxs />
         </Section>
       </div>

@@ -4,7 +4,7 @@ import type { GatewayEvent } from "../../client/index.ts";
 import type { DeploymentKey, LeaseKey } from "../../wire/index.ts";
 import { Command, Table } from "../parts/blocks.tsx";
 import { State, Strange, Time } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { runningWords } from "../text/running.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { ForOwner, leaseKey, openLease } from "./leases.tsx";
 import { followStream, type StreamState, StreamStates } from "./stream.tsx";
@@ -39,8 +39,8 @@ function Lists({ account, leases }: { account: Wallet; leases: readonly LeaseKey
     <>
       <StreamStates states={states} />
       <Table
-        name={t.running.events}
-        columns={[t.running.time, t.running.kind, t.running.object, t.running.reason, t.running.note]}
+        name={runningWords.events}
+        columns={[runningWords.time, runningWords.kind, runningWords.object, runningWords.reason, runningWords.note]}
         rows={all.map((event, index) => ({ event, key: `${all.length - index}` }))}
         keyOf={({ key }) => key}
         cells={({ event: { time, type, object, reason, note } }) => [

@@ -10,6 +10,7 @@ import { link } from "../live/route.ts";
 import { wallet } from "../live/wallet.ts";
 import { Known } from "../parts/blocks.tsx";
 import { t } from "../text/index.ts";
+import { runningWords } from "../text/running.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 
 /** An active lease of the connected account, and its provider's gateway. */
@@ -29,7 +30,7 @@ export function ForOwner({ id, children }: ForOwnerProps) {
   if (account?.address !== id.owner) {
     return (
       <p class="none">
-        {t.running.ownerOnly} <a href={link("wallet")}>{t.running.connect}</a>
+        {runningWords.ownerOnly} <a href={link("wallet")}>{runningWords.connect}</a>
       </p>
     );
   }
@@ -54,7 +55,7 @@ function Active({
   return (
     <Known answer={answer}>
       {(leases) =>
-        leases.length === 0 ? <p class="none">{t.running.noLease}</p> : children(leases.map(({ id }) => id))
+        leases.length === 0 ? <p class="none">{runningWords.noLease}</p> : children(leases.map(({ id }) => id))
       }
     </Known>
   );
@@ -70,7 +71,7 @@ function InSession({ account, children }: { account: Wallet; children: () => Com
       <Known answer={answer}>{children}</Known>
       {answer.value.kind === "unknown" && (
         <button type="button" onClick={() => tries.value++}>
-          {t.running.askAgain}
+          {runningWords.askAgain}
         </button>
       )}
     </>

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DeploymentKey, LeaseKey } from "../../wire/index.ts";
 import { Command } from "../parts/blocks.tsx";
 import { grouped } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { runningWords } from "../text/running.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { ForOwner, leaseKey, openLease } from "./leases.tsx";
 import { type Level, LineStore, type LogLine } from "./lines.ts";
@@ -106,7 +106,7 @@ function Controls({ wishes, store }: { wishes: Wishes; store: LineStore }) {
   return (
     <div class="row wishes">
       <label>
-        {t.running.search}{" "}
+        {runningWords.search}{" "}
         <input
           type="search"
           maxLength={200}
@@ -116,7 +116,7 @@ function Controls({ wishes, store }: { wishes: Wishes; store: LineStore }) {
         />
       </label>
       <label>
-        {t.running.level}{" "}
+        {runningWords.level}{" "}
         <select
           onChange={(event) => {
             level.value = levelOfChoice(event.currentTarget.value);
@@ -124,7 +124,7 @@ function Controls({ wishes, store }: { wishes: Wishes; store: LineStore }) {
         >
           {LEVELS.map((each) => (
             <option key={each} value={each}>
-              {t.running.levels[each]}
+              {runningWords.levels[each]}
             </option>
           ))}
         </select>
@@ -136,7 +136,7 @@ function Controls({ wishes, store }: { wishes: Wishes; store: LineStore }) {
             isPrevious.value = event.currentTarget.checked;
           }}
         />{" "}
-        {t.running.previous}
+        {runningWords.previous}
       </label>
       <button
         type="button"
@@ -145,10 +145,10 @@ function Controls({ wishes, store }: { wishes: Wishes; store: LineStore }) {
           pausedAt.value = pausedAt.value === undefined ? store.received : undefined;
         }}
       >
-        {pausedAt.value === undefined ? t.running.pause : t.running.resume}
+        {pausedAt.value === undefined ? runningWords.pause : runningWords.resume}
       </button>
       <button type="button" onClick={() => save(store)}>
-        {t.running.save}
+        {runningWords.save}
       </button>
     </div>
   );
@@ -175,9 +175,9 @@ function Drawn({ shown, wishes: { pausedAt, most } }: { shown: Signal<Shown>; wi
     if (isAtEnd.peek()) toEnd();
   }, [lines]);
   const parts = [
-    t.running.counts(grouped(lines.length), grouped(matches), grouped(received)),
-    ...(received > held ? [t.running.dropped(grouped(received - held))] : []),
-    ...(pausedAt.value === undefined ? [] : [t.running.new(grouped(received - pausedAt.value))]),
+    runningWords.counts(grouped(lines.length), grouped(matches), grouped(received)),
+    ...(received > held ? [runningWords.dropped(grouped(received - held))] : []),
+    ...(pausedAt.value === undefined ? [] : [runningWords.new(grouped(received - pausedAt.value))]),
   ];
   return (
     <>
@@ -190,20 +190,20 @@ function Drawn({ shown, wishes: { pausedAt, most } }: { shown: Signal<Shown>; wi
               most.value += DRAWN;
             }}
           >
-            {t.running.earlier}
+            {runningWords.earlier}
           </button>
         )}
         {!isAtEnd.value && (
           <button type="button" onClick={toEnd}>
-            {t.running.toEnd}
+            {runningWords.toEnd}
           </button>
         )}
       </p>
-      {lines.length === 0 && <p class="none">{held === 0 ? t.running.none : t.running.noMatch}</p>}
+      {lines.length === 0 && <p class="none">{held === 0 ? runningWords.none : runningWords.noMatch}</p>}
       <ol
         class="log"
         ref={list}
-        aria-label={t.running.lines}
+        aria-label={runningWords.lines}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keys.
         tabIndex={0}
         onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {

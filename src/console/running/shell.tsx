@@ -7,7 +7,7 @@ import { useAsk } from "../live/ask.ts";
 import { Command, Known } from "../parts/blocks.tsx";
 import { Strange } from "../parts/text.tsx";
 import { type FromTerminal, readMessage, type ToTerminal } from "../terminal/messages.ts";
-import { t } from "../text/index.ts";
+import { runningWords } from "../text/running.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { ForOwner, leaseKey, type OpenLease, openLease } from "./leases.tsx";
 import { shownText } from "./lines.ts";
@@ -60,7 +60,7 @@ function Places({ id, account, leases }: PlacesProps) {
   return (
     <Known answer={answer}>
       {(places) =>
-        places.length === 0 ? <p class="none">{t.running.noService}</p> : <AtPlace id={id} places={places} />
+        places.length === 0 ? <p class="none">{runningWords.noService}</p> : <AtPlace id={id} places={places} />
       }
     </Known>
   );
@@ -100,7 +100,7 @@ class Running {
     const command = this.words.peek().trim().split(/\s+/).filter(Boolean);
     if (place === undefined || this.#frame === undefined) return;
     if (command.length === 0) {
-      this.state.value = { kind: "notRun", text: t.running.badCommand };
+      this.state.value = { kind: "notRun", text: runningWords.badCommand };
       return;
     }
     this.#abort = new AbortController();
@@ -132,12 +132,12 @@ function AtPlace({ id, places }: { id: DeploymentKey; places: readonly Place[] }
         }}
       >
         <Wishes running={running} places={places} />
-        <button type="submit">{t.running.open}</button>
+        <button type="submit">{runningWords.open}</button>
         <button type="button" ref={close} onClick={() => running.close()}>
-          {t.running.close}
+          {runningWords.close}
         </button>
         <button type="button" onClick={() => running.copy()}>
-          {t.running.copy}
+          {runningWords.copy}
         </button>
       </form>
       <p aria-live="polite">
@@ -145,12 +145,12 @@ function AtPlace({ id, places }: { id: DeploymentKey; places: readonly Place[] }
       </p>
       <iframe
         class="terminal"
-        title={t.running.terminal}
+        title={runningWords.terminal}
         sandbox="allow-scripts"
         src="terminal.html"
         onLoad={({ currentTarget }) => running.begin(new TerminalFrame(currentTarget, () => close.current?.focus()))}
       />
-      <p class="none">{t.running.leave}</p>
+      <p class="none">{runningWords.leave}</p>
       <Command program="svc deploy" words={[...own, ...running.words.value.split(" ").filter(Boolean)]} />
     </>
   );
@@ -160,7 +160,7 @@ function Wishes({ running, places }: { running: Running; places: readonly Place[
   return (
     <>
       <label>
-        {t.running.replica}{" "}
+        {runningWords.replica}{" "}
         <select
           onChange={(event) => {
             running.chosen.value = event.currentTarget.selectedIndex;
@@ -173,7 +173,7 @@ function Wishes({ running, places }: { running: Running; places: readonly Place[
         </select>
       </label>
       <label>
-        {t.running.command}{" "}
+        {runningWords.command}{" "}
         <input
           type="text"
           value="sh"
@@ -189,7 +189,7 @@ function Wishes({ running, places }: { running: Running; places: readonly Place[
 }
 
 function Told({ state: { value } }: { state: Signal<ShellState> }) {
-  const words = t.running.shellState;
+  const words = runningWords.shellState;
   if (value.kind === "ended") return <>{words.ended(value.code)}</>;
   if (value.kind === "notRun" || value.kind === "lost")
     return <Strange text={words[value.kind](value.text)} max={600} />;

@@ -5,6 +5,7 @@ import { Known, Section, Table } from "../parts/blocks.tsx";
 import { Fault } from "../parts/fault.tsx";
 import { None, Out, State, Strange, Time } from "../parts/text.tsx";
 import { t } from "../text/index.ts";
+import { runningWords } from "../text/running.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { ForOwner, leaseKey, openLease, usePolled } from "./leases.tsx";
 
@@ -13,7 +14,7 @@ const EVERY_MS = 3_000;
 /** The services of a deployment as their providers see them now, for its connected owner. */
 export function Running({ id }: { id: DeploymentKey }) {
   return (
-    <Section title={t.running.title}>
+    <Section title={runningWords.title}>
       <ForOwner id={id}>{(account, leases) => <Leases account={account} leases={leases} />}</ForOwner>
     </Section>
   );
@@ -47,7 +48,7 @@ function Leases({ account, leases }: { account: Wallet; leases: readonly LeaseKe
             <OneLease key={leaseKey(each.id)} told={each} />
           ))}
           <p class="none">
-            {t.running.askedAt} <Time time={at} />
+            {runningWords.askedAt} <Time time={at} />
           </p>
         </>
       )}
@@ -64,20 +65,20 @@ function OneLease({ told: { id, status, error } }: { told: Told }) {
           <Strange text={status.error} max={1000} />
         </p>
       )}
-      {status.health === "unknown" && <p class="notice">{t.running.unknownState}</p>}
+      {status.health === "unknown" && <p class="notice">{runningWords.unknownState}</p>}
       {(status.withheld_hosts ?? []).length > 0 && (
         <p class="notice">
-          <Strange text={t.running.withheld((status.withheld_hosts ?? []).join(", "))} max={1000} />
+          <Strange text={runningWords.withheld((status.withheld_hosts ?? []).join(", "))} max={1000} />
         </p>
       )}
       <Table
-        name={t.running.lease(`${id.gseq}/${id.oseq}`)}
+        name={runningWords.lease(`${id.gseq}/${id.oseq}`)}
         columns={[
-          t.running.service,
-          { head: t.running.ready, isNumber: true },
-          t.running.replicas,
-          t.running.reach,
-          t.running.why,
+          runningWords.service,
+          { head: runningWords.ready, isNumber: true },
+          runningWords.replicas,
+          runningWords.reach,
+          runningWords.why,
         ]}
         rows={Object.values(status.services)}
         keyOf={({ name }) => name}
@@ -107,7 +108,7 @@ function Replicas({ pods }: Pick<ServiceStatus, "pods">) {
       {pods.slice(0, MAX_PARTS).map(({ name, ready, restarts, state }) => (
         <span key={name}>
           <Strange text={name} isName max={100} /> <State word={state} kind={ready ? "good" : "bad"} />{" "}
-          <small>{t.running.restarts(restarts)}</small>
+          <small>{runningWords.restarts(restarts)}</small>
         </span>
       ))}
       {pods.length > MAX_PARTS && <em class="cut">{t.value.items(pods.length - MAX_PARTS)}</em>}
@@ -141,10 +142,10 @@ function portsOf({ forwarded_ports: forwarded, ips }: LeaseStatus, service: stri
   const leased = Object.hasOwn(ips ?? {}, service) ? (ips?.[service] ?? []) : [];
   const bracketed = (host: string): string => (ipVersion(host) === 6 ? `[${host}]` : host);
   return [
-    ...own.map(({ host, externalPort, port, proto }) => `${host}:${externalPort} → ${t.running.port(port, proto)}`),
+    ...own.map(({ host, externalPort, port, proto }) => `${host}:${externalPort} → ${runningWords.port(port, proto)}`),
     ...leased.map(
       ({ IP, ExternalPort, Port, Protocol, Problem }) =>
-        `${bracketed(IP)}:${ExternalPort} → ${t.running.port(Port, Protocol)}${Problem ? `: ${Problem}` : ""}`,
+        `${bracketed(IP)}:${ExternalPort} → ${runningWords.port(Port, Protocol)}${Problem ? `: ${Problem}` : ""}`,
     ),
   ];
 }

@@ -3,7 +3,7 @@ import { GatewayRefusal, gatewayClientErrors, StreamEnd } from "../../client/ind
 import { errorText, isOneOf, SvcError } from "../../util/index.ts";
 import { Items } from "../parts/blocks.tsx";
 import { State, Strange } from "../parts/text.tsx";
-import { t } from "../text/index.ts";
+import { runningWords } from "../text/running.ts";
 import type { OpenLease } from "./leases.tsx";
 
 /** Waits between two tries to open a stream. */
@@ -74,7 +74,7 @@ export async function whyNoStream({ id, gateway }: OpenLease, error: unknown): P
   if (!isOneOf([gatewayClientErrors.unreachable, gatewayClientErrors.timeout], error)) return error;
   try {
     await gateway.leaseStatus(id);
-    return new Error(t.running.noWebsocket(errorText(error)));
+    return new Error(runningWords.noWebsocket(errorText(error)));
   } catch (reason) {
     return reason;
   }
@@ -87,7 +87,7 @@ export function StreamStates({ states }: { states: Signal<ReadonlyMap<string, St
       <Items of={[...states.value]}>
         {([lease, state]) => (
           <li key={lease}>
-            <State word={t.running.stream[state.kind]} kind={KINDS[state.kind]} />{" "}
+            <State word={runningWords.stream[state.kind]} kind={KINDS[state.kind]} />{" "}
             {"error" in state && <Strange text={errorText(state.error)} max={600} />}
           </li>
         )}

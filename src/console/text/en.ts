@@ -1,5 +1,3 @@
-import { gateway, running } from "./running.ts";
-
 /** Wallets by their kinds. */
 const kinds = {
   address: "only looked at",
@@ -132,8 +130,16 @@ export const en = {
     absent: (hash: string) =>
       `This node does not know ${hash}. If it was sent just now, it appears here with its block.`,
   },
-  gateway,
-  running,
+  /** Gateways of providers. */
+  gateway: {
+    notKnown: "not known",
+    beyond: "this page cannot reach its gateway",
+    answers: "its gateway answers",
+    forTenant: "it tells the tenant alone what runs",
+    below: "what runs is told below",
+    unregistered: "it is no longer registered",
+    ended: "nothing: the lease has ended",
+  },
   search: {
     title: "Search",
     none: (text: string) => `Nothing is named ${text}.`,

@@ -1,16 +1,7 @@
-/** Words about gateways of providers. */
-export const gateway = {
-  notKnown: "not known",
-  beyond: "this page cannot reach its gateway",
-  answers: "its gateway answers",
-  forTenant: "it tells the tenant alone what runs",
-  below: "what runs is told below",
-  unregistered: "it is no longer registered",
-  ended: "nothing: the lease has ended",
-};
+import { type Language, language } from "./language.ts";
 
 /** Words of a deployment as its provider runs it. */
-export const running = {
+const en = {
   views: "Views of the deployment",
   overview: "Overview",
   logs: "Logs",
@@ -83,3 +74,8 @@ export const running = {
   noService: "The provider names no service of this deployment yet.",
   badCommand: "Write a command, for example sh.",
 };
+
+const LANGUAGES: Readonly<Record<Language, typeof en>> = { en };
+
+/** The words in the reader's language. They come with their pages: the first page does not need them. */
+export const runningWords = LANGUAGES[language];

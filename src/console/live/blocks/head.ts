@@ -1,13 +1,13 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import * as v from "valibot";
-import { errorText, fromBase64 } from "../../../util/index.ts";
+import { errorText } from "../../../util/index.ts";
 import { txHash } from "../../../wire/index.ts";
 import { t } from "../../text/index.ts";
 import { chain, lost } from "../chain.ts";
 import { startWorker } from "../worker.ts";
 import { type Changes, merged } from "./changes.ts";
 import { type Digest, type Item, MAX_TXS } from "./digest.ts";
-import { actionOf, type TxRow, txRow } from "./txs.ts";
+import { type TxRow, txRow } from "./txs.ts";
 
 /** A block as lists show it. */
 export interface BlockRow {
@@ -19,8 +19,8 @@ export interface BlockRow {
   readonly proposer: string;
 }
 
-/** Blocks, and transactions, that are kept for lists of the newest. */
-const KEPT = MAX_TXS;
+/** Blocks that are kept for lists of the newest. */
+const KEPT = 20;
 /** Blocks that are searched for the newest transactions at the start. */
 const SEARCHED = 1000n;
 /** A node that has sent no block for so long is asked for its state. */
@@ -123,7 +123,7 @@ async function catchUp(): Promise<void> {
   check(status.chainId, status.latestHeight);
   const rows = await blocksBefore();
   const from = status.latestHeight > SEARCHED ? status.latestHeight - SEARCHED : 0n;
-  const found = await chain.node.txSearch(`tx.height>${from}`, { perPage: KEPT, order: "desc" });
+  const found = await chain.node.txSearch(`tx.height>${from}`, { perPage: MAX_TXS, order: "desc" });
   held = { blocks: rows, txs: found.txs.map(txRow) };
   add(ALL);
   show();
@@ -149,14 +149,11 @@ async function take(block: Digest): Promise<void> {
   check(id, height);
   const skew = Date.now() - Date.parse(time);
   skewMs.value = Math.abs(skew) > MAX_SKEW_MS ? skew : undefined;
-  const found = block.txs.map(({ bytes: text, code }): TxRow => {
-    const bytes = fromBase64(text);
-    return { hash: txHash(bytes), height, action: actionOf(bytes), code };
-  });
+  const found = block.txs.map(({ bytes, ...row }): TxRow => ({ ...row, hash: txHash(bytes), height }));
   const row = { height, time, txs: count, proposer };
   held = {
     blocks: [row, ...held.blocks.filter((each) => each.height < height)].slice(0, KEPT),
-    txs: [...found.reverse(), ...held.txs.filter((each) => each.height < height)].slice(0, KEPT),
+    txs: [...found.reverse(), ...held.txs.filter((each) => each.height < height)].slice(0, MAX_TXS),
   };
   add({ hasTxs: count > 0, changes });
   show();

@@ -1,6 +1,10 @@
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import type { CommittedTx } from "../../../client/index.ts";
-import { loadHistory } from "./txs.ts";
+import { MsgSendSchema } from "../../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
+import { AuthInfoSchema, TxBodySchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
+import { encodeMessage, encodeTx, packAny } from "../../../wire/index.ts";
+import { actionOf, loadHistory } from "./txs.ts";
 
 /** A transaction of a block, found by each key that is given. */
 interface Listed {
@@ -48,6 +52,38 @@ async function pages(node: ReturnType<typeof nodeOf>): Promise<string[][]> {
   } while (last !== undefined);
   return found;
 }
+
+describe("the action of a transaction", () => {
+  const send = packAny(MsgSendSchema, { fromAddress: "a", toAddress: "b" });
+  const txOf = (count: number): Uint8Array =>
+    encodeTx(
+      {
+        bodyBytes: encodeMessage(
+          TxBodySchema,
+          create(TxBodySchema, {
+            messages: Array.from({ length: count }, () => send),
+            memo: "x".repeat(300),
+            timeoutHeight: 2n ** 63n,
+          }),
+        ),
+        authInfoBytes: encodeMessage(AuthInfoSchema, create(AuthInfoSchema, { fee: { gasLimit: 1n } })),
+      },
+      [new Uint8Array(64)],
+    );
+
+  it("is the type of its first message, with the number of the others", () => {
+    expect([0, 1, 3].map((count) => actionOf(txOf(count)))).toEqual(["", "MsgSend", "MsgSend + 2"]);
+  });
+
+  it("is empty where the bytes are none, wherever they end", () => {
+    const whole = txOf(1);
+    const cut = Array.from(whole, (_, end) => actionOf(whole.subarray(0, end)));
+    expect(new Set(cut)).toEqual(new Set(["", "MsgSend"]));
+    expect(cut.slice(0, 300).every((action) => action === "")).toBe(true);
+    const bad = [[10, 3, 10, 1], [13, 0, 0, 0, 0], [10, 5, 10, 3, 10, 1, 255], Array.from({ length: 40 }, () => 255)];
+    expect(bad.map((bytes) => actionOf(new Uint8Array(bytes)))).toEqual(["", "", "", ""]);
+  });
+});
 
 describe("the history of an account", () => {
   it("has each transaction once, newest first, whichever keys find it", async () => {

@@ -1,6 +1,5 @@
 import type { ChainClient, CommittedTx } from "../../../client/index.ts";
-import { TxBodySchema, TxRawSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
-import { decodeMessage } from "../../../wire/index.ts";
+import { fromUtf8 } from "../../../util/index.ts";
 
 /** A transaction as lists show it. */
 export interface TxRow {
@@ -16,16 +15,46 @@ export function txRow({ hash, height, bytes, code }: Pick<CommittedTx, "hash" | 
   return { hash, height, action: actionOf(bytes), code };
 }
 
-/** `MsgSend`, or `MsgSend + 2`; needs no descriptor of the message. */
+/** `MsgSend`, or `MsgSend + 2`; needs no descriptor, which would be most of the worker that follows the blocks. */
 export function actionOf(bytes: Uint8Array): string {
   try {
-    const { messages } = decodeMessage(TxBodySchema, decodeMessage(TxRawSchema, bytes).bodyBytes);
+    const messages = firstFields(firstFields(bytes).at(-1) ?? NOTHING);
     const [first] = messages;
     if (first === undefined) return "";
-    return shortType(first.typeUrl) + (messages.length > 1 ? ` + ${messages.length - 1}` : "");
+    const type = fromUtf8(firstFields(first).at(-1) ?? NOTHING);
+    return shortType(type) + (messages.length > 1 ? ` + ${messages.length - 1}` : "");
   } catch {
     return "";
   }
+}
+
+const NOTHING = new Uint8Array();
+
+/** The tag of a field with number 1 that has a length: the body of a transaction, a message of a body, the type of a message. */
+const FIRST = 10;
+
+/** Contents of the first fields of a message. Throws at anything but numbers and fields with a length, which are all that it has. */
+function firstFields(bytes: Uint8Array): readonly Uint8Array[] {
+  const found: Uint8Array[] = [];
+  let at = 0;
+  const number = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at];
+      if (byte === undefined) throw new Error("the message is cut off");
+      at += 1;
+      value += (byte % 128) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const [tag, value] = [number(), number()];
+    const end = tag % 8 === 2 ? at + value : at;
+    if (tag % 8 > 2 || tag % 8 === 1 || end > bytes.length) throw new Error("the message has another form");
+    if (tag === FIRST) found.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return found;
 }
 
 /** `MsgSend` of `/sdk.bank.v1beta1.MsgSend`. */
