@@ -83,9 +83,7 @@ export function Send({ id, file, sdl, isSame, isSettled }: SendProps) {
           </p>
         ))}
         {isRunning && (
-          <p class="waiting">
-            {stage.value === undefined ? <Strange text={waiting.value} max={1000} /> : STAGES[stage.value]} …
-          </p>
+          <p class="waiting">{stage.value !== undefined ? STAGES[stage.value] : <Waiting text={waiting.value} />} …</p>
         )}
         {outcome.value?.kind === "failed" && <Fault error={outcome.value.error} />}
         {outcome.value?.kind === "done" && <Done result={outcome.value.result} />}
@@ -95,6 +93,15 @@ export function Send({ id, file, sdl, isSame, isSettled }: SendProps) {
         words={["update", file.name, "--dseq", String(id.dseq), "--from", account.address]}
       />
     </div>
+  );
+}
+
+function Waiting({ text }: { text: string }) {
+  if (text === "") return <>{t.state.loading}</>;
+  return (
+    <>
+      {WORDS.waitingFor} <Strange text={text} max={1000} />
+    </>
   );
 }
 

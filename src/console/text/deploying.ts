@@ -31,7 +31,7 @@ const en = {
     order: "Waiting for the block with the order",
     lease: "Waiting for the block with the lease",
     update: "Waiting for the block with the update",
-    bids: "Waiting for bids of providers",
+    bids: (orders: string, block: string) => `Waiting for bids of providers on ${orders}, block ${block}`,
     moreBids: (block: string, bids: number) =>
       `${bids === 1 ? "One bid" : `${bids} bids`} so far; waiting for more until block ${block}`,
     gateway: "Waiting for the gateway of a provider",

@@ -10,6 +10,7 @@ const en = {
   others: "Deployments of every account",
   state: "State",
   waiting: "waits for a bid",
+  waitingFor: "Waiting for",
   leased: "leased",
   costDay: "Cost a day",
   costMonth: "Cost a month",

@@ -123,7 +123,7 @@ async function patiently<T>(
       return await unlessInterrupted(ask, request.signal);
     } catch (error) {
       if (!(error instanceof SvcError && isOneOf(AWAY, error)) || clock.now() >= deadline) throw error;
-      progress.waiting(`the node (${error.message})`, { for: "node" });
+      progress.waiting(`the node (${error.message})`, { for: "node", reason: error.message });
       await sleep(clock, RETRY_MS, request.signal);
     }
   }

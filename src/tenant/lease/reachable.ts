@@ -48,7 +48,8 @@ export async function reachable(
     }
     asked = away.map(({ offer }) => offer);
     const provider = away[0]?.offer.bid.id.provider ?? "";
-    progress.waiting(`the gateway of a bidder (${away[0]?.fault.reason})`, { for: "gateway", provider });
+    const reason = away[0]?.fault.reason ?? "";
+    progress.waiting(`the gateway of a bidder (${reason})`, { for: "gateway", provider, reason });
     await sleep(clock, PAUSE_MS, request.signal);
   }
 }

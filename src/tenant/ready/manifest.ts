@@ -54,7 +54,8 @@ async function sendManifest(session: Session, { lease, provider }: Leased, onlyM
     if (outcome.kind === "taken") return true;
     if (outcome.kind === "refused" || clock.now() + pause > deadline)
       throw notTaken(session, { lease, provider }, outcome);
-    progress.waiting(`${provider.hostUri} to accept the manifest: ${outcome.reason}`, wait);
+    const { reason } = outcome;
+    progress.waiting(`${provider.hostUri} to accept the manifest: ${reason}`, { ...wait, reason });
     await sleep(clock, pause, request.signal);
   }
 }
@@ -72,13 +73,12 @@ async function hasManifest({ openGateway, request }: Session, { lease, provider 
 function notTaken({ request }: Session, { lease, provider }: Leased, outcome: ManifestOutcome): Error {
   const { reason, remedy } = outcome.kind === "taken" ? { reason: "", remedy: undefined } : outcome;
   const file = shellWord(request.file);
-  const { dseq } = lease.id;
-  const update = `svc deploy update ${file} --dseq ${dseq}`;
+  const update = `svc deploy update ${file} --dseq ${lease.id.dseq}`;
   const change =
     remedy === undefined
       ? `change ${file} and send it with ${update}`
       : `${remedy}; then svc deploy ${file} sends the manifest again, and ${update} a changed one`;
   const what = outcome.kind === "refused" ? change : `svc deploy ${file} tries again`;
-  const hint = `${what}; svc deploy close --dseq ${dseq} ends it; a lease without a manifest ends by itself`;
+  const hint = `${what}; svc deploy close --dseq ${lease.id.dseq} ends it; a lease without a manifest ends by itself`;
   return deployErrors.manifest(`${provider.address} at ${provider.hostUri}: ${reason}`, { hint });
 }

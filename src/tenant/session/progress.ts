@@ -11,16 +11,16 @@ export interface StepTime {
   readonly ms: number;
 }
 
-/** The awaited event of a deployment. */
+/** The awaited event of a deployment; the reason is that of the last failure, where there was one. */
 export type Wait =
-  | { readonly for: "node" | "user" | "services" }
+  | { readonly for: "node" | "user" | "services"; readonly reason?: string }
   /** The block with a transaction of the deployment. */
   | { readonly for: "order" | "lease" | "update" }
   /** The first bid on some orders; then more bids until a height. */
   | { readonly for: "bids"; readonly height: bigint; readonly orders: readonly OrderKey[] }
   | { readonly for: "more-bids"; readonly until: bigint; readonly bids: number }
   /** A provider's gateway, and its acceptance of the manifest. */
-  | { readonly for: "gateway" | "manifest"; readonly provider: string }
+  | { readonly for: "gateway" | "manifest"; readonly provider: string; readonly reason?: string }
   /** An answer of a service from outside. */
   | { readonly for: "port"; readonly host: string; readonly port: number }
   | { readonly for: "address"; readonly url: string };

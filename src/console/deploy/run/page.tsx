@@ -118,17 +118,27 @@ function Waiting({ run }: { run: Run }) {
   if (stage === "session") return <p class="waiting">{deploying.session} …</p>;
   if (stage !== undefined) return <p class="waiting">{t.wallet.stages[stage]} …</p>;
   if (waiting === undefined) return <p class="waiting">{deploying.starting} …</p>;
+  const detail = detailOf(waiting);
   return (
     <p class="waiting">
       {waitText(waiting.wait)} {waiting.wait.for !== "user" && "… "}
-      <small>{waiting.sentence !== "" && <Strange text={waiting.sentence} max={600} />}</small>
+      {"provider" in waiting.wait && <Address text={waiting.wait.provider} />}{" "}
+      <small>{detail !== "" && <Strange text={detail} max={600} />}</small>
     </p>
   );
 }
 
 function waitText(wait: Wait): string {
   if (wait.for === "more-bids") return deploying.wait.moreBids(grouped(wait.until), wait.bids);
-  return deploying.wait[wait.for];
+  if (wait.for !== "bids") return deploying.wait[wait.for];
+  const orders = wait.orders.map(({ dseq, gseq, oseq }) => `${dseq}/${gseq}/${oseq}`);
+  return deploying.wait.bids(orders.join(", "), grouped(wait.height));
+}
+
+/** The part that the page's own words do not say: why a provider or the node keeps it waiting, or the missing services. */
+function detailOf({ wait, sentence }: { readonly wait: Wait; readonly sentence: string }): string {
+  if (wait.for === "services") return sentence;
+  return "reason" in wait ? (wait.reason ?? "") : "";
 }
 
 /** Who has to do something so that it goes on. */
