@@ -103,7 +103,11 @@ describeWithBrowser("deploying from the console", () => {
       await opened.page.getByLabel("I choose among the bids").check();
       await opened.press("Deploy");
       const [, dearer] = place.providers;
-      await opened.page.getByRole("button", { name: `Accept the bid of ${dearer?.address}` }).click();
+      const accept = opened.page.getByRole("button", { name: `Accept the bid of ${dearer?.address}` });
+      await accept.waitFor();
+      expect((await opened.page.locator("main table").allTextContents()).join()).toMatch(/TOKEN(?!.*utoken)/);
+      await opened.picture("deploying");
+      await accept.click();
       await shows(opened, READY);
       expect(signatures(double)).toEqual(["text", "amino", "amino"]);
       const [deployment] = await deployments();
@@ -291,6 +295,7 @@ describeWithBrowser("deploying from the console", () => {
       await opened.page.route("**/manifest", (route) => route.abort());
       await accept.click();
       await shows(opened, "Waiting for the provider to accept the manifest");
+      expect((await opened.text()).match(/to accept the manifest/g)).toHaveLength(1);
       await chosen?.daemon.halt();
       await opened.page.unrouteAll({ behavior: "ignoreErrors" });
       await opened.page.route("**/lease/*/1/1/status", (route) => route.abort());
