@@ -25,7 +25,8 @@ export { checkManifestAgainstGroup, checkManifestAgainstGroups } from "./rules/c
 export { decodeManifest } from "./rules/decode.ts";
 export { type ChainTerms, DEFAULT_TERMS } from "./rules/orderable.ts";
 export { validateManifest } from "./rules/validate.ts";
-export { parseDocumentText } from "./yaml/document.ts";
+export { parseDocumentText, pathInto } from "./yaml/document.ts";
 export { documentText, editableDocument } from "./yaml/editing.ts";
 export { type Parsed, Reader, type Want } from "./yaml/fields.ts";
 export { MAX_FILE_BYTES } from "./yaml/guard.ts";
+export { checkServiceName } from "./yaml/names.ts";

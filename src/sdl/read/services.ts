@@ -1,10 +1,9 @@
-import { show } from "../errors.ts";
 import type { ManifestCredentials } from "../manifest.ts";
 import type { MountDecl, ParamsDecl, SdlVersion, ServiceDecl } from "../model.ts";
 import type { Entry, Node } from "../yaml/document.ts";
 import type { Fields, Reader, Want } from "../yaml/fields.ts";
 import { SERVICE_HABITS } from "../yaml/habits.ts";
-import { checkImage, checkMount, checkVariable, isServiceName, SERVICE_NAME_REMEDY } from "../yaml/names.ts";
+import { checkImage, checkMount, checkServiceName, checkVariable } from "../yaml/names.ts";
 import { readExposes } from "./expose.ts";
 
 const SERVICE_WANT: Want = { what: "a service", remedy: "write image: and expose: below the name" };
@@ -16,10 +15,8 @@ const IMAGE_WANT: Want = { what: "the name of an image", remedy: "write for exam
 
 /** `services.<name>`. */
 export function readService(reader: Reader, entry: Entry, version: SdlVersion): ServiceDecl | undefined {
-  if (!isServiceName(entry.key)) {
-    const problem = `${show(entry.key)} is not a name for a service`;
-    reader.report.error(entry.place, "value", { problem, remedy: SERVICE_NAME_REMEDY });
-  }
+  const name = checkServiceName(entry.key);
+  if (!("value" in name)) reader.report.error(entry.place, "value", name);
   const fields = reader.fields(entry.value, SERVICE_SHAPE, SERVICE_WANT);
   if (fields === undefined) return undefined;
   const image = fields.require("image", "write image: and its name, for example docker.io/library/nginx:1.27");

@@ -210,7 +210,7 @@ class TreeBuilder {
       this.#refuseKey(this.#start(pair.key, this.#lines.at(map.range?.[0] ?? 0), path), key);
       return undefined;
     }
-    const place = this.#start(pair.key, this.#lines.at(0), join(path, key));
+    const place = this.#start(pair.key, this.#lines.at(0), pathInto(path, key));
     return { key, place, value: this.node(pair.value, place, depth) };
   }
 
@@ -261,7 +261,8 @@ function moved(node: Node, from: string, to: string): Node {
   return { ...node, place, entries: new Map(entries) };
 }
 
-function join(path: string, key: string): string {
+/** The path of a key's value, as faults name it: `services.web`. */
+export function pathInto(path: string, key: string): string {
   const name = /^[\w-]{1,64}$/.test(key) ? key : show(key);
   return path === "" ? name : `${path}.${name}`;
 }

@@ -3,7 +3,12 @@ import type { Parsed } from "./fields.ts";
 
 /** Rules for single texts, shared by deployment files and by manifests that arrive from elsewhere. */
 
-export const SERVICE_NAME_REMEDY = "write lower-case letters, digits and dashes, beginning with a letter, at most 63";
+const SERVICE_NAME_REMEDY = "write lower-case letters, digits and dashes, beginning with a letter, at most 63";
+
+export function checkServiceName(text: string): Parsed<string> {
+  if (isServiceName(text)) return { value: text };
+  return { problem: `${show(text)} is not a name for a service`, remedy: SERVICE_NAME_REMEDY };
+}
 
 export function isServiceName(text: string): boolean {
   return text.length <= 63 && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text);

@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, isSeq, Scalar, type YAMLSeq } from "yaml";
+import { type Document, isMap, isScalar, isSeq, Scalar, visit, type YAMLSeq } from "yaml";
 import { documentText, editableDocument } from "../../../sdl/index.ts";
 import { NATIVE_DENOM } from "../../../util/index.ts";
 import { BEYOND, nodeAt, type Path, scalarText, setScalar } from "./paths.ts";
@@ -6,12 +6,25 @@ import { BEYOND, nodeAt, type Path, scalarText, setScalar } from "./paths.ts";
 /** A change of a document in its place. */
 export type Edit = (document: Document) => void;
 
-/** The text after a change; everything that the change does not name stays, comments among it. */
-export function edited(text: string, edit: Edit): string {
+/**
+ * The text after a change; everything that the change does not name stays, comments among it. Undefined if it would take away
+ * a value that an alias repeats elsewhere.
+ */
+export function edited(text: string, edit: Edit): string | undefined {
   const document = editableDocument(text);
   if (document === undefined) return text;
   edit(document);
-  return documentText(document, text);
+  return hasLostAlias(document) ? undefined : documentText(document, text);
+}
+
+function hasLostAlias(document: Document): boolean {
+  let isLost = false;
+  visit(document, {
+    Alias: (_, alias) => {
+      isLost ||= alias.resolve(document) === undefined;
+    },
+  });
+  return isLost;
 }
 
 /** Removes a value, if there is one. */
@@ -156,6 +169,32 @@ function denomOf(document: Document, pricing: Path): string {
 function keysAt(document: Document, path: Path): string[] {
   const node = nodeAt(document, path);
   return isMap(node) ? node.items.flatMap(({ key }) => scalarText(key) ?? []) : [];
+}
+
+/** Gives a service another name, also where other services name it. */
+export function renameService(from: string, to: string): Edit {
+  return (document) => {
+    for (const path of [["services"], ["deployment"]]) renameKey(nodeAt(document, path), from, to);
+    for (const name of keysAt(document, ["services"])) {
+      const service = ["services", name];
+      const ports = itemsAt(document, [...service, "expose"]);
+      const named = [...ports.map((port) => [...port, "to"]), [...service, "dependencies"]];
+      for (const path of named.flatMap((list) => itemsAt(document, list))) {
+        const node = nodeAt(document, [...path, "service"]);
+        if (isScalar(node) && scalarText(node) === from) setScalar(node, to);
+      }
+    }
+  };
+}
+
+function renameKey(map: unknown, from: string, to: string): void {
+  const key = isMap(map) ? map.items.map((pair) => pair.key).find((each) => scalarText(each) === from) : undefined;
+  if (isScalar(key)) setScalar(key, to);
+}
+
+function itemsAt(document: Document, path: Path): Path[] {
+  const list = nodeAt(document, path);
+  return isSeq(list) ? list.items.map((_, i) => [...path, i]) : [];
 }
 
 /** Removes a service, and the profiles and placements that no other one uses. */

@@ -5,7 +5,18 @@ import { describe, expect, it } from "vitest";
 import { ROOT } from "../../../../test/support/index.ts";
 import { runs } from "../../../../test/support/runs.ts";
 import { loadSdl } from "../../../sdl/index.ts";
-import { addPort, addService, type Edit, edited, remove, removeService, setGlobal, setLines, setText } from "./edit.ts";
+import {
+  addPort,
+  addService,
+  type Edit,
+  edited,
+  remove,
+  removeService,
+  renameService,
+  setGlobal,
+  setLines,
+  setText,
+} from "./edit.ts";
 import { type Field, readForm, type SdlForm, type ServiceForm } from "./model.ts";
 
 const example = (name: string): string => readFileSync(join(ROOT, "examples", name), "utf8");
@@ -24,7 +35,12 @@ function service(text: string, name = "web"): ServiceForm {
   return found;
 }
 
-const change = (text: string, ...edits: readonly Edit[]): string => edits.reduce(edited, text);
+const change = (text: string, ...edits: readonly Edit[]): string =>
+  edits.reduce((before, edit) => {
+    const after = edited(before, edit);
+    if (after === undefined) throw new Error("an alias would be lost");
+    return after;
+  }, text);
 const comments = (text: string): readonly string[] =>
   [...text.matchAll(/(?:^|\s)(#.*)$/gm)].map(([, found = ""]) => found);
 /** Lines that differ, each before and after. */
@@ -121,7 +137,7 @@ describe("a change in the form", () => {
           const index = at % before.length;
           const field = before[index];
           if (field === undefined) return;
-          const after = edited(text, setText(field.path, value));
+          const after = change(text, setText(field.path, value));
           expect(fields(form(after)).map((each) => each.text)).toEqual(
             before.map((each) => (each.path.join() === field.path.join() ? value : each.text)),
           );
@@ -192,6 +208,31 @@ describe("a change in the form", () => {
     // A profile that another service uses stays.
     const shared = more.replace("profile: db", "profile: small");
     expect(change(shared, removeService("db"))).toContain("small:");
+  });
+
+  it("renames a service wherever the file names it, and nothing else", () => {
+    const text = example("two-services.yaml");
+    const after = change(text, renameService("frontend", "shop"));
+    const { names, textOnly } = form(after);
+    expect(names).toEqual(["shop", "backend"]);
+    expect(difference(text, after).map(([, is]) => is)).toEqual([
+      "shop:",
+      expect.stringMatching(/^- service: shop/),
+      "shop:",
+    ]);
+    expect(textOnly).toEqual(form(text).textOnly.map((path) => path.replace("services.frontend", "services.shop")));
+    expect(
+      loadSdl(after)
+        .manifest[0]?.services.map(({ name }) => name)
+        .sort(),
+    ).toEqual(["backend", "shop"]);
+    expect(change(after, renameService("shop", "frontend"))).toBe(text);
+  });
+
+  it("takes no value away that an alias repeats elsewhere", () => {
+    const text = "services:\n  a:\n    env: &e [A=1]\n  b:\n    env: *e\n";
+    expect(edited(text, removeService("a"))).toBeUndefined();
+    expect(change(text, removeService("b"))).not.toContain("*e");
   });
 
   it("makes a whole file out of nothing", () => {

@@ -4,14 +4,14 @@ import { Strange } from "../../parts/text.tsx";
 import { form as words } from "../../text/form.ts";
 import { draft } from "../draft.ts";
 import type { Reading, Remark } from "../read.ts";
-import { change, Faults, NEW_SERVICE } from "./change.ts";
+import { change, Faults, MAX_NAME, NEW_SERVICE, nameFault } from "./change.ts";
 import { addService } from "./edit.ts";
 import { Labelled } from "./inputs.tsx";
 import { readForm, type SdlForm } from "./model.ts";
 import { isWithin } from "./paths.ts";
 import { Service } from "./service.tsx";
 
-const EMPTY: SdlForm = { services: [], textOnly: [], shown: new Set() };
+const EMPTY: SdlForm = { services: [], names: [], textOnly: [], shown: new Set() };
 
 /** The deployment file as a form. The text decides: the form shows what it says, and changes it in its place. */
 export function Form({ reading }: { reading: ReadonlySignal<Reading | undefined> }) {
@@ -26,11 +26,12 @@ export function Form({ reading }: { reading: ReadonlySignal<Reading | undefined>
       <Disabled fault={fault} isUnread={form === undefined} />
       <fieldset class="whole" disabled={fault !== undefined || form === undefined}>
         <Faults.Provider value={faults}>
+          {/* A service that is renamed keeps its inputs, and so the focus. */}
           {shown.services.map((service, i) => (
-            <Service key={service.name} service={service} id={`service-${i}`} />
+            <Service key={i} service={service} names={shown.names} id={`service-${i}`} />
           ))}
         </Faults.Provider>
-        <NewService names={shown.services.map(({ name }) => name)} />
+        <NewService names={shown.names} />
       </fieldset>
       <TextOnly paths={shown.textOnly} />
     </section>
@@ -57,21 +58,21 @@ function Disabled({ fault, isUnread }: { fault: Remark | undefined; isUnread: bo
 
 function NewService({ names }: { names: readonly string[] }) {
   const name = useSignal("");
-  const isTaken = names.includes(name.value);
+  const fault = name.value === "" ? undefined : nameFault(name.value, names);
   const add = (event: SubmitEvent): void => {
     event.preventDefault();
-    if (name.value === "" || isTaken) return;
+    if (name.value === "" || fault !== undefined) return;
     change(addService(name.value), `service-${names.length}-image`);
     name.value = "";
   };
   return (
     <form class="added" onSubmit={add}>
-      <Labelled label={words.newService} id={NEW_SERVICE}>
+      <Labelled label={words.newService} id={NEW_SERVICE} fault={fault}>
         {(described) => (
           <input
             {...described}
             value={name}
-            maxLength={63}
+            maxLength={MAX_NAME}
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
@@ -82,7 +83,7 @@ function NewService({ names }: { names: readonly string[] }) {
           />
         )}
       </Labelled>
-      <button type="submit" disabled={name.value === "" || isTaken}>
+      <button type="submit" disabled={name.value === "" || fault !== undefined}>
         {words.addService}
       </button>
     </form>

@@ -2,8 +2,9 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useContext, useId } from "preact/hooks";
 import { Strange } from "../../parts/text.tsx";
-import { change, Faults } from "./change.ts";
-import { setLines, setText } from "./edit.ts";
+import { form as words } from "../../text/form.ts";
+import { change, Faults, MAX_NAME, nameFault } from "./change.ts";
+import { renameService, setLines, setText } from "./edit.ts";
 import type { Field, Lines } from "./model.ts";
 import { isWithin, pathText } from "./paths.ts";
 
@@ -34,6 +35,44 @@ export function TextInput({ label, field, id, isOptional = false, isNumber = fal
           spellcheck={false}
           maxLength={2000}
           onInput={(event) => change(setText(field.path, event.currentTarget.value, isOptional))}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+interface NameProps {
+  readonly name: string;
+  /** Names of all services of the file. */
+  readonly names: readonly string[];
+}
+
+/** The name of a service. The text gets each name that is good; what is typed on the way to one stays in the input. */
+export function NameInput({ name, names }: NameProps) {
+  const unfinished = useSignal<string | undefined>(undefined);
+  const path = pathText(["services", name]);
+  const own = useContext(Faults).find((fault) => fault.path === path && nameFault(name, []) !== undefined)?.sentence;
+  const others = names.filter((each) => each !== name);
+  const take = (typed: string): void => {
+    const isGood = nameFault(typed, others) === undefined;
+    unfinished.value = isGood ? undefined : typed;
+    if (isGood) change(renameService(name, typed));
+  };
+  const typed = unfinished.value;
+  return (
+    <Labelled label={words.serviceName} fault={typed === undefined ? own : nameFault(typed, others)}>
+      {(described) => (
+        <input
+          {...described}
+          value={typed ?? name}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          maxLength={MAX_NAME}
+          onInput={(event) => take(event.currentTarget.value)}
+          onBlur={() => {
+            unfinished.value = undefined;
+          }}
         />
       )}
     </Labelled>

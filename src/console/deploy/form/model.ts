@@ -55,6 +55,8 @@ export interface ServiceForm {
 
 export interface SdlForm {
   readonly services: readonly ServiceForm[];
+  /** Names of all services, also of those that the form does not show. */
+  readonly names: readonly string[];
   /** Paths of what the form does not show. */
   readonly textOnly: readonly string[];
   /** Paths of what it shows. */
@@ -83,10 +85,9 @@ class FormReader {
 
   read(): SdlForm {
     this.#field(["version"]);
-    const services = this.#keys(["services"])
-      .slice(0, MAX_SERVICES)
-      .map((name) => this.#service(name));
-    return { services, textOnly: this.#hidden(this.#document.contents, []), shown: this.#shown };
+    const names = this.#keys(["services"]);
+    const services = names.slice(0, MAX_SERVICES).map((name) => this.#service(name));
+    return { services, names, textOnly: this.#hidden(this.#document.contents, []), shown: this.#shown };
   }
 
   #service(name: string): ServiceForm {

@@ -1,11 +1,12 @@
 import { type Document, isCollection, isScalar, type Scalar } from "yaml";
+import { pathInto } from "../../../sdl/index.ts";
 
 /** Keys and positions that lead to a value of a file. */
 export type Path = readonly (string | number)[];
 
 /** `services.web.expose[0].port`: a path as faults name it. */
 export function pathText(path: Path): string {
-  return path.map((key, i) => (typeof key === "number" ? `[${key}]` : `${i === 0 ? "" : "."}${key}`)).join("");
+  return path.reduce<string>((text, key) => (typeof key === "number" ? `${text}[${key}]` : pathInto(text, key)), "");
 }
 
 /** Whether a path leads to a value inside of another. */

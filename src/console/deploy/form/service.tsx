@@ -1,25 +1,31 @@
+import { NATIVE_DENOM, tryParseDec } from "../../../util/index.ts";
+import { priceText } from "../../parts/price.tsx";
 import { Strange } from "../../parts/text.tsx";
 import { deploy } from "../../text/deploy.ts";
 import { form as words } from "../../text/form.ts";
+import { t } from "../../text/index.ts";
 import { change, NEW_SERVICE } from "./change.ts";
 import { addPort, remove, removeService, setGlobal, setText } from "./edit.ts";
-import { Labelled, LinesInput, TextInput } from "./inputs.tsx";
+import { Labelled, LinesInput, NameInput, TextInput } from "./inputs.tsx";
 import type { PlacementForm, PortForm, ServiceForm } from "./model.ts";
 
 interface ServiceProps {
   readonly service: ServiceForm;
+  /** Names of all services of the file. */
+  readonly names: readonly string[];
   /** Beginning of the identifiers of its inputs. */
   readonly id: string;
 }
 
 /** A service with all that the form knows of it. */
-export function Service({ service, id }: ServiceProps) {
+export function Service({ service, names, id }: ServiceProps) {
   const { name, cpu, memory, volumes, sharedWith, placements } = service;
   return (
     <fieldset class="service">
       <legend>
         {deploy.service} <Strange text={name} isName max={63} />
       </legend>
+      <NameInput name={name} names={names} />
       <TextInput label={deploy.image} field={service.image} id={`${id}-image`} />
       <div class="row">
         <TextInput label={words.cores} field={cpu} isNumber />
@@ -58,16 +64,26 @@ function Shared({ names }: { names: readonly string[] }) {
 function Placement({ placement, isNamed }: { placement: PlacementForm; isNamed: boolean }) {
   const { name, count, amount, denom } = placement;
   return (
-    <div class="row">
-      {isNamed && <Strange text={name} isName max={120} />}
-      <TextInput label={deploy.replicas} field={count} isNumber />
-      <TextInput label={words.price} field={amount} isNumber />
-      <TextInput label={words.denom} field={denom} />
-    </div>
+    <>
+      <div class="row">
+        {isNamed && <Strange text={name} isName max={120} />}
+        <TextInput label={deploy.replicas} field={count} isNumber />
+        <TextInput label={words.price} field={amount} isNumber />
+        <TextInput label={words.denom} field={denom} />
+      </div>
+      <InTokens amount={amount?.text ?? ""} denom={denom?.text ?? ""} />
+    </>
   );
 }
 
-function Ports({ service: { name, ports }, id }: ServiceProps) {
+/** The price of the file, which has the unit of the chain, in the unit of all other amounts. */
+function InTokens({ amount, denom }: { amount: string; denom: string }) {
+  const value = denom === NATIVE_DENOM ? tryParseDec(amount) : undefined;
+  if (value === undefined) return null;
+  return <small>{t.value.perBlock(priceText({ denom, amount: value }))}</small>;
+}
+
+function Ports({ service: { name, ports }, id }: Omit<ServiceProps, "names">) {
   if (ports === undefined) return null;
   return (
     <>
