@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deploy } from "../../src/console/text/deploy.ts";
 import { loadSdl, SdlError } from "../../src/sdl/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
 import type { ConsolePage } from "../support/console/page.ts";
@@ -8,6 +10,7 @@ import { ConsolePlace } from "../support/console/place.ts";
 import { Fixture, ROOT } from "../support/index.ts";
 
 const WEB = readFileSync(join(ROOT, "examples/web.yaml"), "utf8");
+const TWO = readFileSync(join(ROOT, "examples/two-services.yaml"), "utf8");
 const PERSISTENT = readFileSync(join(ROOT, "examples/persistent.yaml"), "utf8");
 
 describeWithBrowser("the form of the console's deploy page", () => {
@@ -79,6 +82,46 @@ describeWithBrowser("the form of the console's deploy page", () => {
     expect(await shown.barriers()).toEqual([]);
     await input("Memory").fill("64Mi");
     await expect.poll(() => form().getByText(sentence).count()).toBe(0);
+  });
+
+  it("renames a service wherever the file names it, to a name that svc sdl validate takes", async () => {
+    await begin("Two services");
+    const name = form().getByLabel("Service name").first();
+    const beside = form().locator("small.bad");
+    await expect.poll(() => name.inputValue()).toBe("frontend");
+    await name.fill("Shop");
+    const sentence = (await beside.textContent()) ?? "";
+    expect([sentence.startsWith('"Shop"'), sentenceOf(TWO.replaceAll("frontend", "Shop"))]).toEqual([
+      true,
+      expect.stringContaining(sentence),
+    ]);
+    await name.fill("backend");
+    expect(await beside.textContent()).toBe("Another service of the file has this name.");
+    expect(await text()).toBe(TWO);
+    await name.fill("");
+    await shown.page.keyboard.type("shop");
+    const after = TWO.replace("  frontend:\n    image", "  shop:\n    image")
+      .replace("- service: frontend", "- service: shop")
+      .replace(/(deployment:\n(?:.*\n)*?) {2}frontend:/, "$1  shop:");
+    await expect.poll(text).toBe(after);
+    expect(await beside.count()).toBe(0);
+    await shown.editor.focus();
+    for (const _ of "shop") await shown.page.keyboard.press("Control+Z");
+    await expect.poll(() => name.inputValue()).toBe("frontend");
+  });
+
+  it("says that an alias repeats what was to be removed", async () => {
+    await begin("Two services");
+    let services = 0;
+    const repeated = TWO.replace(/^( +)image: .*\n/gm, (line, indent) => {
+      services += 1;
+      return `${line}${indent}params: ${services === 1 ? "&p {permissions: {read: [logs]}}" : "*p"}\n`;
+    });
+    await shown.write(repeated);
+    await expect.poll(() => form().getByLabel("Service name").count()).toBe(2);
+    await shown.press("Remove service frontend");
+    await expect.poll(() => shown.text()).toContain("repeats this one by an alias");
+    expect(await text()).toBe(repeated);
   });
 
   it("keeps what it does not know, and says so", async () => {
@@ -155,18 +198,25 @@ describeWithBrowser("the form of the console's deploy page", () => {
 
   describe("the editor beside it", () => {
     const CODE = /\/assets\/code-[^/]*\.js$/;
+    const TEMPLATE = /\/assets\/web-[^/]*\.js$/;
+
+    /** Lets a file of the console wait until it is released. */
+    async function held(page: Page, name: RegExp) {
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(name, async (route) => {
+        await released;
+        await route.continue();
+      });
+      return { release: () => release(), asked: page.waitForRequest(name), answered: page.waitForResponse(name) };
+    }
 
     it("takes the place of the text area with its text, cursor and focus", async () => {
       const opened = await place.open();
       const { page } = opened;
-      let release = (): void => undefined;
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      await page.route(CODE, async (route) => {
-        await held;
-        await route.continue();
-      });
+      const { release } = await held(page, CODE);
       await opened.visit("deploy");
       await page.getByLabel("Deployment file").focus();
       await page.keyboard.type("version: '2.0'\n# by hand");
@@ -174,6 +224,9 @@ describeWithBrowser("the form of the console's deploy page", () => {
       release();
       await opened.editor.waitFor();
       await page.keyboard.type("my ");
+      expect(await opened.file()).toBe("version: '2.0'\n# by my hand");
+      await page.reload();
+      await opened.editor.waitFor();
       expect(await opened.file()).toBe("version: '2.0'\n# by my hand");
       expect(opened.faults).toEqual([]);
       await page.context().close();
@@ -185,6 +238,14 @@ describeWithBrowser("the form of the console's deploy page", () => {
       await page.route(CODE, (route) => route.abort());
       await opened.visit("deploy");
       const area = page.getByLabel("Deployment file");
+      // A template that comes late takes the place of nothing that was typed meanwhile.
+      const late = await held(page, TEMPLATE);
+      await opened.press("A web service");
+      await late.asked;
+      await area.fill("# by hand");
+      late.release();
+      await late.answered;
+      expect(await area.inputValue()).toBe("# by hand");
       await opened.press("A web service");
       await expect.poll(() => area.inputValue()).toBe(WEB);
       const broken = WEB.replace("count: 1", "count: 0");
@@ -246,6 +307,13 @@ describeWithBrowser("the form of the console's deploy page", () => {
       await keyboard.type("localhost");
       await keyboard.press("Enter");
       await expect.poll(() => shown.page.locator(".cm-searchMatch-selected").allTextContents()).toEqual(["localhost"]);
+      const panel = shown.page.locator(".cm-search");
+      const words = await panel.locator("button:not([name=close]), label").allTextContents();
+      const names = await panel
+        .locator("[aria-label]")
+        .evaluateAll((all) => all.map((each) => each.getAttribute("aria-label")));
+      expect(words.length + names.length).toBeGreaterThan(9);
+      expect([...words, ...names].filter((word) => !Object.values(deploy.editor).includes(word ?? ""))).toEqual([]);
       expect(await shown.barriers()).toEqual([]);
       await keyboard.press("Escape");
       const isInside = () => shown.editor.evaluate((each) => each.matches(":focus"));
@@ -255,6 +323,11 @@ describeWithBrowser("the form of the console's deploy page", () => {
       await keyboard.press("Shift+Tab");
       expect(await isInside()).toBe(true);
       expect(await text()).toBe(WEB);
+    });
+
+    it("marks characters that are not seen, or turn the direction of others", async () => {
+      await shown.write("# \u202b\u2068\u2060\u200d\u00a0\u3164 é");
+      await expect.poll(() => shown.editor.locator(".cm-specialChar").count()).toBe(6);
     });
 
     it("has the colours of the page, light and dark", async () => {

@@ -12,6 +12,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
+import { deploy } from "../text/deploy.ts";
 import type { Reading } from "./read.ts";
 
 /** The editor of deployment files: loaded after the text area whose place it takes. */
@@ -227,6 +228,9 @@ const theme = EditorView.theme({
   ".cm-searchMatch-selected": { outline: "2px solid var(--link)" },
 });
 
+/** Characters that are not seen, look like a space, or turn the direction of others. */
+const UNSEEN = /[\p{Cf}\p{Cs}\p{Co}\p{Cn}]|[^\P{Zs} ]|[\u115f\u1160\u2800\u3164\uffa0]/u;
+
 const EXTENSIONS = [
   // The Tab key has no binding: it leaves the editor.
   keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
@@ -235,7 +239,8 @@ const EXTENSIONS = [
   search(),
   yaml(),
   syntaxHighlighting({ style: (tags) => PARTS.get(String(tags[0])) ?? null }),
-  highlightSpecialChars(),
+  highlightSpecialChars({ addSpecialChars: UNSEEN }),
+  EditorState.phrases.of(deploy.editor),
   overwriting,
   marks,
   theme,

@@ -2,7 +2,7 @@ import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { Strange } from "../parts/text.tsx";
 import { deploy } from "../text/deploy.ts";
 import type { Place } from "./code.ts";
-import { draft, open, openFault, replace, type } from "./draft.ts";
+import { draft, type Found, open, openFault, replaceBy, type } from "./draft.ts";
 import { FileText } from "./file-text.tsx";
 import type { Reading } from "./read.ts";
 
@@ -45,7 +45,7 @@ export function Beginnings() {
     <div class="beginnings">
       <span>{deploy.templates}</span>
       {TEMPLATES.map((template) => (
-        <button key={template.name} type="button" onClick={() => tell(begin(template))}>
+        <button key={template.name} type="button" onClick={() => void replaceBy(begin(template))}>
           {template.title}
         </button>
       ))}
@@ -71,17 +71,10 @@ function OpenFault() {
   );
 }
 
-async function begin({ name, load }: (typeof TEMPLATES)[number]): Promise<void> {
-  replace({ name, text: (await load()).default });
+async function begin({ name, load }: (typeof TEMPLATES)[number]): Promise<Found> {
+  return { name, text: (await load()).default };
 }
 
 function take(file: File | undefined): void {
-  if (file !== undefined) tell(open(file));
-}
-
-/** Says why a text did not come. */
-function tell(opening: Promise<void>): void {
-  opening.catch((error: unknown) => {
-    openFault.value = String(error);
-  });
+  if (file !== undefined) void replaceBy(open(file));
 }
