@@ -55,7 +55,7 @@ export interface ServiceForm {
 
 export interface SdlForm {
   readonly services: readonly ServiceForm[];
-  /** Names of all services, also of those that the form does not show. */
+  /** Names of all services, shown in the form or not. */
   readonly names: readonly string[];
   /** Paths of what the form does not show. */
   readonly textOnly: readonly string[];
