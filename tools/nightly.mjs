@@ -1,4 +1,4 @@
-// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes about 100 minutes on two cores.
+// Long forms of tests that `npm test` has in short: npm run nightly [parts]. A run of all parts takes about 105 minutes on two cores.
 // Each part that ran has its row in bench/results/nightly.json. Random parts print their seeds; SVC_NIGHTLY_SEED repeats them.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ if (!Number.isSafeInteger(seed)) {
 /** Files of real processes that run beside one another where no bound depends on the pace of the machine. */
 const CORES = availableParallelism();
 
-/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 146. */
+/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 162. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
@@ -68,23 +68,22 @@ const PARTS = {
   },
   /** Tests with real processes that `npm test` runs in part, and a download of 2 GB through both kinds of ingress. */
   thorough: {
-    minutes: 18,
+    minutes: 14,
     words: [
       ...["--project", "e2e", "--project", "slow"],
-      ...[
-        "engine-docker",
-        "engine-driver",
-        "engine-registry",
-        "escape/exhaust",
-        "library",
-        "linux-packages",
-        "release",
-        "template",
-      ].map((name) => `test/e2e/${name}`),
+      ...["engine-docker", "engine-driver", "engine-registry", "escape/exhaust", "library", "template"].map(
+        (name) => `test/e2e/${name}`,
+      ),
       ...["kubernetes-exhaust", "traefik.test"].map((name) => `test/interop/${name}`),
       "src/provider/ingress/whole",
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
+  },
+  /** A whole release, with packages for Debian and RPM and the container image. */
+  packages: {
+    minutes: 20,
+    words: ["--project", "e2e", "test/e2e/linux-packages", "test/e2e/release"],
+    env: { SVC_TEST_NIGHTLY: 1 },
   },
   /** The set-up typed in fresh systems that have no Node.js, and an update of the program under running leases. */
   install: { minutes: 14, words: ["--project", "e2e", "test/e2e/installed.test.ts"], env: { SVC_TEST_NIGHTLY: 1 } },
