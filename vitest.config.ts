@@ -149,6 +149,8 @@ const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];
 
 /** The longest that `expect.poll` waits: its own second is less than a busy machine may let a process wait for its turn. */
 const PATIENT = { poll: { timeout: 30_000 } };
+/** Where many processes and pages share two cores, a derivation of a key alone may take a minute. */
+const MOST_PATIENT = { poll: { timeout: 120_000 } };
 
 /** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
 const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: BASE_ENV, expect: PATIENT };
@@ -212,7 +214,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          expect: PATIENT,
+          expect: MOST_PATIENT,
           // `npm test` runs several files beside one another.
           maxWorkers: Number(process.env.SVC_TEST_WORKERS ?? 1),
           sequence: { groupOrder: 1 },

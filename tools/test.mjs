@@ -198,7 +198,7 @@ const MINUTES = { unit: 15, quick: 10, alone: 15, beside: 35 };
 const WORKERS = Math.max(4, 2 * availableParallelism());
 
 /** Attacks without a bound of pace, which run among the others. */
-const UNHURRIED = "deposits|gas|gateway|genesis|ingress|ingress-leases|leases|log-readers|modules|pruned|queries";
+const UNHURRIED = "deposits|gas|gateway|genesis|ingress|ingress-leases|leases|modules|pruned|queries";
 /** Attacks whose bounds hold on a machine with one attack for each core, and nothing else. */
 const ALONE = [`test/attack/!(${UNHURRIED}).test.ts`];
 const BESIDE = [`test/attack/@(${UNHURRIED}).test.ts`, "test/attack/lib/**"];

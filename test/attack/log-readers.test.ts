@@ -24,7 +24,7 @@ const TIMES = 3;
 const UNREAD_MS = 1_000;
 const LINE = "a line of a log that is about as long as lines of logs are, with a number of words in it";
 
-describeWithEngine(`readers of the logs of ${REPLICAS} replicas`, { timeout: 120_000 + REPLICAS * 20_000 }, () => {
+describeWithEngine(`readers of the logs of ${REPLICAS} replicas`, { timeout: 240_000 + REPLICAS * 20_000 }, () => {
   let localnet: TestLocalnet;
   let provider: TestProvider;
   let gateway = "";

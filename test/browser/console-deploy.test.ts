@@ -40,7 +40,7 @@ describeWithBrowser("deploying from the console", () => {
   }
 
   const shows = (opened: ConsolePage, text: string) =>
-    expect.poll(() => opened.text(), { timeout: 30_000, message: text }).toContain(text);
+    expect.poll(() => opened.text(), { message: text }).toContain(text);
 
   /** A page whose wallet is connected, with the template in its editor. */
   async function begin(switches: KeplrSwitches = {}, key: TestKey = place.key()) {
@@ -61,7 +61,7 @@ describeWithBrowser("deploying from the console", () => {
     double.switches.slow = new Promise((resolve) => {
       answer = resolve;
     });
-    const asked = (...words: string[]) => expect.poll(() => signatures(double), { timeout: 30_000 }).toEqual(words);
+    const asked = (...words: string[]) => expect.poll(() => signatures(double)).toEqual(words);
     return { answer: () => answer(), asked };
   }
 

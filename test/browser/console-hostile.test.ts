@@ -56,7 +56,7 @@ describeWithBrowser("pages of the console among strangers", () => {
     const opened = await place.openAt(await place.console());
     await opened.visit("deploy");
     await opened.press("A web service");
-    await expect.poll(() => opened.page.locator(".state.good").count(), { timeout: 40_000 }).toBe(1);
+    await expect.poll(() => opened.page.locator(".state.good").count()).toBe(1);
     expect(opened.faults).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describeWithBrowser("pages of the console among strangers", () => {
     await page.evaluate('navigator.clipboard.writeText("a: b\\n".repeat(200_000))');
     await opened.editor.focus();
     await page.keyboard.press("Control+V");
-    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("larger than 65536 bytes");
+    await expect.poll(() => opened.text()).toContain("larger than 65536 bytes");
     await page.keyboard.type("# behind the end");
     await page.keyboard.press("Control+A");
     await page.keyboard.press("Control+C");
@@ -152,7 +152,7 @@ describeWithBrowser("pages of the console among strangers", () => {
       await route.fulfill({ json: { jsonrpc: "2.0", id: Reflect.get(asked, "id"), result } });
     });
     await opened.visit(`tx/${hash}`);
-    await expect.poll(() => opened.text(), { timeout: 60_000 }).toContain("99800 more are not shown");
+    await expect.poll(() => opened.text()).toContain("99800 more are not shown");
     expect((await opened.text()).length).toBeLessThan(50_000);
     expect(opened.faults).toEqual([]);
     await opened.page.unrouteAll({ behavior: "ignoreErrors" });
@@ -167,12 +167,12 @@ describeWithBrowser("pages of the console among strangers", () => {
     await page.getByLabel("Passphrase of the armor").fill("for the file");
     await page.getByLabel("New passphrase").fill(PASSPHRASE);
     await opened.press("Keep this key");
-    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("key of this browser");
+    await expect.poll(() => opened.text()).toContain("key of this browser");
     await page.locator("summary").filter({ hasText: "Export" }).click();
     await page.getByLabel("Passphrase", { exact: true }).fill(PASSPHRASE);
     await page.getByLabel("Passphrase of the armor").fill("for the file");
     await opened.press("Export or remove");
-    await expect.poll(() => opened.text(), { timeout: 30_000 }).toContain("BEGIN TENDERMINT PRIVATE KEY");
+    await expect.poll(() => opened.text()).toContain("BEGIN TENDERMINT PRIVATE KEY");
     const kept = await page.evaluate('[...document.querySelectorAll("input")].map(({ value }) => value).join("")');
     expect(kept).toBe("");
   });

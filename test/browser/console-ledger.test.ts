@@ -30,12 +30,12 @@ describeWithBrowser("a hardware device in a browser", () => {
   it("sends tokens after it has shown the transaction, says what it lacks, and keeps the policy", async () => {
     await shown.visit("wallet");
     await shown.press("Connect a Ledger");
-    await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain("Sessions at gateways");
+    await expect.poll(() => shown.text()).toContain("Sessions at gateways");
     expect(device.screens).toEqual([]);
     await shown.page.getByLabel("To", { exact: true }).fill(place.key().address);
     await shown.page.getByLabel("Amount in tokens").fill("1.5");
     await shown.press("Send");
-    await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain("Show the transaction");
+    await expect.poll(() => shown.text()).toContain("Show the transaction");
     expect(device.screens).toEqual([expect.stringContaining('"amount":"1500000"')]);
     expect(await shown.barriers()).toEqual([]);
     expect(shown.faults).toEqual([]);
@@ -44,7 +44,7 @@ describeWithBrowser("a hardware device in a browser", () => {
   it("says why it refuses, with the remedy", async () => {
     device.settings.openApp = "Bitcoin";
     await shown.press("Send");
-    await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain("the Cosmos app is not open");
+    await expect.poll(() => shown.text()).toContain("the Cosmos app is not open");
     expect(await shown.text()).toContain("open it on the device and try again");
   });
 });

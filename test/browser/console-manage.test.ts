@@ -17,7 +17,6 @@ import { mustSend } from "../support/signer.ts";
 import { TestTenant } from "../support/tenant.ts";
 
 /** A transaction waits for its block on a machine that does other work. */
-const SLOW = { timeout: 20_000 };
 const DEPOSIT = 5_000_000n;
 const WEB = readFileSync(join(ROOT, "examples/web.yaml"), "utf8");
 
@@ -96,7 +95,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await expect.poll(() => opened.text()).toContain("A close returns now");
     expect(await opened.barriers()).toEqual([]);
     await hand.press("Close the deployment");
-    await expect.poll(() => opened.text(), SLOW).toContain("It is the amount shown, less these blocks.");
+    await expect.poll(() => opened.text()).toContain("It is the amount shown, less these blocks.");
     expect(hand.clicks()).toBe(2);
     const { transferred } = await escrowOf(lease);
     const returned = DEPOSIT - BigInt(transferred?.amount ?? 0);
@@ -125,7 +124,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     const hand = counted(opened);
     await hand.open("Close");
     await hand.press("Close the deployment");
-    await expect.poll(() => opened.text(), SLOW).toContain("It is not the amount shown, less these blocks.");
+    await expect.poll(() => opened.text()).toContain("It is not the amount shown, less these blocks.");
     expect(await opened.text()).toContain("The transfers in its events come to another amount.");
     await opened.page.unrouteAll({ behavior: "ignoreErrors" });
   });
@@ -140,7 +139,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     const [, then = ""] = /With this amountblock ([\d ]+), about/.exec(await opened.text()) ?? [];
     expect(await opened.barriers()).toEqual([]);
     await hand.press("Add this amount");
-    await expect.poll(() => opened.text(), SLOW).toContain("succeeded");
+    await expect.poll(() => opened.text()).toContain("succeeded");
     expect(hand.clicks()).toBe(3);
     expect(double.asked).toContain("amino svc-test-1");
     expect((await escrowOf(lease)).exhaustsAt).toBe(BigInt(then.replaceAll(" ", "")));
@@ -155,7 +154,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     const hand = counted(opened);
     await hand.open("Close");
     await hand.press("Close the deployment");
-    await expect.poll(() => opened.text(), SLOW).toContain("the account of the wallet has changed");
+    await expect.poll(() => opened.text()).toContain("the account of the wallet has changed");
     expect((await tenant.deployment(lease)).deployment?.state).toBe(Deployment_State.active);
     // Wallets tell pages of the switch by this event.
     await opened.page.evaluate("dispatchEvent(new Event('keplr_keystorechange'))");
@@ -178,7 +177,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     expect(await opened.page.locator(".changes .gone").allTextContents()).toEqual([`−     image: ${IMAGE}`]);
     expect(await opened.barriers()).toEqual([]);
     await hand.press("Sign and update");
-    await expect.poll(() => opened.text(), SLOW).toContain("The services run");
+    await expect.poll(() => opened.text()).toContain("The services run");
     expect(hand.clicks()).toBe(3);
     expect(JSON.stringify(await (await tenant.gateway(lease.provider)).getManifest(lease))).toContain(`${IMAGE}-2`);
     expect(opened.faults).toEqual([]);
@@ -217,11 +216,11 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     const [provider] = place.providers;
     await provider?.daemon.halt();
     await hand.press("Sign and update");
-    await expect.poll(() => opened.text(), SLOW).toContain("Nothing was signed");
+    await expect.poll(() => opened.text()).toContain("Nothing was signed");
     expect(double.asked.some((question) => question.startsWith("direct"))).toBe(false);
     await provider?.daemon.start();
     await hand.press("Sign and update");
-    await expect.poll(() => opened.text(), SLOW).toContain("The services run");
+    await expect.poll(() => opened.text()).toContain("The services run");
   });
 
   it("list the deployments of the connected account with state, cost and the end of their money", async () => {
@@ -250,9 +249,9 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await opened.page.getByLabel("Amount in tokens").fill("2");
     expect(await opened.barriers()).toEqual([]);
     await hand.press("Begin to unbond");
-    await expect.poll(() => opened.text(), SLOW).toMatch(/Amount2 TOKENDue/);
+    await expect.poll(() => opened.text()).toMatch(/Amount2 TOKENDue/);
     await hand.press("Cancel and delegate again");
-    await expect.poll(() => opened.text(), SLOW).toMatch(/Amount3 TOKEN.*UnbondingNone/);
+    await expect.poll(() => opened.text()).toMatch(/Amount3 TOKEN.*UnbondingNone/);
     expect(opened.faults).toEqual([]);
   });
 
@@ -265,7 +264,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
       await form.getByLabel("Amount in tokens").fill("7");
       await form.getByLabel("Last day").fill("2099-12-31");
       await opened.press(name);
-      await expect.poll(() => form.textContent(), SLOW).toContain("succeeded");
+      await expect.poll(() => form.textContent()).toContain("succeeded");
       await form.getByLabel("Address of the account").fill("svc1");
       await opened.press(name);
       await expect.poll(() => form.textContent()).toContain("It is no address of another account");
@@ -277,7 +276,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     expect(await opened.barriers()).toEqual([]);
     for (const left of [1, 0]) {
       await given.getByRole("button", { name: "Revoke" }).first().click();
-      await expect.poll(() => given.locator("h3").count(), SLOW).toBe(left);
+      await expect.poll(() => given.locator("h3").count()).toBe(left);
     }
     expect(opened.faults).toEqual([]);
   });
@@ -291,7 +290,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await opened.visit("wallet/certificates");
     expect(await opened.barriers()).toEqual([]);
     await opened.press("Revoke");
-    await expect.poll(() => opened.text(), SLOW).toContain("Staterevoked");
+    await expect.poll(() => opened.text()).toContain("Staterevoked");
     expect(opened.faults).toEqual([]);
   });
 
@@ -315,7 +314,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await expect.poll(() => opened.text()).toContain("It is signed as");
     expect(await opened.barriers()).toEqual([]);
     await opened.press("Sign this message");
-    await expect.poll(() => opened.text(), SLOW).toContain("succeeded");
+    await expect.poll(() => opened.text()).toContain("succeeded");
     expect(opened.faults).toEqual([]);
   });
 
@@ -331,7 +330,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
       tabs.push({ tab, hand });
     }
     await Promise.all(tabs.map(({ hand }) => hand.press("Add this amount")));
-    for (const { tab } of tabs) await expect.poll(() => tab.text(), SLOW).toContain("succeeded");
+    for (const { tab } of tabs) await expect.poll(() => tab.text()).toContain("succeeded");
     const { deposits, transferred } = await escrowOf(lease);
     const given = BigInt(deposits[0]?.remaining?.amount ?? "0") + BigInt(transferred?.amount ?? "0");
     expect(given).toBe(DEPOSIT + 3_000_000n);

@@ -123,7 +123,7 @@ describeWithBrowser("the page of a provider's operator", () => {
     await shown.picture("operator");
     const order = await daemon.deploy(sampleDeployment());
     await shown.page.getByRole("link", { name: "all", exact: true }).click();
-    await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain(nameOf(order));
+    await expect.poll(() => shown.text()).toContain(nameOf(order));
   });
 
   it("computes bids at other prices, and changes them after a question at the terminal", async () => {
@@ -137,7 +137,7 @@ describeWithBrowser("the page of a provider's operator", () => {
     await expect.poll(() => shown.text()).toContain("its user has refused");
     await shown.press("Change prices");
     await terminal.agree();
-    await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain("cpu 0.0005/mcpu");
+    await expect.poll(() => shown.text()).toContain("cpu 0.0005/mcpu");
     expect(await shown.text()).toContain("The new prices are in force");
   });
 
@@ -157,7 +157,7 @@ describeWithBrowser("the page of a provider's operator", () => {
     const changeTo = async (price: string, code: (shown: string) => string): Promise<void> => {
       await page.getByLabel("A thousandth of a core").fill(price);
       await opened.press("Change prices");
-      await expect.poll(() => questions.textContent("main"), { timeout: 20_000 }).toContain(`{"cpu":"${price}"}`);
+      await expect.poll(() => questions.textContent("main")).toContain(`{"cpu":"${price}"}`);
       const codes = [...asking.output.matchAll(/agree: (\w{6})/g)];
       await questions.getByLabel("Code").fill(code(codes.at(-1)?.[1] ?? ""));
       await questions.getByRole("button", { name: "Agree" }).click();
@@ -167,15 +167,15 @@ describeWithBrowser("the page of a provider's operator", () => {
     await expect.poll(() => opened.text()).toContain("its user has refused");
     await questions.getByRole("link").click();
     await changeTo("0.003", (code) => code);
-    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("cpu 0.003/mcpu");
+    await expect.poll(() => opened.text()).toContain("cpu 0.003/mcpu");
     expect(opened.faults).toEqual([]);
   });
 
   it("says that the provider is down, and comes back by itself", async () => {
     await daemon.halt();
-    await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain("start it with svc provider run");
+    await expect.poll(() => shown.text()).toContain("start it with svc provider run");
     await daemon.start();
-    await expect.poll(() => shown.text(), { timeout: 20_000 }).toContain("Running since");
+    await expect.poll(() => shown.text()).toContain("Running since");
   });
 
   it("keeps the policy, has no barriers, and is a sentence without --provider", async () => {

@@ -154,7 +154,7 @@ describeWithBrowser("a running deployment in the console", () => {
     await shows("new lines since the pause");
     await main.getByRole("button", { name: "Continue", exact: true }).click();
     await writing;
-    await expect.poll(() => lines().count(), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => lines().count()).toBe(1);
     await search.fill("");
     await shows("line 99999");
     const counts = /([\d ]+) received – ([\d ]+) older lines are dropped from this page/.exec(await opened.text());
@@ -169,7 +169,7 @@ describeWithBrowser("a running deployment in the console", () => {
     await provider.daemon.halt();
     await shows("connection lost, trying again");
     await provider.daemon.start();
-    await expect.poll(() => page.locator(".streams").textContent(), { timeout: 30_000 }).toBe("live ");
+    await expect.poll(() => page.locator(".streams").textContent()).toBe("live ");
     await write("after the return");
     await shows("after the return");
   });

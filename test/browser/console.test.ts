@@ -351,15 +351,15 @@ describeWithBrowser("the console", () => {
     await page.getByLabel("Passphrase of the armor").fill("for the file");
     await page.getByLabel("New passphrase").fill("correct horse");
     await opened.press("Keep this key");
-    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("key of this browser");
+    await expect.poll(() => opened.text()).toContain("key of this browser");
     await page.reload();
     await opened.visit("wallet");
     await page.getByLabel("Passphrase", { exact: true }).fill("wrong horse");
     await opened.press("Unlock");
-    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("the passphrase is not the one of this key");
+    await expect.poll(() => opened.text()).toContain("the passphrase is not the one of this key");
     await page.getByLabel("Passphrase", { exact: true }).fill("correct horse");
     await opened.press("Unlock");
-    await expect.poll(() => opened.text(), { timeout: 20_000 }).toContain("key of this browser");
+    await expect.poll(() => opened.text()).toContain("key of this browser");
     await page.getByLabel("To", { exact: true }).fill(market.provider);
     await page.getByLabel("Amount in tokens").fill("1");
     await opened.press("Send");
