@@ -192,7 +192,7 @@ async function onKubernetes(cluster, words, env) {
 }
 
 /** Minutes after which a part of the run is ended, with what it was doing: several times what it takes on two cores. */
-const MINUTES = { unit: 15, quick: 10, alone: 15, beside: 35 };
+const MINUTES = { unit: 15, quick: 10, alone: 15, beside: 50 };
 
 /** Files of real processes that run beside one another: more than there are cores, because many wait. */
 const WORKERS = Math.max(4, 2 * availableParallelism());
