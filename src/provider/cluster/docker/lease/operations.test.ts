@@ -19,9 +19,18 @@ const BACKOFF = { first: 1_000, initial: 2_000, max: 4_000, resetAfter: 600_000 
 class Engine {
   readonly containers = new Map<string, { labels: Record<string, string>; refusal: string | undefined }>();
   readonly events: string[] = [];
+  readonly #damagedMs: number;
+
+  constructor(damagedMs = 0) {
+    this.#damagedMs = damagedMs;
+  }
 
   get context(): DriverContext {
-    const settings = settingsOf({ socket: "", stateDir: "/nowhere", timing: { backoff: BACKOFF, damaged: 0 } });
+    const settings = settingsOf({
+      socket: "",
+      stateDir: "/nowhere",
+      timing: { backoff: BACKOFF, damaged: this.#damagedMs },
+    });
     const quiet = () => {};
     const given = {
       api: this,
@@ -147,8 +156,8 @@ describe("a container that the engine cannot describe", () => {
   });
 
   /** The containers that are left after a pass. */
-  async function passOver(refusal: string): Promise<{ left: string[]; engine: Engine }> {
-    const engine = new Engine();
+  async function passOver(refusal: string, damagedMs = 0): Promise<{ left: string[]; engine: Engine }> {
+    const engine = new Engine(damagedMs);
     engine.containers.set("c", { labels: labels("web"), refusal });
     engine.containers.set("d", { labels: labels("other"), refusal: undefined });
     const lease = new Lease(engine.context, record);
@@ -158,12 +167,20 @@ describe("a container that the engine cannot describe", () => {
     return { left: [...engine.containers.keys()], engine };
   }
 
+  const GONE = 'getting graph driver info "c": stat /s/overlay/c: no such file or directory';
+
   it("goes where files of it are lost, and is made anew after a pause", async () => {
-    const { left, engine } = await passOver(
-      'getting graph driver info "c": stat /s/overlay/c: no such file or directory',
-    );
+    const { left, engine } = await passOver(GONE);
     expect(left).toEqual(["d"]);
     expect(engine.events).toEqual(["Failed web-0: files of its container are lost; it is created again"]);
+  });
+
+  it("stays until its files were lost for as long as the driver waits", async () => {
+    expect((await passOver(GONE, 60_000)).left).toEqual(["c", "d"]);
+  });
+
+  it("stays where a disk cannot be read at the moment", async () => {
+    expect((await passOver("stat /s/overlay/c: input/output error")).left).toEqual(["c", "d"]);
   });
 
   it("stays where the engine has another reason", async () => {
