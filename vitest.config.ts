@@ -152,8 +152,11 @@ const PATIENT = { poll: { timeout: 30_000 } };
 /** Where many processes and pages share two cores, a derivation of a key alone may take a minute. */
 const MOST_PATIENT = { poll: { timeout: 120_000 } };
 
-/** These tests share the modules of their worker, which halves their time; none keeps state outside itself. */
-const IN_PROCESS = { testTimeout: 60_000, hookTimeout: 60_000, isolate: false, env: BASE_ENV, expect: PATIENT };
+/**
+ * These tests share the modules of their worker, which halves their time; none keeps state outside itself. Their limits end what
+ * hangs: on a busy machine a derivation of a key alone may take a minute.
+ */
+const IN_PROCESS = { testTimeout: 240_000, hookTimeout: 240_000, isolate: false, env: BASE_ENV, expect: PATIENT };
 
 /**
  * Projects: `unit` and `isolated` stay quick and run everywhere; `slow` and `simulation` do too, and take longer; `e2e` starts
@@ -182,9 +185,6 @@ export default defineConfig({
           name: "slow",
           include: [...SLOW, ...IN_PART],
           ...IN_PROCESS,
-          // Against hanging: on a busy machine a derivation of a key alone may take a minute.
-          testTimeout: 240_000,
-          hookTimeout: 240_000,
           env: { ...ENV, SVC_TEST_WHOLE: "1" },
         },
       },
@@ -201,7 +201,7 @@ export default defineConfig({
         test: {
           name: "isolated",
           include: ISOLATED,
-          testTimeout: 60_000,
+          testTimeout: 240_000,
           env: ENV,
         },
       },

@@ -71,7 +71,7 @@ beforeAll(async () => {
       addGenesisValidator(home, { operator: alice, bonded: { denom: "utoken", amount: FUNDS / 10n } }),
   });
   env = { ...env, SVC_NODE: node.address };
-}, 180_000);
+});
 afterAll(() => fixture.close());
 
 describe("an upgrade of a chain", { timeout: 180_000 }, () => {

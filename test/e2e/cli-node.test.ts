@@ -128,9 +128,7 @@ describe("a node and the command line, each a process", () => {
     expect(code).toBe(0);
     const { txhash, height } = JSON.parse(out);
     expect(height === "0").toBe(mode !== "block");
-    await expect
-      .poll(async () => (await svc(["query", "tx", txhash, "--node", rpc, "-o", "json"])).code, { timeout: 60_000 })
-      .toBe(0);
+    await expect.poll(async () => (await svc(["query", "tx", txhash, "--node", rpc, "-o", "json"])).code).toBe(0);
   });
 
   test("a known failure is an exit code", async () => {
@@ -196,7 +194,7 @@ describe("the set-up of a provider, as it is documented", () => {
     const created = await svc(["tx", "provider", "create", definition, ...common], { env, input: `${PASS}\ny\n` });
     expect(JSON.parse(created.out)).toMatchObject({ code: 0 });
     await expect
-      .poll(async () => (await svc(["query", "provider", "get", alice], { env })).out, { timeout: 60_000 })
+      .poll(async () => (await svc(["query", "provider", "get", alice], { env })).out)
       .toContain("host_uri: https://provider.example.com:8443");
     const certified = await svc(["tx", "cert", "create", "server", "provider.example.com", ...common, "-b", "block"], {
       env,

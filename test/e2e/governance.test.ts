@@ -59,7 +59,7 @@ beforeAll(async () => {
       addGenesisValidator(home, { operator: alice, bonded: { denom: "utoken", amount: FUNDS / 10n } }),
   });
   env = { ...env, SVC_NODE: node.address };
-}, 120_000);
+});
 afterAll(() => fixture.close());
 
 describe("governance, command by command", { timeout: 60_000 }, () => {

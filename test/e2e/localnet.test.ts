@@ -230,7 +230,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
       await openPage(page, user.link);
       const shown = new ConsolePage(page, new URL("/console/", user.link).href);
       await shown.open();
-      const shows = (text: string) => expect.poll(() => shown.text(), { timeout: 60_000 }).toContain(text);
+      const shows = (text: string) => expect.poll(() => shown.text()).toContain(text);
       // Other tests change the networks of this machine, and the browser drops its connections then: press again.
       const press = async (name: string, message: string, result: string): Promise<void> => {
         const button = page.getByRole("button", { name, exact: true });

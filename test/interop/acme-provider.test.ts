@@ -117,7 +117,7 @@ if (peer === undefined && process.env.CI === "true") throw new Error(`no ACME se
     dns.records.set(`TXT _svc-challenge.${HOST}`, [tenant.key.address]);
     await gateway.sendManifest(ordered.id.dseq, ordered.sdl.manifest);
     await tenant.awaitReady(lease);
-    await waitFor(shown, "a certificate for the host name", { timeoutMs: 60_000 });
+    await waitFor(shown, "a certificate for the host name");
     expect(await page()).toBe(`200 ${PAGE}`);
     const { urls } = (await tenant.status(lease)).services.web ?? {};
     expect(urls).toContain(`https://${HOST}:${tlsPort}/`);
@@ -152,20 +152,13 @@ if (peer === undefined && process.env.CI === "true") throw new Error(`no ACME se
     await waitFor(
       async () => Date.parse(before.validTo) - Date.now() < (VALIDITY_S * 1000) / 3,
       "two thirds of its time",
-      {
-        timeoutMs: 60_000,
-      },
     );
     await provider.process.stop();
     await provider.start();
-    const after = await waitFor(
-      async () => {
-        const now = await shown();
-        return now === undefined || now.serialNumber === before.serialNumber ? undefined : now;
-      },
-      "another certificate",
-      { timeoutMs: 60_000 },
-    );
+    const after = await waitFor(async () => {
+      const now = await shown();
+      return now === undefined || now.serialNumber === before.serialNumber ? undefined : now;
+    }, "another certificate");
     expect(Date.parse(after.validTo)).toBeGreaterThan(Date.parse(before.validTo));
     expect(await page()).toBe(`200 ${PAGE}`);
   });

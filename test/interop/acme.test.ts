@@ -82,9 +82,7 @@ test.skipIf(peer === undefined)("a host name gets a certificate, which the ingre
   cleanups.push(() => keeper.close());
   await keeper.want({ lease: "lease", owner: "tenant" }, [HOST]);
   const path = join(kept, `${HOST}.pem`);
-  await waitFor(async () => statSync(path, { throwIfNoEntry: false }) !== undefined, "the certificate", {
-    timeoutMs: 30_000,
-  });
+  await waitFor(async () => statSync(path, { throwIfNoEntry: false }) !== undefined, "the certificate");
   expect(statSync(path).mode & 0o777).toBe(0o600);
   ingress.look();
   const ca = await server?.roots();

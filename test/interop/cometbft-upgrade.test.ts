@@ -23,7 +23,7 @@ describe.skipIf(!(peer instanceof Peer))("an upgrade of four validators", () => 
       app_state.upgrade = { plan: { name: "v2", height: `${HEIGHT}`, info: "the next program" } };
     };
     nodes.push(...(await startValidators(fixture, { ...chain, editGenesis })));
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await fixture.close();

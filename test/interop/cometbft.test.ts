@@ -213,7 +213,7 @@ describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
     await startAgain();
     const before = await send();
     fillDisk(data);
-    await waitFor(async () => !node.process.running || undefined, "the end of the node", { timeoutMs: 60_000 });
+    await waitFor(async () => !node.process.running || undefined, "the end of the node");
     expect(node.process.output).toMatch(
       /Error: the node stopped: .*(?:no space left on device: free space|ENOSPC|full)/i,
     );

@@ -44,7 +44,6 @@ const WAYS = {
   closed: { gateway: CLOSED_GATEWAY },
 } as const;
 type Way = keyof typeof WAYS;
-const LONG = { timeoutMs: 60_000 };
 
 let bed: TestKubernetesNode;
 let api: KubernetesApi;
@@ -213,7 +212,7 @@ describe.skipIf(missing !== undefined).each(["ingress", "gateway"] as const)("by
     const [before] = await podsOf(spec);
     await driverOf(way).deploy({ ...spec, generation: 2, group: { ...spec.group, services } });
     await untilPage(host, "200 second");
-    await waitFor(async () => !(await podsOf(spec)).includes(before ?? ""), "the old replica to be gone", LONG);
+    await waitFor(async () => !(await podsOf(spec)).includes(before ?? ""), "the old replica to be gone");
     expect([...(await seen())].sort()).toEqual(["200 first", "200 second"]);
   });
 
@@ -276,7 +275,7 @@ test.skipIf(missing !== undefined)(
     expect(await statusOf(hostname)).toBe("308");
     await certify(hostname);
     await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
-    await waitFor(async () => (await statusOf(hostname)) === "404", "the route to be gone", LONG);
+    await waitFor(async () => (await statusOf(hostname)) === "404", "the route to be gone");
   },
 );
 

@@ -22,7 +22,6 @@ const fixture = new Fixture();
 const POOL = ["203.0.113.1", "203.0.113.2"];
 /** The provider has it to lease, and no pool of MetalLB has it. */
 const UNKNOWN = "203.0.113.9";
-const LONG = { timeoutMs: 60_000 };
 let driver: ClusterDriver;
 
 beforeAll(async () => {
@@ -39,7 +38,7 @@ beforeAll(async () => {
     leasedIps: [...POOL, UNKNOWN],
     timing: { retry: 50, maxRetry: 200, report: 50 },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await driver?.close();
@@ -64,7 +63,7 @@ async function told(id: LeaseKey): Promise<string[]> {
 }
 
 function untilTold(id: LeaseKey, ...expected: readonly string[]): Promise<unknown> {
-  return waitFor(async () => (await told(id)).join() === expected.join(), expected.join(), LONG);
+  return waitFor(async () => (await told(id)).join() === expected.join(), expected.join());
 }
 
 test.skipIf(missing !== "" && process.env.CI !== "true")("the controller is there", () => {
@@ -106,6 +105,6 @@ test.skipIf(missing !== "")("an address that no pool of it has is reported with 
   await deploy(id, [80, "TCP"]);
   const problem = "the provider's load balancer does not hand it out (AllocationFailed); ask the provider";
   const isTold = async () => (await driver.status(id)).addresses?.[0]?.problem === problem;
-  await waitFor(isTold, "the reason", LONG);
+  await waitFor(isTold, "the reason");
   expect(await told(id)).toEqual([`${UNKNOWN}:80/TCP waits`]);
 });

@@ -142,7 +142,7 @@ export class SimdChain {
   async committed(answer: string) {
     const { txhash, code, raw_log } = JSON.parse(answer);
     if (code !== 0) throw new Error(`refused with code ${code}: ${raw_log}`);
-    const found = await waitFor(() => this.query("tx", txhash), `transaction ${txhash}`, { timeoutMs: 60_000 });
+    const found = await waitFor(() => this.query("tx", txhash), `transaction ${txhash}`);
     if (found.code !== 0) throw new Error(`failed with code ${found.code}: ${found.raw_log}`);
     return found;
   }

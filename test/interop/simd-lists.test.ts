@@ -64,7 +64,7 @@ describe.skipIf(!(built instanceof Peer))("lists", () => {
       const answer = await (await fetch(`${node.rpc}/tx?hash=0x${first}`)).json();
       words.push({ H: (answer as { result: { height: string } }).result.height, TX: last });
     }
-  }, 120_000);
+  });
   afterAll(() => fixture.close());
 
   /** The hashes of five transfers. */

@@ -93,7 +93,7 @@ describe.each(peers.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect({ answer, code }).toEqual({ answer, code: 0 });
     const find = async () =>
       older ? (await svcQuery("tx", txhash)).out : run("query", "tx", txhash, "--output", "json");
-    const found = await waitFor(async () => JSON.parse(await find()), `transaction ${txhash}`, { timeoutMs: 15_000 });
+    const found = await waitFor(async () => JSON.parse(await find()), `transaction ${txhash}`);
     expect(found.code).toBe(expected);
     return found;
   }

@@ -338,7 +338,7 @@ describe.skipIf(!(built instanceof Peer))("refusals of queries", () => {
 
   beforeAll(async () => {
     if (built instanceof Peer) ({ chain, theirs, ours } = await startBoth(built, fixture));
-  }, 120_000);
+  });
   afterAll(() => fixture.close());
 
   const rows = ROWS.map(([path, mine, other = mine]) => ({ path, mine, other }));

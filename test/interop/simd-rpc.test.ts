@@ -85,7 +85,7 @@ describe.skipIf(!(built instanceof Peer))("methods of the engine", () => {
         .toString("hex")
         .toUpperCase(),
     );
-  }, 120_000);
+  });
   afterAll(async () => {
     await chain?.stop();
     await fixture.close();

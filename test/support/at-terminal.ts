@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { environment, type SvcRequest } from "./run-svc.ts";
-import { waitFor } from "./wait.ts";
+import { PATIENCE_MS, waitFor } from "./wait.ts";
 
 /** Typed text, and the prompt at which it is typed. */
 export type Answer = readonly [prompt: string, text: string];
@@ -21,13 +21,12 @@ export interface Terminal {
   readonly closed: Promise<Screen>;
 }
 
-const TIMEOUT_MS = 60_000;
 const LONG_MS = 600_000;
 const STARTING_MS = 180_000;
 
 /** Runs a line of the shell at a pseudo terminal (`script` of util-linux makes one) and types each answer at its prompt. */
 export function atTerminal(line: string, answers: readonly Answer[], request: SvcRequest): Promise<Screen> {
-  return openTerminal(line, answers, request, TIMEOUT_MS).closed;
+  return openTerminal(line, answers, request, PATIENCE_MS).closed;
 }
 
 /** The same for a program that goes on; it is killed after its time. */

@@ -3,6 +3,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Browser, chromium, type Page, type Response } from "playwright-core";
 import { describe } from "vitest";
+import { PATIENCE_MS } from "./wait.ts";
 
 const WHOLE = ["chromium", "chromium-browser", "google-chrome"];
 /** Chromium without its windows, which takes half the time for a page. */
@@ -46,7 +47,7 @@ export interface BrowserRequest {
 }
 
 /** A real headless Chromium. The caller closes it. */
-export function startBrowser({ flags = [], env, isWhole = false }: BrowserRequest = {}): Promise<Browser> {
+export async function startBrowser({ flags = [], env, isWhole = false }: BrowserRequest = {}): Promise<Browser> {
   // Root has no sandbox, and containers have little shared memory. A failed page is opened again by the test alone.
   const always = ["--disable-dev-shm-usage", "--disable-gpu", "--disable-auto-reload"];
   const own = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...always];
@@ -54,7 +55,10 @@ export function startBrowser({ flags = [], env, isWhole = false }: BrowserReques
   const variables =
     env === undefined ? {} : { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, v ?? ""])) };
   const executablePath = isWhole ? whole : program;
-  return chromium.launch({ args, ...variables, ...(executablePath === undefined ? {} : { executablePath }) });
+  const path = executablePath === undefined ? {} : { executablePath };
+  const browser = await chromium.launch({ args, ...variables, ...path });
+  browser.on("context", (context) => context.setDefaultTimeout(PATIENCE_MS));
+  return browser;
 }
 
 /** A network that changed; the page that shows this failure, or the try before, that comes in between; a page that never ends its load. */

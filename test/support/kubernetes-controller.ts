@@ -17,7 +17,7 @@ const GATEWAY_CLASS: Resource = {
   kind: "GatewayClass",
   plural: "gatewayclasses",
 };
-const KNOWN = { timeoutMs: 60_000, pollMs: 200 };
+const KNOWN = { pollMs: 200 };
 const CLASS = "test";
 const SECRET = "certificate";
 

@@ -5,7 +5,7 @@ import type { Fixture } from "./fixture.ts";
 import { freePorts } from "./ports.ts";
 import { svcOk } from "./run-svc.ts";
 import type { SvcProcess } from "./svc-process.ts";
-import { waitFor } from "./wait.ts";
+import { PATIENCE_MS, waitFor } from "./wait.ts";
 
 /** The parts of a genesis file that tests change. */
 export interface GenesisFile {
@@ -26,7 +26,7 @@ export interface NodeRequest {
   readonly editGenesis?: (genesis: GenesisFile) => void;
   /** Changes the home after that, before the start. */
   readonly editHome?: (home: string) => void;
-  /** How long the first block may take; 30 s unless given. */
+  /** How long the first block may take; `PATIENCE_MS` unless given. */
   readonly firstBlockWithinMs?: number;
   /** Flags of Node.js itself. */
   readonly nodeFlags?: readonly string[];
@@ -50,8 +50,6 @@ export interface NodeParts {
   readonly main?: string;
   readonly firstBlockWithinMs?: number;
 }
-
-const FIRST_BLOCK_WITHIN_MS = 30_000;
 
 /** A node in its own process, on a home and a port that survive restarts. */
 export class TestNode {
@@ -83,7 +81,7 @@ export class TestNode {
 
   /** Starts the process and waits until it has made a block; the height of that block. */
   async start({ main }: Pick<NodeParts, "main"> = this.#parts): Promise<bigint> {
-    const { args, nodeFlags = [], prefix = [], firstBlockWithinMs: timeoutMs = FIRST_BLOCK_WITHIN_MS } = this.#parts;
+    const { args, nodeFlags = [], prefix = [], firstBlockWithinMs: timeoutMs = PATIENCE_MS } = this.#parts;
     const program = main === undefined ? {} : { main };
     this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags, prefix, ...program });
     const client = this.client();
@@ -130,7 +128,7 @@ export async function startNode(fixture: Fixture, request: NodeRequest = {}): Pr
     ...(checkInvariants ? ["--check-invariants"] : []),
     ...(request.flags ?? []),
   ];
-  const { firstBlockWithinMs = FIRST_BLOCK_WITHIN_MS, nodeFlags = [] } = request;
+  const { firstBlockWithinMs = PATIENCE_MS, nodeFlags = [] } = request;
   const node = new TestNode(fixture, { home, chainId, port, args, nodeFlags, firstBlockWithinMs, ...program });
   await node.start();
   return node;

@@ -104,6 +104,6 @@ export async function compileExamples(project: string, consumer: Consumer): Prom
 /** Runs a compiled example of a project. */
 export async function runExample(project: string, name: string, args: readonly string[], env = {}): Promise<string> {
   const file = join(project, "out", `${name}.js`);
-  const { stdout } = await run(process.execPath, [file, ...args], { env: environment({ env }), timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [file, ...args], { env: environment({ env }), timeout: 120_000 });
   return stdout;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { appendFileSync } from "node:fs";
 import { buildOnce } from "./build.ts";
 import { environment, programOf, type SvcRequest } from "./run-svc.ts";
-import { waitFor } from "./wait.ts";
+import { PATIENCE_MS, waitFor } from "./wait.ts";
 
 /** A line of a process's output. */
 export interface LogLine {
@@ -70,7 +70,7 @@ export class SvcProcess {
   }
 
   /** Waits for a line; fails at once when the process ends before it comes. */
-  async line(pattern: RegExp, timeoutMs = 60_000): Promise<string> {
+  async line(pattern: RegExp, timeoutMs = PATIENCE_MS): Promise<string> {
     const question = (): string | undefined => {
       const found = this.lines.find(({ text }) => pattern.test(text));
       return found?.text ?? (this.#closed ? "" : undefined);
