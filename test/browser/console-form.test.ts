@@ -28,9 +28,12 @@ describeWithBrowser("the form of the console's deploy page", () => {
   const input = (name: string) => form().getByLabel(name, { exact: true });
   const text = () => shown.file();
 
-  async function begin(template: string): Promise<void> {
+  const TEMPLATES = { "A web service": WEB, "Two services": TWO, "A service with a volume": PERSISTENT } as const;
+
+  async function begin(template: keyof typeof TEMPLATES): Promise<void> {
     await shown.visit("deploy");
     await shown.press(template);
+    await expect.poll(text).toBe(TEMPLATES[template]);
   }
 
   it("shows what the text says, and changes it in its place", async () => {
@@ -273,6 +276,10 @@ describeWithBrowser("the form of the console's deploy page", () => {
         expect.stringContaining("size: 32mb"),
         expect.stringContaining("count: 0"),
       ]);
+      // Keys that come before the next frame go to the place, too.
+      const leads =
+        "const at = document.querySelector('.remarks button'); at.focus(); at.click(); document.activeElement !== at";
+      expect(await shown.page.evaluate(leads)).toBe(true);
       await shown.write(WEB);
       await expect.poll(marked).toEqual([]);
     });

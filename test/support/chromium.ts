@@ -3,6 +3,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Browser, chromium, type Page, type Response } from "playwright-core";
 import { describe } from "vitest";
+import { keepPagesOf, keepPagesOfFailures } from "./failed-pages.ts";
 import { PATIENCE_MS } from "./wait.ts";
 
 const WHOLE = ["chromium", "chromium-browser", "google-chrome"];
@@ -32,8 +33,13 @@ if (program === undefined) {
   process.stderr.write(`${text}\n`);
 }
 
-/** `describe` if there is a browser; otherwise skipped, with a notice on standard error. */
-export const describeWithBrowser = describe.skipIf(program === undefined);
+/** `describe` if there is a browser, with the pages of failures kept; otherwise skipped, with a notice on standard error. */
+export function describeWithBrowser(name: string, suite: () => void): void {
+  describe.skipIf(program === undefined)(name, () => {
+    keepPagesOfFailures();
+    suite();
+  });
+}
 
 /** The same where tests also tell the browser of authorities, in its store of certificates. */
 export const describeWithCertificates = describe.skipIf(whole === undefined || findProgram(["certutil"]) === undefined);
@@ -57,6 +63,7 @@ export async function startBrowser({ flags = [], env, isWhole = false }: Browser
   const executablePath = isWhole ? whole : program;
   const path = executablePath === undefined ? {} : { executablePath };
   const browser = await chromium.launch({ args, ...variables, ...path });
+  keepPagesOf(browser);
   browser.on("context", (context) => context.setDefaultTimeout(PATIENCE_MS));
   return browser;
 }

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import { effect, type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { safe } from "../parts/safe.ts";
 import { deploy } from "../text/deploy.ts";
@@ -39,9 +39,9 @@ export function FileText({ text, reading, place, rows, onText, onFile }: FileTex
       editing.peek()?.end();
     };
   }, []);
-  useSignalEffect(() => editing.value?.setText(text.value));
-  useSignalEffect(() => editing.value?.setReading(reading.value));
-  useSignalEffect(() => {
+  useChanges(() => editing.value?.setText(text.value));
+  useChanges(() => editing.value?.setReading(reading.value));
+  useChanges(() => {
     if (place.value === undefined) return;
     if (editing.value !== undefined) editing.value.goTo(place.value);
     else if (area.current !== null) goTo(area.current, place.value);
@@ -76,6 +76,11 @@ export function FileText({ text, reading, place, rows, onText, onFile }: FileTex
       </div>
     </>
   );
+}
+
+/** Tells the editor of changes at once: with `useSignalEffect`, keys that come before the next frame would meet the text and the cursor of before. */
+function useChanges(tell: () => void): void {
+  useEffect(() => effect(tell), []);
 }
 
 function shown(sentence: string): string {

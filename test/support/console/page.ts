@@ -78,11 +78,16 @@ export class ConsolePage {
     return this.editor.evaluate((each) => String(Reflect.get(each, "cmTile").root.view.state.doc));
   }
 
-  /** Puts a text in the place of the one in the editor. */
+  /** Puts a text in the place of the one in the editor, and waits for it. */
   async write(text: string): Promise<void> {
     await this.editor.focus();
     await this.page.keyboard.press("ControlOrMeta+A");
     await this.page.keyboard.insertText(text);
+    await waitFor(async () => {
+      const found = await this.file();
+      if (found === text) return true;
+      throw new Error(found);
+    }, "the editor to hold the written text");
   }
 
   press(name: string): Promise<void> {
