@@ -45,7 +45,10 @@ const PARTS = {
   attacks: {
     minutes: 14,
     words: ["--project", "e2e", "test/attack"],
-    env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_ATTACK_MS: 5_000, SVC_TEST_PROXIES: 1, ...seeds("SVC_TEST") },
+    env: {
+      ...{ SVC_TEST_NIGHTLY: 1, SVC_TEST_ATTACK_MS: 5_000, SVC_TEST_LOG_BYTES: 2_000_000, SVC_TEST_PROXIES: 1 },
+      ...seeds("SVC_TEST"),
+    },
   },
   /**
    * Whole tables of questions, longer runs of random transactions, and chains of blocks, to which the reference chain and its light

@@ -194,11 +194,17 @@ export class TestEngine {
     await this.#untilNoProcess();
   }
 
-  /** Leaves what a restart of the machine leaves: no process, no mount, no file of the run. */
+  /** Leaves what a restart of the machine leaves: no process, no mount, no network of a container, no file of the run. */
   async restartHost(): Promise<void> {
-    const programs = (await this.podman("ps", "--format", "{{.Pid}}")).trim().split(/\s+/).map(Number);
+    const running = (await this.podman("ps", "--quiet")).trim().split(/\s+/);
+    const format = "{{.State.Pid}} {{.NetworkSettings.SandboxKey}}";
+    const lines = (await this.podman("inspect", "--format", format, ...running)).trim().split("\n");
     await this.killEverything();
-    for (const pid of programs) if (pid > 1) process.kill(pid, "SIGKILL");
+    for (const [pid = "", network = ""] of lines.map((line) => line.split(" "))) {
+      process.kill(Number(pid), "SIGKILL");
+      await run("umount", [network]);
+      rmSync(network);
+    }
     unmountBelow(this.folder);
     for (const name of ["run", "tmp"]) rmSync(join(this.folder, name), { recursive: true, force: true });
     await this.startService();
