@@ -90,7 +90,7 @@ const PARTS = {
   },
   /** The set-up typed in fresh systems that have no Node.js, and an update of the program under running leases. */
   install: { minutes: 14, words: ["--project", "e2e", "test/e2e/installed.test.ts"], env: { SVC_TEST_NIGHTLY: 1 } },
-  /** Processor time of a send beside the first release: no more of it than the recorded run took. */
+  /** Processor time of a send beside the build of the last record: no more of it. */
   guard: { minutes: 9, bench: "guard" },
   /**
    * `npm test` with the supported versions of Node.js, without simulations, attacks, pages in a browser and pods of a cluster. The

@@ -115,11 +115,10 @@ describeWithBrowser("the form of the console's deploy page", () => {
 
   it("says that an alias repeats what was to be removed", async () => {
     await begin("Two services");
-    let services = 0;
-    const repeated = TWO.replace(/^( +)image: .*\n/gm, (line, indent) => {
-      services += 1;
-      return `${line}${indent}params: ${services === 1 ? "&p {permissions: {read: [logs]}}" : "*p"}\n`;
-    });
+    const command = 'command: ["sh", "-c"]';
+    const [before, between, after] = TWO.split(command);
+    const repeated = `${before}command: &shell ["sh", "-c"]${between}command: *shell${after}`;
+    loadSdl(repeated, { file: "two-services.yaml" });
     await shown.write(repeated);
     await expect.poll(() => form().getByLabel("Service name").count()).toBe(2);
     await shown.press("Remove service frontend");
