@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 import { runFolder } from "./test/support/run-folder.ts";
+import { PATIENCE_MS } from "./test/support/wait.ts";
 
 /** No test opens a keyring of the developer's own session, and all agree about the ports that they take. */
 const BASE_ENV = {
@@ -150,7 +151,7 @@ const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];
 /** The longest that `expect.poll` waits: its own second is less than a busy machine may let a process wait for its turn. */
 const PATIENT = { poll: { timeout: 30_000 } };
 /** Where many processes and pages share two cores, a derivation of a key alone may take a minute. */
-const MOST_PATIENT = { poll: { timeout: 120_000 } };
+const MOST_PATIENT = { poll: { timeout: PATIENCE_MS } };
 
 /**
  * These tests share the modules of their worker, which halves their time; none keeps state outside itself. Their limits end what

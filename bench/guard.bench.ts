@@ -30,7 +30,7 @@ const LOADS: readonly Transfers[] = [
 const LAPS = 7;
 /** Fresh nodes of each build in a round; all but one take a cold load alone, because cold loads vary most. */
 const STARTS = 5;
-/** As much of the other build's time may this one take. */
+/** The greatest ratio of this build's time to the other's. */
 const TOLERANCE = 1.05;
 
 type Builds = readonly (readonly [name: string, start: StartLoaded])[];

@@ -16,7 +16,6 @@ import { publication, testCertificate } from "../support/provider/identities.ts"
 import { mustSend } from "../support/signer.ts";
 import { TestTenant } from "../support/tenant.ts";
 
-/** A transaction waits for its block on a machine that does other work. */
 const DEPOSIT = 5_000_000n;
 const WEB = readFileSync(join(ROOT, "examples/web.yaml"), "utf8");
 
