@@ -10,8 +10,8 @@ export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
   return ed25519.getPublicKey(seed);
 }
 
-export function signEd25519(seed: Uint8Array, message: Uint8Array): Uint8Array {
-  return ed25519.sign(message, seed);
+export function ed25519Signer(seed: Uint8Array): (message: Uint8Array) => Uint8Array {
+  return (message) => ed25519.sign(message, seed);
 }
 
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {

@@ -15,9 +15,10 @@ export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
   return createPublicKey(seedKey(seed)).export({ format: "der", type: "spki" }).subarray(SPKI_PREFIX.length);
 }
 
-/** The 64-byte signature of the message itself (no prehash). */
-export function signEd25519(seed: Uint8Array, message: Uint8Array): Uint8Array {
-  return sign(null, message, seedKey(seed));
+/** Signs with the key of a 32-byte seed: 64 bytes over the message itself (no prehash). Reading the seed takes longer than a signature. */
+export function ed25519Signer(seed: Uint8Array): (message: Uint8Array) => Uint8Array {
+  const key = seedKey(seed);
+  return (message) => sign(null, message, key);
 }
 
 /** Never throws: malformed keys and signatures are simply not valid. */

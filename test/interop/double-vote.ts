@@ -1,5 +1,5 @@
 import type { Misbehavior } from "../../src/abci/index.ts";
-import { consensusAddress, ed25519PublicKey, sha256, signEd25519 } from "../../src/crypto/index.ts";
+import { consensusAddress, ed25519PublicKey, ed25519Signer, sha256 } from "../../src/crypto/index.ts";
 import { voteSignBytes } from "../../src/engine/embedded/blocks/vote.ts";
 import { fromHex, toBase64, toHexUpper, toUtf8 } from "../../src/util/index.ts";
 import { parseTimestamp, toNanos } from "../../src/wire/index.ts";
@@ -50,7 +50,7 @@ function signedVote(chainId: string, { voter, hash, time }: VoteParts) {
     ...{ type: PRECOMMIT, height: `${height}`, round: 0, timestamp: time, validator_index: index },
     block_id: { hash: toHexUpper(hash), parts: { total: 1, hash: toHexUpper(hash) } },
     validator_address: toHexUpper(consensusAddress(ed25519PublicKey(seed))),
-    signature: toBase64(signEd25519(seed, voteSignBytes(vote))),
+    signature: toBase64(ed25519Signer(seed)(voteSignBytes(vote))),
   };
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { consensusAddress, ed25519PublicKey, signEd25519 } from "../../crypto/index.ts";
+import { consensusAddress, ed25519PublicKey, ed25519Signer } from "../../crypto/index.ts";
 import { overwriteFile, replaceFile, SvcError } from "../../util/index.ts";
 import { type Precommit, voteSignBytes } from "./blocks/vote.ts";
 
@@ -20,14 +20,14 @@ export class Signer {
   readonly publicKey: Uint8Array;
   /** 20 bytes. */
   readonly address: Uint8Array;
-  readonly #seed: Uint8Array;
+  readonly #signed: (message: Uint8Array) => Uint8Array;
   readonly #store: SignStateStore;
   #state: SignState;
 
   constructor(seed: Uint8Array, store: SignStateStore) {
     this.publicKey = ed25519PublicKey(seed);
     this.address = consensusAddress(this.publicKey);
-    this.#seed = seed;
+    this.#signed = ed25519Signer(seed);
     this.#store = store;
     this.#state = store.load() ?? { height: 0n, round: 0 };
   }
@@ -53,7 +53,7 @@ export class Signer {
     }
     this.#store.save({ height, round });
     this.#state = { height, round };
-    return signEd25519(this.#seed, voteSignBytes(vote));
+    return this.#signed(voteSignBytes(vote));
   }
 }
 

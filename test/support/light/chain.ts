@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { consensusAddress, ed25519PublicKey, signEd25519 } from "../../../src/crypto/index.ts";
+import { consensusAddress, ed25519PublicKey, ed25519Signer } from "../../../src/crypto/index.ts";
 import { hashOf, type LightBlock, type LightHeader } from "../../../src/light/index.ts";
 import { toHex } from "../../../src/util/index.ts";
 import {
@@ -139,7 +139,7 @@ export function vote(
 ): CommitSig {
   const timestamp = time + SECOND;
   const message = voteSignBytes({ chainId, height, round, blockId, timestamp });
-  return { flag, validatorAddress: address, timestamp, signature: new Uint8Array(signEd25519(seed, message)) };
+  return { flag, validatorAddress: address, timestamp, signature: new Uint8Array(ed25519Signer(seed)(message)) };
 }
 
 export function publicParts(members: readonly Member[]): readonly Validator[] {
