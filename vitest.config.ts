@@ -41,6 +41,9 @@ const IN_PART = [
   "src/modules/gov/voting/voting.test.ts",
 ];
 
+/** `npm test` has the slow tests beside the unit tests, which then need no part of theirs. */
+const HAS_SLOW = process.env.SVC_TEST_SLOW !== undefined;
+
 /**
  * What takes long because it is real or thorough: derivations of keys at their full cost, servers under clients that stall,
  * processes, databases of thousands of blocks. `npm test` runs them; `npm run check` leaves them out.
@@ -176,7 +179,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
-          exclude: [...SIMULATIONS, ...LONG_PROPERTIES, ...SLOW],
+          exclude: [...SIMULATIONS, ...LONG_PROPERTIES, ...SLOW, ...(HAS_SLOW ? IN_PART : [])],
           ...IN_PROCESS,
           env: ENV,
         },

@@ -244,7 +244,7 @@ const RUNTIME = process.env.SVC_TEST_RUNTIME;
 function inProcess() {
   const projects = ["unit", "slow", "isolated", ...(RUNTIME === undefined ? ["simulation"] : [])];
   const words = projects.flatMap((each) => ["--project", each]);
-  return tests("unit", words, { minutes: MINUTES.unit });
+  return tests("unit", words, { minutes: MINUTES.unit, env: { SVC_TEST_SLOW: "1" } });
 }
 
 /** Files beside one another, those on a cluster and those in a browser in their order; then the attacks, alone. */

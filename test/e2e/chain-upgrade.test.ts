@@ -62,6 +62,7 @@ beforeAll(async () => {
   expect((await svc("keys", "add", "alice")).code).toBe(0);
   const alice = (await svc("keys", "show", "alice", "-a")).out.trim();
   node = await startNode(fixture, {
+    checkInvariants: true,
     accounts: [{ address: alice, coins: [{ denom: "utoken", amount: FUNDS }] }],
     editGenesis: ({ app_state }) => {
       const periods = { max_deposit_period: "60s", voting_period: "2s", expedited_voting_period: "1s" };

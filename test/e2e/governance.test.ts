@@ -49,6 +49,7 @@ beforeAll(async () => {
   )) as [string, string];
   const coins = [{ denom: "utoken", amount: FUNDS }];
   const node = await startNode(fixture, {
+    checkInvariants: true,
     accounts: [alice, bob].map((address) => ({ address, coins })),
     editGenesis: ({ app_state }) => {
       // Long enough that no vote ends while this runs.

@@ -84,6 +84,7 @@ beforeAll(async () => {
   const alice = (await svc("keys", "show", "alice", "-a")).out.trim();
   const coins = [{ denom: "utoken", amount: FUNDS }];
   node = await startNode(fixture, {
+    checkInvariants: true,
     chainId: CHAIN,
     accounts: [...lanes.map(({ key }) => key.address), alice].map((address) => ({ address, coins })),
     flags: ["--mempool.size", `${MEMPOOL}`],

@@ -7,7 +7,7 @@ import { measureCase } from "./measure.ts";
 const MOST = 10;
 const ROUNDS = sized(1, 4);
 /** Measuring all messages takes minutes. */
-const NTH = 4;
+const NTH = 12;
 
 /** The best of the rounds of a case: what disturbs a measurement only ever adds to it. */
 function worstOf(name: string): number {

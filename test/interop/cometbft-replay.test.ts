@@ -49,7 +49,7 @@ describe.skipIf(!(peer instanceof Peer))("a block that is cut short", () => {
     const flags = ["--engine", "cometbft", "--cometbft", failing, "--p2p.laddr", `tcp://127.0.0.1:${p2p}`];
     const coins = [{ denom: "utoken", amount: 1_000_000n }];
     const accounts = [alice, carol].map(({ address }) => ({ address, coins }));
-    node = await startNode(fixture, { accounts, flags });
+    node = await startNode(fixture, { accounts, flags, checkInvariants: true });
   });
 
   afterAll(async () => {

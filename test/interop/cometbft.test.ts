@@ -46,7 +46,7 @@ describe.skipIf(!(peer instanceof Peer))("one validator under CometBFT", () => {
     const [p2p = 0] = await freePorts(1);
     flags = ["--engine", "cometbft", "--cometbft", peer.binary, "--p2p.laddr", `tcp://127.0.0.1:${p2p}`];
     const accounts = [{ address: alice.address, coins: [{ denom: "utoken", amount: 1_000_000_000n }] }];
-    node = await startNode(fixture, { accounts, flags });
+    node = await startNode(fixture, { accounts, flags, checkInvariants: true });
     client = node.client();
   });
 

@@ -48,7 +48,7 @@ beforeAll(async () => {
   const faucet = testKey("faucet");
   const accounts = [{ address: faucet.address, coins: [{ denom: NATIVE_DENOM, amount: 10n ** 15n }] }];
   const [chain, cluster] = await Promise.all([
-    startNode(fixture, { blockIntervalMs: 200, accounts }),
+    startNode(fixture, { accounts }),
     TestKubernetesNode.start(fixture, { server, node, containers }),
   ]);
   bed = cluster;

@@ -41,7 +41,7 @@ describe("a node that follows another", () => {
 
   test("sends through it, has its blocks and state, and survives kills of either", async () => {
     const accounts = [{ address: alice.address, coins: [{ denom: "utoken", amount: 1_000_000n }] }];
-    const leader = await startNode(fixture, { accounts, chainId: CHAIN });
+    const leader = await startNode(fixture, { accounts, chainId: CHAIN, checkInvariants: true });
     const follower = await newFollower(leader);
     await follower.start();
     let sent = 0n;

@@ -31,7 +31,7 @@ export class TestLocalnet {
   }
 
   /** `main` is the path of another build of the program, which makes the home of the node and runs first. */
-  static async start(blockIntervalMs = 200, main?: string): Promise<TestLocalnet> {
+  static async start(blockIntervalMs = 300, main?: string): Promise<TestLocalnet> {
     const fixture = new Fixture();
     try {
       const [faucet, tenant] = [testKey("faucet"), testKey("tenant")];
@@ -39,7 +39,7 @@ export class TestLocalnet {
       const accounts = [faucet, tenant].map(({ address }) => ({ address, coins }));
       const engine = await startEngine(fixture);
       const program = main === undefined ? {} : { main };
-      const node = await startNode(fixture, { blockIntervalMs, accounts, checkInvariants: false, ...program });
+      const node = await startNode(fixture, { blockIntervalMs, accounts, ...program });
       return new TestLocalnet(fixture, { node, engine, faucet, tenant });
     } catch (error) {
       await fixture.close();

@@ -31,7 +31,7 @@ export interface ValidatorsRequest {
 
 /** Starts validators that make one chain, each a node with CometBFT as its child, by the commands of `svc testnet`. */
 export async function startValidators(fixture: Fixture, request: ValidatorsRequest): Promise<TestNode[]> {
-  const { count, chainId, program, flags = [], blockIntervalMs = 200, nodeFlags = [] } = request;
+  const { count, chainId, program, flags = [], blockIntervalMs = 300, nodeFlags = [] } = request;
   const shifts = Array.from({ length: count }, (_, i) => i * PORT_STEP);
   const offset = await freeOffset(shifts.flatMap((shift) => [PORTS.p2p + shift, PORTS.rpc + shift]));
   const place = ["--single-machine", "--port-offset", String(offset), "-o", join(fixture.folder, "network")];

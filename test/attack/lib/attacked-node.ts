@@ -33,13 +33,17 @@ export class AttackedNode {
     fixture.defer(() => this.client.close());
   }
 
-  static async start({ names = ["mallory", "alice"], ...request }: AttackedRequest = {}): Promise<AttackedNode> {
+  static async start({
+    names = ["mallory", "alice"],
+    checkInvariants = true,
+    ...request
+  }: AttackedRequest = {}): Promise<AttackedNode> {
     const fixture = new Fixture();
     try {
       const keys = names.map((name) => testKey(name));
       const coins = [{ denom: NATIVE_DENOM, amount: FUNDS }];
       const accounts = keys.map(({ address }) => ({ address, coins }));
-      return new AttackedNode(fixture, await startNode(fixture, { ...request, accounts }), keys);
+      return new AttackedNode(fixture, await startNode(fixture, { ...request, accounts, checkInvariants }), keys);
     } catch (error) {
       await fixture.close();
       throw error;

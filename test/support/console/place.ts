@@ -63,7 +63,7 @@ export class ConsolePlace {
     const accounts = [...TENANTS, ...names].map((name) => ({ address: testKey(name).address, coins: FUNDS }));
     const [port] = await freePorts(1);
     const flags = ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`];
-    const node = await startNode(fixture, { accounts, flags, checkInvariants: false, ...request });
+    const node = await startNode(fixture, { accounts, flags, ...request });
     const providers = [];
     for (const [at, name] of names.entries()) providers.push(await startProvider(fixture, node, { name, at }));
     const browser = await startBrowser();
