@@ -644,29 +644,38 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const other = sampleService(engine.image, { name: "other" });
       const { id } = await deploy([withData("echo run >>/data/runs; exec sleep 1000"), other]);
       await untilOk(driver, id);
+      const end = (name: string) => engine.podman("kill", name);
       const losses = [
         // The engine cannot describe it.
-        (layer: string) => rmSync(layer),
+        (layer: string, name: string) => {
+          rmSync(layer);
+          return end(name);
+        },
         // The engine cannot start it.
-        (layer: string) =>
-          ["diff", "link", "lower", "work"].map((name) => rmSync(join(layer, name), { recursive: true })),
+        (layer: string, name: string) => {
+          for (const part of ["diff", "link", "lower", "work"]) rmSync(join(layer, part), { recursive: true });
+          return end(name);
+        },
+        // The host lost power before the file was on the disk; here the program runs on.
+        async (layer: string) => writeFileSync(join(layer, "lower"), ""),
       ];
       for (const [runs, lose] of losses.entries()) {
         const [name = ""] = (await containers("{{.Names}}")).filter((each) => each.includes("web-0"));
         const before = (
-          await engine.podman("inspect", name, "--format", "{{.Id}} {{.GraphDriver.Data.UpperDir}}")
+          await engine.podman("inspect", name, "--format", "{{.State.Pid}} {{.GraphDriver.Data.UpperDir}}")
         ).trim();
-        const [, upper = ""] = before.split(" ");
-        lose(dirname(upper));
-        await engine.podman("kill", name);
+        const [pid = "", upper = ""] = before.split(" ");
+        await lose(dirname(upper), name);
         await untilMade(id, 3 + runs);
         await untilOk(driver, id);
         expect((await sh(id, "web", "cat /data/runs")).stdout).toBe("run\n".repeat(2 + runs));
+        expect(existsSync(`/proc/${pid}`)).toBe(false);
       }
       const notes = (await eventsOf(id)).map(({ note }) => note);
       expect(notes.filter((note) => note.includes("created again"))).toEqual([
         "web-0: files of its container are lost; it is created again",
         "web-0 could not be started 3 times in a row; its container is created again",
+        "web-0: files of its container are lost; it is created again",
       ]);
       expect((await driver.status(id)).services[1]?.replicas[0]?.restarts).toBe(0);
       expect(await driver.adopt()).toHaveLength(1);

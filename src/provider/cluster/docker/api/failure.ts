@@ -126,12 +126,21 @@ export function hostReason(error: unknown): HostReason {
   return reason === "program" ? "engine" : reason;
 }
 
-/** Words of kernel and engines about an object whose files are gone. A disk that cannot be read now may be read later. */
-const LOST = /no such file or directory|not a directory|(?:container|layer) not known/i;
+/**
+ * Words of kernel and engines about an object whose files are gone, or were not on the disk yet when the host lost power. A disk
+ * that cannot be read now may be read later.
+ */
+const LOST =
+  /no such file or directory|not a directory|executable file not found|(?:container|layer) not known|readlink [^:]+: invalid argument|RWLayer of container \S+ is unexpectedly nil/i;
+/** The absent file is a program or a socket of the engine itself. */
+const ENGINES_OWN =
+  /\bdial\b|\bfork\/exec\b|exec: "(?:\/\S*\/)?(?:runc|crun|runsc|kata-runtime|conmon|containerd-shim[\w-]*|fuse-overlayfs)"/i;
 
 /** Whether the engine refused a call because files of its object are lost. */
 export function hasLostFiles(error: unknown): boolean {
-  return error instanceof EngineFailure && error.kind === "refused" && LOST.test(engineWords(error));
+  if (!(error instanceof EngineFailure) || error.kind !== "refused") return false;
+  const words = engineWords(error);
+  return LOST.test(words) && !ENGINES_OWN.test(words);
 }
 
 /** The words of the engine at full length, for the operator. */

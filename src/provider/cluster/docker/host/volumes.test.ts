@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,6 +14,20 @@ test("whether volumes can be made is tried again after it failed, as on a full d
   rmSync(root);
   // Without the rights for a mount there is another reason now.
   expect((await volumes.unavailable()) ?? "").not.toContain("ENOTDIR");
+});
+
+test("whether volumes can be mounted is tried again after a mount has failed", async ({ skip }) => {
+  const root = mkdtempSync(join(tmpdir(), "svc-volumes-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const volumes = new Volumes(root, "loop");
+  if ((await volumes.unavailable()) !== undefined) skip("volumes cannot be mounted here");
+  mkdirSync(join(root, "lease", "web-0.data.mnt"), { recursive: true });
+  writeFileSync(join(root, "lease", "web-0.data.img"), "no file system");
+  // From now on no other volume can be made.
+  writeFileSync(join(root, `.probe-${process.pid}`), "");
+  expect(await volumes.unavailable()).toBeUndefined();
+  await volumes.mountLease("lease");
+  expect(await volumes.unavailable()).toMatch(/EEXIST/);
 });
 
 test("a file that is written while a volume is discarded stays", async () => {

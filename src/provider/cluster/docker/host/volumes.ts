@@ -38,8 +38,8 @@ export class Volumes {
   }
 
   /**
-   * Why volumes of a given size cannot be had on this machine, or undefined. Tried with a real mount until that succeeds: on
-   * a full disk it fails too.
+   * Why volumes of a given size cannot be had on this machine, or undefined. Tried with a real mount until that succeeds, and
+   * again after any other mount has failed: on a full disk it fails too.
    */
   unavailable(): Promise<string | undefined> {
     if (this.#enforcement === "none") return Promise.resolve(undefined);
@@ -180,7 +180,11 @@ export class Volumes {
     if (!this.#isThin) await keepRoom(image, (await stat(image)).size).catch(() => {});
     // Deleted files would make holes again.
     const options = `loop,nodev,nosuid,noatime${this.#isThin ? ",discard" : ""}`;
-    await run("mount", ["-t", "ext4", "-o", options, image, mount]);
+    await run("mount", ["-t", "ext4", "-o", options, image, mount]).catch(async (error) => {
+      await this.#probed;
+      this.#probed = undefined;
+      throw error;
+    });
   }
 
   #remove(namespace: string, wanted: (name: string) => boolean): Promise<void> {

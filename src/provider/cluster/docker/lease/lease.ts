@@ -44,7 +44,7 @@ export class Lease {
   #wakeTimer: NodeJS.Timeout | undefined;
   #probeTimer: NodeJS.Timeout | undefined;
   readonly #processes = new Processes();
-  /** Containers with lost files, with the time when that was found. */
+  /** Containers in which the last pass found lost files, with the time when that was found first. */
   #damaged: ReadonlyMap<string, number> = new Map();
   /** Time to look again at processes that may be gone. */
   #lookAt: number | undefined;
@@ -189,6 +189,8 @@ export class Lease {
 
   /** A pass may fail in any way; it is repeated with growing waits and never takes the others down. */
   async #guardedPass(): Promise<void> {
+    const damaged = this.#damaged;
+    this.#damaged = new Map();
     try {
       const wakeAt = this.closing ? await this.#teardown() : await this.#pass();
       this.#retry = RETRY_MS.first;
@@ -201,22 +203,25 @@ export class Lease {
         this.#context.log.warn("lease could not be reconciled", { lease: this.state.namespace, err: text });
         this.#context.news.failed(this.spec.id, error);
         this.state.errors.set("", startSentence(error));
-        await this.#replaceDamaged().catch((fault) => this.#context.health.observe(fault));
+        await this.#replaceDamaged(damaged).catch((fault) => this.#context.health.observe(fault));
       }
       this.#wakeAt(Date.now() + this.#retry);
       this.#retry = Math.min(this.#retry * 2, RETRY_MS.max);
     }
   }
 
-  /** An engine that cannot describe one container of a lease may refuse everything about the lease. */
-  async #replaceDamaged(): Promise<void> {
+  /**
+   * An engine that cannot describe one container of a lease may refuse everything about the lease. `before` is what the pass before
+   * has found.
+   */
+  async #replaceDamaged(before: ReadonlyMap<string, number>): Promise<void> {
     const { api, volumes, settings } = this.#context;
     // A layer that is only not mounted is not lost.
-    if ((await volumes.unavailable()) !== undefined) return;
     await volumes.mountLease(this.state.namespace);
+    if ((await volumes.unavailable()) !== undefined) return;
     const now = Date.now();
     const found = await damagedContainers(api, this.#labels);
-    this.#damaged = new Map(found.map(({ id }) => [id, this.#damaged.get(id) ?? now]));
+    this.#damaged = new Map(found.map(({ id }) => [id, before.get(id) ?? now]));
     for (const place of found) {
       if (now - (this.#damaged.get(place.id) ?? now) < settings.timing.damaged) continue;
       await replaceLost(this.state, place, "files of its container are lost");
@@ -307,10 +312,12 @@ export class Lease {
 
   /** Tells whether anything changed. */
   async #updateReadiness(): Promise<boolean> {
+    const { minRunning } = this.#context.settings.timing;
     let changed = false;
     for (const unit of this.state.units) {
       const history = this.state.historyOf(unit);
-      const { ready, reason } = await readinessOf(unit, this.#context.settings.timing.minRunning);
+      const gone = await this.#processes.isGone(unit);
+      const { ready, reason } = await readinessOf({ ...unit, running: unit.running && !gone }, minRunning);
       if (history.stopped || history.preparing) continue;
       if (ready !== history.ready) changed = true;
       history.ready = ready;

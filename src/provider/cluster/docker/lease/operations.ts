@@ -4,9 +4,9 @@ import { shownBytes } from "../../shared/index.ts";
 import type { ContainerState } from "../api/answers.ts";
 import {
   engineWords,
+  hasLostFiles,
   ignoreNotFound,
   isNotFound,
-  isOwnRefusal,
   isUnreachable,
   type StartReason,
   startReason,
@@ -15,6 +15,7 @@ import {
 import { plainLogTail } from "../api/logs.ts";
 import type { DriverContext } from "../context.ts";
 import { freeDisk } from "../host/capacity.ts";
+import { CommandError } from "../host/command.ts";
 import { redirectPorts } from "../host/netns.ts";
 import type { Observed, Place } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
@@ -89,9 +90,9 @@ export async function startContainer(state: LeaseState, input: StartInput): Prom
     // A full layer cannot be mounted again: the replica starts afresh.
     if (isLayerFull(error) && !(await isHostFull(state))) return renewLayer(state, input);
     // The next pass creates it again.
-    if (isOutdated(state, input, error)) return context.api.remove(id).catch(ignoreNotFound);
+    if (isOutdated(state, input, error)) return dropContainer(state, id, input.unit);
     startFailed(state, input, error);
-    if (NEEDS_ANOTHER.test(engineWords(error))) await context.api.remove(id).catch(ignoreNotFound);
+    if (NEEDS_ANOTHER.test(engineWords(error))) await dropContainer(state, id, input.unit);
     else if (isOwnFault(error)) await countFailedStart(state, input);
   } finally {
     history.preparing = false;
@@ -106,7 +107,7 @@ async function afterStart(state: LeaseState, input: StartInput): Promise<void> {
     if (fault !== undefined) throw clusterErrors.refused(fault);
     await claimPorts(state, started);
   } catch (error) {
-    await state.context.api.remove(input.id).catch(ignoreNotFound);
+    await dropContainer(state, input.id, input.unit);
     throw error;
   }
   await redirect(state, started.pid, input.plan);
@@ -145,24 +146,26 @@ function isOutdated({ context, spec }: LeaseState, { unit }: StartInput, error: 
 /** Another program has taken a published port meanwhile, or a device is gone: a new container gets another. */
 const NEEDS_ANOTHER = /address already in use|port is already allocated|unresolvable CDI|CDI device injection/i;
 
-/** Reasons for failed starts that may lie in the container itself: lost or damaged files. All others are the host's. */
+/** Reasons of failed starts whose words about absent files may mean the container's own. All others are the host's. */
 const OWN_REASONS: ReadonlySet<StartReason> = new Set(["engine", "mount", "program"]);
-/** Words of the kernel where the host lacks memory, processes or files. */
-const EXHAUSTED = /cannot allocate memory|out of memory|resource temporarily unavailable|too many open files/i;
+/** The file system of the layer itself is damaged, as `mount` says. */
+const DAMAGED_LAYER = /\.layer\.mnt: .*(?:bad superblock|structure needs cleaning)/i;
 
 function isOwnFault(error: unknown): boolean {
-  return !isOwnRefusal(error) && OWN_REASONS.has(startReason(error)) && !EXHAUSTED.test(engineWords(error));
+  if (error instanceof CommandError) return DAMAGED_LAYER.test(error.message);
+  return OWN_REASONS.has(startReason(error)) && hasLostFiles(error);
 }
 
 /** After the last try the container goes and its volumes stay; a later pass makes it anew. */
-async function countFailedStart(state: LeaseState, { id, replica, service, history }: StartInput): Promise<void> {
+async function countFailedStart(state: LeaseState, input: StartInput): Promise<void> {
+  const { id, replica, service, history } = input;
   const { api, settings } = state.context;
   if (++history.failedStarts < settings.limits.failedStarts) return;
   // Its log goes with it.
   const words = await plainLogTail(api, id, 5).catch(() => "");
   const text = `${replica} could not be started ${history.failedStarts} times in a row; its container is created again`;
   const note = words === "" ? text : `${text}; last output: ${words}`;
-  await api.remove(id).catch(ignoreNotFound);
+  await dropContainer(state, id, input.unit);
   history.failedStarts = 0;
   state.event({ type: "Warning", reason: "Failed", note, service, replica });
   state.notices.say("a container cannot be started and is created again", { replica });
@@ -173,7 +176,19 @@ async function renewLayer(state: LeaseState, input: StartInput): Promise<void> {
   history.error = `${replica} had filled its ephemeral storage of ${shownBytes(input.plan.layerLimit)} and starts again empty`;
   history.countFailure(Date.now());
   state.event({ type: "Warning", reason: "Evicted", note: history.error, service, replica });
-  await state.context.api.remove(input.id).catch(ignoreNotFound);
+  await dropContainer(state, input.id, input.unit);
+}
+
+/** Removes a container that another one follows. Its volumes stay for that one, unless they are of another generation. */
+async function dropContainer(state: LeaseState, id: string, place?: Place): Promise<void> {
+  await state.context.api.remove(id).catch(ignoreNotFound);
+  if (place === undefined || place.generation === state.spec.generation) return;
+  await removeVolumes(state, place);
+}
+
+/** Removes the volumes that do not outlive a container. */
+function removeVolumes({ context, namespace }: LeaseState, { service, index, generation }: Place): Promise<void> {
+  return context.volumes.removeReplica(namespace, `${replicaName(service, index)}-g${generation}`);
 }
 
 export async function applyRedirects(state: LeaseState, id: string, plan: ServicePlan): Promise<void> {
@@ -241,7 +256,7 @@ export function accountKill(state: LeaseState, unit: Observed): void {
 export async function stopContainer(state: LeaseState, unit: Observed): Promise<void> {
   const { context } = state;
   const history = state.historyOf(unit);
-  history.stopped = true;
+  history.stop();
   // Routing stops before the replica is asked to stop.
   history.ready = false;
   context.moved(state.spec.id);
@@ -264,8 +279,7 @@ export async function removeContainer(state: LeaseState, unit: Observed): Promis
   try {
     await stopContainer(state, unit);
     await state.context.api.remove(unit.id).catch(ignoreNotFound);
-    const replica = `${replicaName(unit.service, unit.index)}-g${unit.generation}`;
-    await state.context.volumes.removeReplica(state.namespace, replica);
+    await removeVolumes(state, unit);
   } finally {
     state.leaving.delete(unit.id);
   }
@@ -292,6 +306,7 @@ export async function replaceLost(state: LeaseState, unit: Place, loss: string):
   const history = state.historyOf(unit);
   history.ready = false;
   history.error = `${replica}: ${loss}`;
+  await dropContainer(state, unit.id, unit);
   history.restarts++;
   history.countFailure(Date.now());
   state.event({
@@ -302,7 +317,6 @@ export async function replaceLost(state: LeaseState, unit: Place, loss: string):
     replica,
   });
   state.notices.say("a container is gone and is created again", { reason: history.error });
-  await state.context.api.remove(unit.id).catch(ignoreNotFound);
 }
 
 /** Replaces a container that wrote more than its ephemeral storage allows. */

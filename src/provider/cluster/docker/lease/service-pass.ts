@@ -122,7 +122,7 @@ async function perform(input: StepInput, action: Action): Promise<boolean> {
 async function keepRunning(input: StepInput, unit: Observed): Promise<boolean> {
   const { state, plan } = input;
   const history = state.historyOf(unit);
-  if (unit.running || (!history.stopped && Date.now() < history.nextStart)) return false;
+  if (unit.running || !history.mayStart(Date.now())) return false;
   if (unit.status !== "created" && (!history.stopped || history.requested)) history.restarts++;
   history.requested = false;
   const replica = replicaName(unit.service, unit.index);

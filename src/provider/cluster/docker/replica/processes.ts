@@ -28,6 +28,11 @@ export class Processes {
     const gone = missing.filter((unit) => now - (this.#missing.get(keys.get(unit) ?? "") ?? now) >= GRACE_MS);
     return { gone, lookAt: missing.length > gone.length ? now + GRACE_MS : undefined };
   }
+
+  /** Whether nothing runs in a container any more, whatever the engine last said. */
+  async isGone({ running, pid }: Pick<Observed, "running" | "pid">): Promise<boolean> {
+    return this.#visible && running && pid > 1 && !(await isAlive(pid));
+  }
 }
 
 async function isAlive(pid: number): Promise<boolean> {

@@ -12,6 +12,7 @@ export class ReplicaHistory {
   #failures = 0;
   #accounted = "";
   #nextStart = 0;
+  #atOnce = false;
 
   /** When this process first had to do with it, milliseconds since the epoch. */
   readonly since = Date.now();
@@ -19,7 +20,7 @@ export class ReplicaHistory {
   restarts = 0;
   /** Last fault, for the tenant; cleared when the replica becomes ready. */
   error: string | undefined;
-  /** The driver stopped it itself; it may be started again at once. */
+  /** The driver stopped it itself. */
   stopped = false;
   /** Starts in a row that failed for a reason in the container itself. */
   failedStarts = 0;
@@ -55,6 +56,17 @@ export class ReplicaHistory {
     return this.#nextStart;
   }
 
+  /** Notes that the driver stops it itself. */
+  stop(): void {
+    this.stopped = true;
+    this.#atOnce = true;
+  }
+
+  /** Whether it may be started now: at once after a stop of the driver's own, otherwise, and where that failed, after a pause. */
+  mayStart(now: number): boolean {
+    return this.#atOnce || now >= this.#nextStart;
+  }
+
   /** Whether this end of the container has not been reported yet. */
   isNewExit(state: ContainerState): boolean {
     return !state.running && state.status !== "created" && state.finishedAt !== this.#accounted;
@@ -71,6 +83,7 @@ export class ReplicaHistory {
   /** Counts a start that did not succeed. */
   countFailure(now: number): number {
     this.#failures++;
+    this.#atOnce = false;
     const delay = restartDelay(this.#failures, this.#policy);
     this.#nextStart = now + delay;
     return delay;
