@@ -681,6 +681,21 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect(await driver.adopt()).toHaveLength(1);
     });
 
+    it("a program that its runtime has forgotten ends with its lease", async () => {
+      await open();
+      const { id } = await deploy([scriptService(engine.image, "exec sleep 1000")]);
+      await untilOk(driver, id);
+      const [name = ""] = await containers("{{.Names}}");
+      const [container = "", pid = ""] = (await engine.podman("inspect", name, "--format", "{{.Id}} {{.State.Pid}}"))
+        .trim()
+        .split(" ");
+      for (const runtime of ["runc", "crun"])
+        rmSync(join("/run", runtime, container), { recursive: true, force: true });
+      await driver.teardown(id);
+      expect(existsSync(`/proc/${pid}`)).toBe(false);
+      expect(await containers("{{.Names}}")).toEqual([]);
+    });
+
     it("containers run again after a restart of the host, with all that they wrote", async () => {
       await open();
       const { id } = await deploy([withData("exec sleep 1000")]);

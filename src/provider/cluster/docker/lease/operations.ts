@@ -19,6 +19,7 @@ import { CommandError } from "../host/command.ts";
 import { redirectPorts } from "../host/netns.ts";
 import type { Observed, Place } from "../replica/observe.ts";
 import type { ServicePlan } from "../replica/plan.ts";
+import { killProgram } from "../replica/processes.ts";
 import { handlesTerm } from "../replica/readiness.ts";
 import { explainExit, KILL_EXIT, killedText, type ReplicaHistory } from "../replica/replica.ts";
 import type { LeaseImages } from "./images.ts";
@@ -252,6 +253,9 @@ export function accountKill(state: LeaseState, unit: Observed): void {
   state.event({ type: "Warning", reason: "Failed", note, service: unit.service, replica });
 }
 
+/** The runtime has lost its own files about the container, and reaches its program no more. */
+const FORGOTTEN = /sending sig|container does not exist/i;
+
 /** TERM, grace, KILL; a program that does not handle TERM is not waited for. */
 export async function stopContainer(state: LeaseState, unit: Observed): Promise<void> {
   const { context } = state;
@@ -260,13 +264,15 @@ export async function stopContainer(state: LeaseState, unit: Observed): Promise<
   // Routing stops before the replica is asked to stop.
   history.ready = false;
   context.moved(state.spec.id);
-  if (!unit.running) return;
+  // Podman calls one that it could not stop "stopping", and would remove it without its program.
+  if (!unit.running && unit.pid <= 1) return;
   const replica = replicaName(unit.service, unit.index);
   state.event({ type: "Normal", reason: "Killing", note: `stopping ${replica}`, service: unit.service, replica });
   const grace = (await handlesTerm(unit.pid)) ? context.settings.timing.stopGrace / 1000 : 0;
   try {
     await context.api.stop(unit.id, Math.ceil(grace)).catch(ignoreNotFound);
   } catch (error) {
+    if (FORGOTTEN.test(engineWords(error)) && (await killProgram(unit))) return;
     // It still runs, and is needed until the call succeeds.
     history.stopped = false;
     throw error;

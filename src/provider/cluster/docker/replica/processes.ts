@@ -43,3 +43,14 @@ async function isAlive(pid: number): Promise<boolean> {
     return !(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH"));
   }
 }
+
+/** Kills the program of a container from the host, where the process is there and its own; tells whether it did. */
+export async function killProgram({ id, pid }: Pick<Observed, "id" | "pid">): Promise<boolean> {
+  const groups = await readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");
+  if (!groups.includes(id)) return false;
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    return false;
+  }
+}
