@@ -22,6 +22,21 @@ const START = { timeoutMs: 120_000, pollMs: 200 };
 const PAUSE = "localhost/pause:1";
 /** Reached by the node's own programs only. */
 const ENGINE = "/run/containerd.sock";
+/** Controllers of what no test asks for. */
+const UNUSED = [
+  "certificatesigningrequest-approving-controller",
+  "certificatesigningrequest-cleaner-controller",
+  "certificatesigningrequest-signing-controller",
+  "clusterrole-aggregation-controller",
+  "cronjob-controller",
+  "daemonset-controller",
+  "endpoints-controller",
+  "endpointslice-mirroring-controller",
+  "horizontal-pod-autoscaler-controller",
+  "job-controller",
+  "replicationcontroller-controller",
+  "ttl-after-finished-controller",
+];
 /** How the node talks to registries. */
 const REGISTRIES = "registries";
 
@@ -159,6 +174,7 @@ export class TestKubernetesNode {
       `--service-account-private-key-file=${this.#control.accountsKey}`,
       "--kube-api-qps=200",
       "--kube-api-burst=400",
+      `--controllers=*,${UNUSED.map((name) => `-${name}`).join()}`,
     ]);
     this.#part("kube-scheduler", common);
   }
