@@ -75,7 +75,6 @@ async function open(number: number, stateDir: string): Promise<ClusterDriver> {
     stateDir,
     nodePorts: { first: FIRST_PORT + number * PORTS, last: FIRST_PORT + (number + 1) * PORTS - 1 },
     leasedIps: poolOf(number),
-    timing: { removalPoll: 200 },
   });
   return withNodePorts(driver, access.server.hostname);
 }

@@ -11,6 +11,7 @@ import {
   Fixture,
   fetchPage,
   mustSend,
+  pause,
   ROOT,
   runSvc,
   startNode,
@@ -123,7 +124,10 @@ test.skipIf(missing)("an update keeps the old version until the new one answers"
   const pages = new Set<string>();
   let isUpdated = false;
   const watching = (async () => {
-    while (!isUpdated) pages.add(await fetchPage(uri));
+    while (!isUpdated) {
+      pages.add(await fetchPage(uri));
+      await pause(20);
+    }
   })();
   await svcOk(["deploy", "update", fileOf("second"), "-y", "-o", "json", ...tenant]).finally(() => (isUpdated = true));
   await watching;

@@ -56,7 +56,6 @@ beforeAll(async () => {
     objects: { ...SETTINGS, allowLocalImages: true, stopGraceMs: 1_000 },
     stateDir: fixture.tempHome("driver"),
     nodePorts: { first: 30_000, last: 30_099 },
-    timing: { removalPoll: 200 },
   });
   neighbour = tenant(30_000);
   await driver.deploy(neighbour);

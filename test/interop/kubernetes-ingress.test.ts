@@ -19,7 +19,7 @@ import type { DeployResult } from "../../src/tenant/result.ts";
 import { testKey } from "../../src/testing/index.ts";
 import { NATIVE_DENOM } from "../../src/util/index.ts";
 import { collect, sampleExpose, sampleSpec, stream, untilOk } from "../support/conformance/index.ts";
-import { Fixture, mustSend, startNode, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
+import { Fixture, mustSend, pause, startNode, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
 import { CLOSED_GATEWAY, GATEWAY, INGRESS_CLASS, startController } from "../support/kubernetes-controller.ts";
 import { SETTINGS } from "../support/kubernetes-leases.ts";
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
@@ -44,6 +44,9 @@ const WAYS = {
   closed: { gateway: CLOSED_GATEWAY },
 } as const;
 type Way = keyof typeof WAYS;
+
+/** The gap of a visitor: three of them still ask every few milliseconds. */
+const BETWEEN_VISITS_MS = 50;
 
 let bed: TestKubernetesNode;
 let api: KubernetesApi;
@@ -81,7 +84,6 @@ function openDriver(way: Way, config: string): Promise<ClusterDriver> {
     stateDir: fixture.tempHome(way),
     nodePorts: { first: 30_000, last: 30_099 },
     ingress: { scheme: "http", port: undefined },
-    timing: { removalPoll: 200 },
   });
 }
 
@@ -135,7 +137,10 @@ function seenAt(host: string): () => Promise<ReadonlySet<string>> {
   const seen = new Set<string>();
   let isOver = false;
   const visit = async (): Promise<void> => {
-    while (!isOver) seen.add(await visitor.page(host).catch(String));
+    while (!isOver) {
+      seen.add(await visitor.page(host).catch(String));
+      await pause(BETWEEN_VISITS_MS);
+    }
   };
   const visits = [visit(), visit(), visit()];
   return async () => {

@@ -11,6 +11,7 @@ import { NATIVE_DENOM } from "../../src/util/index.ts";
 import {
   Fixture,
   mustSend,
+  pause,
   ROOT,
   startNode,
   svcOk,
@@ -46,6 +47,8 @@ const ATTRIBUTES = [
   { key: "capabilities/storage/1/class", value: "default" },
   { key: "capabilities/storage/1/persistent", value: "true" },
 ];
+/** The gap of a visitor: three of them still ask every few milliseconds. */
+const BETWEEN_VISITS_MS = 50;
 const BLOCK = ["--fees", "5000utoken", "-b", "block", "-y"];
 
 let bed: TestKubernetesNode;
@@ -135,6 +138,7 @@ function seenAt(host: string): () => Promise<{ readonly pages: readonly string[]
     while (!isOver) {
       pages.add(await visitor.page(host).catch(String));
       count++;
+      await pause(BETWEEN_VISITS_MS);
     }
   };
   const visits = [visit(), visit(), visit()];
@@ -165,7 +169,7 @@ async function isServed(): Promise<boolean> {
 const LONG = { timeoutMs: 120_000, pollMs: 500 };
 const untilPage = (of: DeployResult, text: string) =>
   waitFor(async () => (await visitor.page(hostOf(of))) === text, `the page ${text}`, LONG);
-const untilServed = () => waitFor(isServed, "the gateway to tell of the lease", LONG);
+const untilServed = () => waitFor(isServed, "the gateway to tell of the lease", { ...LONG, pollMs: 2_000 });
 
 test.skipIf(missing !== undefined && process.env.CI !== "true")("the programs are there", () => {
   expect(missing).toBeUndefined();

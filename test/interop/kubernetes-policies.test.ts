@@ -67,7 +67,6 @@ beforeAll(async () => {
     objects: { ...SETTINGS, allowLocalImages: true, podSecurity: "baseline", stopGraceMs: 1_000 },
     stateDir: fixture.tempHome("driver"),
     nodePorts: { first: 30_000, last: 30_099 },
-    timing: { removalPoll: 200 },
   });
   elsewhere = await Elsewhere.open(fixture, bed, [PUBLIC, ...CLOSED]);
   machinePort = await listenOnMachine();

@@ -44,7 +44,6 @@ beforeAll(async () => {
     api: new KubernetesApi(readKubeconfig(account)),
     objects: { ...SETTINGS, allowLocalImages: true, stopGraceMs: 1_000 },
     stateDir: fixture.tempHome("driver"),
-    timing: { removalPoll: 200 },
   });
 });
 

@@ -75,7 +75,6 @@ async function open(name: string, over: Partial<ObjectSettings> = {}): Promise<C
     api: new KubernetesApi(readKubeconfig(account)),
     objects: { ...SETTINGS, provider: `svc1${name}`, allowLocalImages: true, stopGraceMs: 5_000, ...over },
     stateDir: join(fixture.folder, name),
-    timing: { removalPoll: 200 },
   });
   drivers.push(driver);
   return driver;

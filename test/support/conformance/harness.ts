@@ -6,8 +6,10 @@ import type { ClusterDriver, LeaseHealth } from "../../../src/provider/cluster/c
 import type { LeaseKey } from "../../../src/wire/index.ts";
 import { serviceOf } from "./samples.ts";
 
-/** Twenty milliseconds apart: a busy machine may take a minute to start a few containers. */
-const ATTEMPTS = 4_500;
+/** A minute and a half: a busy machine may take a minute to start a few containers. */
+const ATTEMPTS = 910;
+/** Milliseconds between the first attempts, and between those of a long wait. */
+const [QUICK, SLOW] = [20, 100];
 
 /** Facilities of a driver's test run. */
 export interface ConformanceHarness {
@@ -35,7 +37,7 @@ export async function untilHealth(
   let health = await driver.status(id);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (condition(health)) return health;
-    await pause(20);
+    await pause(Math.min(QUICK * 1.1 ** attempt, SLOW));
     health = await driver.status(id);
   }
   assert.fail(`waited for ${what}, the lease is ${JSON.stringify(health)}`);
@@ -56,7 +58,7 @@ export function untilUpdated(driver: ClusterDriver, id: LeaseKey, generation: nu
 export async function untilEqual<T>(ask: () => Promise<T>, expected: T): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (isDeepStrictEqual(await ask(), expected)) return;
-    await pause(20);
+    await pause(Math.min(QUICK * 1.1 ** attempt, SLOW));
   }
   assert.deepEqual(await ask(), expected);
 }
