@@ -29,9 +29,9 @@ const { SVC_TEST_KUBECONFIG: elsewhere, SVC_TEST_KUBE_IMAGE: image = TestKuberne
 const programs = elsewhere === undefined ? await nodePrograms() : undefined;
 const missing = programs !== undefined && "missing" in programs ? programs.missing : undefined;
 const fixture = new Fixture();
-/** Node ports of the first case; each has as many of its own. */
+/** Node ports of the first case; each has as many of its own. None is above 32767, where systems choose ports of connections. */
 const FIRST_PORT = 30_000;
-const PORTS = 100;
+const PORTS = 80;
 let config = elsewhere ?? "";
 let node: TestKubernetesNode | undefined;
 
