@@ -3,7 +3,7 @@ import { waitFor } from "../support/index.ts";
 import { referenceTool, temporaryFiles } from "./reference-tool.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 
-/** The built `svc`, in processes of its own, as a client of a chain of the newer reference tool. */
+/** `svc` as a client of a chain of the newer reference tool. */
 
 const built = await referenceTool("simd53", "chains of it are not tested");
 const file = temporaryFiles();

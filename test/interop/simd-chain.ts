@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { freePorts, runSvc, type SvcResult, svcOk, waitFor } from "../support/index.ts";
+import { freePorts, type SvcResult, waitFor } from "../support/index.ts";
 import type { Peer, PeerProcess, PeerRan } from "./peers.ts";
-import { makeSimdHome, type SimdGenesis, type SimdHome } from "./simd-home.ts";
+import { makeSimdHome, runSvcHere, type SimdGenesis, type SimdHome, svcHereOk } from "./simd-home.ts";
 
 export interface SimdChainOptions {
   readonly chainId?: string;
@@ -110,14 +110,14 @@ export class SimdChain {
     return JSON.parse(await response.text());
   }
 
-  /** Runs the built `svc` in a separate process, with a profile of this network and its own keyring. */
+  /** Runs `svc` with a profile of this network and its own keyring: at night the built one, in a process of its own. */
   svc(args: readonly string[], input?: string): Promise<SvcResult> {
-    return runSvc(args, this.#svcRequest(input));
+    return runSvcHere(args, this.#svcRequest(input));
   }
 
   /** Like `svc`; throws with the command's own output when it fails. Returns standard output. */
   svcOk(args: readonly string[], input?: string): Promise<string> {
-    return svcOk(args, this.#svcRequest(input));
+    return svcHereOk(args, this.#svcRequest(input));
   }
 
   /** The answer of `svc` to a query. */
@@ -142,15 +142,15 @@ export class SimdChain {
   async committed(answer: string) {
     const { txhash, code, raw_log } = JSON.parse(answer);
     if (code !== 0) throw new Error(`refused with code ${code}: ${raw_log}`);
-    const found = await waitFor(() => this.query("tx", txhash), `transaction ${txhash}`);
+    await waitFor(async () => (await this.#rpc(`tx?hash=0x${txhash}`)).result, `transaction ${txhash}`);
+    const found = await this.query("tx", txhash);
     if (found.code !== 0) throw new Error(`failed with code ${found.code}: ${found.raw_log}`);
     return found;
   }
 
   /** Height of the latest block. */
   async height(): Promise<number> {
-    const response = await fetch(`${this.url.replace("tcp:", "http:")}/status`);
-    const { result } = (await response.json()) as { result: { sync_info: { latest_block_height: string } } };
+    const { result } = await this.#rpc("status");
     return Number(result.sync_info.latest_block_height);
   }
 
@@ -164,6 +164,11 @@ export class SimdChain {
   async stop(): Promise<void> {
     await endNode(this.#parts.node);
     this.#parts.peer.remove();
+  }
+
+  async #rpc(path: string) {
+    const response = await fetch(`${this.url.replace("tcp:", "http:")}/${path}`);
+    return JSON.parse(await response.text());
   }
 
   #flagged(args: readonly string[]): string[] {

@@ -4,7 +4,7 @@ import { referenceTool, temporaryFiles } from "./reference-tool.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 import { stakingQueries } from "./staking-queries.ts";
 
-/** Staking and rewards with the built `svc`, in processes of its own, on a chain of the newer reference tool. */
+/** Staking and rewards with `svc` on a chain of the newer reference tool. */
 
 const built = await referenceTool("simd53", "staking is not tested with it");
 const file = temporaryFiles();

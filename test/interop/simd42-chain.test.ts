@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { referenceTool, temporaryFiles } from "./reference-tool.ts";
 import { type SimdChain, startSimdChain } from "./simd-chain.ts";
 
-/** The built `svc` as a client of a chain of the older reference tool, which reads some requests in other fields. */
+/** `svc` as a client of a chain of the older reference tool, which reads some requests in other fields. */
 
 const built = await referenceTool("simd42", "chains of it are not tested");
 const file = temporaryFiles();
