@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { runProgram } from "../../src/cli/program.ts";
 import { createIo } from "../../src/cli/terminal/io.ts";
+import { environment, runSvc, type SvcRequest, type SvcResult } from "../support/run-svc.ts";
+import { IS_NIGHT } from "../support/runs.ts";
 
 /** Result of a command line. */
 export interface Ran {
@@ -42,4 +44,20 @@ export async function runCli(
   });
   const code = await runProgram(argv, { io, env: { SVC_HOME: NO_HOME, ...env } });
   return { code, ...written };
+}
+
+type Here = Pick<SvcRequest, "home" | "env" | "input">;
+
+/** Runs a command line in this process, which takes a tenth of the work; at night with the built program, in its own process. */
+export async function runSvcHere(args: readonly string[], request: Here = {}): Promise<SvcResult> {
+  if (IS_NIGHT) return runSvc(args, request);
+  const { code, out, err } = await runCli(args, { input: request.input ?? "", env: environment(request) });
+  return { code, stdout: out, stderr: err };
+}
+
+/** Like `runSvcHere`; throws with the command's own words unless its exit code is 0. Returns standard output. */
+export async function svcHereOk(args: readonly string[], request: Here = {}): Promise<string> {
+  const { code, stdout, stderr } = await runSvcHere(args, request);
+  if (code !== 0) throw new Error(`svc ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
+  return stdout;
 }

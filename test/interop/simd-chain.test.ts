@@ -24,7 +24,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
   afterAll(() => chain?.stop());
 
   async function stake(holder: string): Promise<bigint> {
-    const { balances } = await chain.query("bank", "balances", holder);
+    const { balances } = await chain.rest(`bank/v1beta1/balances/${holder}`);
     const found = balances.find((coin: { denom: string }) => coin.denom === "stake");
     return BigInt(found?.amount ?? "0");
   }

@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCli } from "../cli/run.ts";
-import { runSvc, type SvcResult } from "../support/index.ts";
-import { IS_NIGHT } from "../support/runs.ts";
+import { svcHereOk } from "../cli/run.ts";
 import type { Peer } from "./peers.ts";
 
 /** A genesis document, as far as tests change it before a chain starts. */
@@ -38,27 +36,7 @@ export interface SimdHome {
   readonly validator: string;
 }
 
-/** Standard input and environment of `svc`. */
-export interface SvcHere {
-  readonly env: Readonly<Record<string, string>>;
-  readonly input?: string;
-}
-
 const KEYRING = ["--keyring-backend", "test"];
-
-/** Runs `svc` in this process, which takes a tenth of the work; at night the built one, in a process of its own. */
-export async function runSvcHere(args: readonly string[], request: SvcHere): Promise<SvcResult> {
-  if (IS_NIGHT) return runSvc(args, request);
-  const { code, out, err } = await runCli(args, request);
-  return { code, stdout: out, stderr: err };
-}
-
-/** Like `runSvcHere`; throws with the command's own words unless its exit code is 0. Returns standard output. */
-export async function svcHereOk(args: readonly string[], request: SvcHere): Promise<string> {
-  const { code, stdout, stderr } = await runSvcHere(args, request);
-  if (code !== 0) throw new Error(`svc ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
-  return stdout;
-}
 
 /** Makes keys, the genesis document and the configuration of a chain with one validator. */
 export async function makeSimdHome(peer: Peer, options: SimdHomeOptions): Promise<SimdHome> {
