@@ -5,6 +5,7 @@ import { connect as http2Connect } from "node:http2";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { runSvcHere, svcHereOk } from "../cli/run.ts";
 import { spawnSync } from "../support/bounded.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { ConsolePage } from "../support/console/page.ts";
@@ -49,10 +50,11 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
   afterAll(() => fixture.close());
 
   const type = (...words: string[]): Promise<string> => svcOk(words, { home });
-  const ask = async (...words: string[]) => JSON.parse(await type("query", ...words, "-o", "json"));
+  const typeHere = (...words: string[]): Promise<string> => svcHereOk(words, { home });
+  const ask = async (...words: string[]) => JSON.parse(await typeHere("query", ...words, "-o", "json"));
 
   async function address(name: string): Promise<string> {
-    return (await type("keys", "show", name, "-a")).trim();
+    return (await typeHere("keys", "show", name, "-a")).trim();
   }
 
   /** The result of a transaction command, which is in a block when it comes. */
@@ -163,18 +165,21 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
       const [unsigned, signed] = ["unsigned", "signed"].map((name) => join(fixture.folder, `${name}-${mode}.json`));
       if (unsigned === undefined || signed === undefined) throw new Error("two files");
       const transfer = ["tx", "bank", "send", alice, bob, "7utoken", "--fees", `${FEE}utoken`, "--generate-only"];
-      writeFileSync(unsigned, await type(...transfer));
-      writeFileSync(signed, await type("tx", "sign", unsigned, "--from", "alice"));
+      writeFileSync(unsigned, await typeHere(...transfer));
+      writeFileSync(signed, await typeHere("tx", "sign", unsigned, "--from", "alice"));
       const response = await fetch(`${rest}/sdk/tx/v1beta1/txs`, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ tx_bytes: (await type("tx", "encode", signed)).trim(), mode }),
+        body: JSON.stringify({ tx_bytes: (await typeHere("tx", "encode", signed)).trim(), mode }),
       });
       expect(response.status).toBe(200);
       const { tx_response: answer } = (await response.json()) as { tx_response: Result };
       expect(answer.code).toBe(0);
       expect(answer.height !== "0").toBe(mode === "BROADCAST_MODE_BLOCK");
-      await waitFor(async () => (await runSvc(["query", "tx", answer.txhash], { home })).code === 0, "the transaction");
+      await waitFor(
+        async () => (await runSvcHere(["query", "tx", answer.txhash], { home })).code === 0,
+        "the transaction",
+      );
       expect(await balance(bob)).toBe(before + 7n);
     },
   );
@@ -183,10 +188,13 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
     const before = await balance(bob);
     const { height } = await send("bank", "send", "alice", bob, "11utoken");
     const at = Number(height);
-    await waitFor(async () => (await runSvc(["query", "block", String(at + 5)], { home })).code === 0, "five blocks");
+    await waitFor(
+      async () => (await runSvcHere(["query", "block", String(at + 5)], { home })).code === 0,
+      "five blocks",
+    );
     expect(await balance(bob)).toBe(before + 11n);
     expect([await balance(bob, at - 1), await balance(bob, at)]).toEqual([before, before + 11n]);
-    const ahead = await runSvc(["query", "bank", "balances", bob, "--height", "99999999"], { home });
+    const ahead = await runSvcHere(["query", "bank", "balances", bob, "--height", "99999999"], { home });
     expect(ahead.code).not.toBe(0);
     expect(ahead.stderr).toContain("height in the future");
   });
