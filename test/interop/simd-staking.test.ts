@@ -44,7 +44,7 @@ describe.skipIf(built === undefined)("a chain of the reference tool", () => {
   }
 
   async function tokens(validator: string): Promise<bigint> {
-    const { validator: found } = await chain.query("staking", "validator", validator);
+    const { validator: found } = await chain.rest(`staking/v1beta1/validators/${validator}`);
     return BigInt(found.tokens);
   }
 
