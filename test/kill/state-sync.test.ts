@@ -17,8 +17,8 @@ import { startValidators } from "../support/validators.ts";
 
 const CHAIN = "svc-sync-kill-1";
 const ACCOUNTS = Number(process.env.SVC_TEST_SYNC_ACCOUNTS ?? 1_000);
-/** Three chunks have 4 MiB each. */
-const BULK_MIB = 12;
+/** Two chunks of 4 MiB each, and the rest in a third. */
+const BULK_MIB = 8;
 /** Bytes a second: a chunk takes some seconds. */
 const SLOW = 600_000;
 const TAKING = ["--state-sync.snapshot-interval=10", "--state-sync.snapshot-keep-recent=0"];
