@@ -153,8 +153,8 @@ const WITHOUT = process.env.SVC_TEST_WITHOUT?.split(",") ?? [];
 
 /** The longest that `expect.poll` waits: its own second is less than a busy machine may let a process wait for its turn. */
 const PATIENT = { poll: { timeout: 30_000 } };
-/** Where many processes and pages share two cores, a derivation of a key alone may take a minute. */
-const MOST_PATIENT = { poll: { timeout: PATIENCE_MS } };
+/** Where many processes and pages share two cores, a derivation of a key alone may take a minute, and each look costs them. */
+const MOST_PATIENT = { poll: { timeout: PATIENCE_MS, interval: 150 } };
 
 /**
  * These tests share the modules of their worker, which halves their time; none keeps state outside itself. Their limits end what

@@ -8,6 +8,17 @@ import { waitFor } from "../wait.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+const AXE_RUN = `axe.run({ resultTypes: ["violations"] })
+  .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))`;
+
+/** Whether the shown page has all that it waits for, or shows a failure. */
+const PROGRESS = `(() => {
+  const has = (what) => document.querySelector(what) !== null;
+  if (has("main [role=alert]")) return "failed";
+  const isWaiting = has(".link[data-state=connecting]") || has(".waiting") || !has(".link");
+  return !isWaiting && document.querySelectorAll("h1").length === 1 ? "complete" : "waiting";
+})()`;
+
 /** Tells of each breach of the policy, which a browser otherwise only writes to its console. */
 const LISTENER = `addEventListener("securitypolicyviolation", (event) =>
   console.error("policy: " + event.violatedDirective + " " + event.blockedURI + " " + event.sourceFile));`;
@@ -42,9 +53,9 @@ export class ConsolePage {
   async visit(address: string): Promise<void> {
     await openPage(this.page, `${this.#url}#/${address}`);
     await waitFor(async () => {
-      if ((await this.page.locator("main [role=alert]").count()) > 0) await this.page.reload();
-      const isWaiting = (await this.state()) === "connecting" || (await this.page.locator(".waiting").count()) > 0;
-      return !isWaiting && (await this.page.locator("h1").count()) === 1;
+      const progress = await this.page.evaluate(PROGRESS);
+      if (progress === "failed") await this.page.reload();
+      return progress === "complete";
     }, `the page ${address}`);
   }
 
@@ -117,10 +128,9 @@ export class ConsolePage {
 
   /** Faults that axe finds, each with its first place. */
   async barriers(): Promise<string[]> {
-    await this.page.evaluate(AXE);
-    const found: unknown = await this.page.evaluate(
-      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
-    );
+    // The page keeps it until it is loaded again.
+    if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(AXE);
+    const found: unknown = await this.page.evaluate(AXE_RUN);
     return Array.isArray(found) ? found.map(String) : ["axe did not run"];
   }
 }
