@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DeploymentRecord, marketReader } from "../../src/client/index.ts";
 import { encryptKeyArmor } from "../../src/crypto/index.ts";
 import type { TestKey } from "../../src/testing/index.ts";
@@ -26,8 +26,6 @@ describeWithBrowser("deploying from the console", () => {
     chain = place.node.client();
     fixture.defer(() => chain.close());
   });
-  // Pages that are not looked at any more would still follow the blocks.
-  afterEach(() => Promise.all(place.browser.contexts().map((context) => context.close())));
   afterAll(() => fixture.close());
 
   const deployments = (key = place.key()): Promise<readonly DeploymentRecord[]> =>

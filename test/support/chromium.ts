@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Browser, chromium, type Page, type Response } from "playwright-core";
 import { describe } from "vitest";
-import { keepPagesOf, keepPagesOfFailures } from "./failed-pages.ts";
+import { closePagesOfTests, keepPagesOf, keepPagesOfFailures } from "./failed-pages.ts";
 import { PATIENCE_MS } from "./wait.ts";
 
 const WHOLE = ["chromium", "chromium-browser", "google-chrome"];
@@ -33,9 +33,11 @@ if (program === undefined) {
   process.stderr.write(`${text}\n`);
 }
 
-/** `describe` if there is a browser, with the pages of failures kept; otherwise skipped, with a notice on standard error. */
+/** `describe` if there is a browser, with the pages of failures kept, and those of each test closed; otherwise skipped, with a notice on standard error. */
 export function describeWithBrowser(name: string, suite: () => void): void {
   describe.skipIf(program === undefined)(name, () => {
+    // Hooks after a test run from the last to the first.
+    closePagesOfTests();
     keepPagesOfFailures();
     suite();
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterEach } from "vitest";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterEach, beforeEach } from "vitest";
 import { ROOT } from "./build.ts";
 
 /** Pictures of the pages of failed tests. */
@@ -17,11 +17,25 @@ export function keepPagesOf(browser: Browser): void {
   browser.on("disconnected", () => browsers.delete(browser));
 }
 
+const contexts = (): BrowserContext[] => [...browsers].flatMap((browser) => browser.contexts());
+
+/** For a suite: profiles that a test opens end with it. Their pages, looked at by nobody, would still draw each block. */
+export function closePagesOfTests(): void {
+  let lasting: readonly BrowserContext[] = [];
+  beforeEach(() => {
+    lasting = contexts();
+  });
+  afterEach(async () => {
+    const opened = contexts().filter((each) => !lasting.includes(each));
+    await Promise.all(opened.map((each) => each.close()));
+  });
+}
+
 /** For a suite: after a failed test, prints what all open pages show, and keeps a picture of each. */
 export function keepPagesOfFailures(): void {
   afterEach(async ({ task }) => {
     if (task.result?.state !== "fail") return;
-    const pages = [...browsers].flatMap((browser) => browser.contexts()).flatMap((context) => context.pages());
+    const pages = contexts().flatMap((context) => context.pages());
     for (const [i, page] of pages.entries()) await keep(page, `${task.id}-${i}`).catch(() => undefined);
   });
 }
