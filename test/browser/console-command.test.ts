@@ -14,6 +14,7 @@ import { packAny } from "../../src/wire/index.ts";
 import { MAIN } from "../support/build.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { ConsolePage } from "../support/console/page.ts";
+import { UNHURRIED } from "../support/console/place.ts";
 import { Fixture, runSvc, type SvcProcess, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
 import { environment } from "../support/run-svc.ts";
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
   await svcOk(["keys", "add", "alice", ...KEYRING, "--home", keys]);
   address = (await svcOk(["keys", "show", "alice", "-a", ...KEYRING, "--home", keys])).trim();
   const accounts = [{ address, coins: [{ denom: "utoken", amount: 10n ** 9n }] }];
-  node = await startNode(fixture, { chainId: CHAIN_ID, accounts });
+  node = await startNode(fixture, { ...UNHURRIED, chainId: CHAIN_ID, accounts });
   const words = ["console", "--node", node.address, "--home", fixture.tempHome("console"), "-o", "json"];
   console_ = await fixture.start("console", words);
   const { url, pid } = JSON.parse(await console_.line(/^\{/));

@@ -12,7 +12,7 @@ import { type LeaseKey, packAny } from "../../src/wire/index.ts";
 import { coin, MIN_DEPOSIT, price } from "../support/chain/index.ts";
 import { describeWithBrowser, openPage, startBrowser } from "../support/chromium.ts";
 import { ConsolePage } from "../support/console/page.ts";
-import { ConsoleTerminal } from "../support/console/place.ts";
+import { ConsoleTerminal, UNHURRIED } from "../support/console/place.ts";
 import { Fixture, runSvc, waitFor } from "../support/index.ts";
 import { quietConfig, TestDaemon, testMarketplace } from "../support/provider/daemon.ts";
 import { sampleDeployment, sampleFile } from "../support/provider/deployment.ts";
@@ -37,7 +37,7 @@ describeWithBrowser("the page of a provider's operator", () => {
   let [won, lost, declined]: LeaseKey[] = [];
 
   beforeAll(async () => {
-    node = await testNode();
+    node = await testNode({ blockIntervalMs: UNHURRIED.blockIntervalMs });
     fixture.defer(() => node.stop());
     home = fixture.tempHome("provider");
     mkdirSync(join(home, "provider"));

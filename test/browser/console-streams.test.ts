@@ -25,7 +25,7 @@ describeWithBrowser("a running deployment in the console", () => {
   let signatures: () => number;
 
   beforeAll(async () => {
-    place = await ConsolePlace.start(fixture, { blockIntervalMs: 300 });
+    place = await ConsolePlace.start(fixture);
     const [first] = place.providers;
     if (first === undefined) throw new Error("the place has no provider");
     provider = first;

@@ -87,7 +87,7 @@ describeWithBrowser("the library in a browser", () => {
     fixture.defer(() => server.close().closeAllConnections());
     // To the browser this is a page of a foreign host over plain HTTP, where it withholds much.
     origin = `http://app.test:${(server.address() as AddressInfo).port}`;
-    node = await testNode({ corsOrigins: [origin] });
+    node = await testNode({ corsOrigins: [origin], blockIntervalMs: 300 });
     fixture.defer(() => node.stop());
     daemon = await startProvider(fixture, node);
     browser = await startBrowser({ flags: ["--host-resolver-rules=MAP app.test 127.0.0.1"] });

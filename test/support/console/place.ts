@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext } from "playwright-core";
+import { onTestFinished } from "vitest";
 import type { ProviderConfig } from "../../../src/provider/daemon/config.ts";
 import { parseScales, scalePricing } from "../../../src/provider/pricing/index.ts";
 import { type TestKey, testKey } from "../../../src/testing/index.ts";
@@ -21,13 +22,14 @@ const FUNDS = [{ denom: NATIVE_DENOM, amount: 10n ** 12n }];
 const TENANTS = ["tenant", "neighbour"];
 /** Prices of a thousandth of a core by the order of the providers: the first is the cheapest. */
 const PRICES = ["0.01", "0.02", "0.03"];
+/** For `startNode`: pages, providers and the test itself look at each block, which is most of their work at the usual pace. */
+export const UNHURRIED = { blockIntervalMs: 400 } as const;
 const NODE_PORTS = 50;
 const FIRST_NODE_PORT = 40_000;
 
 export interface PlaceRequest {
   /** How many providers bid; one unless given, three at most. */
   readonly providers?: number;
-  readonly blockIntervalMs?: number;
 }
 
 /** A provider whose daemon runs in this process on a cluster in memory; `daemon.halt()` and `daemon.start()` are its outage. */
@@ -58,12 +60,12 @@ export class ConsolePlace {
     this.browser = parts.browser;
   }
 
-  static async start(fixture: Fixture, { providers: count = 1, ...request }: PlaceRequest = {}): Promise<ConsolePlace> {
+  static async start(fixture: Fixture, { providers: count = 1 }: PlaceRequest = {}): Promise<ConsolePlace> {
     const names = PRICES.slice(0, count).map((_, at) => `provider-${at}`);
     const accounts = [...TENANTS, ...names].map((name) => ({ address: testKey(name).address, coins: FUNDS }));
     const [port] = await freePorts(1);
     const flags = ["--api.enable", "--api.address", `tcp://127.0.0.1:${port}`];
-    const node = await startNode(fixture, { accounts, flags, ...request });
+    const node = await startNode(fixture, { ...UNHURRIED, accounts, flags });
     const providers = [];
     for (const [at, name] of names.entries()) providers.push(await startProvider(fixture, node, { name, at }));
     const browser = await startBrowser();
@@ -114,14 +116,14 @@ export class ConsolePlace {
     );
   }
 
-  /** `svc console --from` with a test key, at a pseudo terminal. */
+  /** `svc console --from` with a test key, at a pseudo terminal; it ends with the test. */
   async console(name = "tenant", words: readonly string[] = []): Promise<ConsoleTerminal> {
     const home = this.#fixture.tempHome();
     const keyring = ["--keyring-backend", "test", "--home", home];
     await svcOk(["keys", "import-hex", name, ...keyring], { input: `${toHex(testKey(name).privateKey)}\n` });
     const all = ["console", "--from", name, ...keyring, "--node", this.node.address, "-o", "json", ...words];
     const terminal = new ConsoleTerminal(all, join(home, "console.json"));
-    this.#fixture.defer(() => terminal.kill());
+    onTestFinished(() => terminal.kill());
     await terminal.ready();
     return terminal;
   }
