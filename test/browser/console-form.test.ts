@@ -227,9 +227,46 @@ describeWithBrowser("the form of the console's deploy page", () => {
       await opened.editor.waitFor();
       await page.keyboard.type("my ");
       expect(await opened.file()).toBe("version: '2.0'\n# by my hand");
+      // A page that crashes is not told so.
+      await expect.poll(() => page.evaluate("sessionStorage.getItem('svc draft')")).toContain("by my hand");
       await page.reload();
       await opened.editor.waitFor();
       expect(await opened.file()).toBe("version: '2.0'\n# by my hand");
+      expect(opened.faults).toEqual([]);
+      await page.context().close();
+    });
+
+    it("leaves a text that is being composed to its input method", async () => {
+      const opened = await place.open();
+      const { page } = opened;
+      const { release, answered } = await held(page, CODE);
+      await opened.visit("deploy");
+      await page.getByLabel("Deployment file").focus();
+      await opened.compose("に");
+      release();
+      // The page has the editor, too, once this import has it.
+      await page.evaluate(`import("${(await answered).url()}").then(() => undefined)`);
+      await opened.compose("にほん");
+      await page.keyboard.insertText("日本");
+      await opened.editor.waitFor();
+      expect(await opened.file()).toBe("日本");
+      await opened.write(WEB);
+      await page.keyboard.press("Control+End");
+      await page.keyboard.type("count: ");
+      await opened.compose("に");
+      await opened.editor.locator(".fault").waitFor();
+      await opened.compose("にほ");
+      await page.keyboard.insertText("日本");
+      expect(await opened.file()).toBe(`${WEB}count: 日本`);
+      const name = page.getByLabel("Name of a service");
+      await opened.write(WEB);
+      await name.fill(" ");
+      await opened.compose("d");
+      await opened.compose("db");
+      await page.keyboard.insertText("db");
+      expect(await name.inputValue()).toBe(" db");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.getByLabel("Service name").count()).toBe(2);
       expect(opened.faults).toEqual([]);
       await page.context().close();
     });

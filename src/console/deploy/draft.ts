@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import * as v from "valibot";
 import { errorText } from "../../util/index.ts";
 
@@ -41,6 +41,8 @@ function keep({ name, text }: Draft): void {
 export const draft = signal(kept());
 /** The text that is read and priced: the editor's, once typing pauses. */
 export const settled = signal(draft.peek());
+// A page that crashes, or is discarded in the background, is not told so.
+effect(() => keep(settled.value));
 addEventListener("pagehide", () => keep(draft.peek()));
 /** The typed deposit; undefined for the least that the chain accepts. */
 export const typedDeposit = signal<string | undefined>(undefined);

@@ -25,11 +25,13 @@ export function FileText({ text, reading, place, rows, onText, onFile }: FileTex
   const id = useId();
   const host = useRef<HTMLDivElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
+  const composition = useRef(Promise.resolve());
   const editing = useSignal<Editing | undefined>(undefined);
   useEffect(() => {
     let isOver = false;
     const begin = async (): Promise<void> => {
       const { edit } = await import("./code.ts");
+      await composition.current;
       if (isOver || host.current === null || area.current === null) return;
       editing.value = edit({ host: host.current, area: area.current, onText, shown });
     };
@@ -65,6 +67,9 @@ export function FileText({ text, reading, place, rows, onText, onFile }: FileTex
             id={id}
             value={text}
             onInput={(event) => onText(event.currentTarget.value)}
+            onCompositionStart={({ currentTarget }) => {
+              composition.current = ended(currentTarget);
+            }}
             spellcheck={false}
             autocomplete="off"
             autocapitalize="off"
@@ -81,6 +86,13 @@ export function FileText({ text, reading, place, rows, onText, onFile }: FileTex
 /** Tells the editor of changes at once: with `useSignalEffect`, keys that come before the next frame would meet the text and the cursor of before. */
 function useChanges(tell: () => void): void {
   useEffect(() => effect(tell), []);
+}
+
+/** Resolves at the end of a composition: an area that goes before takes the unfinished text from the input method. */
+function ended(area: HTMLTextAreaElement): Promise<void> {
+  return new Promise((resolve) => {
+    area.addEventListener("compositionend", () => resolve(), { once: true });
+  });
 }
 
 function shown(sentence: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Locator, Page } from "playwright-core";
+import type { CDPSession, Locator, Page } from "playwright-core";
 import { ROOT } from "../build.ts";
 import { openPage } from "../chromium.ts";
 import { waitFor } from "../wait.ts";
@@ -27,6 +27,7 @@ const LISTENER = `addEventListener("securitypolicyviolation", (event) =>
 export class ConsolePage {
   readonly page: Page;
   readonly #url: string;
+  #input: Promise<CDPSession> | undefined;
   /** Breaches of the policy, faults of scripts, and requests to anything but the console and what lies below it. */
   readonly faults: string[] = [];
 
@@ -99,6 +100,13 @@ export class ConsolePage {
       if (found === text) return true;
       throw new Error(found);
     }, "the editor to hold the written text");
+  }
+
+  /** Shows an unfinished text at the cursor, as an input method does; the next one, or a text that is inserted, takes its place. */
+  async compose(text: string): Promise<void> {
+    this.#input ??= this.page.context().newCDPSession(this.page);
+    const at = text.length;
+    await (await this.#input).send("Input.imeSetComposition", { text, selectionStart: at, selectionEnd: at });
   }
 
   press(name: string): Promise<void> {

@@ -57,13 +57,14 @@ function Disabled({ fault, isUnread }: { fault: Remark | undefined; isUnread: bo
 }
 
 function NewService({ names }: { names: readonly string[] }) {
-  const name = useSignal("");
-  const fault = name.value === "" ? undefined : nameFault(name.value, names);
+  const typed = useSignal("");
+  const name = typed.value.trim();
+  const fault = name === "" ? undefined : nameFault(name, names);
   const add = (event: SubmitEvent): void => {
     event.preventDefault();
-    if (name.value === "" || fault !== undefined) return;
-    change(addService(name.value), `service-${names.length}-image`);
-    name.value = "";
+    if (name === "" || fault !== undefined) return;
+    change(addService(name), `service-${names.length}-image`);
+    typed.value = "";
   };
   return (
     <form class="added" onSubmit={add}>
@@ -71,19 +72,19 @@ function NewService({ names }: { names: readonly string[] }) {
         {(described) => (
           <input
             {...described}
-            value={name}
+            value={typed}
             maxLength={MAX_NAME}
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
             placeholder="web"
             onInput={(event) => {
-              name.value = event.currentTarget.value.trim();
+              typed.value = event.currentTarget.value;
             }}
           />
         )}
       </Labelled>
-      <button type="submit" disabled={name.value === "" || fault !== undefined}>
+      <button type="submit" disabled={name === "" || fault !== undefined}>
         {words.addService}
       </button>
     </form>
