@@ -15,6 +15,10 @@ import { Fixture, mustSend, ROOT } from "../support/index.ts";
 const TEMPLATE = "A web service";
 const WEB = readFileSync(join(ROOT, "examples/web.yaml"), "utf8");
 const READY = "Ready, says the provider";
+/** Lets each answer of the browser's database come a second late. */
+const SLOW_DISK = `Object.defineProperty(IDBTransaction.prototype, "oncomplete", {
+  set(tell) { this.addEventListener("complete", () => setTimeout(tell, 1000)); },
+})`;
 
 describeWithBrowser("deploying from the console", () => {
   const fixture = new Fixture();
@@ -335,6 +339,33 @@ describeWithBrowser("deploying from the console", () => {
       // The session of the first tab serves the second.
       expect(signatures(second.double)).toEqual(["direct"]);
       expect((await deployments()).length).toBe(1);
+    });
+
+    it("is begun once by two tabs at the same time, and goes on in none once its owner has forgotten it", async () => {
+      const { opened: first } = await begin({ rejects: true });
+      const { opened: second } = await place.openWithKeplr({ rejects: true }, { context: first.page.context() });
+      await second.visit("deploy");
+      await second.press(TEMPLATE);
+      const tabs = [first, second];
+      const form = "main form.act";
+      await Promise.all(tabs.map(({ page }) => page.locator(form).waitFor()));
+      await Promise.all(tabs.map(({ page }) => page.evaluate(SLOW_DISK)));
+      await Promise.all(tabs.map(({ page }) => page.evaluate(`document.querySelector("${form}").requestSubmit()`)));
+      await Promise.all(tabs.map((tab) => expect.poll(() => tab.address).toContain("deploying")));
+      expect(second.address).toBe(first.address);
+      const stopped = tabs.map((tab) =>
+        tab.page
+          .getByText("It has stopped")
+          .waitFor()
+          .then(() => tab),
+      );
+      const acting = await Promise.race(stopped);
+      const waiting = acting === first ? second : first;
+      await acting.press("Forget it");
+      await expect.poll(() => acting.address).toBe("#/deploy");
+      await acting.page.close();
+      await shows(waiting, "This browser keeps no such deployment");
+      await Promise.allSettled(stopped);
     });
 
     it("goes on in another browser with the file of the deployment, and with no other", async () => {

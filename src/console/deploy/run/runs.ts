@@ -11,6 +11,7 @@ import type {
 } from "../../../tenant/index.ts";
 import { isSilence } from "../../live/ask.ts";
 import { wallet } from "../../live/wallet.ts";
+import { deploying } from "../../text/deploying.ts";
 import type { SendStage } from "../../wallet/send.ts";
 import type { Wallet } from "../../wallet/wallet.ts";
 import { forgetRun, keepRun, keptRun, type RunRecord } from "./records.ts";
@@ -114,10 +115,10 @@ export async function goOn(run: Run, account: Wallet): Promise<void> {
   }
 }
 
-/** Another tab may have come further. */
+/** Another tab may have come further, or its owner has forgotten the run there. */
 async function refresh({ record, done }: Run): Promise<void> {
   const kept = await keptRun(record.peek().id);
-  if (kept === undefined) return;
+  if (kept === undefined) throw new Error(deploying.absent);
   record.value = kept;
   done.value = doneBefore(kept);
 }

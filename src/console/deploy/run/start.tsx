@@ -91,13 +91,16 @@ async function begin(wish: Wish): Promise<string> {
   const { name, text } = settled.peek();
   // Elsewhere the browser makes no keys for sessions.
   if (!isSecureContext) throw jwtErrors.insecurePage();
-  const begun = await unfinished();
-  const ours = begun.filter((run) => run.owner === wish.owner && run.chainId === chain && run.text === text);
-  const same = ours.find((run) => run.progress !== undefined || isSameWish(run, wish));
-  if (same !== undefined) return same.id;
-  const id = crypto.randomUUID();
-  await keepRun({ ...wish, id, chainId: chain, name, text, begun: Date.now(), addresses: [] });
-  return id;
+  // Two tabs that begin at once begin the same run.
+  return navigator.locks.request("svc deploy", async () => {
+    const begun = await unfinished();
+    const ours = begun.filter((run) => run.owner === wish.owner && run.chainId === chain && run.text === text);
+    const same = ours.find((run) => run.progress !== undefined || isSameWish(run, wish));
+    if (same !== undefined) return same.id;
+    const id = crypto.randomUUID();
+    await keepRun({ ...wish, id, chainId: chain, name, text, begun: Date.now(), addresses: [] });
+    return id;
+  });
 }
 
 async function unfinished(): Promise<readonly RunRecord[]> {
