@@ -45,7 +45,7 @@ describeWithBrowser("the console", () => {
   let shown: ConsolePage;
   let url: string;
   let market: ShownMarket;
-  /** Commands that the pages show, of the test that visits all of them. */
+  /** Commands that the pages show, from the test that visits all pages. */
   const lines = new Set<string>();
 
   beforeAll(async () => {

@@ -45,7 +45,7 @@ const WAYS = {
 } as const;
 type Way = keyof typeof WAYS;
 
-/** The gap of a visitor: three of them still ask every few milliseconds. */
+/** The gap of a visitor: three visitors still ask every few milliseconds. */
 const BETWEEN_VISITS_MS = 50;
 
 let bed: TestKubernetesNode;

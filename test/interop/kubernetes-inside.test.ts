@@ -47,7 +47,7 @@ const ATTRIBUTES = [
   { key: "capabilities/storage/1/class", value: "default" },
   { key: "capabilities/storage/1/persistent", value: "true" },
 ];
-/** The gap of a visitor: three of them still ask every few milliseconds. */
+/** The gap of a visitor: three visitors still ask every few milliseconds. */
 const BETWEEN_VISITS_MS = 50;
 const BLOCK = ["--fees", "5000utoken", "-b", "block", "-y"];
 

@@ -71,7 +71,7 @@ export class Peer {
   run(args: readonly string[], options: PeerOptions = {}): Promise<PeerRan> {
     return new Promise((resolve, reject) => {
       const where = options.cwd === undefined ? {} : { cwd: options.cwd };
-      // What ends soon has no need to collect garbage.
+      // A command that ends soon needs no garbage collection.
       const env = { GOGC: "400", ...this.#env(options) };
       const child = spawn(this.binary, args, { env, stdio: "pipe", ...where });
       let [out, err] = ["", ""];

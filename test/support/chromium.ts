@@ -33,7 +33,7 @@ if (program === undefined) {
   process.stderr.write(`${text}\n`);
 }
 
-/** `describe` if there is a browser, with the pages of failures kept, and those of each test closed; otherwise skipped, with a notice on standard error. */
+/** `describe` if there is a browser, with the pages of failures kept, and all pages of a test closed at its end; otherwise skipped, with a notice on standard error. */
 export function describeWithBrowser(name: string, suite: () => void): void {
   describe.skipIf(program === undefined)(name, () => {
     // Hooks after a test run from the last to the first.

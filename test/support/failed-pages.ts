@@ -19,7 +19,7 @@ export function keepPagesOf(browser: Browser): void {
 
 const contexts = (): BrowserContext[] => [...browsers].flatMap((browser) => browser.contexts());
 
-/** For a suite: profiles that a test opens end with it. Their pages, looked at by nobody, would still draw each block. */
+/** For a suite: profiles that a test opens end with it. Unseen, their pages would still draw each block. */
 export function closePagesOfTests(): void {
   let lasting: readonly BrowserContext[] = [];
   beforeEach(() => {

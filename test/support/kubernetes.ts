@@ -25,7 +25,7 @@ export const SERVICES = "10.96.0.0/16";
 
 const HERE: KubernetesPlace = { address: "127.0.0.1", prefix: [] };
 const LAST_LINES = 1_000;
-/** Memory for processor time: the programs, all of them Go's, collect their garbage less often. */
+/** Memory for processor time: the programs, which are Go's, collect garbage less often. */
 const LESS_COLLECTION = { GOGC: "400", GOMEMLIMIT: "1GiB" };
 const START = { timeoutMs: 120_000, pollMs: 200 };
 

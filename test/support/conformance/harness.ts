@@ -8,7 +8,7 @@ import { serviceOf } from "./samples.ts";
 
 /** A minute and a half: a busy machine may take a minute to start a few containers. */
 const ATTEMPTS = 910;
-/** Milliseconds between the first attempts, and between those of a long wait. */
+/** Milliseconds between the first attempts, and between later ones. */
 const [QUICK, SLOW] = [20, 100];
 
 /** Facilities of a driver's test run. */
