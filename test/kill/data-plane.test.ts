@@ -9,6 +9,8 @@ import { type Fixture, fetchPage, pause, ROOT, runSvc, waitFor, webFile } from "
 
 const CLIENTS = 4;
 const DOWN_MS = 3_000;
+/** Forty requests a second from all clients. */
+const BETWEEN_MS = 100;
 const REQUEST = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 describeWithEngine("tenants' traffic while the provider is away", () => {
@@ -115,7 +117,7 @@ async function answered(socket: Socket): Promise<string> {
   return String(data);
 }
 
-/** Clients that ask one after the other without a pause. */
+/** Clients that ask again soon after each answer. */
 class Clients {
   right = 0;
   readonly wrong: string[] = [];
@@ -136,7 +138,7 @@ class Clients {
       const page = await fetchPage(url).catch((error: Error) => `${error.message} ${String(error.cause)}`);
       if (page === "200 still here\n") this.right++;
       else this.wrong.push(page);
-      await pause(20);
+      await pause(BETWEEN_MS);
     }
   }
 }
