@@ -7,11 +7,12 @@ import { type Seen, seenMeanwhile } from "../e2e/escape/neighbour.ts";
 import { closed } from "../support/closed.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { pause, waitFor, webFile } from "../support/index.ts";
+import { sized } from "../support/runs.ts";
 import { MemoryWatch, residentMiB } from "./lib/memory.ts";
 
-/** `npm run nightly` has two megabytes, `npm run lab logs` fifty logs of ten. */
+/** `npm run nightly` has logs of two megabytes, `npm run lab logs` fifty of ten. */
 const REPLICAS = Number(process.env.SVC_TEST_LOG_REPLICAS ?? 2);
-const LOG_BYTES = Number(process.env.SVC_TEST_LOG_BYTES ?? 1_000_000);
+const LOG_BYTES = Number(process.env.SVC_TEST_LOG_BYTES ?? 500_000);
 /** The engine begins a log anew at its limit; times count too. */
 const KEPT = 0.4;
 const READERS = 16;
@@ -20,7 +21,7 @@ const MOST_MIB = 64;
 /** The bound of every attack. */
 const MANY_MIB = 512;
 /** The attack is repeated so often: what a reader kept would add up. */
-const TIMES = 3;
+const TIMES = sized(2, 3);
 const UNREAD_MS = 1_000;
 const LINE = "a line of a log that is about as long as lines of logs are, with a number of words in it";
 
