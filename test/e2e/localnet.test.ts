@@ -38,7 +38,7 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
 
   beforeAll(async () => {
     const engine = await startEngine(fixture);
-    const flags = ["-o", "json", "--home", home, "--cluster-engine", engine.socket, "--block-interval", "300ms"];
+    const flags = ["-o", "json", "--home", home, "--cluster-engine", engine.socket, "--block-interval", "500ms"];
     const localnet = await fixture.start("localnet", ["localnet", "--port-offset", String(PORT_OFFSET), ...flags]);
     fixture.defer(() => localnet.stop());
     const ready = JSON.parse(await localnet.line(/"type":"ready"/, 120_000));
