@@ -5,8 +5,9 @@ import { Bid_State } from "../../src/wire/gen/svc/market/v1beta1/market_pb.js";
 import { type DeploymentKey, encodeAddress, type LeaseKey } from "../../src/wire/index.ts";
 import { describeWithEngine, type Ordered, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { balanceOf, pause, type Rng, seedFrom, waitFor, webFile } from "../support/index.ts";
+import { sized } from "../support/runs.ts";
 
-const KILLS = Number(process.env.SVC_TEST_PROVIDER_KILLS ?? 3);
+const KILLS = Number(process.env.SVC_TEST_PROVIDER_KILLS ?? sized(2, 3));
 const TIMEOUT_MS = 120_000 + KILLS * 40_000;
 const SCALE = 10n ** 18n;
 
