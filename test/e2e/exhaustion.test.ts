@@ -8,29 +8,31 @@ import { balanceOf, waitFor, webFile } from "../support/index.ts";
 
 const DEPOSIT = 10_000_000n;
 const SCALE = 10n ** 18n;
+/** The deployment is ready long before the last of its blocks. */
+const BLOCK_MS = 400;
 
 describeWithEngine("a lease whose money ends", () => {
   let localnet: TestLocalnet;
   let provider: TestProvider;
 
   beforeAll(async () => {
-    localnet = await TestLocalnet.start();
-    // A tenth of a core for some 40000 utoken a block: the deposit lasts for about 250 blocks.
-    provider = await localnet.provider({ name: "provider", cpuScale: "400" });
+    localnet = await TestLocalnet.start(BLOCK_MS);
+    // A tenth of a core for some 80000 utoken a block: the deposit lasts for about 125 blocks.
+    provider = await localnet.provider({ name: "provider", cpuScale: "800" });
   });
   afterAll(() => localnet?.close());
 
   it("closes by itself in the block computed beforehand, and its containers go", async () => {
     const { tenant } = localnet;
     const before = await balanceOf(tenant.client, tenant.key.address);
-    const ordered = await tenant.order(webFile({ maxPrice: 60_000 }), DEPOSIT);
+    const ordered = await tenant.order(webFile({ maxPrice: 95_000 }), DEPOSIT);
     await tenant.awaitBids(ordered.id);
     const lease = await tenant.lease(ordered.order, provider.address);
     const { escrowPayment, lease: record } = await tenant.leaseOf(lease);
     const rate = BigInt(record?.price?.amount ?? "0");
     const startedAt = escrowPayment?.startedAt ?? 0n;
     const endsAt = startedAt + (DEPOSIT * SCALE) / rate;
-    expect(rate).toBeGreaterThanOrEqual(parseDec("40000"));
+    expect(rate).toBeGreaterThanOrEqual(parseDec("80000"));
     expect((await tenant.deployment(ordered.id)).escrowAccount?.exhaustsAt).toBe(endsAt);
 
     const providerBefore = await balanceOf(tenant.client, provider.address);
