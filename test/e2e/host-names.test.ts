@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { DeployResult } from "../../src/tenant/result.ts";
+import { runSvcHere, svcHereOk } from "../cli/run.ts";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
-import { mustSend, runSvc, svcOk, transfer, waitFor, webFile } from "../support/index.ts";
+import { mustSend, runSvc, transfer, waitFor, webFile } from "../support/index.ts";
 import { TestNameServer } from "../support/provider/dns.ts";
 
 const run = promisify(execFile);
@@ -72,8 +73,11 @@ describeWithEngine("a host name of two tenants", () => {
   });
 
   it("rests for as long as the operator says, and is the other's then", async () => {
-    await svcOk(["deploy", "close", String(first.dseq), "-y", ...one.flags]);
-    await waitFor(async () => (await deploy(two)).code === 0, "the name to be free", { timeoutMs: 20 * QUARANTINE_MS });
+    await svcHereOk(["deploy", "close", String(first.dseq), "-y", ...one.flags]);
+    await waitFor(async () => (await deploy(two)).code === 0, "the name to be free", {
+      timeoutMs: 20 * QUARANTINE_MS,
+      pollMs: 500,
+    });
     expect(await leases(two)).toHaveLength(1);
     expect(await page()).toContain("two");
   });
@@ -81,8 +85,8 @@ describeWithEngine("a host name of two tenants", () => {
   async function tenant(name: string): Promise<Tenant> {
     const home = localnet.fixture.tempHome(name);
     const keyring = ["--home", home, "--keyring-backend", "test"];
-    await svcOk(["keys", "add", name, ...keyring]);
-    const address = (await svcOk(["keys", "show", name, "-a", ...keyring])).trim();
+    await svcHereOk(["keys", "add", name, ...keyring]);
+    const address = (await svcHereOk(["keys", "show", name, "-a", ...keyring])).trim();
     await mustSend(localnet.tenant.client, localnet.faucet, transfer(localnet.faucet.address, address, 1_000_000_000n));
     const file = join(home, "deploy.yaml");
     writeFileSync(file, webFile({ page: name }).replace("as: 80\n", `as: 80\n        accept: [${HOST}]\n`));
@@ -90,12 +94,12 @@ describeWithEngine("a host name of two tenants", () => {
     return { address, flags, file };
   }
 
-  function deploy({ file, flags }: Tenant) {
-    return runSvc(["deploy", file, "-y", "-o", "json", ...flags]);
+  function deploy({ file, flags }: Tenant, run = runSvcHere) {
+    return run(["deploy", file, "-y", "-o", "json", ...flags]);
   }
 
   async function mustDeploy(who: Tenant): Promise<DeployResult> {
-    const { code, stdout, stderr } = await deploy(who);
+    const { code, stdout, stderr } = await deploy(who, runSvc);
     expect(code, stderr).toBe(0);
     return JSON.parse(stdout);
   }
@@ -103,7 +107,7 @@ describeWithEngine("a host name of two tenants", () => {
   /** Every lease that the tenant ever had. */
   async function leases({ address }: Tenant): Promise<unknown[]> {
     const query = ["query", "market", "lease", "list", "--owner", address, "-o", "json"];
-    return JSON.parse(await svcOk([...query, "--node", localnet.node.address])).leases;
+    return JSON.parse(await svcHereOk([...query, "--node", localnet.node.address])).leases;
   }
 
   async function page(): Promise<string> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { openDockerDriver } from "../../src/provider/cluster/docker/index.ts";
 import type { DeployResult } from "../../src/tenant/result.ts";
+import { svcHereOk } from "../cli/run.ts";
 import { describeWithEngine, startEngine } from "../support/containers.ts";
 import { Fixture, fetchPage, freePorts, runSvc, type SvcProcess, svcOk, waitFor, webFile } from "../support/index.ts";
 
@@ -36,7 +37,8 @@ describeWithEngine("node, two providers and a tenant, each a process with a home
     ]);
     const network = ["--node", node, "--chain-id", CHAIN_ID];
     await waitFor(
-      async () => (await svcOk(["--node", node, "query", "bank", "balances", tenantAddress])).includes("1000000000"),
+      async () =>
+        (await svcHereOk(["--node", node, "query", "bank", "balances", tenantAddress])).includes("1000000000"),
       "the first block",
     );
 
@@ -123,7 +125,8 @@ describeWithEngine("node, two providers and a tenant, each a process with a home
       const { stdout, stderr, code } = await runSvc([...args, ...signing], answers);
       expect(code, stderr).toBe(0);
       expect(JSON.parse(stdout), stdout).toMatchObject({ code: 0 });
-      const isThere = async (): Promise<boolean> => (await svcOk([...query, ...network.slice(0, 2)])).includes(sign);
+      const isThere = async (): Promise<boolean> =>
+        (await svcHereOk([...query, ...network.slice(0, 2)])).includes(sign);
       await waitFor(isThere, `${args.slice(0, 3).join(" ")} to be in a block`);
     }
   }

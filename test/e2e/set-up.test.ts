@@ -38,10 +38,14 @@ const fetched = async (name: string): Promise<string> => (await (await fetch(`${
 /** The result, before the line that tells how to wait for the block. */
 const lastJson = (text: string) => JSON.parse(text.split("\n").findLast((line) => line.startsWith("{")) ?? "");
 const committed = (hash: string) =>
-  waitFor(async () => {
-    const { code, text } = await type(`svc query tx ${hash} -o json`);
-    return code === 0 ? JSON.parse(text) : undefined;
-  }, "the transaction to be in a block");
+  waitFor(
+    async () => {
+      const { code, text } = await type(`svc query tx ${hash} -o json`);
+      return code === 0 ? JSON.parse(text) : undefined;
+    },
+    "the transaction to be in a block",
+    { pollMs: 1_000 },
+  );
 
 /** Serves the published files of the network. */
 async function publish(): Promise<string> {
