@@ -29,8 +29,8 @@ import { buildPeer, Peer } from "./peers.ts";
 const COUNT = 4;
 /** `npm run lab -- network kills` has a hundred: each validator in turn. */
 const KILLS = Number(process.env.SVC_TEST_NETWORK_KILLS ?? 1);
-/** Twenty sends a second, each to a node at random: an account has as long as this for its send. */
-const SENDERS = 60;
+/** Sends to nodes at random, seven a second, and twenty in the lab: an account has as long as this for its send. */
+const SENDERS = KILLS === 1 ? 20 : 60;
 const TURN_MS = 3_000;
 const LONG_MS = 300_000 + KILLS * 60_000;
 const PROBE_MS = 200;
@@ -58,7 +58,7 @@ describe.skipIf(!(peer instanceof Peer))("a localnet of four validators", () => 
     const rng = seedFrom("SVC_TEST_SEED");
     const engine = await startEngine(fixture);
     const offset = await freeLocalnetOffset([PORTS.rpc]);
-    const flags = ["-o", "json", "--home", home, "--cluster-engine", engine.socket, "--block-interval", "300ms"];
+    const flags = ["-o", "json", "--home", home, "--cluster-engine", engine.socket, "--block-interval", "500ms"];
     const size = ["--validators", String(COUNT), "--providers", "2", "--cometbft", peer.binary];
     const words = ["localnet", "--port-offset", String(offset), "--deploy", join(ROOT, "examples/web.yaml")];
     const localnet = await fixture.start("localnet", [...words, ...size, ...flags]);
