@@ -82,10 +82,10 @@ const PARTS = {
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
   },
-  /** A whole release, with packages for Debian and RPM and the container image. */
+  /** A whole release, with packages for Debian and RPM and the container image; the types of all entry points of the npm package. */
   packages: {
     minutes: 20,
-    words: ["--project", "e2e", "test/e2e/linux-packages", "test/e2e/release"],
+    words: ["--project", "e2e", "test/e2e/linux-packages", "test/e2e/release", "test/interop/npm-package"],
     env: { SVC_TEST_NIGHTLY: 1 },
   },
   /** The set-up typed in fresh systems that have no Node.js, and an update of the program under running leases. */

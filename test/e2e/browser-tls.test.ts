@@ -47,6 +47,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
   let folder: string;
   let tlsPort = 0;
   let lease: LeaseKey;
+  let trusting: Browser;
 
   beforeAll(async () => {
     localnet = await TestLocalnet.start();
@@ -68,6 +69,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     lease = await tenant.lease(ordered.order, provider.address);
     await (await tenant.gateway(provider.address)).sendManifest(ordered.id.dseq, ordered.sdl.manifest);
     await tenant.awaitReady(lease);
+    trusting = await browser([join(folder, AUTHORITY.certificate)]);
   });
   afterAll(() => localnet?.close());
 
@@ -86,7 +88,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
   }
 
   it("opens the page over TLS and HTTP/2", async () => {
-    const page = await (await browser([join(folder, AUTHORITY.certificate)])).newPage();
+    const page = await trusting.newPage();
     const response = await openPage(page, `https://${HOST}:${tlsPort}/`);
     expect(response?.status()).toBe(200);
     expect(await page.textContent("body")).toContain(PAGE);
@@ -102,7 +104,7 @@ describeWithCertificates("a browser that trusts the authority of the provider", 
     const server = createServer((_, response) => response.setHeader("content-type", "text/html").end("<p>console"));
     await once(server.listen(0, "127.0.0.1"), "listening");
     localnet.fixture.defer(() => server.close());
-    const page = await (await browser([join(folder, AUTHORITY.certificate)])).newPage();
+    const page = await trusting.newPage();
     await openPage(page, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     return page;
   }

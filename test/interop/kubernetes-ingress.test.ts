@@ -251,7 +251,7 @@ test.skipIf(missing !== undefined)(
   async () => {
     const faucet = testKey("faucet");
     const accounts = [{ address: faucet.address, coins: [{ denom: NATIVE_DENOM, amount: 10n ** 15n }] }];
-    const chain = await startNode(fixture, { accounts });
+    const chain = await startNode(fixture, { blockIntervalMs: 1_000, accounts });
     const flags = [
       ...["--cluster-orch", "--clusterconfig", await bed.control.configOf("svc-provider", "svc-provider")],
       ...["--cluster-pod-security", "baseline", "--cluster-ingress-class", INGRESS_CLASS],

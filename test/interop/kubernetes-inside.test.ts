@@ -69,7 +69,10 @@ beforeAll(async () => {
   const [controller, definitions, helm] = peers;
   if ("missing" in programs || missing !== undefined || !(helm instanceof Peer)) return;
   const accounts = [{ address: faucet.address, coins: [{ denom: NATIVE_DENOM, amount: 10n ** 15n }] }];
-  [chain, bed] = await Promise.all([startNode(fixture, { accounts }), TestKubernetesNode.start(fixture, programs)]);
+  [chain, bed] = await Promise.all([
+    startNode(fixture, { blockIntervalMs: 1_000, accounts }),
+    TestKubernetesNode.start(fixture, programs),
+  ]);
   api = new KubernetesApi(readKubeconfig(bed.config));
   release = new TestRelease(bed, (words, variables) => helm.ok(words, { env: variables }));
   if (!(controller instanceof Peer && definitions instanceof Peer)) return;
