@@ -1,5 +1,5 @@
 import { createSocket } from "node:dgram";
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
@@ -703,7 +703,13 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await sh(id, "web", "echo kept | tee /data/file >/file");
       await driver.close();
       await engine.restartHost();
+      // The disk of the volumes comes later than the provider.
+      const image = join(engine.folder, "provider", "volumes", leaseNamespace(id), "web-0.data.img");
+      renameSync(image, `${image}.away`);
       await open();
+      const isMissed = ({ services: [web] }: LeaseHealth) => /data of volume data is missing/.test(web?.error ?? "");
+      await untilHealth(driver, id, isMissed, "the missing volume");
+      renameSync(`${image}.away`, image);
       await untilOk(driver, id);
       expect((await sh(id, "web", "cat /file /data/file")).stdout).toBe("kept\nkept\n");
       expect((await eventsOf(id)).filter(({ reason }) => reason === "Created")).toHaveLength(1);

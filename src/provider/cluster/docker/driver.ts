@@ -288,7 +288,7 @@ class Driver implements DockerDriver {
     await api.ping();
     await firewall.probe();
     if (lease !== undefined) return lease.deploy(spec);
-    const record = { spec, images: {}, earlier: [], failed: {}, closing: false };
+    const record = { spec, images: {}, earlier: [], volumes: [], failed: {}, closing: false };
     await journal.save(record);
     const fresh = new Lease(this.#context, record);
     this.#leases.set(namespace, fresh);

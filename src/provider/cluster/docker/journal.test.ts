@@ -21,6 +21,7 @@ function record(): LeaseRecord {
     spec,
     images: { web: { reference: "r", imageId: "i", generation: 1 } },
     earlier: ["h"],
+    volumes: ["web-0.data"],
     failed: {},
     closing: false,
   };

@@ -11,6 +11,8 @@ export interface LeaseRecord {
   readonly images: Readonly<Record<string, ImagePin>>;
   /** Content ids of images that services had before and that may still be on the disk, the oldest first. */
   readonly earlier: readonly string[];
+  /** Persistent volumes that were made, such as `db-0.data`: none is made a second time, because its data would be missing. */
+  readonly volumes: readonly string[];
   /** Configuration per service whose roll-out failed and was undone. */
   readonly failed: Readonly<Record<string, FailedRollout>>;
   /** Set before the first thing of the lease is removed. */
@@ -97,10 +99,11 @@ interface StoredSpec extends Omit<LeaseSpec, "id" | "hosts"> {
   readonly hosts: readonly (readonly [string, readonly string[]])[];
 }
 
-interface StoredRecord extends Omit<LeaseRecord, "spec" | "earlier"> {
+interface StoredRecord extends Omit<LeaseRecord, "spec" | "earlier" | "volumes"> {
   readonly format: number;
   readonly spec: StoredSpec;
   readonly earlier?: readonly string[];
+  readonly volumes?: readonly string[];
 }
 
 export function decode(text: string): LeaseRecord {
@@ -109,12 +112,13 @@ export function decode(text: string): LeaseRecord {
   if (sum !== "" && (sum !== checksum(body) || more.join("") !== "")) throw new Error("its checksum is another");
   const stored = JSON.parse(body) as StoredRecord;
   if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
-  // Older releases did not note the images of before.
-  const { spec, images, earlier = [], failed, closing } = stored;
+  // Older releases did not note the images of before, nor volumes.
+  const { spec, images, earlier = [], volumes = [], failed, closing } = stored;
   return {
     spec: { ...spec, id: { ...spec.id, dseq: BigInt(spec.id.dseq) }, hosts: new Map(spec.hosts) },
     images,
     earlier,
+    volumes,
     failed,
     closing,
   };

@@ -50,10 +50,15 @@ export class Volumes {
     return this.#probed;
   }
 
-  /** Makes (first time) and mounts the volume; returns the host folder for the container. */
-  ensure(key: VolumeKey): Promise<string> {
+  /** Makes (unless it `isMade` already) and mounts the volume; returns the host folder for the container. */
+  ensure(key: VolumeKey, { isMade = false } = {}): Promise<string> {
     return this.#leases.run(key.namespace, async () => {
       const mount = this.#path(key, "mnt");
+      if (isMade && !existsSync(this.#enforcement === "loop" ? this.#path(key, "img") : join(mount, "data"))) {
+        throw clusterErrors.refused(`the data of volume ${key.volume.name} is missing on the provider's disk`, {
+          hint: "it is used again when the provider has mounted or restored it; close the deployment to give it up",
+        });
+      }
       await mkdir(mount, { recursive: true, mode: 0o700 });
       if (this.#enforcement === "loop") await this.#mountImage(key, mount);
       const data = join(mount, "data");

@@ -130,6 +130,7 @@ const record = {
   spec: sampleSpec([scriptService("app", "true"), sampleService("app", { name: "other" })]),
   images: {},
   earlier: [],
+  volumes: [],
   failed: {},
   closing: false,
 };

@@ -8,7 +8,7 @@ const pin = (imageId: string): ImagePin => ({ reference: "app:1", imageId, gener
 function record(images: Record<string, string>): LeaseRecord {
   const pins = Object.entries(images).map(([name, id]) => [name, pin(id)]);
   const spec = sampleSpec([sampleService("app:1")]);
-  return { spec, images: Object.fromEntries(pins), earlier: [], failed: {}, closing: false };
+  return { spec, images: Object.fromEntries(pins), earlier: [], volumes: [], failed: {}, closing: false };
 }
 
 describe("images that a lease had before", () => {

@@ -1,12 +1,17 @@
-import { expect, it } from "vitest";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
 import { sampleService, sampleSpec } from "../../../../../test/support/conformance/index.ts";
 import { silentLogger } from "../../../../util/index.ts";
 import type { DriverContext } from "../context.ts";
 import type { Lack } from "../host/fullness.ts";
-import type { VolumeKey } from "../host/volumes.ts";
+import { type VolumeKey, Volumes } from "../host/volumes.ts";
+import type { LeaseRecord } from "../journal.ts";
 import { LABEL } from "../labels.ts";
 import type { Observed } from "../replica/observe.ts";
-import { noteFullVolumes } from "./prepare.ts";
+import type { ServicePlan } from "../replica/plan.ts";
+import { noteFullVolumes, remountVolumes } from "./prepare.ts";
 import { LeaseState } from "./state.ts";
 import { leaseHealth } from "./status.ts";
 
@@ -27,7 +32,7 @@ function lease(): { state: LeaseState; lacks: Map<string, Lack>; events: string[
   const storage = [...sample.resources.storage, { name: "data", size: { val: String(64 << 20) }, attributes }];
   const params = { storage: [{ name: "data", mount: "/data", readOnly: false }] };
   const spec = sampleSpec([{ ...sample, params, resources: { ...sample.resources, storage } }]);
-  const record = { spec, images: {}, earlier: [], failed: {}, closing: false };
+  const record = { spec, images: {}, earlier: [], volumes: [], failed: {}, closing: false };
   const state = new LeaseState(context as unknown as DriverContext, record);
   const run = (...units: object[]) => {
     state.units = units.map(
@@ -68,4 +73,31 @@ it("a program that fails because its volume is full is told of it once", async (
     "volume data of web-0 has as many files as it can: delete files in it, or deploy again with a larger one";
   expect(events.filter((event) => event.includes("data"))).toEqual([`StorageFull ${text}`]);
   expect([...state.full.keys()]).toEqual(["web-0.data"]);
+});
+
+it("a persistent volume is made once in the life of its lease: later it waits for its data", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-volumes-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const root = join(folder, "volumes");
+  const saved: (readonly string[])[] = [];
+  const journal = { save: async ({ volumes }: LeaseRecord) => saved.push(volumes) };
+  const { state: first } = lease();
+  const context = { ...first.context, journal, volumes: new Volumes(root, "none") } as unknown as DriverContext;
+  const state = new LeaseState(
+    { ...context, settings: { ...context.settings, volumeSizeEnforcement: "none" } },
+    first.record,
+  );
+  const [unit] = first.units;
+  if (unit === undefined) throw new Error("the lease has no container");
+  const plan = { volumes: [{ name: "data", persistent: true }] } as unknown as ServicePlan;
+  const mount = () => remountVolumes(state, plan, unit);
+  await mount();
+  const file = join(root, state.namespace, "web-0.data.mnt", "data", "file");
+  writeFileSync(file, "kept");
+  renameSync(root, `${root}-away`);
+  await expect(mount()).rejects.toThrow("the data of volume data is missing on the provider's disk");
+  expect(readdirSync(folder)).toEqual(["volumes-away"]);
+  renameSync(`${root}-away`, root);
+  await mount();
+  expect([saved, existsSync(file)]).toEqual([[["web-0.data"]], true]);
 });

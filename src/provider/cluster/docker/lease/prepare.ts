@@ -116,7 +116,18 @@ export async function layerFault(state: LeaseState, pid: number, plan: ServicePl
 
 /** Mounts the volumes of a stopped container again: after a restart of the host they are not. */
 export async function remountVolumes(state: LeaseState, plan: ServicePlan, unit: Observed): Promise<void> {
-  for (const key of volumeKeys(state, plan, unit)) await state.context.volumes.ensure(key);
+  for (const key of volumeKeys(state, plan, unit)) await ensureVolume(state, key);
+}
+
+/** Makes a persistent volume once in the life of a lease: later it must be there, for example because its disk is mounted again. */
+async function ensureVolume(state: LeaseState, key: VolumeKey): Promise<string> {
+  const { volumes } = state.context;
+  const { name, persistent } = key.volume;
+  const made = `${key.replica}.${name}`;
+  if (!persistent || state.record.volumes.includes(made)) return volumes.ensure(key, { isMade: persistent });
+  const folder = await volumes.ensure(key);
+  await state.update((record) => ({ ...record, volumes: [...record.volumes, made] }));
+  return folder;
 }
 
 /** All that a replica writes to and that has a size. */
@@ -204,7 +215,7 @@ async function prepareVolumes(
   for (const volume of plan.volumes) {
     const owner = volume.persistent ? replica : `${replica}-g${state.spec.generation}`;
     const key = { namespace: state.namespace, replica: owner, volume };
-    const folder = await state.context.volumes.ensure(key);
+    const folder = await ensureVolume(state, key);
     await giveFolder(folder, first);
     folders.set(volume.name, folder);
   }

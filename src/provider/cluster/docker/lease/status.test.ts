@@ -17,7 +17,7 @@ function leaseWith(carrier: Pick<PortCarrier, "carry">): LeaseState {
   const context = { settings, log: silentLogger, events: { add() {} }, host: { hide: (text: string) => text } };
   const ports = [{ service: "web", port: 80, externalPort: 9000, proto: "TCP" as const, hostPort: 30_000 }];
   const spec = sampleSpec([sampleService("app", { expose: [sampleExpose({ externalPort: 9000 })] })], { ports });
-  const record = { spec, images: {}, earlier: [], failed: {}, closing: false };
+  const record = { spec, images: {}, earlier: [], volumes: [], failed: {}, closing: false };
   const state = new LeaseState(context as unknown as DriverContext, record);
   state.units = [UNIT as unknown as Observed];
   state.historyOf(UNIT as unknown as Observed).ready = true;
