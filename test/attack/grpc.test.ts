@@ -45,7 +45,7 @@ async function askAnew(): Promise<void> {
 /** Opens connections that each begin with something, holds them for a while, and then abandons them. */
 async function hold(count: number, open: () => ReturnType<typeof openSocket>, goOn: Uint8Array[] = []): Promise<void> {
   const sockets = Array.from({ length: count }, open);
-  for (let i = 0; i < 4; i++) {
+  for (let i = 0; i < 6; i++) {
     await pause(500);
     for (const part of goOn) for (const socket of sockets) socket.write(part);
   }
@@ -112,7 +112,7 @@ describe("frames of HTTP/2 in floods", () => {
       node,
       async () => {
         const sockets = Array.from({ length: 10 }, () => h2.openHttp2(door, Buffer.concat([h2.settings(), flood])));
-        await pause(1_000);
+        await pause(1_500);
         for (const socket of sockets) socket.destroy();
       },
       limits,
@@ -176,6 +176,6 @@ async function sendBodies(count: number, bytes: number): Promise<void> {
     stream.on("error", () => {});
     stream.write(body);
   }
-  await pause(3_000);
+  await pause(6_000);
   session.destroy();
 }

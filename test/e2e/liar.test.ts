@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { accountInfo } from "../../src/client/index.ts";
 import type { DeployResult } from "../../src/tenant/result.ts";
-import { runSvcHere, svcHereOk } from "../cli/run.ts";
 import { describeWithEngine, TestLocalnet } from "../support/containers.ts";
-import { fetchPage, mustSend, runSvc, transfer, webFile } from "../support/index.ts";
+import { fetchPage, mustSend, runSvc, svcOk, transfer, webFile } from "../support/index.ts";
 import { inHeader, inStore, type Liar, type Lie, otherValue, startLiar, TRUTH } from "../support/light/liar.ts";
 
 describeWithEngine("svc deploy --verify require through a node that lies", () => {
@@ -26,17 +25,17 @@ describeWithEngine("svc deploy --verify require through a node that lies", () =>
     const trust = ["config", "trust", "3", block.hash];
     // The provider relies on proven leases too.
     await provider.process.stop();
-    await svcHereOk([...trust, "--home", provider.home]);
+    await svcOk([...trust, "--home", provider.home]);
     await provider.start();
     liar = await startLiar(node.address);
     fixture.defer(() => liar.close());
     home = fixture.tempHome("tenant");
     const keyring = ["--home", home, "--keyring-backend", "test"];
-    await svcHereOk(["keys", "add", "tenant", ...keyring]);
-    address = (await svcHereOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
+    await svcOk(["keys", "add", "tenant", ...keyring]);
+    address = (await svcOk(["keys", "show", "tenant", "-a", ...keyring])).trim();
     await mustSend(localnet.tenant.client, faucet, transfer(faucet.address, address, 1_000_000_000n));
     tenant = [...keyring, "--node", liar.url, "--chain-id", node.chainId];
-    await svcHereOk([...trust, "--home", home]);
+    await svcOk([...trust, "--home", home]);
     file = join(home, "web.yaml");
     writeFileSync(file, webFile());
   });
@@ -45,11 +44,10 @@ describeWithEngine("svc deploy --verify require through a node that lies", () =>
     liar.lie = TRUTH;
   });
 
-  const deploy = (run = runSvcHere) =>
-    run(["deploy", file, "--new", "-y", "-o", "json", "--verify", "require", ...tenant]);
+  const deploy = () => runSvc(["deploy", file, "--new", "-y", "-o", "json", "--verify", "require", ...tenant]);
 
   it("runs where the node tells the truth, and says at which height it was verified", async () => {
-    const { code, stdout, stderr } = await deploy(runSvc);
+    const { code, stdout, stderr } = await deploy();
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/lease, escrow and certificate verified at height \d+\n/);
     const { uris }: DeployResult = JSON.parse(stdout);
@@ -91,18 +89,18 @@ describeWithEngine("svc deploy --verify require through a node that lies", () =>
   });
 
   it("names the liar where a witness has a verified block", async () => {
-    await svcHereOk(["config", "set", "witnesses", localnet.node.address, "--home", home]);
+    await svcOk(["config", "set", "witnesses", localnet.node.address, "--home", home]);
     liar.lie = inHeader((_, commit) => (commit.signatures[0].signature = btoa("x".repeat(64))));
     const { code, stderr } = await deploy();
     expect({ code, stderr }).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^Error: \S+ lies: \S+ has a verified block \d+: the block is not valid\n/),
     });
-    await svcHereOk(["config", "set", "witnesses", "", "--home", home]);
+    await svcOk(["config", "set", "witnesses", "", "--home", home]);
   });
 
   it("is not begun without a trusted block", async () => {
-    const { code, stderr } = await runSvcHere([
+    const { code, stderr } = await runSvc([
       "deploy",
       file,
       "-y",
