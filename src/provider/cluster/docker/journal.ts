@@ -114,12 +114,6 @@ export function decode(text: string): LeaseRecord {
   if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
   // Older releases did not note the images of before, nor volumes.
   const { spec, images, earlier = [], volumes = [], failed, closing } = stored;
-  return {
-    spec: { ...spec, id: { ...spec.id, dseq: BigInt(spec.id.dseq) }, hosts: new Map(spec.hosts) },
-    images,
-    earlier,
-    volumes,
-    failed,
-    closing,
-  };
+  const whole = { ...spec, id: { ...spec.id, dseq: BigInt(spec.id.dseq) }, hosts: new Map(spec.hosts) };
+  return { spec: whole, images, earlier, volumes, failed, closing };
 }

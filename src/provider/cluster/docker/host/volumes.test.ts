@@ -30,6 +30,26 @@ test("whether volumes can be mounted is tried again after a mount has failed", a
   expect(await volumes.unavailable()).toMatch(/EEXIST/);
 });
 
+test("a volume that was made is used while it is mounted, and is not made anew when its image is gone", async ({
+  skip,
+}) => {
+  const root = mkdtempSync(join(tmpdir(), "svc-volumes-"));
+  const volumes = new Volumes(root, "loop");
+  onTestFinished(async () => {
+    await volumes.unmountAll();
+    rmSync(root, { recursive: true });
+  });
+  if ((await volumes.unavailable()) !== undefined) skip("volumes cannot be mounted here");
+  const volume = { name: "data", size: 1n << 20n, persistent: true };
+  const key = { namespace: "lease", replica: "db-0", volume };
+  const data = await volumes.ensure(key);
+  writeFileSync(join(data, "file"), "kept");
+  rmSync(join(root, "lease", "db-0.data.img"));
+  expect(existsSync(join(await volumes.ensure(key, { isMade: true }), "file"))).toBe(true);
+  await volumes.unmountAll();
+  await expect(volumes.ensure(key, { isMade: true })).rejects.toThrow("the data of volume data is missing");
+});
+
 test("a file that is written while a volume is discarded stays", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-volumes-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

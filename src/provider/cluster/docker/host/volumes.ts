@@ -54,7 +54,7 @@ export class Volumes {
   ensure(key: VolumeKey, { isMade = false } = {}): Promise<string> {
     return this.#leases.run(key.namespace, async () => {
       const mount = this.#path(key, "mnt");
-      if (isMade && !existsSync(this.#enforcement === "loop" ? this.#path(key, "img") : join(mount, "data"))) {
+      if (isMade && !(await this.#isThere(key, mount))) {
         throw clusterErrors.refused(`the data of volume ${key.volume.name} is missing on the provider's disk`, {
           hint: "it is used again when the provider has mounted or restored it; close the deployment to give it up",
         });
@@ -67,6 +67,12 @@ export class Volumes {
       if (made !== undefined) await chmod(data, 0o777);
       return data;
     });
+  }
+
+  /** A mounted image that was deleted still has its data. */
+  async #isThere(key: VolumeKey, mount: string): Promise<boolean> {
+    if (this.#enforcement === "none") return existsSync(join(mount, "data"));
+    return existsSync(this.#path(key, "img")) || (await isMounted(mount));
   }
 
   /** The exhausted resource of a volume in use. */

@@ -121,12 +121,11 @@ export async function remountVolumes(state: LeaseState, plan: ServicePlan, unit:
 
 /** Makes a persistent volume once in the life of a lease: later it must be there, for example because its disk is mounted again. */
 async function ensureVolume(state: LeaseState, key: VolumeKey): Promise<string> {
-  const { volumes } = state.context;
-  const { name, persistent } = key.volume;
-  const made = `${key.replica}.${name}`;
-  if (!persistent || state.record.volumes.includes(made)) return volumes.ensure(key, { isMade: persistent });
-  const folder = await volumes.ensure(key);
-  await state.update((record) => ({ ...record, volumes: [...record.volumes, made] }));
+  const made = `${key.replica}.${key.volume.name}`;
+  const isMade = state.record.volumes.includes(made);
+  const folder = await state.context.volumes.ensure(key, { isMade });
+  if (key.volume.persistent && !isMade)
+    await state.update((record) => ({ ...record, volumes: [...record.volumes, made] }));
   return folder;
 }
 
