@@ -3,12 +3,13 @@
 // binary file. Nothing stands in the HTML itself, as the pages' policy forbids scripts and styles there.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, posix, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
+import { rollup } from "rollup";
 import { directImports } from "./direct-imports.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -137,6 +138,46 @@ async function terminal() {
   return { html, inputs: metafile.inputs };
 }
 
+/**
+ * The bundle with fewer scripts: esbuild makes a script of each part that two pages share, and Rollup knows what the first page has
+ * already. `scripts` has the sources that each is made for, and the scripts that it cannot run without.
+ */
+async function joined(bundled, { outputs }) {
+  const sourceOf = (path) => outputs[`out/${path}`]?.entryPoint;
+  const files = new Map(bundled);
+  const take = (path) => {
+    const script = files.get(path)?.toString();
+    files.delete(path);
+    return script;
+  };
+  const bundle = await rollup({
+    // esbuild has left out what is not used.
+    treeshake: false,
+    input: [...bundled.keys()].find((path) => sourceOf(path) === "src/console/main.tsx"),
+    plugins: [
+      {
+        name: "bundled",
+        resolveId: (path, from) => (from === undefined ? path : posix.join(posix.dirname(from), path)),
+        load: take,
+      },
+    ],
+  });
+  const nameOf = ({ name }) => `assets/${name.replace(/-[A-Z0-9]{8}$/, "")}-[hash].js`;
+  const { output } = await bundle.generate({
+    entryFileNames: nameOf,
+    chunkFileNames: nameOf,
+    hashCharacters: "base36",
+  });
+  const minify = (code) => transform(code, { minify: true, format: "esm", target: TARGET, legalComments: "none" });
+  const minified = await Promise.all(output.map(({ code }) => minify(code)));
+  const scripts = new Map();
+  for (const [i, { fileName, imports, moduleIds }] of output.entries()) {
+    files.set(fileName, Buffer.from(minified[i].code));
+    scripts.set(fileName, { sources: moduleIds.map(sourceOf).filter((each) => each !== undefined), imports });
+  }
+  return { files, scripts };
+}
+
 /** The files of the console by their paths below its folder. */
 export async function bundleConsole() {
   const { outputFiles, metafile } = await build({
@@ -162,14 +203,15 @@ export async function bundleConsole() {
     plugins: [forBrowsers, partsAsFiles, directImports],
   });
   const out = join(root, "out");
-  const files = new Map(outputFiles.map(({ path, contents }) => [path.slice(out.length + 1), Buffer.from(contents)]));
+  const bundled = new Map(outputFiles.map(({ path, contents }) => [path.slice(out.length + 1), Buffer.from(contents)]));
+  const { files, scripts } = await joined(bundled, metafile);
   for (const [path, contents] of files) {
     if (/\bfrom ?"node:/.test(contents.toString("latin1"))) throw new Error(`${path} needs Node.js`);
   }
   files.set("index.html", Buffer.from(page([...files.keys()])));
   const frame = await terminal();
   files.set("terminal.html", Buffer.from(frame.html));
-  return { files, metafile, inputs: [...Object.keys(metafile.inputs), ...Object.keys(frame.inputs)] };
+  return { files, scripts, inputs: [...Object.keys(metafile.inputs), ...Object.keys(frame.inputs)] };
 }
 
 /** index.html with the names of the script and of the style sheet. */

@@ -136,6 +136,29 @@ describeWithBrowser("deploying from the console", () => {
       expect(opened.faults).toEqual([]);
     });
 
+    it("has its key and its blocks although a network that changed cut off their files", async () => {
+      const opened = await place.openAt(await place.console());
+      const cut = new Set<string>();
+      await opened.page.route(/\/(api\/session|assets\/(\w+-worker|wallet|keyring)-\w+\.js)$/, (route) => {
+        const known = cut.size;
+        return cut.add(route.request().url()).size === known ? route.continue() : route.abort("connectionreset");
+      });
+      await opened.open();
+      await opened.page.evaluate("globalThis.isSamePage = true");
+      await expect.poll(() => opened.state()).toBe("live");
+      await opened.visit("deploy");
+      await opened.press(TEMPLATE);
+      await opened.page.getByRole("button", { name: "Deploy", exact: true }).waitFor();
+      expect(await opened.page.evaluate("globalThis.isSamePage")).toBe(true);
+      expect([...cut].map((url) => /(\w+)(-\w+\.js)?$/.exec(url)?.[1]).sort()).toEqual([
+        "keyring",
+        "session",
+        "wallet",
+        "worker",
+      ]);
+      expect(opened.faults).toEqual([]);
+    });
+
     it("can be done by keys alone", async () => {
       await closeAll();
       const { opened } = await place.openWithKeplr();

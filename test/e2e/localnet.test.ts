@@ -259,16 +259,6 @@ describeWithEngine("the documented commands on a fresh localnet", () => {
         await shown.write((await shown.file()).replace("    expose:", `    ${line}\n    expose:`));
       };
       await add('command: [sh, -c, "echo begun; exec httpd -f -p 80 -h /www"]');
-      // A network that changed while the page loaded may have cut off the files of its account.
-      await waitFor(
-        async () => {
-          if ((await page.getByRole("button", { name: "Deploy", exact: true }).count()) === 1) return true;
-          await page.reload();
-          return false;
-        },
-        "the account of the page",
-        { pollMs: 5_000 },
-      );
       await shown.press("Deploy");
       expect(await user.agree()).toContain("MsgCreateDeployment");
       expect(await user.agree()).toContain("MsgCreateLease");

@@ -33,9 +33,12 @@ export type Session = v.InferOutput<typeof sessionAnswer>;
 /** Undefined until the server has answered, and for servers of files alone. */
 export const session = signal<Session | undefined>(undefined);
 
-/** Asks once; without an answer the pages work all the same. */
+/** Without such a document the pages work all the same. Rejects with a `TypeError` where the network fails. */
 export async function loadSession(): Promise<void> {
-  const answer = v.safeParse(sessionAnswer, await jsonOf("session").catch(() => undefined));
+  const found = await jsonOf("session").catch((error: unknown) => {
+    if (error instanceof TypeError) throw error;
+  });
+  const answer = v.safeParse(sessionAnswer, found);
   if (answer.success) session.value = answer.output;
 }
 

@@ -11,10 +11,11 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const AXE_RUN = `axe.run({ resultTypes: ["violations"] })
   .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))`;
 
-/** Whether the shown page has all that it waits for, or shows a failure. */
+/** Whether the shown page has all that it waits for, shows a failure, or shows nothing, as its script did not come. */
 const PROGRESS = `(() => {
   const has = (what) => document.querySelector(what) !== null;
-  if (has("main [role=alert]")) return "failed";
+  const isEmpty = document.readyState === "complete" && !has(".link");
+  if (isEmpty || has("main [role=alert]")) return "failed";
   const isWaiting = has(".link[data-state=connecting]") || has(".waiting") || !has(".link");
   return !isWaiting && document.querySelectorAll("h1").length === 1 ? "complete" : "waiting";
 })()`;

@@ -25,6 +25,8 @@ const KEPT = 20;
 const SEARCHED = 1000n;
 /** A node that has sent no block for so long is asked for its state. */
 const SILENT_MS = 15_000;
+/** Pause before a worker that did not load, or failed, is started again. */
+const WORKER_MS = 2_000;
 
 /** The newest block, and the lists of the newest; they stand still while `paused` is set. */
 export const newest = signal<BlockRow | undefined>(undefined);
@@ -164,21 +166,26 @@ export function follow(script: string): void {
   effect(() => {
     if (!paused.value) show();
   });
-  const worker = startWorker(script);
   let before = Promise.resolve();
   const next = (step: () => Promise<void>): void => {
     before = before.then(() => telling(step));
   };
   let silence: ReturnType<typeof setInterval> | undefined;
-  worker.onmessage = ({ data }: MessageEvent<Item>) => {
-    clearInterval(silence);
-    silence = setInterval(() => next(catchUp), SILENT_MS);
-    next(() => heard(data));
+  const start = (): void => {
+    const worker = startWorker(script);
+    worker.onmessage = ({ data }: MessageEvent<Item>) => {
+      clearInterval(silence);
+      silence = setInterval(() => next(catchUp), SILENT_MS);
+      next(() => heard(data));
+    };
+    worker.onerror = () => {
+      worker.terminate();
+      lost.value = new Error(t.notice.noWorker);
+      setTimeout(start, WORKER_MS);
+    };
+    worker.postMessage(chain.rpc.endpoint.websocket.href);
   };
-  worker.onerror = () => {
-    lost.value = new Error(t.notice.noWorker);
-  };
-  worker.postMessage(chain.rpc.endpoint.websocket.href);
+  start();
 }
 
 async function heard(item: Item): Promise<void> {
