@@ -20,7 +20,7 @@ const WEIGHTS = { modules: 5, provider: 5, runtime: 2, store: 2, wire: 2, sdl: 2
 /** Tests with real processes for each folder; they run if no other test catches a mutation. */
 const END_TO_END = {
   modules: ["test/interop/simd-modules", "test/interop/simd-staking", "test/e2e/governance"],
-  provider: ["test/e2e/engine-driver", "test/e2e/deploy", "test/e2e/two-providers"],
+  provider: ["test/e2e/engine-driver", "test/e2e/engine-host", "test/e2e/deploy", "test/e2e/two-providers"],
   runtime: ["test/interop/simd-chain", "test/interop/simd-refusals"],
   store: ["test/interop/ics23", "test/kill/node"],
   wire: ["test/interop/cosmjs", "test/interop/simd-amino"],

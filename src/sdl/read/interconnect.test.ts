@@ -48,6 +48,15 @@ test.each([
   ],
 ])("%s is refused", (value, fault) => expect(says(connected(value))).toEqual([fault]));
 
+test("an interconnect counts among the attributes of a unit, of which there are at most 64", () => {
+  const withModels = (count: number): string =>
+    connected("[]").replace(/^( *)nvidia:$/m, (line, indent) =>
+      [line, ...Array.from({ length: count }, (_, i) => `${indent}  - model: m${i}`)].join("\n"),
+    );
+  expect(says(withModels(63))).toEqual([]);
+  expect(says(withModels(64))).toEqual([expect.stringMatching(/^65 attributes/)]);
+});
+
 test("the placement has to ask for it as well", () => {
   const [fault] = says(connected("[]", "region: eu"));
   expect(fault).toMatch(/asks for an interconnect, placement ".*" does not; .*capabilities\/gpu-interconnect: "true"/);
