@@ -17,19 +17,32 @@ import { PLATFORMS } from "./release/packages.mjs";
 import { installer, publicText, releaseKey, signFolder } from "./release/sign.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    key: { type: "string" },
-    platform: { type: "string", multiple: true },
-    "no-engine": { type: "boolean", default: false },
-    package: { type: "string" },
-    level: { type: "string", default: "6" },
-  },
-});
+const USAGE =
+  "usage: npm run release -- [folder] [--key FILE] [--platform linux-x64] [--no-engine] [--package FILE] [--level 1 to 9]";
+const { values, positionals } = words();
 const folder = resolve(positionals[0] ?? join(root, "dist", "release"));
 const platforms = values.platform ?? PLATFORMS;
 const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** The words of the command; others end it with its usage. */
+function words() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        key: { type: "string" },
+        platform: { type: "string", multiple: true },
+        "no-engine": { type: "boolean", default: false },
+        package: { type: "string" },
+        level: { type: "string", default: "6" },
+      },
+    });
+  } catch (error) {
+    if (!process.argv.includes("--help")) console.error(error.message);
+    console.error(USAGE);
+    process.exit(2);
+  }
+}
 
 function output(command, args) {
   const { status, stdout, error } = spawnSync(command, args, {
