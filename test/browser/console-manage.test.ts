@@ -190,6 +190,29 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     expect(await opened.text()).toContain("The chain has the manifest of this file.");
   });
 
+  it("keep the text of an update while other pages are shown, and when the page is loaded again", async () => {
+    const { lease, file } = await running();
+    const again = async () => {
+      await opened.visit(pageOf(lease));
+      await counted(opened).open("Update");
+    };
+    await again();
+    await opened.write(file.replace(IMAGE, `${IMAGE}-4`));
+    await opened.visit("blocks");
+    await again();
+    await expect.poll(() => opened.file()).toContain(`${IMAGE}-4`);
+    await opened.page.reload();
+    await connectKeplr(opened);
+    await again();
+    await expect.poll(() => opened.file()).toContain(`${IMAGE}-4`);
+    await opened.write("");
+    await opened.visit("blocks");
+    await again();
+    await expect.poll(() => opened.editor.isVisible()).toBe(true);
+    expect(await opened.file()).toBe("");
+    expect(opened.faults).toEqual([]);
+  });
+
   it("say before a signature which changes need a new deployment", async () => {
     const { lease, file } = await running();
     double.asked.splice(0);

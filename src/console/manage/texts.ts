@@ -58,6 +58,16 @@ export function keepBegun(place: Place, { name, text }: FileText): void {
   }
 }
 
+/** Keeps a file that is being edited, unless it is the deployed one. A browser that keeps nothing loses it with the page. */
+export function keepEdited(place: Place, file: FileText, deployed: FileText | undefined): void {
+  try {
+    if (file.text === (deployed ?? NO_FILE).text) localStorage.removeItem(nameOf(place));
+    else keepBegun(place, file);
+  } catch {
+    // The text then ends with the page.
+  }
+}
+
 /** Keeps the file as the deployed one, once its hash is on the chain. */
 export async function keepDeployed(place: Place, file: FileText, fingerprint: string): Promise<void> {
   const { owner, dseq } = place.id;

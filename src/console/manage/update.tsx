@@ -19,7 +19,7 @@ import { manage } from "../text/manage.ts";
 import { changedLines } from "./changes.ts";
 import type { Held } from "./funds.ts";
 import { Send } from "./send.tsx";
-import { type FileText, type KnownTexts, knownTexts } from "./texts.ts";
+import { type FileText, type KnownTexts, keepEdited, knownTexts } from "./texts.ts";
 
 const WORDS = manage;
 /** Milliseconds without a change after which a text is read. */
@@ -66,12 +66,16 @@ function Editing({ id, deployment, read, known }: FilesProps & { readonly known:
   const file = useSignal(known.newest);
   const settled = useSignal(known.newest);
   const deployed = useSignal(known.deployed);
+  const keep = (): void => keepEdited({ id, chainId: chainId.peek() ?? "" }, file.peek(), deployed.peek());
   useEffect(() => {
     const timer = setTimeout(() => {
       settled.value = file.value;
+      keep();
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [file.value]);
+  // The last text, where another page is shown before the pause.
+  useEffect(() => keep, []);
   const reading = useComputed((): Reading | undefined => {
     const { text, name } = settled.value;
     return text.trim() === "" ? undefined : read.readDraft(text, name, undefined);
