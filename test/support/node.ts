@@ -86,10 +86,7 @@ export class TestNode {
     this.#process = await this.#fixture.start("node", args, { home: this.home, nodeFlags, prefix, ...program });
     const client = this.client();
     try {
-      const height = await waitFor(() => this.#firstHeight(client), "the node's first block", {
-        pollMs: 20,
-        timeoutMs,
-      });
+      const height = await waitFor(() => this.#firstHeight(client), "the node's first block", { timeoutMs });
       if (height === "ended") throw new Error(`the node ended: ${this.process.output}`);
       return height;
     } finally {
