@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -47,7 +48,64 @@ test("a volume that was made is used while it is mounted, and is not made anew w
   rmSync(join(root, "lease", "db-0.data.img"));
   expect(existsSync(join(await volumes.ensure(key, { isMade: true }), "file"))).toBe(true);
   await volumes.unmountAll();
-  await expect(volumes.ensure(key, { isMade: true })).rejects.toThrow("the data of volume data is missing");
+  const remedy =
+    /^the data of volume data is missing .*used again when .* restored it; close the deployment to give it up/;
+  await expect(volumes.ensure(key, { isMade: true })).rejects.toThrow(remedy);
+});
+
+test.for(["disk that is mounted on it later", "link to another folder"])(
+  "the folder of volumes may be a %s",
+  async (place, { skip }) => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-volumes-"));
+    const root = join(folder, "volumes");
+    const volumes = new Volumes(root, "loop");
+    const layer = {
+      namespace: "lease",
+      replica: "db-0-g1",
+      volume: { name: ".layer", size: 1n << 20n, persistent: false },
+    };
+    const key = { ...layer, replica: "db-0", volume: { name: "data", size: 1n << 20n, persistent: true } };
+    onTestFinished(() => {
+      // Mounts of volumes, then mounts below a disk that is mounted on them.
+      for (let round = 0; round < 2; round++) {
+        const mounts = execFileSync("findmnt", ["--list", "--noheadings", "--output", "TARGET"], { encoding: "utf8" });
+        for (const mount of mounts
+          .split("\n")
+          .filter((each) => each.startsWith(`${folder}/`))
+          .reverse())
+          execFileSync("sh", ["-c", 'umount "$0" || true', mount], { stdio: "ignore" });
+      }
+      rmSync(folder, { recursive: true });
+    });
+    mkdirSync(join(folder, "real"));
+    if (place.startsWith("link")) symlinkSync(join(folder, "real"), root);
+    if ((await volumes.unavailable()) !== undefined) skip("volumes cannot be mounted here");
+    await volumes.ensure(layer);
+    if (place.startsWith("disk")) execFileSync("mount", ["-t", "tmpfs", "svc-test", root]);
+    writeFileSync(join(await volumes.ensure(key), "file"), "kept");
+    await volumes.discard(layer);
+    await volumes.ensure(layer);
+    expect(existsSync(join(await volumes.ensure(key, { isMade: true }), "file"))).toBe(true);
+    await volumes.removeLease("lease");
+    expect(existsSync(join(root, "lease"))).toBe(false);
+  },
+);
+
+test("a volume that cannot be looked at is not made anew", async ({ skip }) => {
+  const root = mkdtempSync(join(tmpdir(), "svc-volumes-"));
+  const volumes = new Volumes(root, "loop");
+  onTestFinished(async () => {
+    await volumes.unmountAll();
+    rmSync(root, { recursive: true });
+  });
+  if ((await volumes.unavailable()) !== undefined) skip("volumes cannot be mounted here");
+  const image = join(root, "lease", "db-0.data.img");
+  mkdirSync(join(root, "lease"));
+  symlinkSync(image, image);
+  const volume = { name: "data", size: 1n << 20n, persistent: true };
+  for (const isMade of [false, true])
+    await expect(volumes.ensure({ namespace: "lease", replica: "db-0", volume }, { isMade })).rejects.toThrow("ELOOP");
+  expect(lstatSync(image).isSymbolicLink()).toBe(true);
 });
 
 test("a file that is written while a volume is discarded stays", async () => {

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { errorText, Mutexes } from "../../../../util/index.ts";
+import { chmod, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { errorText, Mutexes, syncDirectory } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import type { VolumeSizeEnforcement } from "../options.ts";
 import type { VolumePlan } from "../replica/plan.ts";
@@ -54,11 +53,12 @@ export class Volumes {
   ensure(key: VolumeKey, { isMade = false } = {}): Promise<string> {
     return this.#leases.run(key.namespace, async () => {
       const mount = this.#path(key, "mnt");
-      if (isMade && !(await this.#isThere(key, mount))) {
-        throw clusterErrors.refused(`the data of volume ${key.volume.name} is missing on the provider's disk`, {
-          hint: "it is used again when the provider has mounted or restored it; close the deployment to give it up",
-        });
-      }
+      // A mounted image that was deleted still has its data.
+      const source = this.#enforcement === "none" ? join(mount, "data") : this.#path(key, "img");
+      if (isMade && !(await mayExist(source)) && !(await isMounted(mount)))
+        throw clusterErrors.refused(
+          `the data of volume ${key.volume.name} is missing on the provider's disk (it is used again when the provider has mounted or restored it; close the deployment to give it up)`,
+        );
       await mkdir(mount, { recursive: true, mode: 0o700 });
       if (this.#enforcement === "loop") await this.#mountImage(key, mount);
       const data = join(mount, "data");
@@ -67,12 +67,6 @@ export class Volumes {
       if (made !== undefined) await chmod(data, 0o777);
       return data;
     });
-  }
-
-  /** A mounted image that was deleted still has its data. */
-  async #isThere(key: VolumeKey, mount: string): Promise<boolean> {
-    if (this.#enforcement === "none") return existsSync(join(mount, "data"));
-    return existsSync(this.#path(key, "img")) || (await isMounted(mount));
   }
 
   /** The exhausted resource of a volume in use. */
@@ -120,7 +114,7 @@ export class Volumes {
     for (const image of names.map((name) => join(this.#root, lease, name))) {
       const mount = image.replace(/img$/, "mnt");
       // A damaged one is told when its container is started.
-      if (existsSync(mount) && !(await isMounted(mount))) await this.#attach(image, mount).catch(() => {});
+      if ((await mayExist(mount)) && !(await isMounted(mount))) await this.#attach(image, mount).catch(() => {});
     }
   }
 
@@ -129,11 +123,9 @@ export class Volumes {
     for (const lease of await list(this.#root)) await this.#leases.run(lease, () => this.#unmount(lease));
   }
 
-  async #unmount(lease: string): Promise<void> {
-    const mounts = (await list(join(this.#root, lease))).filter((name) => name.endsWith(".mnt"));
-    for (const mount of mounts.map((name) => join(this.#root, lease, name))) {
-      if (await isMounted(mount)) await unmount(mount);
-    }
+  async #unmount(lease: string, wanted = (_name: string) => true): Promise<void> {
+    const names = (await list(join(this.#root, lease))).filter((name) => name.endsWith(".mnt") && wanted(name));
+    for (const name of names) await unmount(join(this.#root, lease, name));
   }
 
   /** Unmounts and deletes the volumes of one replica. */
@@ -180,7 +172,7 @@ export class Volumes {
   async #mountImage(key: VolumeKey, mount: string): Promise<void> {
     if (await isMounted(mount)) return;
     const image = this.#path(key, "img");
-    if (!existsSync(image)) {
+    if (!(await mayExist(image))) {
       await makeImage(image, { size: key.volume.size, journal: key.volume.persistent, isThin: this.#isThin });
     }
     await this.#attach(image, mount);
@@ -202,11 +194,8 @@ export class Volumes {
     return this.#leases.run(namespace, async () => {
       const folder = join(this.#root, namespace);
       const names = (await list(folder)).filter(wanted);
-      for (const name of names.filter((entry) => entry.endsWith(".mnt"))) {
-        const mount = join(folder, name);
-        if (await isMounted(mount)) await unmount(mount);
-      }
-      // Never delete through a mount that could not be taken away: the loop above would have thrown.
+      // Nothing is deleted through a mount that could not be taken away.
+      await this.#unmount(namespace, wanted);
       for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
       if ((await list(folder)).length === 0) await rm(folder, { recursive: true, force: true });
     });
@@ -231,15 +220,17 @@ export class Volumes {
   }
 }
 
-interface Image extends ImageKind {
+interface Image {
   readonly size: bigint;
+  /** Whether it must survive a crash of the host undamaged. */
+  readonly journal: boolean;
   readonly isThin: boolean;
 }
 
 /** Writes the image under another name first, so that a crash never leaves a half-made file system in place. */
-async function makeImage(image: string, { size, isThin, ...kind }: Image): Promise<void> {
+async function makeImage(image: string, { size, isThin, journal }: Image): Promise<void> {
   const draft = `${image}.new`;
-  const { bytes, options } = imageLayout(size, kind);
+  const { bytes, options } = imageLayout(size, { journal });
   try {
     const file = await open(draft, "w", 0o600);
     await file.truncate(Number(bytes));
@@ -247,6 +238,8 @@ async function makeImage(image: string, { size, isThin, ...kind }: Image): Promi
     await run("mkfs.ext4", ["-q", "-F", ...options, draft]);
     if (!isThin) await keepRoom(draft, Number(bytes));
     await rename(draft, image);
+    // The record that notes the image next may be on another disk.
+    syncDirectory(dirname(image));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
@@ -261,9 +254,9 @@ async function keepRoom(path: string, bytes: number): Promise<void> {
     if (!(error instanceof CommandError)) throw error;
     if (error.message.includes("not supported")) return;
     if (!error.message.includes("No space left")) throw error;
-    throw clusterErrors.refused("the provider's disk has no room for a volume that it promised", {
-      hint: "close this deployment and try another provider",
-    });
+    throw clusterErrors.refused(
+      "the provider's disk has no room for a volume that it promised (close this deployment and try another provider)",
+    );
   }
 }
 
@@ -272,33 +265,31 @@ async function keepRoom(path: string, bytes: number): Promise<void> {
  * engine did not find it any more.
  */
 async function unmount(mount: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await run("umount", ["--recursive", mount]);
-      return;
-    } catch (error) {
+  for (let attempt = 1; await isMounted(mount); attempt++) {
+    await run("umount", ["--recursive", mount]).catch(async (error) => {
       if (attempt === 20) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    });
   }
 }
 
-async function isMounted(mount: string): Promise<boolean> {
-  const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
-  const escaped = mount.replaceAll("\\", "\\134").replaceAll(" ", "\\040");
-  return table.split("\n").some((line) => line.split(" ")[4] === escaped);
+/** Whether it is on another file system than its folder. The kernel's table also names mounts that a later one hides. */
+function isMounted(mount: string): Promise<boolean> {
+  const files = Promise.all([stat(mount), stat(dirname(mount))]);
+  return files.then(([own, folder]) => own.dev !== folder.dev, isUnknown);
 }
 
-async function list(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw error;
-  });
+/** A file that cannot be looked at may exist. */
+function mayExist(path: string): Promise<boolean> {
+  return stat(path).then(() => true, isUnknown);
 }
 
-/** Whether it must survive a crash of the host undamaged. */
-interface ImageKind {
-  readonly journal: boolean;
+function isUnknown({ code }: NodeJS.ErrnoException): boolean {
+  return code !== "ENOENT" && code !== "ENOTDIR";
+}
+
+function list(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error) => (isUnknown(error) ? Promise.reject(error) : []));
 }
 
 const BLOCK = 4096n;
@@ -310,11 +301,9 @@ const JOURNAL = 4n << 20n;
 /** Superblock, descriptors, bitmaps and the first folders. */
 const FIXED = 1n << 20n;
 
-/** How an ext4 image is made that has room for files of `size` bytes altogether, and for hardly more. */
+/** Length of an ext4 image with room for files of `size` bytes altogether, and for hardly more, and options of `mkfs.ext4`. */
 interface ImageLayout {
-  /** Length of the image. */
   readonly bytes: bigint;
-  /** Options of `mkfs.ext4`. */
   readonly options: readonly string[];
 }
 
@@ -322,7 +311,7 @@ interface ImageLayout {
  * The file system's own overhead is added to the size: a volume of 64 MiB holds 64 MiB. The number of inodes grows with
  * the size, so that small files are limited as well.
  */
-export function imageLayout(size: bigint, { journal }: ImageKind): ImageLayout {
+export function imageLayout(size: bigint, { journal }: Pick<Image, "journal">): ImageLayout {
   const inodes = clamp(size / BYTES_PER_INODE);
   const own = inodes * INODE + (journal ? JOURNAL : 0n) + FIXED + size / 256n;
   const bytes = ((size + own + BLOCK - 1n) / BLOCK) * BLOCK;
