@@ -18,6 +18,7 @@ import { HOST_REASONS } from "../../src/provider/reasons.ts";
 import type { ManifestService } from "../../src/sdl/index.ts";
 import { createLogger } from "../../src/util/index.ts";
 import { formatLeaseId, type LeaseKey } from "../../src/wire/index.ts";
+import { unmountBelow } from "../support/abandoned.ts";
 import { execFileSync } from "../support/bounded.ts";
 import {
   execute,
@@ -713,6 +714,42 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await untilOk(driver, id);
       expect((await sh(id, "web", "cat /file /data/file")).stdout).toBe("kept\nkept\n");
       expect((await eventsOf(id)).filter(({ reason }) => reason === "Created")).toHaveLength(1);
+    });
+
+    it.each([
+      ["volumes", "provider/volumes"],
+      ["volumes and records", "provider"],
+    ])("a disk of %s that is mounted later than the provider starts", async (_, place) => {
+      const backoff = { first: 300, initial: 300, max: 300, resetAfter: 600_000 };
+      const options = { timing: { backoff, damaged: 300 } };
+      await open(options);
+      const spec = await deploy([withData("exec sleep 1000")]);
+      await untilOk(driver, spec.id);
+      await sh(spec.id, "web", "echo kept >/data/file");
+      await driver.close();
+      await engine.restartHost();
+      const folder = join(engine.folder, place);
+      renameSync(folder, `${folder}.disk`);
+      mkdirSync(folder);
+      await open(options);
+      await driver.deploy(spec, { hasRun: true });
+      const isMissed = ({ services: [web] }: LeaseHealth) =>
+        /data of volume data is missing .*close the deployment/.test(web?.error ?? "");
+      await untilHealth(driver, spec.id, isMissed, "the missing volume");
+      // The layer of the next container is made below the mount.
+      const volumes = join(engine.folder, "provider", "volumes", leaseNamespace(spec.id));
+      const mounts = () => execFileSync("mount", { encoding: "utf8" });
+      await waitFor(() => mounts().includes(join(volumes, "web-0-g1..layer.mnt")), "the layer");
+      expect(existsSync(join(volumes, "web-0.data.img"))).toBe(false);
+      execFileSync("mount", ["--bind", `${folder}.disk`, folder]);
+      await untilOk(driver, spec.id);
+      expect((await sh(spec.id, "web", "cat /data/file")).stdout).toBe("kept\n");
+      await driver.teardown(spec.id);
+      expect(existsSync(volumes)).toBe(false);
+      execFileSync("umount", [folder]);
+      unmountBelow(folder);
+      rmSync(folder, { recursive: true });
+      renameSync(`${folder}.disk`, folder);
     });
 
     it("what crashed while the daemon was away runs again after it is back", async () => {

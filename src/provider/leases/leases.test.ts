@@ -473,14 +473,27 @@ describe("start", () => {
     expect(await world.driver.adopt()).toEqual([]);
   });
 
-  it("puts back what the cluster lost", async () => {
+  it("puts back what the cluster lost, and says of a workload that ran that it has data", async () => {
     const world = open();
+    const deployed: (boolean | undefined)[] = [];
+    const openCluster = world.cluster.open.bind(world.cluster);
+    world.cluster.open = () => {
+      const driver = openCluster();
+      const deploy = driver.deploy.bind(driver);
+      driver.deploy = (spec, options) => {
+        deployed.push(options?.hasRun);
+        return deploy(spec, options);
+      };
+      return driver;
+    };
+    await world.restart();
     const { id } = await running(world);
     await world.service.stop();
     await world.driver.teardown(id);
     await world.restart();
     await world.pass(0);
     await untilOk(world.driver, id);
+    expect(deployed).toEqual([false, true]);
   });
 
   it("has described anew, once it has started, what the cluster runs and cannot describe", async () => {

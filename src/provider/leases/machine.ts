@@ -289,7 +289,7 @@ export class LeaseMachine {
     const { driver, settings } = this.#context;
     const spec = leaseSpec(this.#record, settings.publicHostname);
     if (spec === undefined) return;
-    await driver.deploy(spec);
+    await driver.deploy(spec, { hasRun: this.#record.phase === "running" });
     await this.#publish();
     this.#deployed = spec.generation;
     this.#deployError = undefined;

@@ -157,8 +157,8 @@ export interface ClusterDriver {
   readonly probe?: ClusterProbe | undefined;
   /** Rejects with the reason when the cluster can never run the spec; answers without asking the cluster. */
   check(spec: LeaseSpec): Promise<void>;
-  /** Makes the cluster converge to the spec, in the background; also used for updates. Rejects as `check` does. */
-  deploy(spec: LeaseSpec): Promise<void>;
+  /** Makes the cluster converge to the spec, in the background; also used for updates. Rejects as `check` does. A spec that `hasRun` has volumes already. */
+  deploy(spec: LeaseSpec, options?: { readonly hasRun: boolean }): Promise<void>;
   /**
    * Removes everything of the lease, and gives its addresses back last; resolves when nothing is left. With the height at which the chain ended the lease a
    * cluster may note that, and go on by itself after a crash.

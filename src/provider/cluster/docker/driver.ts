@@ -33,6 +33,7 @@ import { Lease } from "./lease/lease.ts";
 import { removeSurroundings } from "./lease/operations.ts";
 import type { DockerOptions } from "./options.ts";
 import { kernelPortsOf } from "./ports/open.ts";
+import { persistentVolumes } from "./replica/plan.ts";
 import { openExec } from "./streams/exec.ts";
 import { followLogs, pastLogs } from "./streams/log-stream.ts";
 import { EngineWatch } from "./watch.ts";
@@ -142,8 +143,8 @@ class Driver implements DockerDriver {
     });
   }
 
-  deploy(spec: LeaseSpec): Promise<void> {
-    return this.#answer(() => this.#deploys.run(leaseNamespace(spec.id), () => this.#deploy(spec)));
+  deploy(spec: LeaseSpec, { hasRun = false } = {}): Promise<void> {
+    return this.#answer(() => this.#deploys.run(leaseNamespace(spec.id), () => this.#deploy(spec, hasRun)));
   }
 
   teardown(id: LeaseKey): Promise<void> {
@@ -219,8 +220,7 @@ class Driver implements DockerDriver {
   }
 
   async purge(): Promise<void> {
-    const namespaces = [...this.#leases.values()].map((lease) => this.teardown(lease.spec.id));
-    await Promise.all(namespaces);
+    await Promise.all([...this.#leases.values()].map((lease) => this.teardown(lease.spec.id)));
     await this.#removeObjects();
     await this.#answer(() => this.#context.volumes.removeAll());
     await this.#answer(() => this.#context.images.purge());
@@ -276,7 +276,7 @@ class Driver implements DockerDriver {
     return hostFault("runtime", `the engine has no runtime "${settings.runtime}", only ${runtimes.join(", ")}`);
   }
 
-  async #deploy(spec: LeaseSpec): Promise<void> {
+  async #deploy(spec: LeaseSpec, hasRun: boolean): Promise<void> {
     const { api, firewall, journal } = this.#context;
     const namespace = leaseNamespace(spec.id);
     const lease = this.#leases.get(namespace);
@@ -288,7 +288,8 @@ class Driver implements DockerDriver {
     await api.ping();
     await firewall.probe();
     if (lease !== undefined) return lease.deploy(spec);
-    const record = { spec, images: {}, earlier: [], volumes: [], failed: {}, closing: false };
+    const volumes = hasRun ? persistentVolumes(spec.group.services) : [];
+    const record = { spec, images: {}, earlier: [], volumes, failed: {}, closing: false };
     await journal.save(record);
     const fresh = new Lease(this.#context, record);
     this.#leases.set(namespace, fresh);

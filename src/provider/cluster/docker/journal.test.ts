@@ -7,7 +7,7 @@ import { flipBits } from "../../../../test/support/provider/damage.ts";
 import { Rng } from "../../../../test/support/rng.ts";
 import { silentLogger } from "../../../util/index.ts";
 import { leaseNamespace } from "../contract/names.ts";
-import { Journal, type LeaseRecord } from "./journal.ts";
+import { decode, encode, Journal, type LeaseRecord } from "./journal.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -52,6 +52,19 @@ describe("journal of leases", () => {
     expect(await new Journal(folder, log).load()).toEqual([sound]);
     expect(told).toHaveLength(2);
     expect(readFileSync(torn, "utf8")).toBe('{"format":1,"spec":{');
+  });
+
+  it("takes the volumes of services that have run for made, where an older release noted none", () => {
+    const volume = { name: "data", size: { val: "1048576" }, attributes: [{ key: "persistent", value: "true" }] };
+    const params = { storage: [{ name: "data", mount: "/data", readOnly: false }] };
+    const [db, next] = ["db", "next"].map((name) => {
+      const service = sampleService("docker.io/library/app:1", { name, count: 2, params });
+      return { ...service, resources: { ...service.resources, storage: [...service.resources.storage, volume] } };
+    });
+    if (db === undefined || next === undefined) throw new Error("the lease has no services");
+    const images = { db: { reference: "r", imageId: "i", generation: 1 } };
+    const [text = ""] = encode({ ...record(), spec: sampleSpec([db, next]), images }).split("\n");
+    expect(decode(text.replace('"volumes":["web-0.data"],', "")).volumes).toEqual(["db-0.data", "db-1.data"]);
   });
 
   it("ignores the draft of a write that a crash cut short", async () => {

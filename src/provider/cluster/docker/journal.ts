@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { errorText, type Logger, makePrivateDirectory, replaceFile, syncDirectory } from "../../../util/index.ts";
 import { checksum } from "../../durable.ts";
 import { type LeaseSpec, leaseNamespace } from "../contract/index.ts";
+import { persistentVolumes } from "./replica/plan.ts";
 
 /** State of one lease that must survive a crash of the daemon. */
 export interface LeaseRecord {
@@ -112,8 +113,9 @@ export function decode(text: string): LeaseRecord {
   if (sum !== "" && (sum !== checksum(body) || more.join("") !== "")) throw new Error("its checksum is another");
   const stored = JSON.parse(body) as StoredRecord;
   if (stored.format !== FORMAT) throw new Error(`unknown journal format ${stored.format}`);
-  // Older releases did not note the images of before, nor volumes.
-  const { spec, images, earlier = [], volumes = [], failed, closing } = stored;
+  const { spec, images, earlier = [], failed, closing } = stored;
+  // Older releases noted neither the images of before nor volumes, which are made once the image of their service is there.
+  const { volumes = persistentVolumes(spec.group.services.filter(({ name }) => name in images)) } = stored;
   const whole = { ...spec, id: { ...spec.id, dseq: BigInt(spec.id.dseq) }, hosts: new Map(spec.hosts) };
   return { spec: whole, images, earlier, volumes, failed, closing };
 }

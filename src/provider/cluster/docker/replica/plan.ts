@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ManifestExpose, ManifestService } from "../../../../sdl/index.ts";
-import { externalPort, isPersistent, isRam, parseGpuWish } from "../../contract/index.ts";
+import { externalPort, isPersistent, isRam, parseGpuWish, replicaName } from "../../contract/index.ts";
 import type { GpuNeed } from "../gpu/index.ts";
 
 /** A port of a container: `80/tcp`. */
@@ -80,6 +80,15 @@ export function planService(service: ManifestService): ServicePlan {
     gpu,
     stopFirst: volumes.length > 0 || gpu.units > 0,
   };
+}
+
+/** Names of the persistent volumes of all replicas, such as `db-0.data`. */
+export function persistentVolumes(services: readonly ManifestService[]): string[] {
+  return services.flatMap((service) => {
+    const volumes = planService(service).volumes.filter(({ persistent }) => persistent);
+    const replicas = Array.from({ length: service.count }, (_, index) => replicaName(service.name, index));
+    return replicas.flatMap((replica) => volumes.map(({ name }) => `${replica}.${name}`));
+  });
 }
 
 function gpuNeed({ resources: { gpu } }: ManifestService): GpuNeed {
