@@ -1,4 +1,3 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type LightClient, type LightHeader, lightErrors } from "../../light/index.ts";
 import { isOneOf, SvcError } from "../../util/index.ts";
 import { findMethod } from "../../wire/index.ts";
@@ -7,7 +6,7 @@ import type { AbciQueryOptions, AbciQueryResult, NodeApi } from "../chain/node.t
 import { type QueryClient, queryClient } from "../chain/query.ts";
 import { clientErrors } from "../errors.ts";
 import type { ProvenAnswer } from "./answers/answer.ts";
-import { PARAMS_KEY } from "./keys.ts";
+import { paramsAnswer } from "./answers/params.ts";
 import { ChangedSince, type ProofSource, type ProvenState, provenState } from "./state.ts";
 
 /** The treatment of answers that cannot be proven, and listeners. */
@@ -212,24 +211,4 @@ async function answerOf(path: string): Promise<ProvenAnswer | undefined> {
   const [, module = ""] = method.parent.typeName.split(".");
   const { answers = [] } = (await ANSWERS.get(module)?.()) ?? {};
   return answers.find((each) => each.method === method) ?? paramsAnswer(module, method);
-}
-
-/** The engine's parameters are stored without the parts that the answer has besides. */
-const OTHER_PARAMS: ReadonlySet<string> = new Set(["consensus"]);
-
-/** The parameters of a module, if its answer holds nothing else: they are stored as the answer has them. */
-function paramsAnswer(module: string, method: NonNullable<ReturnType<typeof findMethod>>): ProvenAnswer | undefined {
-  const [only, ...others] = method.output.fields;
-  const isPlain = method.name === "Params" && method.input.fields.length === 0 && others.length === 0;
-  if (!isPlain || only?.name !== "params" || only.number !== 1 || OTHER_PARAMS.has(module)) return undefined;
-  return {
-    method,
-    async answer(state) {
-      const stored = await state.get(module, PARAMS_KEY);
-      if (stored === undefined) throw clientErrors.badAnswer(`the chain has no parameters of module ${module}`);
-      const isEmpty = stored.length === 1 && stored[0] === 0;
-      const params = isEmpty ? new Uint8Array() : stored;
-      return new BinaryWriter().tag(only.number, WireType.LengthDelimited).bytes(params).finish();
-    },
-  };
 }
