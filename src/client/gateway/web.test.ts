@@ -49,6 +49,21 @@ describe("a gateway at a URL", () => {
     ]);
   });
 
+  it("is asked for lines of the named services, or names none for all", async () => {
+    const asked: string[] = [];
+    server.on("upgrade", ({ url = "" }, socket) => {
+      asked.push(url);
+      socket.destroy();
+    });
+    const client = new GatewayClient({ ...target(), credential: CREDENTIAL });
+    for (const services of [[], ["web", "db"]]) {
+      const lines = client.logs(ID, { services, follow: false, tail: 5, signal: new AbortController().signal });
+      await expect(lines[Symbol.asyncIterator]().next()).rejects.toThrow();
+    }
+    const path = "/lease/7/1/1/logs?follow=0&tail=5";
+    expect(asked).toEqual([path, `${path}&service=web%2Cdb`]);
+  });
+
   it("refuses in the provider's words", async () => {
     const words = { code: "not_here", message: "no such order", hint: "look again" };
     listener = (_, response) => response.writeHead(404).end(JSON.stringify(words));
