@@ -13,7 +13,12 @@ export function signerOf(key: TestKey): TxSigner {
 
 /** Sends messages without a fee and waits until they are in a block; throws the chain's refusal. */
 export async function mustSend(client: ChainClient, key: TestKey, ...messages: readonly Any[]): Promise<TxResponse> {
-  const options = { gas: "auto" as const, gasAdjustment: GAS_ADJUSTMENT, mode: "block" as const, wait: { pollMs: 50 } };
+  const options = {
+    gas: "auto" as const,
+    gasAdjustment: GAS_ADJUSTMENT,
+    mode: "block" as const,
+    wait: { pollMs: 100 },
+  };
   const response = await sendTx(client, signerOf(key), messages, options);
   if (response.code !== 0) throw new Error(`${response.codespace}/${response.code}: ${response.rawLog}`);
   return response;

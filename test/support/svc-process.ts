@@ -75,10 +75,7 @@ export class SvcProcess {
       const found = this.lines.find(({ text }) => pattern.test(text));
       return found?.text ?? (this.#closed ? "" : undefined);
     };
-    const text = await waitFor(question, `${pattern} of svc ${this.args[0]}:\n${this.output}`, {
-      timeoutMs,
-      pollMs: 10,
-    });
+    const text = await waitFor(question, `${pattern} of svc ${this.args[0]}:\n${this.output}`, { timeoutMs });
     if (text === "") throw new Error(`svc ${this.args.join(" ")} ended: ${this.output}`);
     return text;
   }
