@@ -197,13 +197,15 @@ export class TestEngine {
   /** Leaves what a restart of the machine leaves: no process, no mount, no network of a container, no file of the run. */
   async restartHost(): Promise<void> {
     const running = (await this.podman("ps", "--quiet")).trim().split(/\s+/);
-    const format = "{{.State.Pid}} {{.NetworkSettings.SandboxKey}}";
+    const names = "{{range $name, $_ := .NetworkSettings.Networks}}{{$name}}{{end}}";
+    const format = `{{.State.Pid}} {{.NetworkSettings.SandboxKey}} ${names}`;
     const lines = (await this.podman("inspect", "--format", format, ...running)).trim().split("\n");
     await this.killEverything();
-    for (const [pid = "", network = ""] of lines.map((line) => line.split(" "))) {
+    for (const [pid = "", network = "", name = ""] of lines.map((line) => line.split(" "))) {
       process.kill(Number(pid), "SIGKILL");
       await run("umount", [network]);
       rmSync(network);
+      if (name !== "") rmSync(join("/run/containers/networks/aardvark-dns", name), { force: true });
     }
     unmountBelow(this.folder);
     for (const name of ["run", "tmp"]) rmSync(join(this.folder, name), { recursive: true, force: true });
