@@ -7,9 +7,9 @@ import type { Volumes } from "./volumes.ts";
 
 /** Parts for measuring the disk. */
 interface Disk {
-  readonly api: EngineApi;
-  readonly settings: DockerSettings;
-  readonly volumes: Volumes;
+  readonly api: Pick<EngineApi, "info" | "ping">;
+  readonly settings: Pick<DockerSettings, "reserve" | "stateDir">;
+  readonly volumes: Pick<Volumes, "usedBytes" | "unavailable" | "unfilledBytes">;
 }
 
 /** Images that no lease has go before their time where less than this share of the engine's disk is free. */

@@ -4,8 +4,47 @@ import { leaseNamespace } from "../../contract/names.ts";
 import { discoverEngine, remedy } from "../api/discover.ts";
 import { LABEL, leaseOfLabels, Naming } from "../labels.ts";
 import { parseSocketTable } from "../replica/readiness.ts";
+import { hostCapacity, imageRoom } from "./capacity.ts";
 import { onLinkNetworks, rulesV4, shareRules } from "./firewall.ts";
 import { redirectRules } from "./netns.ts";
+
+describe("the capacity of a host", () => {
+  const [gone, GiB] = ["/nowhere/at/all", 1n << 30n];
+  const info = {
+    ...{ architecture: "amd64", cpus: 4, memory: Number(8n * GiB), root: gone },
+    ...{ runtimes: [], mapsUsers: false, takesCdi: false },
+  };
+  const api = { info: async () => info, ping: async () => ({ kind: "docker", version: "1", api: "1" }) };
+  const volumes = {
+    usedBytes: async () => 3n * GiB,
+    unfilledBytes: async () => 2n * GiB,
+    unavailable: async () => undefined,
+  };
+  const settings = { reserve: { cpu: 500n, memory: GiB, storage: GiB }, stateDir: gone };
+
+  it("is what the engine has less the reserve, with volumes of leases and what can be removed on the disk", async () => {
+    const { cpu, memory, storage } = await hostCapacity({ api, settings, volumes }, 5n * GiB);
+    expect([cpu, memory, storage]).toEqual([3500n, 7n * GiB, [{ classes: "all", bytes: 7n * GiB }]]);
+  });
+
+  it("is nothing where the reserve is more than there is", async () => {
+    const reserve = { cpu: 5000n, memory: 9n * GiB, storage: 9n * GiB };
+    const { cpu, memory, storage } = await hostCapacity({ api, settings: { ...settings, reserve }, volumes }, 0n);
+    expect([cpu, memory, storage]).toEqual([0n, 0n, [{ classes: "all", bytes: 0n }]]);
+  });
+
+  it("leaves images the free disk without promised parts of volumes and the reserve", async () => {
+    const room = async (reserve: bigint) =>
+      (await imageRoom({
+        api: { ...api, info: async () => ({ ...info, root: "/" }) },
+        settings: { ...settings, reserve: { ...settings.reserve, storage: reserve } },
+        volumes,
+      })) ?? 0n;
+    // Other programs write meanwhile.
+    expect(Number((await room(0n)) - (await room(1024n * GiB))) / Number(GiB)).toBeCloseTo(1024, 0);
+    expect(await imageRoom({ api, settings, volumes })).toBeUndefined();
+  });
+});
 
 describe("firewall rules", () => {
   const rules = rulesV4("SVC-x", [{ bridge: "sx1", subnet: "10.89.3.0/24" }]).split("\n");
