@@ -159,6 +159,8 @@ async function joined(bundled, { outputs }) {
         name: "bundled",
         resolveId: (path, from) => (from === undefined ? path : posix.join(posix.dirname(from), path)),
         load: take,
+        // Before Rollup names a script by its hash.
+        renderChunk: (code) => transform(code, { minify: true, format: "esm", target: TARGET, legalComments: "none" }),
       },
     ],
   });
@@ -168,11 +170,9 @@ async function joined(bundled, { outputs }) {
     chunkFileNames: nameOf,
     hashCharacters: "base36",
   });
-  const minify = (code) => transform(code, { minify: true, format: "esm", target: TARGET, legalComments: "none" });
-  const minified = await Promise.all(output.map(({ code }) => minify(code)));
   const scripts = new Map();
-  for (const [i, { fileName, imports, moduleIds }] of output.entries()) {
-    files.set(fileName, Buffer.from(minified[i].code));
+  for (const { fileName, code, imports, moduleIds } of output) {
+    files.set(fileName, Buffer.from(code));
     scripts.set(fileName, { sources: moduleIds.map(sourceOf).filter((each) => each !== undefined), imports });
   }
   return { files, scripts };

@@ -38,9 +38,9 @@ function words() {
       },
     });
   } catch (error) {
-    if (!process.argv.includes("--help")) console.error(error.message);
-    console.error(USAGE);
-    process.exit(2);
+    const isHelp = process.argv.includes("--help");
+    console[isHelp ? "log" : "error"](isHelp ? USAGE : `${error.message}\n${USAGE}`);
+    process.exit(isHelp ? 0 : 2);
   }
 }
 

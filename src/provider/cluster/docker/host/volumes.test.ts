@@ -31,9 +31,8 @@ test("whether volumes can be mounted is tried again after a mount has failed", a
   expect(await volumes.unavailable()).toMatch(/EEXIST/);
 });
 
-test("a volume that was made is used while it is mounted, and is not made anew when its image is gone", async ({
-  skip,
-}) => {
+/** Volumes in a folder of the test, which is skipped where none can be mounted. */
+async function mountable(skip: (note: string) => never) {
   const root = mkdtempSync(join(tmpdir(), "svc-volumes-"));
   const volumes = new Volumes(root, "loop");
   onTestFinished(async () => {
@@ -41,6 +40,13 @@ test("a volume that was made is used while it is mounted, and is not made anew w
     rmSync(root, { recursive: true });
   });
   if ((await volumes.unavailable()) !== undefined) skip("volumes cannot be mounted here");
+  return { root, volumes };
+}
+
+test("a volume that was made is used while it is mounted, and is not made anew when its image is gone", async ({
+  skip,
+}) => {
+  const { root, volumes } = await mountable(skip);
   const volume = { name: "data", size: 1n << 20n, persistent: true };
   const key = { namespace: "lease", replica: "db-0", volume };
   const data = await volumes.ensure(key);
@@ -92,13 +98,7 @@ test.for(["disk that is mounted on it later", "link to another folder"])(
 );
 
 test("a volume that cannot be looked at is not made anew", async ({ skip }) => {
-  const root = mkdtempSync(join(tmpdir(), "svc-volumes-"));
-  const volumes = new Volumes(root, "loop");
-  onTestFinished(async () => {
-    await volumes.unmountAll();
-    rmSync(root, { recursive: true });
-  });
-  if ((await volumes.unavailable()) !== undefined) skip("volumes cannot be mounted here");
+  const { root, volumes } = await mountable(skip);
   const image = join(root, "lease", "db-0.data.img");
   mkdirSync(join(root, "lease"));
   symlinkSync(image, image);
