@@ -23,6 +23,7 @@ const PROPERTIES = [
   "src/keyring/ledger/app.test.ts",
   "src/modules/deployment/verdicts.test.ts",
   "src/sdl/properties.test.ts",
+  "src/store/proofs.test.ts",
   "src/wire/codec/codec.test.ts",
   "src/wire/tx/strict.test.ts",
 ];
@@ -128,6 +129,9 @@ const AT_NIGHT = [
   "test/interop/{simd-differential,simd-modules,simd42-chain}.test.ts",
 ];
 
+/** Measuring all messages takes minutes, and the figures are those of a quiet machine. */
+const MEASURED_AT_NIGHT = ["test/gas/ratio.sim.test.ts"];
+
 /**
  * Too long for `npm test`, where nothing else is said: `npm run lab faults` says how many faults there are to be. Tests on
  * Kubernetes need what takes minutes to build; `npm test` builds it, and runs some of them, in a lane of their own.
@@ -196,6 +200,7 @@ export default defineConfig({
         test: {
           name: "simulation",
           include: [...SIMULATIONS, ...LONG_PROPERTIES, ...(IS_NIGHT ? PROPERTIES : [])],
+          exclude: IS_NIGHT ? [] : MEASURED_AT_NIGHT,
           ...IN_PROCESS,
           testTimeout: 7_200_000,
           env: { ...BASE_ENV, SVC_TEST_RUNS: IS_NIGHT ? "10" : "1" },

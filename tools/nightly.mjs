@@ -78,7 +78,7 @@ const PARTS = {
         (name) => `test/e2e/${name}`,
       ),
       ...["kubernetes-exhaust", "traefik.test"].map((name) => `test/interop/${name}`),
-      "src/provider/ingress/whole",
+      ...["app/export", "provider/ingress/whole", "provider/orders/crowd"].map((name) => `src/${name}`),
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
   },

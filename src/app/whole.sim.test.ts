@@ -6,7 +6,7 @@ import { toHex } from "../util/index.ts";
 
 /** Runs with parameters of their own. A run with a given seed repeats with `WHOLE_SIM_SEED` and one run. */
 const RUNS = Number(process.env.WHOLE_SIM_RUNS ?? sized(1, 10));
-const OPERATIONS = Number(process.env.WHOLE_SIM_OPERATIONS ?? sized(3_000, 10_000));
+const OPERATIONS = Number(process.env.WHOLE_SIM_OPERATIONS ?? sized(1_500, 10_000));
 const SEED = Number(process.env.WHOLE_SIM_SEED ?? 20_261);
 /** Operations of the run that is done twice. */
 const REPEATED = sized(400, 1_000);

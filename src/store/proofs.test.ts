@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../test/support/runs.ts";
 import { fromUtf8, toHex, toUtf8 } from "../util/index.ts";
 import { type StoreClaim, verifyStoreProof } from "../wire/index.ts";
 import { checkPrefixes, memoryDatabase, pathTable, StateStore } from "./index.ts";
@@ -26,10 +27,10 @@ function check(state: StateStore, key: Uint8Array, claim: Partial<StoreClaim> = 
   return value;
 }
 
-function seeded(): { seed: number } {
+function seeded(): { seed: number; numRuns: number } {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`seed ${seed}`);
-  return { seed };
+  return { seed, numRuns: runs(25) };
 }
 
 const name = fc.nat({ max: 40 }).map((n) => `key ${n}`);

@@ -1,13 +1,10 @@
 import { expect, test } from "vitest";
-import { sampled, sized } from "../support/runs.ts";
 import { CASES } from "./cases/index.ts";
 import { measureCase } from "./measure.ts";
 
 /** Compares the most and the least expensive message, each with its worst valid content: the time that a block's gas buys. */
 const MOST = 10;
-const ROUNDS = sized(1, 4);
-/** Measuring all messages takes minutes. */
-const NTH = 12;
+const ROUNDS = 4;
 
 /** The best of the rounds of a case: what disturbs a measurement only ever adds to it. */
 function worstOf(name: string): number {
@@ -15,7 +12,7 @@ function worstOf(name: string): number {
 }
 
 test("no message takes ten times as much CPU time for its gas as another one", () => {
-  const worst = new Map(sampled(Object.keys(CASES), NTH).map((name) => [name, worstOf(name)]));
+  const worst = new Map(Object.keys(CASES).map((name) => [name, worstOf(name)]));
   const spread = (): number => Math.max(...worst.values()) / Math.min(...worst.values());
   // On a busy machine the extremes may be disturbed in all rounds: they are measured again before they count.
   for (let again = 0; again < 3 && spread() > MOST; again++) {
