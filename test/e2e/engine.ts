@@ -1,5 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -36,6 +46,7 @@ export function podmanOn(folder: string): { readonly storage: readonly string[];
 
 const CONFIG = "containers.conf";
 const TEMPORARY = "temporary";
+const PROGRAMS = "programs";
 const LOG = "podman.log";
 const MOST_SAID = 100_000;
 
@@ -60,7 +71,11 @@ export class TestEngine {
     this.#processes = processes;
     writeFileSync(join(this.folder, CONFIG), engineConfig(this.folder, runtime?.(this.folder)));
     mkdirSync(join(this.folder, TEMPORARY));
-    this.#env = { ...env, ...podmanOn(this.folder).env };
+    const programs = join(this.folder, PROGRAMS);
+    mkdirSync(programs);
+    // Podman asks it for the packages of its programs whenever a provider starts, which takes longer than all the rest of the answer.
+    symlinkSync("/bin/false", join(programs, "dpkg-query"));
+    this.#env = { ...env, ...podmanOn(this.folder).env, PATH: `${programs}:${env.PATH}` };
   }
 
   /** Why there can be none on this machine, or undefined. */
