@@ -14,6 +14,20 @@ import { TestTenant } from "../support/tenant.ts";
 const SEQUENCES =
   "\u001b]0;owned\u0007\u001b]52;c;b3duZWQ=\u0007\u001b]8;;javascript:alert(1)\u0007here\u001b]8;;\u0007\u001b[c";
 
+/** More lines than a page of logs holds. */
+const FLOOD = 22_000;
+/** Pauses a page of logs while lines come, waits until it tells how many came since, and goes on. */
+const PRESSES = `(async () => {
+  const until = async (text) => {
+    while (!text.test(document.body.textContent)) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const press = (name) => [...document.querySelectorAll("main button")].find((each) => each.textContent === name).click();
+  await until(/[1-9]\\s\\d{3} received/);
+  press("Pause");
+  await until(/[1-9][\\d\\s]* new lines since the pause/);
+  press("Continue");
+})()`;
+
 describeWithBrowser("a running deployment in the console", () => {
   const fixture = new Fixture();
   let place: ConsolePlace;
@@ -144,29 +158,22 @@ describeWithBrowser("a running deployment in the console", () => {
 
   it("stays usable while more lines come at once than it holds", async () => {
     const search = page.getByRole("searchbox", { name: "Search" }).nth(1);
-    const main = page.locator("main");
-    let isPressed = false;
-    const writing = (async () => {
-      for (let i = 0; i < 30_000 || !isPressed; i++) await write(`line ${i} ${"x".repeat(60)}`);
-      await write("the last but one");
-      await write("the end");
-    })();
-    // Typed and pressed while they come.
+    // The page presses its buttons itself: the driver is told of each frame, and comes to its next command seconds later.
+    const pressed = page.evaluate(PRESSES);
+    for (let i = 0; i < FLOOD; i++) await write(`line ${i} ${"x".repeat(60)}`);
+    await write("the last but one");
+    await write("the end");
+    await pressed;
     await search.fill("last but one");
-    await main.getByRole("button", { name: "Pause", exact: true }).click();
-    await shows("new lines since the pause");
-    await main.getByRole("button", { name: "Continue", exact: true }).click();
-    isPressed = true;
-    await writing;
     await expect.poll(() => lines().count()).toBe(1);
     await search.fill("");
     await shows("the end");
     const counts = /([\d ]+) received – ([\d ]+) older lines are dropped from this page/.exec(await opened.text());
     const [received = 0, dropped = 0] = counts?.slice(1).map((text) => Number(text.replaceAll(" ", ""))) ?? [];
-    expect(received).toBeGreaterThanOrEqual(30_000);
+    expect(received).toBeGreaterThan(FLOOD);
     expect(received - dropped).toBe(20_000);
     expect(await lines().count()).toBe(200);
-    expect(await main.locator("*").count()).toBeLessThan(1_000);
+    expect(await page.locator("main *").count()).toBeLessThan(1_000);
   });
 
   it("reads on when the provider is killed and comes back", async () => {
@@ -267,7 +274,7 @@ describeWithBrowser("a running deployment in the console", () => {
     await choose(at);
     await shows("it is a web page", at);
     await at.page.unroute(status);
-    await at.page.route(status, (route) => route.fulfill({ body: `[${"1,".repeat(3 << 20)}1]` }));
+    await at.page.route(status, (route) => route.fulfill({ body: `[${"1,".repeat(2 << 20)}1]` }));
     await shows("it is larger than 4 MiB", at);
     await at.page.unroute(status);
     const urls = Array.from({ length: 50_000 }, (_, i) => `javascript:alert(${i})`);
