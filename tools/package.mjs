@@ -1,16 +1,18 @@
-// Makes the npm package: node tools/package.mjs [folder] [folder of the built program], both dist by default. Command and library
-// are built, put beside one another in a folder of their own with guides, examples, man pages and the packages that it needs, and
+// Makes the npm package: node tools/package.mjs [folder] [folder of the built program] [--built], both dist by default. Library and
+// command, unless that is built already, are built, put beside one another in a folder of their own with guides, examples, man pages and the packages that it needs, and
 // packed; the path of the tarball is printed. Nothing is published: the package is private.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { bundlePackages } from "./release/bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const target = resolve(process.argv[2] ?? join(root, "dist"));
-const program = resolve(process.argv[3] ?? join(root, "dist"));
+const { values, positionals } = parseArgs({ options: { built: { type: "boolean" } }, allowPositionals: true });
+const target = resolve(positionals[0] ?? join(root, "dist"));
+const program = resolve(positionals[1] ?? join(root, "dist"));
 /** Pages by their names in the package, whose first page is for users of the package. */
 const PAGES = { "docs/npm.md": "README.md", LICENSE: "LICENSE", "CHANGELOG.md": "CHANGELOG.md" };
 const FOLDERS = ["docs/guides", "examples"];
@@ -32,7 +34,7 @@ function writeJson(name, value) {
 
 const stage = mkdtempSync(join(tmpdir(), "svc-package-"));
 try {
-  run(process.execPath, [join(root, "tools", "build.mjs"), program]);
+  if (values.built !== true) run(process.execPath, [join(root, "tools", "build.mjs"), program]);
   run(process.execPath, [join(root, "tools", "library.mjs"), join(stage, "dist", "lib")]);
   const command = readFileSync(join(program, ".built"), "utf8").trim().split("\n");
   // The archives of a release are made from the package, by the plan of its program.

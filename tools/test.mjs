@@ -241,10 +241,10 @@ const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 const RUNTIME = process.env.SVC_TEST_RUNTIME;
 
 /** Tests within the process of the test runner. */
-function inProcess() {
+function inProcess(env) {
   const projects = ["unit", "slow", "isolated", ...(RUNTIME === undefined ? ["simulation"] : [])];
   const words = projects.flatMap((each) => ["--project", each]);
-  return tests("unit", words, { minutes: MINUTES.unit, env: { SVC_TEST_SLOW: "1" } });
+  return tests("unit", words, { minutes: MINUTES.unit, env: { ...env, SVC_TEST_SLOW: "1" } });
 }
 
 /** Files beside one another, those on a cluster and those in a browser in their order; then the attacks, alone. */
@@ -311,13 +311,17 @@ const [lint, typed, pages, build] = await Promise.all([
   check("lint", "node_modules/@biomejs/biome/bin/biome", ["check"]),
   check("types", "node_modules/typescript/bin/tsc", types("types")),
   check("types of the console", "node_modules/typescript/bin/tsc", ["--project", "src/console", ...types("console")]),
-  check("build", "tools/package.mjs", [reports]),
+  check("build", "tools/build.mjs", []),
 ]);
 /** The program and its package are made once for all tests; if that failed, each test makes them and reports why. */
-const made = build.said === "" ? {} : { SVC_TEST_BUILT: "1", SVC_TEST_PACKAGE: build.said };
+const built = build.passed === 1 ? { SVC_TEST_BUILT: "1" } : {};
+const [packed, unit] = await Promise.all([
+  check("package", "tools/package.mjs", [reports, ...(build.passed === 1 ? ["dist", "--built"] : [])]),
+  inProcess(built),
+]);
+const made = packed.said === "" ? built : { ...built, SVC_TEST_PACKAGE: packed.said };
 const counts = [
-  ...[lint, typed, pages, build],
-  await inProcess(),
+  ...[lint, typed, pages, build, packed, unit],
   ...(await quickOnNewest()),
   ...(await endToEnd(made, cluster)),
 ];
