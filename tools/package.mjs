@@ -1,6 +1,6 @@
-// Makes the npm package: node tools/package.mjs [folder] [folder of the built program] [--built], both dist by default. Library and
-// command, unless that is built already, are built, put beside one another in a folder of their own with guides, examples, man pages and the packages that it needs, and
-// packed; the path of the tarball is printed. Nothing is published: the package is private.
+// Makes the npm package: node tools/package.mjs [folder] [folder of the program] [--built], both dist by default. Command (unless it
+// is built already) and library are built, put beside one another in a folder of their own with guides, examples, man pages and the
+// packages that it needs, and packed; the path of the tarball is printed. Nothing is published: the package is private.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
