@@ -213,6 +213,31 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     expect(opened.faults).toEqual([]);
   });
 
+  it("keep what one tab edits while another leaves an older text, and a comment, which changes no manifest", async () => {
+    const { lease, file } = await running();
+    const show = async (tab: ConsolePage): Promise<void> => {
+      await tab.visit(pageOf(lease));
+      await counted(tab).open("Update");
+    };
+    await show(opened);
+    await opened.write(file);
+    await expect.poll(() => opened.text()).toContain("The chain has the manifest of this file.");
+    await opened.write(`# mine\n${file}`);
+    await opened.visit("blocks");
+    const other = (await place.openWithKeplr({}, { context: opened.page.context() })).opened;
+    for (const tab of [other, opened]) {
+      await show(tab);
+      await expect.poll(() => tab.file()).toContain("# mine");
+    }
+    await opened.write(file.replace(IMAGE, `${IMAGE}-5`));
+    await opened.visit("blocks");
+    await other.visit("blocks");
+    await show(other);
+    await expect.poll(() => other.file()).toContain(`${IMAGE}-5`);
+    await other.page.close();
+    expect(opened.faults).toEqual([]);
+  });
+
   it("say before a signature which changes need a new deployment", async () => {
     const { lease, file } = await running();
     double.asked.splice(0);

@@ -57,7 +57,10 @@ const refusal = v.object({ message: v.string() });
 
 async function answered(path: string, init: RequestInit): Promise<unknown> {
   const answer = await fetch(api(path), init);
-  const text: unknown = await answer.json().catch(() => undefined);
+  const text: unknown = await answer.json().catch((error: unknown) => {
+    // An answer that was cut off is none.
+    if (!(error instanceof SyntaxError)) throw error;
+  });
   if (answer.ok) return text;
   const read = v.safeParse(refusal, text);
   throw new Error(read.success ? read.output.message : `${api(path).pathname} answered ${answer.status}`);

@@ -15,7 +15,7 @@ export interface FileText {
 export interface KnownTexts {
   /** The file whose manifest the chain has; undefined where the browser does not keep it. */
   readonly deployed: FileText | undefined;
-  /** The file that is to be edited: a begun update, or the deployed file. */
+  /** The file that is to be edited: one that was edited, a begun update, or the deployed file. */
   readonly newest: FileText;
 }
 
@@ -34,35 +34,38 @@ export async function knownTexts(
   read: (file: FileText) => LoadedSdl | undefined,
 ): Promise<KnownTexts> {
   const run = await keptRunOf(id.owner, chainId, id.dseq);
-  const begun = begunText({ id, chainId });
-  const files = [begun, run].filter((each) => each !== undefined);
+  const [begun, edited] = [keptText(begunName({ id, chainId })), keptText(editName({ id, chainId }))];
+  const files = [begun, run, edited].filter((each) => each !== undefined);
   const deployed = files.find((file) => equalBytes(read(file)?.hash ?? new Uint8Array(), version));
-  return { deployed, newest: files[0] ?? NO_FILE };
+  return { deployed, newest: edited ?? begun ?? run ?? NO_FILE };
 }
 
 /** The name under which the browser keeps the file of an update that has not arrived yet. */
-const nameOf = ({ id, chainId }: Place): string => `svc update ${chainId} ${id.owner} ${id.dseq}`;
+const begunName = ({ id, chainId }: Place): string => `svc update ${chainId} ${id.owner} ${id.dseq}`;
+/** The same for a file that was edited and not sent. A sent file keeps its own name. */
+const editName = ({ id, chainId }: Place): string => `svc edit ${chainId} ${id.owner} ${id.dseq}`;
 const schema = v.pipe(v.string(), v.parseJson(), v.object({ name: v.string(), text: v.string() }));
 
-function begunText(place: Place): FileText | undefined {
-  const read = v.safeParse(schema, localStorage.getItem(nameOf(place)));
+function keptText(name: string): FileText | undefined {
+  const read = v.safeParse(schema, localStorage.getItem(name));
   return read.success ? read.output : undefined;
 }
 
 /** Keeps the file of an update before it is signed, so that nothing is lost when the page ends. */
 export function keepBegun(place: Place, { name, text }: FileText): void {
   try {
-    localStorage.setItem(nameOf(place), JSON.stringify({ name, text }));
+    localStorage.setItem(begunName(place), JSON.stringify({ name, text }));
   } catch (error) {
     throw new Error(manage.notKept(errorText(error)));
   }
 }
 
 /** Keeps a file that is being edited, unless it is the deployed one. A browser that keeps nothing loses it with the page. */
-export function keepEdited(place: Place, file: FileText, deployed: FileText | undefined): void {
+export function keepEdited(place: Place, { name, text }: FileText, deployed: FileText | undefined): void {
   try {
-    if (file.text === (deployed ?? NO_FILE).text) localStorage.removeItem(nameOf(place));
-    else keepBegun(place, file);
+    // No older text stays where the browser has no room for this one.
+    localStorage.removeItem(editName(place));
+    if (text !== (deployed ?? NO_FILE).text) localStorage.setItem(editName(place), JSON.stringify({ name, text }));
   } catch {
     // The text then ends with the page.
   }
@@ -82,5 +85,6 @@ export async function keepDeployed(place: Place, file: FileText, fingerprint: st
     addresses: [],
   };
   await keepRun({ ...begun, ...known, name: file.name, text: file.text, progress });
-  localStorage.removeItem(nameOf(place));
+  localStorage.removeItem(begunName(place));
+  if (keptText(editName(place))?.text === file.text) localStorage.removeItem(editName(place));
 }

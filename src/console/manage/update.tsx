@@ -24,6 +24,7 @@ import { type FileText, type KnownTexts, keepEdited, knownTexts } from "./texts.
 const WORDS = manage;
 /** Milliseconds without a change after which a text is read. */
 const PAUSE_MS = 250;
+const NO_HASH = new Uint8Array();
 
 interface UpdateProps {
   readonly id: DeploymentKey;
@@ -66,7 +67,10 @@ function Editing({ id, deployment, read, known }: FilesProps & { readonly known:
   const file = useSignal(known.newest);
   const settled = useSignal(known.newest);
   const deployed = useSignal(known.deployed);
-  const keep = (): void => keepEdited({ id, chainId: chainId.peek() ?? "" }, file.peek(), deployed.peek());
+  const keep = (): void => {
+    // Another tab may have edited since this one looked.
+    if (file.peek() !== known.newest) keepEdited({ id, chainId: chainId.peek() ?? "" }, file.peek(), deployed.peek());
+  };
   useEffect(() => {
     const timer = setTimeout(() => {
       settled.value = file.value;
@@ -80,10 +84,14 @@ function Editing({ id, deployment, read, known }: FilesProps & { readonly known:
     const { text, name } = settled.value;
     return text.trim() === "" ? undefined : read.readDraft(text, name, undefined);
   });
-  const isDeployed = equalBytes(reading.value?.sdl?.hash ?? new Uint8Array(), deployment.version);
+  const isVersion = (found: Reading | undefined) => equalBytes(found?.sdl?.hash ?? NO_HASH, deployment.version);
+  const isDeployed = isVersion(reading.value);
   useEffect(() => {
-    if (isDeployed) deployed.value = settled.peek();
-  }, [isDeployed]);
+    const before = deployed.peek();
+    // A comment changes no manifest: the text with which it was deployed stays the deployed one.
+    const isKnown = before !== undefined && isVersion(read.readDraft(before.text, before.name, undefined));
+    if (isDeployed && !isKnown) deployed.value = settled.peek();
+  }, [isDeployed, deployment.version]);
   const fault = useSignal<string | undefined>(undefined);
   const open = async (opened: File): Promise<void> => {
     const text = await read.readFile(opened);

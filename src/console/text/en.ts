@@ -45,7 +45,7 @@ export const en = {
     thisNode: "the node of this page",
   },
   notice: {
-    noWorker: "The browser runs no worker, which follows new blocks.",
+    noWorker: "No worker follows new blocks: the browser runs none, or its script did not come.",
     lost: "The node sends no new blocks. Trying again; what is shown may be old.",
     other: (was: string, is: string) =>
       `The node has changed: it was at ${was} and is at ${is} now. Do not rely on this page before you have found out why.`,

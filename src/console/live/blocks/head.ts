@@ -179,7 +179,10 @@ export function follow(script: string): void {
       next(() => heard(data));
     };
     worker.onerror = () => {
+      // A second error may be on its way.
+      worker.onerror = null;
       worker.terminate();
+      clearInterval(silence);
       lost.value = new Error(t.notice.noWorker);
       setTimeout(start, WORKER_MS);
     };
