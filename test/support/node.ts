@@ -100,10 +100,9 @@ export class TestNode {
     return latestHeight > 0n ? latestHeight : undefined;
   }
 
-  /** A client of this node; the caller closes it. */
-  client(timeoutMs?: number): ChainClient {
-    const patience = timeoutMs === undefined ? {} : { timeoutMs };
-    return new ChainClient(this.address, { chainId: this.chainId, ...patience });
+  /** A client of this node, as patient as the tests; the caller closes it. */
+  client(timeoutMs = PATIENCE_MS): ChainClient {
+    return new ChainClient(this.address, { chainId: this.chainId, timeoutMs });
   }
 }
 
