@@ -170,7 +170,7 @@ async function joined(bundled, { outputs }) {
     chunkFileNames: nameOf,
     hashCharacters: "base36",
   });
-  // Parts of esbuild that no page loads, under names that nothing else has.
+  // Scripts of esbuild to which no import led Rollup: no page loads them.
   for (const path of files.keys()) if (path.endsWith(".js") && sourceOf(path) !== undefined) files.delete(path);
   const scripts = new Map();
   for (const { fileName, code, imports, moduleIds } of output) {
