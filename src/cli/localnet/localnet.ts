@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ChainClient } from "../../client/index.ts";
 import { chainInfo } from "../../node/index.ts";
 import { AUTHORITY } from "../../provider/index.ts";
@@ -63,6 +64,8 @@ export interface LocalnetOptions {
 }
 
 const POLL_MS = 25;
+/** Longest wait for one answer: all parts of the network start at once, on one machine. */
+const ANSWER_MS = 60_000;
 const PROVIDER_READY = /provider started/;
 
 /** A chain, a provider and everything they need, on this machine, until it is stopped. */
@@ -236,7 +239,7 @@ export class Localnet {
   async #startNodes(nodes: LocalnetNodes): Promise<void> {
     this.#onStop("nodes", () => nodes.stop());
     await nodes.start();
-    const client = new ChainClient(this.#rpc);
+    const client = new ChainClient(this.#rpc, { timeoutMs: ANSWER_MS });
     this.#client = client;
     this.#onStop("client", async () => client.close());
     // Transactions need the first block: accounts exist from then on.
@@ -306,8 +309,8 @@ export class Localnet {
   }
 
   async #deploy(file: string): Promise<void> {
-    const { signal } = this.#options;
-    this.#deployments = [await deployFile({ file, home: this.#home, node: this.#rpc, signal, steps: this.#steps })];
+    const means = { home: this.#home, client: this.#needClient(), steps: this.#steps };
+    this.#deployments = [await deployFile(file, { ...means, signal: this.#options.signal })];
   }
 
   #tellReady(): void {
@@ -380,8 +383,4 @@ export class Localnet {
 function obstacleText(line: string): string {
   const [, quoted] = /reason="((?:[^"\\\\]|\\\\.)*)"/.exec(line) ?? [];
   return `this provider does not bid: ${quoted ?? line}`;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

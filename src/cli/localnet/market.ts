@@ -1,7 +1,7 @@
 import { issueCertificate } from "../../certs/index.ts";
 import { type ChainClient, marketReader, sendTx, type TxSigner } from "../../client/index.ts";
-import type { DeployReporter } from "../../tenant/index.ts";
-import { deploy } from "../../tenant/node/index.ts";
+import { type DeployReporter, runDeploy } from "../../tenant/index.ts";
+import { deployRequest, liveParts } from "../../tenant/node/index.ts";
 import { DEC_ONE, NATIVE_DENOM } from "../../util/index.ts";
 import { Query as BankQuery } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
@@ -76,18 +76,19 @@ function storageAttributes(name: string, i: number): { key: string; value: strin
   ];
 }
 
-interface DeployFileRequest {
-  readonly file: string;
+interface DeployMeans {
   readonly home: string;
-  readonly node: string;
+  readonly client: ChainClient;
   readonly signal: AbortSignal;
   readonly steps: Steps;
 }
 
 /** Deploys a file as alice and waits until it answers. */
-export async function deployFile({ file, home, node, signal, steps }: DeployFileRequest): Promise<LocalnetDeployment> {
+export async function deployFile(file: string, means: DeployMeans): Promise<LocalnetDeployment> {
+  const { home, client, signal, steps } = means;
   const signer = await keySigner(localnetKeyring(home), "alice");
-  const result = await deploy({ file, home, node, signer, signal, bidWindow: 1n, tx: TX_OPTIONS }, reporterOf(steps));
+  const parts = await liveParts({ home, chain: client, signer, tx: TX_OPTIONS, signal });
+  const result = await runDeploy(parts, deployRequest({ file, bidWindow: 1n }, signal), reporterOf(steps));
   return {
     dseq: result.dseq,
     provider: result.leases[0]?.provider ?? "",

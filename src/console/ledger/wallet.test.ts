@@ -69,6 +69,7 @@ describe("a hardware device", () => {
     expect(hid.opened).toBe(false);
     await hid.open();
     expect(await refusal({})).toBe(ledgerErrors.notOpened.code);
+    await hid.close();
   });
 
   it("signs for no other chain, and is nothing that the user did not choose", async () => {
