@@ -34,7 +34,7 @@ const IS_NIGHT = process.env.SVC_TEST_NIGHTLY !== undefined;
 /** Properties of which even a few tries are long. */
 const LONG_PROPERTIES = ["src/modules/market/pruning.test.ts"];
 
-/** The unit tests have a part of these, the slow ones all: `part` and `thorough` of test/support. */
+/** The quick tests have a part of these, the slow ones all: `part` and `thorough` of test/support. */
 const IN_PART = [
   "src/cli/bad-inputs.test.ts",
   "src/cli/completion/answer.test.ts",
@@ -42,8 +42,8 @@ const IN_PART = [
   "src/modules/gov/voting/voting.test.ts",
 ];
 
-/** `npm test` has the slow tests beside the unit tests, which then need no part of theirs. */
-const HAS_SLOW = process.env.SVC_TEST_SLOW !== undefined;
+/** `npm test` has all tests of one process in the project `unit`: each worker then loads the sources once. */
+const HAS_ALL = process.env.SVC_TEST_ALL !== undefined;
 
 /**
  * What takes long because it is real or thorough: derivations of keys at their full cost, servers under clients that stall,
@@ -183,9 +183,9 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
-          exclude: [...SIMULATIONS, ...LONG_PROPERTIES, ...SLOW, ...(HAS_SLOW ? IN_PART : [])],
+          exclude: HAS_ALL ? WITHOUT : [...SIMULATIONS, ...LONG_PROPERTIES, ...SLOW],
           ...IN_PROCESS,
-          env: ENV,
+          env: HAS_ALL ? { ...ENV, SVC_TEST_WHOLE: "1" } : ENV,
         },
       },
       {
