@@ -128,6 +128,28 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await opened.page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
+  it("keep what is open and written while the node leaves questions without an answer", async () => {
+    const lease = await leased();
+    await opened.visit(pageOf(lease));
+    await counted(opened).open("Top up");
+    const amount = opened.page.getByLabel("Amount in TOKEN");
+    await amount.fill("2.5");
+    let unanswered = 0;
+    await opened.page.route("**/api/rpc", async (route) => {
+      unanswered += 1;
+      await route.abort();
+    });
+    await expect.poll(() => unanswered).toBeGreaterThan(3);
+    expect(await amount.inputValue()).toBe("2.5");
+    await opened.page.unrouteAll({ behavior: "ignoreErrors" });
+    const shown = async () =>
+      Number(/In the state of block([\d ]+)/.exec(await opened.text())?.[1]?.replaceAll(" ", ""));
+    const before = await shown();
+    expect(before).toBeGreaterThan(0);
+    await expect.poll(shown).toBeGreaterThan(before);
+    expect(await amount.inputValue()).toBe("2.5");
+  });
+
   it("add thirty days of money in three clicks by a wallet that signs amino JSON alone", async () => {
     const lease = await leased();
     const { opened, double } = await place.openWithKeplr({ aminoOnly: true });

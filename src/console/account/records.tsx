@@ -5,7 +5,7 @@ import {
   MsgRevokeCertificateSchema,
 } from "../../wire/gen/svc/cert/v1beta1/cert_pb.js";
 import { packAny } from "../../wire/index.ts";
-import { useAsk } from "../live/ask.ts";
+import { latest, useAsk } from "../live/ask.ts";
 import { loadHistory } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import { link, readHeight, route } from "../live/route.ts";
@@ -82,7 +82,7 @@ export function History({ address }: { address: string }) {
     key: `${address}/${last}`,
     isLive: last === undefined,
   });
-  const rows = useComputed(() => (answer.value.kind === "known" ? answer.value.value.rows : []));
+  const rows = useComputed(() => latest(answer.value)?.value.rows ?? []);
   return (
     <Section title={accountWords.txs}>
       <Known answer={answer}>

@@ -69,7 +69,8 @@ async function loadProviders(): Promise<Providers> {
 }
 
 function unasked(groups: readonly GroupSpec[], providers: Answer<Providers>): Answer<Offers> {
-  if (providers.kind !== "known") return providers;
+  if (providers.kind === "waiting") return providers;
+  if (providers.kind === "unknown") return { kind: "unknown", error: providers.error };
   const { asked, isCut } = providers.value;
   const offersOf = (group: GroupSpec): GroupOffers => ({
     group,

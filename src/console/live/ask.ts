@@ -10,7 +10,12 @@ import { Paced } from "./paced.ts";
 export type Answer<T> =
   | { readonly kind: "waiting" }
   | { readonly kind: "known"; readonly value: T }
-  | { readonly kind: "unknown"; readonly error: unknown };
+  | {
+      readonly kind: "unknown";
+      readonly error: unknown;
+      /** The answer before, where the node has merely left the question unanswered since. */
+      readonly earlier?: { readonly value: T };
+    };
 
 const SILENT = [clientErrors.unreachable, clientErrors.timeout, clientErrors.busy, clientErrors.badAnswer];
 
@@ -20,6 +25,12 @@ export function isSilence(error: unknown): boolean {
 }
 
 const WAITING = { kind: "waiting" } as const;
+
+/** The latest answer that there was: what stands on it, such as a form in use, outlasts a question in vain. */
+export function latest<T>(answer: Answer<T>): { readonly value: T } | undefined {
+  if (answer.kind === "waiting") return undefined;
+  return answer.kind === "known" ? answer : answer.earlier;
+}
 
 export interface AskOptions {
   /** The question is asked anew when this changes. */
@@ -52,7 +63,10 @@ function asking<T>(ask: () => Promise<T>, answer: Signal<Answer<T>>, options: As
     // An error of the question itself is an answer too.
     const found = await (async () => ask())().then(
       (value): Answer<T> => ({ kind: "known", value }),
-      (error: unknown): Answer<T> => ({ kind: "unknown", error }),
+      (error: unknown): Answer<T> => {
+        const earlier = isSilence(error) ? latest(answer.peek()) : undefined;
+        return { kind: "unknown", error, ...(earlier && { earlier }) };
+      },
     );
     if (!isOver) answer.value = found;
   }, options.leastMs);

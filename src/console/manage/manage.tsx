@@ -1,6 +1,6 @@
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import type { DeploymentKey } from "../../wire/index.ts";
-import { type Answer, useAsk } from "../live/ask.ts";
+import { type Answer, latest, useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { Known, Section } from "../parts/blocks.tsx";
 import { manage } from "../text/manage.ts";
@@ -17,7 +17,7 @@ interface UpdateProps {
 export function Manage(id: DeploymentKey) {
   const held = useAsk(() => loadHeld(chain, id), { key: `${id.owner}/${id.dseq}`, isPerBlock: true });
   const closing = useSignal<Closing | undefined>(undefined);
-  const state = useComputed(() => (held.value.kind === "known" ? held.value.value?.deployment.state : undefined));
+  const state = useComputed(() => latest(held.value)?.value?.deployment.state);
   if (state.value === undefined) return <Known answer={held}>{() => null}</Known>;
   const isActive = state.value === "active";
   if (!isActive && closing.value === undefined) return null;

@@ -4,7 +4,7 @@ import { blockSeconds } from "../../client/index.ts";
 import { MsgDepositDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { type DeploymentKey, packAny } from "../../wire/index.ts";
 import { readAmount, unitOf } from "../deploy/cost.ts";
-import { type Answer, useAsk } from "../live/ask.ts";
+import { type Answer, latest, useAsk } from "../live/ask.ts";
 import { newest } from "../live/blocks/head.ts";
 import { chain } from "../live/chain.ts";
 import { Act } from "../parts/act.tsx";
@@ -25,7 +25,7 @@ interface TopUpProps {
 /** Adds money to a deployment: an amount, or as much as some days cost, and until when it then lasts. */
 export function TopUp({ id, held }: TopUpProps) {
   const pace = useAsk(() => blockSeconds(chain), { key: "pace" });
-  const denom = useComputed(() => (held.value.kind === "known" ? (held.value.value?.funds.denom ?? "") : ""));
+  const denom = useComputed(() => latest(held.value)?.value?.funds.denom ?? "");
   return (
     <details class="manage">
       <summary>{WORDS.topUp}</summary>

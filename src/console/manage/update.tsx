@@ -7,7 +7,7 @@ import type { DeploymentKey } from "../../wire/index.ts";
 import { replace } from "../deploy/draft.ts";
 import { FileText as FileEditor } from "../deploy/file-text.tsx";
 import type { Reading } from "../deploy/read.ts";
-import { type Answer, useAsk } from "../live/ask.ts";
+import { type Answer, latest, useAsk } from "../live/ask.ts";
 import { chainId } from "../live/blocks/head.ts";
 import { link } from "../live/route.ts";
 import { Known } from "../parts/blocks.tsx";
@@ -36,7 +36,7 @@ export function Update({ id, held }: UpdateProps) {
   const reader = useAsk(() => import("../deploy/read.ts"), { key: "reader" });
   const last = useRef<DeploymentRecord | undefined>(undefined);
   const deployment = useComputed(() => {
-    const next = held.value.kind === "known" ? held.value.value?.deployment : last.current;
+    const next = latest(held.value)?.value?.deployment;
     // A block without an update renders nothing anew.
     if (next?.version.join() !== last.current?.version.join()) last.current = next;
     return last.current;

@@ -9,7 +9,7 @@ import { Certificate_State, Query as CertQuery } from "../../wire/gen/svc/cert/v
 import { Account_State, Query as EscrowQuery } from "../../wire/gen/svc/escrow/v1beta1/escrow_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { isAddress } from "../../wire/index.ts";
-import { useAsk } from "../live/ask.ts";
+import { latest, useAsk } from "../live/ask.ts";
 import { txRow } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
 import { link, type PageProps } from "../live/route.ts";
@@ -259,7 +259,7 @@ export function Txs({ address }: { address: string }) {
     },
     { key: address, isLive: true },
   );
-  const rows = useComputed(() => (answer.value.kind === "known" ? answer.value.value : []));
+  const rows = useComputed(() => latest(answer.value)?.value ?? []);
   return (
     <Known answer={answer}>
       {(all) => (all.length === 0 ? <p class="none">{t.state.none}</p> : <TxList rows={rows} />)}

@@ -1,5 +1,5 @@
 import { useComputed } from "@preact/signals";
-import { useAsk } from "../live/ask.ts";
+import { latest, useAsk } from "../live/ask.ts";
 import { blocks, blocksBefore } from "../live/blocks/head.ts";
 import { txRow } from "../live/blocks/txs.ts";
 import { chain } from "../live/chain.ts";
@@ -35,7 +35,7 @@ function Newest() {
 
 function Older({ last }: { last: bigint }) {
   const answer = useAsk(() => blocksBefore(last), { key: String(last) });
-  const rows = useComputed(() => (answer.value.kind === "known" ? answer.value.value : []));
+  const rows = useComputed(() => latest(answer.value)?.value ?? []);
   return (
     <Known answer={answer}>
       {(found) => (
@@ -70,7 +70,7 @@ function OneBlock({ height }: { height: bigint }) {
     },
     { key: String(height) },
   );
-  const rows = useComputed(() => (answer.value.kind === "known" ? answer.value.value.block.txs.map(txRow) : []));
+  const rows = useComputed(() => latest(answer.value)?.value.block.txs.map(txRow) ?? []);
   return (
     <>
       <Heading title={t.block.title(String(height))}>

@@ -2,7 +2,7 @@ import type { Signal } from "@preact/signals";
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { shellWord } from "../../util/index.ts";
-import type { Answer } from "../live/ask.ts";
+import { type Answer, latest } from "../live/ask.ts";
 import { session } from "../live/chain.ts";
 import { link, route } from "../live/route.ts";
 import { t } from "../text/index.ts";
@@ -10,7 +10,7 @@ import { Fault } from "./fault.tsx";
 import { MAX_ITEMS } from "./safe.ts";
 import { None } from "./text.tsx";
 
-/** Content that needs an answer of the node: it says that it waits, or why nothing is known. */
+/** Content that needs an answer of the node: it says that it waits, or why nothing, or nothing newer, is known. */
 export function Known<T>({
   answer,
   children,
@@ -20,8 +20,13 @@ export function Known<T>({
 }) {
   const { value } = answer;
   if (value.kind === "waiting") return <p class="waiting">{t.state.loading} …</p>;
-  if (value.kind === "unknown") return <Fault error={value.error} />;
-  return <>{children(value.value)}</>;
+  const found = latest(value);
+  return (
+    <>
+      {value.kind === "unknown" && <Fault error={value.error} />}
+      {found !== undefined && children(found.value)}
+    </>
+  );
 }
 
 /** A titled part of a page. */
