@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fixture, ROOT } from "../support/index.ts";
@@ -56,6 +56,18 @@ function native(): string[] {
     .map(([path, { name, version }]) => `${name ?? path.split("node_modules/").at(-1)}@${version}`);
 }
 
+/** Files named by a script of the package that the checkout's installation has, and the package has not. */
+function leftOut(name: string, modules: string): string[] {
+  const text = readFileSync(join(modules, name), "utf8");
+  const named = [...text.matchAll(/(?:require\(|from\s*|import\()\s*["'](\.[^"']+)["']/g)].map(([, to = ""]) => to);
+  const places = (to: string, base: string) =>
+    ["", ".js", ".cjs", ".mjs", ".json", "/index.js"].map((ending) => join(base, name, "..", `${to}${ending}`));
+  const isThere = (to: string, base: string): boolean => places(to, base).some((path) => existsSync(path));
+  return named
+    .filter((to) => isThere(to, join(ROOT, "node_modules")) && !isThere(to, modules))
+    .map((to) => `${name}: ${to}`);
+}
+
 describe("the npm package", () => {
   const fixture = new Fixture();
   const unpacked = join(fixture.folder, "unpacked");
@@ -78,6 +90,17 @@ describe("the npm package", () => {
     const inside = [...new Set(packagesBelow(unpacked))].sort();
     expect(inside).toEqual(listed.filter((name) => !all.includes(name)));
     expect(inside.length).toBeGreaterThan(150);
+  });
+
+  it("leaves out what readers of other packages need, and nothing that a file of theirs loads", () => {
+    const modules = join(unpacked, "node_modules");
+    const entries = readdirSync(modules, { recursive: true, withFileTypes: true });
+    const files = entries.filter((each) => each.isFile()).map(({ path, name }) => relative(modules, join(path, name)));
+    expect(files.filter((name) => /\.map$|\/README\.md$/i.test(name))).toEqual([]);
+    expect(files.some((name) => /\/LICENSE(\.md)?$/.test(name))).toBe(true);
+    const scripts = files.filter((name) => /\.[cm]?js$/.test(name));
+    expect(scripts.length).toBeGreaterThan(1_000);
+    expect(scripts.flatMap((name) => leftOut(name, modules))).toEqual([]);
   });
 
   it("has guides, examples, man pages and a page for its users", () => {

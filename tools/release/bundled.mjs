@@ -1,10 +1,14 @@
 // The packages that an installation of the npm package brings, from package-lock.json.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { nativeFile, PLATFORMS, suits } from "./packages.mjs";
 
 /** A faster list of ciphers for SSH, which no connection of the program uses, and headers. An installation would compile them. */
 const LEFT_OUT = ["cpu-features", "nan"];
+
+/** Files of a package that no program reads, a quarter of all: pages that are no licence, maps of sources, tests and examples. */
+const FOR_READERS =
+  /^(test|tests|docs|examples?|benchmarks?|bench|\.github)(\/|$)|\.map$|^(?!.*(licen[cs]e|notice|copying)).*\.md$/i;
 
 /** Path in the lockfile of a package that the one at a path needs: below it, or below a folder around it. */
 function resolved(packages, from, name) {
@@ -115,8 +119,11 @@ export function bundlePackages(root, target) {
   const absent = [...LEFT_OUT, ...inside.map(nameOf)];
   for (const path of portable) {
     const folder = join(target, path);
-    const isOwn = (from) => !from.slice(join(root, path).length).includes("node_modules");
-    cpSync(join(root, path), folder, { recursive: true, filter: isOwn });
+    const isUsed = (from) => {
+      const name = relative(join(root, path), from);
+      return !name.includes("node_modules") && !FOR_READERS.test(name);
+    };
+    cpSync(join(root, path), folder, { recursive: true, filter: isUsed });
     settleManifest(join(folder, "package.json"), { overrides, absent, placed: putNatives(found, path, folder) });
   }
   const { dependencies, optionalDependencies } = packages[""];
