@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homePaths } from "../../src/node/index.ts";
@@ -63,23 +63,33 @@ describe.skipIf(!(peer instanceof Peer))("a snapshot that is being fetched", () 
     };
     const request = { count: 2, chainId: CHAIN, program, account: testKey("alice"), editGenesis };
     const nodes = await startValidators(fixture, { ...request, flags: TAKING, blockIntervalMs: 500 });
-    const common = () => snapshotsOf(nodes[0]).find((height) => snapshotsOf(nodes[1]).includes(height));
-    const height = await waitFor(common, "a snapshot that both have", PATIENCE);
-    servers = await Promise.all(nodes.map((node) => serverOf(node, height)));
+    const [first, second] = nodes;
+    if (first === undefined || second === undefined) throw new Error("two nodes");
+    const height = await waitFor(() => snapshotsOf(first)[0], "a snapshot", PATIENCE);
+    servers = await Promise.all([serverOf(first, height), serverOf(second, height, first)]);
   }, 300_000);
 
-  function snapshotsOf(node: TestNode | undefined): number[] {
-    const { snapshots } = homePaths(node?.home ?? "");
+  function snapshotsOf(node: TestNode): number[] {
+    const { snapshots } = homePaths(node.home);
     const names = existsSync(snapshots) ? readdirSync(snapshots) : [];
     return names.map((name) => Number.parseInt(name, 10)).filter(Number.isInteger);
   }
 
-  /** Takes no further snapshots, and serves the one that the other node has too. */
-  async function serverOf(taker: TestNode, height: number): Promise<Server> {
+  /**
+   * Takes no further snapshots, and serves the one of the height. Nodes that take snapshots for longer than their interval skip heights, and
+   * not the same ones: where `from` is another node, its snapshot is copied.
+   */
+  async function serverOf(taker: TestNode, height: number, from = taker): Promise<Server> {
     const { home, chainId, address } = taker;
     await taker.process.stop();
     const { snapshots } = homePaths(home);
-    const others = readdirSync(snapshots).filter((name) => Number.parseInt(name, 10) !== height);
+    const isOther = (name: string): boolean => Number.parseInt(name, 10) !== height;
+    if (from !== taker) {
+      const there = homePaths(from.home).snapshots;
+      for (const name of readdirSync(there).filter((each) => !isOther(each)))
+        cpSync(join(there, name), join(snapshots, name), { recursive: true });
+    }
+    const others = readdirSync(snapshots).filter(isOther);
     for (const name of others) rmSync(join(snapshots, name), { recursive: true });
     const args = taker.args.filter((word) => !TAKING.includes(word));
     const node = new TestNode(fixture, { home, chainId, port: Number(address.split(":").at(-1)), args });
