@@ -240,14 +240,10 @@ const without = (globs) => ({ SVC_TEST_WITHOUT: globs.join() });
 /** The version of Node.js that `npm run nightly` tries: other parts, and `npm test`, have simulations, attacks, pages and pods. */
 const RUNTIME = process.env.SVC_TEST_RUNTIME;
 
-/** Simulations of many tries, in which no version of Node.js differs. */
-const SIMULATIONS = ["src/**/*.sim.test.ts", "src/modules/market/pruning.test.ts"];
-
 /** Tests within the process of the test runner. */
 function inProcess(env) {
-  const left = RUNTIME === undefined ? {} : without(SIMULATIONS);
   const words = ["--project", "unit", "--project", "isolated"];
-  return tests("unit", words, { minutes: MINUTES.unit, env: { ...env, ...left, SVC_TEST_ALL: "1" } });
+  return tests("unit", words, { minutes: MINUTES.unit, env: { ...env, SVC_TEST_ALL: "1" } });
 }
 
 /** Files beside one another, those on a cluster and those in a browser in their order; then the attacks, alone. */
