@@ -58,6 +58,8 @@ export const status = v.object({
   validator_info: v.nullish(v.object({ pub_key: v.nullish(v.object({ value: base64 })) })),
 });
 
+export const newBlock = v.object({ block: v.object({ header: v.object({ height: integer }) }) });
+
 export const genesisChunk = v.object({ total: integer, data: base64 });
 
 export const block = v.object({

@@ -1,4 +1,6 @@
+import { is } from "valibot";
 import { isOneOf } from "../../util/index.ts";
+import { newBlock } from "../chain/answers.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { Block } from "../chain/node.ts";
 import { clientErrors, RpcError } from "../errors.ts";
@@ -35,7 +37,11 @@ const PRUNED = /lowest height is (\d+)/;
 export async function* followBlocks(chain: ChainClient, options: FollowOptions = {}): AsyncGenerator<Block, void> {
   const { signal, pollMs = DEFAULT_POLL_MS } = options;
   const wake = new Wake();
-  const stopListening = wakeOnBlocks(chain, wake, options);
+  let told: bigint | undefined;
+  const stopListening = onBlocks(chain, options, (height) => {
+    told = height;
+    wake.wake();
+  });
   const retry = new Retry(wake, options);
   try {
     const chainId = await retry.until(() => chain.chainId());
@@ -53,6 +59,8 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
         empty = 0;
         yield block;
         next += 1n;
+        // The next block is not there yet. Where the node tells of none, or of a later one, it may be.
+        if (told === height) await wake.sleep(pollMs, signal);
       }
     }
   } finally {
@@ -120,11 +128,12 @@ function isRefusal(error: Error): boolean {
   return isOneOf([clientErrors.pruned, clientErrors.wrongChain], error);
 }
 
-/** Wakes the follower at every new block while the node's events are available; otherwise it polls. */
-function wakeOnBlocks(chain: ChainClient, wake: Wake, options: FollowOptions): () => void {
+/** Wakes the follower at every new block while the node's events are available, and tells its height; otherwise it polls. */
+function onBlocks(chain: ChainClient, options: FollowOptions, tell: (height: bigint | undefined) => void): () => void {
   const events = chain.socket().subscribe("tm.event='NewBlock'");
   const listen = async (): Promise<void> => {
-    for await (const _ of events) wake.wake();
+    for await (const item of events)
+      tell(item.kind === "event" && is(newBlock, item.value) ? BigInt(item.value.block.header.height) : undefined);
   };
   listen().catch((error) => options.onProblem?.(error));
   return () => events.close();

@@ -179,6 +179,31 @@ describe("following blocks", () => {
     clearInterval(timer);
   });
 
+  it("asks for a block when the node tells of it, and not before, and for all of those that came meanwhile", async () => {
+    let height = 4;
+    serveBlocks(node, () => height);
+    const { block } = node.methods;
+    const asked: number[] = [];
+    node.methods.block = (params) => {
+      asked.push(Number(params.height));
+      return block?.(params);
+    };
+    const found: bigint[] = [];
+    const following = (async () => {
+      for await (const block of followBlocks(chain, { from: 4n, pollMs: 60_000 }))
+        if (found.push(block.height) === 6) break;
+    })();
+    await until(() => asked.includes(5) && node.subscriptions.length > 0);
+    for (const told of [5, 6, 8, 9]) {
+      height = told;
+      node.emit("tm.event='NewBlock'", "tendermint/event/NewBlock", { block: { header: { height: `${told}` } } });
+      await until(() => found.at(-1) === BigInt(told));
+    }
+    await following;
+    expect(found).toEqual([4n, 5n, 6n, 7n, 8n, 9n]);
+    expect(asked.filter((each) => each > 5)).toEqual([6, 7, 8, 9]);
+  });
+
   it("goes on without a gap after the node was away", async () => {
     let height = 2;
     serveBlocks(node, () => height);

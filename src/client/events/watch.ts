@@ -41,11 +41,6 @@ function watched({ type, attributes }: ChainEvent, height: bigint, txHash: strin
 }
 
 function isWanted(event: WatchedEvent, { type = event.type, attributes = {} }: WatchOptions): boolean {
-  return (
-    event.type === type && Object.entries(attributes).every(([key, value]) => ownValue(event.attributes, key) === value)
-  );
-}
-
-function ownValue(attributes: Readonly<Record<string, string>>, key: string): string | undefined {
-  return Object.hasOwn(attributes, key) ? attributes[key] : undefined;
+  const own = new Map(Object.entries(event.attributes));
+  return event.type === type && Object.entries(attributes).every(([key, value]) => own.get(key) === value);
 }

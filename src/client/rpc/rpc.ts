@@ -59,7 +59,9 @@ export class RpcClient {
   async callOnce({ method, params }: RpcCall, timeoutMs: number = this.#timeoutMs): Promise<unknown> {
     const request = this.#request({ method, params });
     const answer = parseAnswer(await this.#transport.post(JSON.stringify(request), timeoutMs), this.#name());
-    return resultOf(answer, this.#name());
+    const result = resultOf(answer, this.#name());
+    if (result instanceof RpcError) throw result;
+    return result;
   }
 
   /** Several calls at once; the results, or errors, in the order of the calls. */
@@ -82,7 +84,7 @@ export class RpcClient {
     const answer = parseAnswer(text, this.#name());
     const answers = Array.isArray(answer) ? answer : [answer];
     const byId = new Map(answers.map((each) => [isRecord(each) ? each.id : undefined, each]));
-    return requests.map(({ id }) => settle(() => resultOf(byId.get(id), this.#name())));
+    return requests.map(({ id }) => resultOf(byId.get(id), this.#name()));
   }
 
   #request(call: RpcCall): { id: number } & Record<string, unknown> {
@@ -92,15 +94,6 @@ export class RpcClient {
 
   #name(): string {
     return this.endpoint.http.origin;
-  }
-}
-
-function settle(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof RpcError) return error;
-    throw error;
   }
 }
 
@@ -121,14 +114,14 @@ function kindOf(text: string): string {
   return /^[[{]/.test(start) ? `damaged or truncated JSON: ${shown}` : `with text that is not JSON: ${shown}`;
 }
 
-function resultOf(answer: unknown, node: string): unknown {
+function resultOf(answer: unknown, node: string): unknown | RpcError {
   if (!isRecord(answer)) throw clientErrors.badAnswer(`the node at ${node} left a call unanswered`);
   const { error, result } = answer;
   if (isRecord(error)) {
     const { code, message, data = "" } = error;
     if (typeof code !== "number" || typeof message !== "string")
       throw clientErrors.badAnswer(`the node at ${node} answered with an error without code and message`);
-    throw new RpcError(code, oneLine(message), oneLine(typeof data === "string" ? data : JSON.stringify(data)));
+    return new RpcError(code, oneLine(message), oneLine(typeof data === "string" ? data : JSON.stringify(data)));
   }
   if (result === undefined) throw clientErrors.badAnswer(`the node at ${node} answered without a result`);
   return result;
