@@ -1,5 +1,5 @@
 import { ChainClient, sendTx } from "../../client/index.ts";
-import { formatCoins, NATIVE_DENOM, parseCoins } from "../../util/index.ts";
+import { formatCoins, NATIVE_DENOM, parseCoins, printable } from "../../util/index.ts";
 import { MsgSendSchema } from "../../wire/gen/sdk/bank/v1beta1/tx_pb.js";
 import { decodeAddress, encodeAddress, packAny } from "../../wire/index.ts";
 import { userPath } from "../command/home.ts";
@@ -22,7 +22,7 @@ export async function faucet({ args, flags, io }: CommandInput): Promise<number>
   const offset = flags.count("port-offset");
   localnetPorts(offset);
   const home = userPath(flags.optional("home") ?? defaultLocalnetHome(offset));
-  const client = new ChainClient(readState(home, offset).rpc);
+  const client = new ChainClient(readState(home, offset).rpc, { onRetry: (text) => io.err(`${printable(text)}\n`) });
   try {
     const signer = await keySigner(localnetKeyring(home), "faucet");
     const message = packAny(MsgSendSchema, {

@@ -239,7 +239,8 @@ export class Localnet {
   async #startNodes(nodes: LocalnetNodes): Promise<void> {
     this.#onStop("nodes", () => nodes.stop());
     await nodes.start();
-    const client = new ChainClient(this.#rpc, { timeoutMs: ANSWER_MS });
+    const onRetry = (text: string): void => this.#steps.say(text);
+    const client = new ChainClient(this.#rpc, { timeoutMs: ANSWER_MS, onRetry });
     this.#client = client;
     this.#onStop("client", async () => client.close());
     // Transactions need the first block: accounts exist from then on.

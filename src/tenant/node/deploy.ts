@@ -32,7 +32,8 @@ export interface DeployOptions extends DeployChoices {
 export async function deploy(options: DeployOptions, reporter: DeployReporter = SILENT): Promise<DeployResult> {
   const { home, signer, chainId, tx = {}, signal = new AbortController().signal } = options;
   const request = deployRequest(options, signal);
-  const chain = new ChainClient(options.node, chainId === undefined ? {} : { chainId });
+  const onRetry = (reason: string): void => reporter.waiting(reason, { for: "node", reason });
+  const chain = new ChainClient(options.node, { onRetry, ...(chainId === undefined ? {} : { chainId }) });
   try {
     return await runDeploy(await liveParts({ home, chain, signer, tx, signal }), request, reporter);
   } finally {
