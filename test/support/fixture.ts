@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ownedFolder, REMOVAL } from "./abandoned.ts";
+import { killProcessesOn, ownedFolder, REMOVAL } from "./abandoned.ts";
 import type { SvcRequest } from "./run-svc.ts";
 import { SvcProcess } from "./svc-process.ts";
 
@@ -40,7 +40,11 @@ export class Fixture {
       }
     }
     if (process.env.SVC_TEST_KEEP === "1") console.warn(`kept: ${this.folder}`);
-    else rmSync(this.folder, REMOVAL);
+    else {
+      // A provider's data plane outlives it, and makes its socket again in a folder that is being removed.
+      killProcessesOn(this.folder);
+      rmSync(this.folder, REMOVAL);
+    }
     if (faults.length > 0) throw faults[0];
   }
 }
