@@ -194,8 +194,11 @@ async function onKubernetes(cluster, words, env) {
 /** Minutes after which a part of the run is ended, with what it was doing: several times what it takes on two cores. */
 const MINUTES = { unit: 15, quick: 10, alone: 15, beside: 50 };
 
-/** Files of real processes that run beside one another: more than there are cores, because many wait. */
-const WORKERS = Math.max(4, 2 * availableParallelism());
+/**
+ * Files of real processes that run beside one another: more than there are cores, because many wait. A fourth on two cores, where
+ * pods and pages have a lane each, makes the run no shorter and the waits longer.
+ */
+const WORKERS = Math.max(3, Math.ceil(1.5 * availableParallelism()));
 
 /** Attacks without a bound of pace, which run among the others. */
 const UNHURRIED = "deposits|gas|gateway|genesis|ingress|ingress-leases|leases|modules|pruned|queries";
