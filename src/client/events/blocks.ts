@@ -59,8 +59,8 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
         empty = 0;
         yield block;
         next += 1n;
-        // The next block is not there yet. Where the node tells of none, or of a later one, it may be.
-        if (told === height) await wake.sleep(pollMs, signal);
+        // The next block is there when the node tells of it, or does not tell any more.
+        while (told === height && (await wake.sleep(pollMs, signal)));
       }
     }
   } finally {

@@ -9,22 +9,23 @@ export class Wake {
     this.#rouse?.();
   }
 
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (this.#woken || signal?.aborted === true) {
-      this.#woken = false;
-      return;
+  /** Whether it was woken: not at the end of the time, and not by the signal. */
+  async sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
+    if (!this.#woken && signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        const rouse = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", rouse);
+          resolve();
+        };
+        const timer = setTimeout(rouse, ms);
+        this.#rouse = rouse;
+        signal?.addEventListener("abort", rouse);
+      });
     }
-    await new Promise<void>((resolve) => {
-      const rouse = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", rouse);
-        resolve();
-      };
-      const timer = setTimeout(rouse, ms);
-      this.#rouse = rouse;
-      signal?.addEventListener("abort", rouse);
-    });
+    const isWoken = this.#woken && signal?.aborted !== true;
     this.#rouse = undefined;
     this.#woken = false;
+    return isWoken;
   }
 }
