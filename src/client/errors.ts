@@ -1,4 +1,4 @@
-import { defineErrors, isOneOf, SvcError } from "../util/index.ts";
+import { defineErrors, isOneOf, SvcError, sdkErrors } from "../util/index.ts";
 import { wireErrors } from "../wire/index.ts";
 
 /** Errors in the communication with a node. Errors of the chain keep the chain's own numbers. */
@@ -51,4 +51,10 @@ export class RpcError extends SvcError {
     this.rpcCode = rpcCode;
     this.data = data;
   }
+}
+
+/** Whether a node refused a request for the moment: by its HTTP status, or with the code of a full mempool, which stands for any full queue. */
+export function isBusy(error: unknown): boolean {
+  if (error instanceof RpcError) return error.message.includes(sdkErrors.mempoolFull.description);
+  return isOneOf([clientErrors.busy, sdkErrors.mempoolFull], error);
 }

@@ -16,7 +16,7 @@ export {
   type ServiceClient,
 } from "./chain/query.ts";
 export { type QueryFault, queryFault, readRefusal } from "./chain/refusal.ts";
-export { clientErrors, isUnproven, RpcError } from "./errors.ts";
+export { clientErrors, isBusy, isUnproven, RpcError } from "./errors.ts";
 export { type FollowOptions, followBlocks } from "./events/blocks.ts";
 export { type WatchedEvent, type WatchOptions, watchEvents } from "./events/watch.ts";
 export * from "./gateway/index.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ChainClient } from "../../client/index.ts";
 import { chainInfo } from "../../node/index.ts";
 import { AUTHORITY } from "../../provider/index.ts";
-import { EXIT, errorText, makePrivateDirectory } from "../../util/index.ts";
+import { EXIT, errorText, makePrivateDirectory, printable } from "../../util/index.ts";
 import { trustText } from "../context/trusted-block.ts";
 import { ExitError } from "../errors.ts";
 import { VERSION } from "../node/version.ts";
@@ -239,9 +239,10 @@ export class Localnet {
   async #startNodes(nodes: LocalnetNodes): Promise<void> {
     this.#onStop("nodes", () => nodes.stop());
     await nodes.start();
-    const onRetry = (text: string): void => this.#steps.say(text);
+    const onRetry = (text: string): void => this.#steps.say(printable(text));
     const client = new ChainClient(this.#rpc, { timeoutMs: ANSWER_MS, onRetry });
     this.#client = client;
+    this.#options.signal.addEventListener("abort", () => client.close());
     this.#onStop("client", async () => client.close());
     // Transactions need the first block: accounts exist from then on.
     while ((await client.node.status()).latestHeight < 1n) {

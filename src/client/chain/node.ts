@@ -3,6 +3,7 @@ import { concatBytes, fromHex, isOneOf, sdkErrors, toBase64, toHex, toUtf8 } fro
 import { formatTimestamp, parseTimestamp, txHash } from "../../wire/index.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import type { RpcCall, RpcClient } from "../rpc/rpc.ts";
+import { Wake } from "../wake.ts";
 import * as answers from "./answers.ts";
 
 /** One event with its attributes in order. */
@@ -173,12 +174,26 @@ export class NodeApi {
       tries += 1;
       try {
         const result = answers.readAnswer(answers.broadcast, call.method, await this.rpc.callOnce(call));
-        return tries > 1 && isKnown(result) ? accepted(tx) : { ...result, hash: txHash(tx) };
+        if (tries > 1 && isOneOf([sdkErrors.wrongSequence], result)) await this.#arrived(txHash(tx));
+        return tries > 1 && isRepeated(result) ? accepted(tx) : { ...result, hash: txHash(tx) };
       } catch (error) {
         if (tries === 1 || !(error instanceof RpcError) || !IN_CACHE.test(error.data)) throw error;
         return accepted(tx);
       }
     });
+  }
+
+  /**
+   * Waits until a transaction is found whose sequence is used when it is sent again: its first try may be in a block. Rejects where it
+   * is not found: a new transaction could pay twice.
+   */
+  async #arrived(hash: string): Promise<void> {
+    for (const pauseMs of ARRIVAL_MS) {
+      if ((await this.tx(hash)) !== undefined) return;
+      await new Wake().sleep(pauseMs);
+    }
+    const hint = `it may be in a block all the same: svc query tx ${hash}`;
+    throw clientErrors.timeout(`transaction ${hash} was refused when it was sent again`, { hint });
   }
 
   /** A committed transaction by its hash (hex); undefined while the node does not have it. */
@@ -209,11 +224,13 @@ export class NodeApi {
     const methods = ["block", "block_results"];
     const [block, results] = await this.rpc.batch(methods.map((method) => ({ method, params })));
     for (const answer of [block, results]) if (answer instanceof RpcError) throw answer;
-    return toBlock(
+    const found = toBlock(
       answers.readAnswer(answers.block, "block", block),
       answers.readAnswer(answers.blockResults, "block_results", results),
       await this.#hasEncodedEvents(),
     );
+    if (found.height === height) return found;
+    throw clientErrors.badAnswer(`block: it is block ${found.height} instead of ${height}`);
   }
 
   /** Times of blocks as RFC 3339 with whole seconds, by height; heights that the node lacks are left out. */
@@ -254,8 +271,11 @@ export class NodeApi {
 
 const IN_CACHE = /tx already exists in cache/i;
 
-function isKnown({ codespace, code }: BroadcastResult): boolean {
-  return isOneOf([sdkErrors.txInMempool], { codespace, code });
+/** Pauses between looks for a transaction that may have arrived: the times of some blocks. */
+const ARRIVAL_MS = [250, 1_000, 4_000, 8_000];
+
+function isRepeated({ codespace, code }: BroadcastResult): boolean {
+  return isOneOf([sdkErrors.txInMempool, sdkErrors.wrongSequence], { codespace, code });
 }
 
 /** An earlier try reached the mempool, although its answer said that the node was busy. */
@@ -278,6 +298,8 @@ function toResult(answer: answers.TxResultAnswer, encoded: boolean): TxResult {
 
 function toBlock(answer: answers.BlockAnswer, results: answers.BlockResultsAnswer, encoded: boolean): Block {
   const { header, data } = answer.block;
+  if (results.height !== header.height)
+    throw clientErrors.badAnswer(`the results are those of block ${results.height} instead of ${header.height}`);
   if (results.txs_results.length !== data.txs.length) {
     throw clientErrors.badAnswer(
       `block ${header.height} has ${data.txs.length} transactions and ${results.txs_results.length} results`,

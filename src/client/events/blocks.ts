@@ -4,7 +4,7 @@ import { newBlock } from "../chain/answers.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { Block } from "../chain/node.ts";
 import { clientErrors, RpcError } from "../errors.ts";
-import { Wake } from "./wake.ts";
+import { Wake } from "../wake.ts";
 
 /** Where following blocks begins, and when it ends. */
 export interface FollowOptions {
@@ -39,7 +39,7 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
   const wake = new Wake();
   let told: bigint | undefined;
   const stopListening = onBlocks(chain, options, (height) => {
-    told = height;
+    told = height === undefined || told === undefined || height > told ? height : told;
     wake.wake();
   });
   const retry = new Retry(wake, options);
@@ -60,7 +60,8 @@ export async function* followBlocks(chain: ChainClient, options: FollowOptions =
         yield block;
         next += 1n;
         // The next block is there when the node tells of it, or does not tell any more.
-        while (told === height && (await wake.sleep(pollMs, signal)));
+        const end = performance.now() + pollMs;
+        while (told === height && (await wake.sleep(end - performance.now(), signal)));
       }
     }
   } finally {
@@ -135,6 +136,8 @@ function onBlocks(chain: ChainClient, options: FollowOptions, tell: (height: big
     for await (const item of events)
       tell(item.kind === "event" && is(newBlock, item.value) ? BigInt(item.value.block.header.height) : undefined);
   };
-  listen().catch((error) => options.onProblem?.(error));
+  listen()
+    .catch((error) => options.onProblem?.(error))
+    .finally(() => tell(undefined));
   return () => events.close();
 }

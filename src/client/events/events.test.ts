@@ -204,6 +204,69 @@ describe("following blocks", () => {
     expect(asked.filter((each) => each > 5)).toEqual([6, 7, 8, 9]);
   });
 
+  it.each([
+    ["is told again and again", ["5", "5"], 100],
+    ["is told after a later one", ["6", "5"], 60_000],
+  ])("asks for the next block although one that was taken %s", async (_, events, pollMs) => {
+    let height = 4;
+    serveBlocks(node, () => height);
+    const tell = (told: string) => {
+      node.emit("tm.event='NewBlock'", "tendermint/event/NewBlock", { block: { header: { height: told } } });
+    };
+    const stream = followBlocks(chain, { from: 4n, pollMs });
+    expect((await stream.next()).value?.height).toBe(4n);
+    const fifth = stream.next();
+    await until(() => node.subscriptions.length > 0);
+    height = 5;
+    const first = setInterval(() => tell("5"), 10);
+    expect((await fifth).value?.height).toBe(5n);
+    clearInterval(first);
+    height = 6;
+    for (const told of events) tell(told);
+    const again = setInterval(() => tell("5"), 20);
+    expect((await stream.next()).value?.height).toBe(6n);
+    clearInterval(again);
+    await stream.return();
+  });
+
+  it("does not wait for events of a subscription that the node has ended", async () => {
+    serveBlocks(node, () => 4);
+    const stream = followBlocks(chain, {
+      from: 3n,
+      pollMs: 60_000,
+      onProblem: (error) => problems.push(error.message),
+    });
+    expect((await stream.next()).value?.height).toBe(3n);
+    await until(() => node.subscriptions.length > 0);
+    const [{ socket, id } = { socket: undefined, id: undefined }] = node.subscriptions;
+    node.emit("tm.event='NewBlock'", "tendermint/event/NewBlock", { block: { header: { height: "4" } } });
+    socket?.send(
+      JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: "Server error", data: "cancelled" } }),
+    );
+    await until(() => problems.length > 0);
+    serveBlocks(node, () => 5);
+    expect((await stream.next()).value?.height).toBe(4n);
+    expect((await stream.next()).value?.height).toBe(5n);
+    await stream.return();
+  });
+
+  it.each([
+    [["block"], "block 5 instead of 4"],
+    [["block_results"], "block 4 instead of 5"],
+    [["block", "block_results"], "block 4 instead of 5"],
+  ])("takes no other block for the one that it asks for: %s", async (methods, words) => {
+    serveBlocks(node, () => 9);
+    let lies = 4;
+    for (const method of methods) {
+      const honest = node.methods[method];
+      node.methods[method] = (params) => honest?.(lies-- > 0 ? { ...params, height: "4" } : params);
+    }
+    const stream = followBlocks(chain, { from: 5n, pollMs: 1, onProblem: (error) => problems.push(error.message) });
+    expect((await stream.next()).value?.height).toBe(5n);
+    expect(problems.join()).toContain(words);
+    await stream.return();
+  });
+
   it("goes on without a gap after the node was away", async () => {
     let height = 2;
     serveBlocks(node, () => height);

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { statusAnswer } from "../../../test/support/node-double.ts";
 import { sdkErrors } from "../../util/index.ts";
+import { txHash } from "../../wire/index.ts";
 import { ChainClient } from "../chain/chain.ts";
 import { BusyError } from "../errors.ts";
-import { broadcastTx } from "../tx/broadcast.ts";
+import { broadcastTx, waitForTx } from "../tx/broadcast.ts";
 
 /** Answers of the node, call after call: a result, the data of an error, or a status. */
 type Answer = { readonly result: unknown } | { readonly data: string } | BusyError;
@@ -69,6 +71,37 @@ describe("a call that the node refuses for the moment", () => {
     expect([bodies.length, sentOnce(bodies)]).toEqual([2, 1]);
   });
 
+  test("as one of a batch is made again with the others", async () => {
+    const told: string[] = [];
+    const tries = [
+      { error: { code: -32603, message: "Internal error", data: "mempool is full" } },
+      { result: { n: 1 } },
+    ];
+    const transport = {
+      post: async (body: string) => {
+        const answer = tries.shift();
+        return JSON.stringify(JSON.parse(body).map(({ id }: { id: number }) => ({ jsonrpc: "2.0", id, ...answer })));
+      },
+      close: () => {},
+    };
+    const chain = new ChainClient("127.0.0.1:1", { transport, onRetry: (text) => told.push(text) });
+    expect(await settled(chain.rpc.batch([{ method: "a", params: {} }]))).toEqual([{ n: 1 }]);
+    expect(told).toEqual(["the node is busy (mempool is full); trying again in 1 s"]);
+  });
+
+  test("is not made again by a client that is closed meanwhile", async () => {
+    const { chain, bodies } = chainOf([new BusyError("HTTP status 503", undefined)], () => chain.close());
+    await expect(chain.node.status()).rejects.toThrow("the client was closed");
+    expect(bodies.length).toBe(1);
+  });
+
+  test("does not end waiting for a transaction", async () => {
+    const { chain, bodies } = chainOf([{ data: "5 requests wait: mempool is full" }, { data: "tx (AB) not found" }]);
+    const waiting = settled(waitForTx(chain, "AB".repeat(32), { timeoutMs: 300, pollMs: 20 }));
+    await expect(waiting).rejects.toThrow("was not in a block");
+    expect(bodies.length).toBeGreaterThan(1);
+  });
+
   test("is made four times, and then the refusal stands", async () => {
     const told: string[] = [];
     const { chain, bodies } = chainOf([new BusyError("HTTP status 429", 600_000)], (text) => told.push(text));
@@ -107,5 +140,16 @@ describe("a transaction", () => {
       expect(await broadcast(unread, answer)).toMatchObject({ code: 0, calls: 2, different: 1 });
     }
     expect(await broadcast(known)).toMatchObject({ code: 19, calls: 1 });
+  });
+
+  test("whose first try may be in a block is looked for, and not made a second time", async () => {
+    const unread = new BusyError("HTTP status 503", 0);
+    const old = sent({ code: sdkErrors.wrongSequence.code, codespace: "sdk", log: "account sequence mismatch" });
+    const absent = { data: "tx (AB) not found" };
+    await expect(broadcast(unread, old, absent)).rejects.toThrow("was refused when it was sent again: timed out");
+    const found = { hash: txHash(TX), height: "3", index: 0, tx: "AQID", tx_result: {} };
+    const status = { result: statusAnswer(9) };
+    expect(await broadcast(unread, old, absent, { result: found }, status)).toMatchObject({ code: 0, calls: 5 });
+    expect(await broadcast(old)).toMatchObject({ code: 32, calls: 1 });
   });
 });

@@ -1,5 +1,6 @@
 import { append, errorText, isRecord, sdkErrors } from "../../util/index.ts";
-import { BusyError, clientErrors, RpcError } from "../errors.ts";
+import { BusyError, clientErrors, isBusy, RpcError } from "../errors.ts";
+import { Wake } from "../wake.ts";
 import { type Endpoint, parseNodeAddress } from "./endpoint.ts";
 import { httpTransport, type Transport } from "./transport.ts";
 
@@ -35,6 +36,7 @@ export class RpcClient {
   readonly #transport: Transport;
   readonly #timeoutMs: number;
   readonly #onRetry: RpcOptions["onRetry"];
+  readonly #closing = new AbortController();
   #lastId = 0;
 
   /** `node` is an address as `parseNodeAddress` reads it. */
@@ -52,7 +54,7 @@ export class RpcClient {
 
   /** Work that is repeated while the node refuses it for the moment, if `onRetry` is set. */
   retrying<T>(run: () => Promise<T>): Promise<T> {
-    return this.#onRetry === undefined ? run() : whileBusy(run, this.#onRetry);
+    return this.#onRetry === undefined ? run() : whileBusy(run, this.#onRetry, this.#closing.signal);
   }
 
   /** The same as `call`, never repeated. */
@@ -73,18 +75,20 @@ export class RpcClient {
     return results;
   }
 
-  /** Closes kept-alive connections. */
+  /** Closes kept-alive connections, and ends pauses before further tries. */
   close(): void {
+    this.#closing.abort();
     this.#transport.close();
   }
 
   async #batchOnce(calls: readonly RpcCall[]): Promise<(unknown | RpcError)[]> {
     const requests = calls.map((call) => this.#request(call));
-    const text = await this.retrying(() => this.#transport.post(JSON.stringify(requests), this.#timeoutMs));
-    const answer = parseAnswer(text, this.#name());
-    const answers = Array.isArray(answer) ? answer : [answer];
-    const byId = new Map(answers.map((each) => [isRecord(each) ? each.id : undefined, each]));
-    return requests.map(({ id }) => resultOf(byId.get(id), this.#name()));
+    return this.retrying(async () => {
+      const answer = parseAnswer(await this.#transport.post(JSON.stringify(requests), this.#timeoutMs), this.#name());
+      const answers = Array.isArray(answer) ? answer : [answer];
+      const byId = new Map(answers.map((each) => [isRecord(each) ? each.id : undefined, each]));
+      return requests.map(({ id }) => resultOf(byId.get(id), this.#name()));
+    });
   }
 
   #request(call: RpcCall): { id: number } & Record<string, unknown> {
@@ -139,13 +143,14 @@ interface Busy {
 }
 
 /** Makes a call, and makes it again while the node refuses it for the moment. `onRetry` receives why, and the pause. */
-async function whileBusy<T>(run: () => Promise<T>, onRetry: (text: string) => void): Promise<T> {
+async function whileBusy<T>(run: () => Promise<T>, onRetry: (text: string) => void, closing: AbortSignal): Promise<T> {
   for (const pauseMs of PAUSES_MS) {
     const { busy, settle } = await attempt(run);
     if (busy === undefined) return settle();
     const waitMs = Math.min(busy.afterMs ?? pauseMs, MAX_PAUSE_MS);
     onRetry(`${busy.why}; trying again in ${waitMs / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await new Wake().sleep(waitMs, closing);
+    if (closing.aborted) throw clientErrors.closed();
   }
   return run();
 }
@@ -164,6 +169,8 @@ async function attempt<T>(run: () => Promise<T>): Promise<{ busy: Busy | undefin
 
 /** Nodes refuse with the code of a full mempool whatever they have too much of at the moment. */
 function busyResult(result: unknown): Busy | undefined {
+  if (Array.isArray(result)) return result.map(busyResult).find((each) => each !== undefined);
+  if (result instanceof RpcError) return busyError(result);
   const answer = isRecord(result) && isRecord(result.response) ? result.response : result;
   if (!isRecord(answer) || answer.code !== sdkErrors.mempoolFull.code || answer.codespace !== "sdk") return undefined;
   return { why: `the node is busy (${String(answer.log ?? "")})` };
@@ -171,6 +178,5 @@ function busyResult(result: unknown): Busy | undefined {
 
 function busyError(error: unknown): Busy | undefined {
   if (error instanceof BusyError) return { why: errorText(error), afterMs: error.retryAfterMs };
-  if (!(error instanceof RpcError) || !error.message.includes(sdkErrors.mempoolFull.description)) return undefined;
-  return { why: `the node is busy (${error.data})` };
+  return error instanceof RpcError && isBusy(error) ? { why: `the node is busy (${error.data})` } : undefined;
 }

@@ -2,8 +2,8 @@ import { isOneOf, sdkErrors } from "../../util/index.ts";
 import { txHash } from "../../wire/index.ts";
 import type { ChainClient } from "../chain/chain.ts";
 import type { BroadcastResult, CommittedTx } from "../chain/node.ts";
-import { clientErrors, RpcError } from "../errors.ts";
-import { Wake } from "../events/wake.ts";
+import { clientErrors, isBusy, RpcError } from "../errors.ts";
+import { Wake } from "../wake.ts";
 import { broadcastResponse, committedResponse, type TxResponse } from "./tx-response.ts";
 
 /** `async` waits for nothing, `sync` for the mempool's check, `block` for the commit. */
@@ -72,7 +72,7 @@ export async function waitForTx(chain: ChainClient, hash: string, options: WaitO
       if (found !== undefined) return found;
       problem = undefined;
     } catch (error) {
-      if (!isOneOf([clientErrors.unreachable, clientErrors.busy], error)) throw error;
+      if (!isBusy(error) && !isOneOf([clientErrors.unreachable], error)) throw error;
       problem = error;
     }
     if (performance.now() + pauseMs > deadline) break;

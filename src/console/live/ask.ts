@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { clientErrors } from "../../client/index.ts";
+import { clientErrors, isBusy } from "../../client/index.ts";
 import { isOneOf } from "../../util/index.ts";
 import { concerns } from "./blocks/changes.ts";
 import { type News, news } from "./blocks/head.ts";
@@ -22,6 +22,11 @@ const SILENT = [clientErrors.unreachable, clientErrors.timeout, clientErrors.bus
 /** Whether a question failed for lack of an answer. */
 export function isSilence(error: unknown): boolean {
   return isOneOf(SILENT, error);
+}
+
+/** The same, or that a node refused it for the moment: it may be answered when it is asked again. */
+function isPassing(error: unknown): boolean {
+  return isSilence(error) || isBusy(error);
 }
 
 const WAITING = { kind: "waiting" } as const;
@@ -64,7 +69,7 @@ function asking<T>(ask: () => Promise<T>, answer: Signal<Answer<T>>, options: As
     const found = await (async () => ask())().then(
       (value): Answer<T> => ({ kind: "known", value }),
       (error: unknown): Answer<T> => {
-        const earlier = isSilence(error) ? latest(answer.peek()) : undefined;
+        const earlier = isPassing(error) ? latest(answer.peek()) : undefined;
         return { kind: "unknown", error, ...(earlier && { earlier }) };
       },
     );
@@ -74,7 +79,7 @@ function asking<T>(ask: () => Promise<T>, answer: Signal<Answer<T>>, options: As
   const stop = news.subscribe((latest) => {
     const now = answer.peek();
     // A node that sends blocks may answer now what it did not answer before.
-    const isBack = now.kind === "unknown" && isSilence(now.error);
+    const isBack = now.kind === "unknown" && isPassing(now.error);
     if (latest !== seen && (isBack || isOld(latest, options))) question.want();
   });
   question.want();

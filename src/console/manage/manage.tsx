@@ -3,6 +3,7 @@ import type { DeploymentKey } from "../../wire/index.ts";
 import { type Answer, latest, useAsk } from "../live/ask.ts";
 import { chain } from "../live/chain.ts";
 import { Known, Section } from "../parts/blocks.tsx";
+import { Fault } from "../parts/fault.tsx";
 import { manage } from "../text/manage.ts";
 import { CloseForm, type Closing } from "./close.tsx";
 import { type Held, loadHeld } from "./funds.ts";
@@ -23,6 +24,7 @@ export function Manage(id: DeploymentKey) {
   if (!isActive && closing.value === undefined) return null;
   return (
     <Section title={manage.title}>
+      {held.value.kind === "unknown" && <Fault error={held.value.error} />}
       {isActive && <TopUp id={id} held={held} />}
       {isActive && <Update id={id} held={held} />}
       <CloseForm id={id} held={held} closing={closing} />

@@ -42,9 +42,9 @@ function Form({ id, held, denom, seconds }: TopUpProps & { readonly denom: strin
   const field = useId();
   const amount = readAmount(typed.value, places);
   const span = (days: number): void => {
-    const answer = held.peek();
-    if (answer.kind !== "known" || answer.value === undefined) return;
-    const rate = rateOf(answer.value.funds);
+    const funds = latest(held.peek())?.value?.funds;
+    if (funds === undefined) return;
+    const rate = rateOf(funds);
     typed.value = decimal(costOf(days, { rate, seconds }), places).replaceAll("\u202f", "");
   };
   return (

@@ -2,6 +2,7 @@ import {
   type BidRecord,
   clientErrors,
   type GroupRecord,
+  isBusy,
   type OrderRecord,
   type ProviderRecord,
 } from "../../client/index.ts";
@@ -20,7 +21,7 @@ import { askSilence, hopelessOrder, NO_PROVIDERS, orderNames, refusalOf, silence
 
 const RETRY_MS = 1_000;
 /** Connection errors of the node. */
-const AWAY = [clientErrors.unreachable, clientErrors.busy, clientErrors.timeout];
+const AWAY = [clientErrors.unreachable, clientErrors.timeout];
 /** Blocks without a bid after which we ask the providers why. */
 const PATIENCE_BLOCKS = 3n;
 
@@ -122,7 +123,8 @@ async function patiently<T>(
     try {
       return await unlessInterrupted(ask, request.signal);
     } catch (error) {
-      if (!(error instanceof SvcError && isOneOf(AWAY, error)) || clock.now() >= deadline) throw error;
+      if (!(error instanceof SvcError && (isBusy(error) || isOneOf(AWAY, error))) || clock.now() >= deadline)
+        throw error;
       progress.waiting(`the node (${error.message})`, { for: "node", reason: error.message });
       await sleep(clock, RETRY_MS, request.signal);
     }

@@ -5,6 +5,7 @@ import { loadSdlFile } from "../../sdl/index.ts";
 import type { MarketTxOptions } from "../chain/chain-market.ts";
 import type { DeployResult } from "../result.ts";
 import { runDeploy } from "../run.ts";
+import { unlessInterrupted } from "../session/clock.ts";
 import { type DeployReporter, SILENT } from "../session/progress.ts";
 import { type DeployChoices, type DeployRequest, deploySettings } from "../session/session.ts";
 import { liveParts } from "./live.ts";
@@ -32,10 +33,11 @@ export interface DeployOptions extends DeployChoices {
 export async function deploy(options: DeployOptions, reporter: DeployReporter = SILENT): Promise<DeployResult> {
   const { home, signer, chainId, tx = {}, signal = new AbortController().signal } = options;
   const request = deployRequest(options, signal);
-  const onRetry = (reason: string): void => reporter.waiting(reason, { for: "node", reason });
+  const onRetry = (reason: string): void => reporter.waiting(`the node (${reason})`, { for: "node", reason });
   const chain = new ChainClient(options.node, { onRetry, ...(chainId === undefined ? {} : { chainId }) });
   try {
-    return await runDeploy(await liveParts({ home, chain, signer, tx, signal }), request, reporter);
+    const run = async () => runDeploy(await liveParts({ home, chain, signer, tx, signal }), request, reporter);
+    return await unlessInterrupted(run, signal);
   } finally {
     chain.close();
   }
