@@ -179,7 +179,7 @@ describe("following blocks", () => {
     clearInterval(timer);
   });
 
-  it("asks for a block when the node tells of it, and not before, and for all of those that came meanwhile", async () => {
+  it("asks for a block when the node tells of it, and not before, and for all blocks that came meanwhile", async () => {
     let height = 4;
     serveBlocks(node, () => height);
     const { block } = node.methods;
