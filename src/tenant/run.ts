@@ -25,7 +25,9 @@ export async function runDeploy(
   const chosen = leases.map(({ id }) => ({ gseq: id.gseq, provider: id.provider }));
   const leased = await withProviders(session, leases);
   parts.journal.save({ ...entry, step: "manifest", chosen });
-  await sendManifests(session, leased, { onlyMissing: ["manifest", "ready", "done"].includes(entry.step) });
+  await sendManifests(session, leased, {
+    onlyMissing: entry.step === "manifest" || entry.step === "ready" || entry.step === "done",
+  });
   parts.journal.save({ ...entry, step: "ready", chosen });
   const running = await waitReady(session, entry.dseq, leased);
   parts.journal.save({ ...entry, step: "done", chosen });

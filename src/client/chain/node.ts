@@ -3,7 +3,6 @@ import { concatBytes, fromHex, isOneOf, sdkErrors, toBase64, toHex, toUtf8 } fro
 import { formatTimestamp, parseTimestamp, txHash } from "../../wire/index.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import type { RpcCall, RpcClient } from "../rpc/rpc.ts";
-import { Wake } from "../wake.ts";
 import * as answers from "./answers.ts";
 
 /** One event with its attributes in order. */
@@ -174,8 +173,8 @@ export class NodeApi {
       tries += 1;
       try {
         const result = answers.readAnswer(answers.broadcast, call.method, await this.rpc.callOnce(call));
-        if (tries > 1 && isOneOf([sdkErrors.wrongSequence], result)) await this.#arrived(txHash(tx));
-        return tries > 1 && isRepeated(result) ? accepted(tx) : { ...result, hash: txHash(tx) };
+        if (tries > 1 && isOneOf([sdkErrors.wrongSequence], result)) return await this.#arrived(tx);
+        return tries > 1 && isKnown(result) ? accepted(tx) : { ...result, hash: txHash(tx) };
       } catch (error) {
         if (tries === 1 || !(error instanceof RpcError) || !IN_CACHE.test(error.data)) throw error;
         return accepted(tx);
@@ -184,14 +183,12 @@ export class NodeApi {
   }
 
   /**
-   * Waits until a transaction is found whose sequence is used when it is sent again: its first try may be in a block. Rejects where it
-   * is not found: a new transaction could pay twice.
+   * Looks for a transaction whose sequence is used when it is sent again: its first try may be in a block. Rejects where it is not
+   * found: a new transaction could pay twice.
    */
-  async #arrived(hash: string): Promise<void> {
-    for (const pauseMs of ARRIVAL_MS) {
-      if ((await this.tx(hash)) !== undefined) return;
-      await new Wake().sleep(pauseMs);
-    }
+  async #arrived(tx: Uint8Array): Promise<BroadcastResult> {
+    const hash = txHash(tx);
+    if ((await this.tx(hash)) !== undefined) return accepted(tx);
     const hint = `it may be in a block all the same: svc query tx ${hash}`;
     throw clientErrors.timeout(`transaction ${hash} was refused when it was sent again`, { hint });
   }
@@ -271,11 +268,8 @@ export class NodeApi {
 
 const IN_CACHE = /tx already exists in cache/i;
 
-/** Pauses between looks for a transaction that may have arrived: the times of some blocks. */
-const ARRIVAL_MS = [250, 1_000, 4_000, 8_000];
-
-function isRepeated({ codespace, code }: BroadcastResult): boolean {
-  return isOneOf([sdkErrors.txInMempool, sdkErrors.wrongSequence], { codespace, code });
+function isKnown({ codespace, code }: BroadcastResult): boolean {
+  return isOneOf([sdkErrors.txInMempool], { codespace, code });
 }
 
 /** An earlier try reached the mempool, although its answer said that the node was busy. */

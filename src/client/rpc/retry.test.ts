@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { statusAnswer } from "../../../test/support/node-double.ts";
 import { sdkErrors } from "../../util/index.ts";
+import { Query } from "../../wire/gen/sdk/bank/v1beta1/query_pb.js";
 import { txHash } from "../../wire/index.ts";
 import { ChainClient } from "../chain/chain.ts";
-import { BusyError } from "../errors.ts";
+import { BusyError, isBusy } from "../errors.ts";
 import { broadcastTx, waitForTx } from "../tx/broadcast.ts";
 
 /** Answers of the node, call after call: a result, the data of an error, or a status. */
@@ -95,6 +96,22 @@ describe("a call that the node refuses for the moment", () => {
     expect(bodies.length).toBe(1);
   });
 
+  test("is known as that, whether its answer is one of HTTP, of the call or of the application", async () => {
+    const refusals = [
+      new BusyError("HTTP status 503", 0),
+      { data: "5 requests wait: mempool is full" },
+      query(BUSY_CODE),
+    ];
+    for (const refusal of refusals) {
+      const error = await chainOf([refusal])
+        .chain.query.call(Query.method.totalSupply, {})
+        .catch((reason) => reason);
+      expect(isBusy(error), String(error)).toBe(true);
+    }
+    const lasting = chainOf([{ data: "unknown height" }]).chain.query.call(Query.method.totalSupply, {});
+    expect(isBusy(await lasting.catch((reason) => reason))).toBe(false);
+  });
+
   test("does not end waiting for a transaction", async () => {
     const { chain, bodies } = chainOf([{ data: "5 requests wait: mempool is full" }, { data: "tx (AB) not found" }]);
     const waiting = settled(waitForTx(chain, "AB".repeat(32), { timeoutMs: 300, pollMs: 20 }));
@@ -149,7 +166,7 @@ describe("a transaction", () => {
     await expect(broadcast(unread, old, absent)).rejects.toThrow("was refused when it was sent again: timed out");
     const found = { hash: txHash(TX), height: "3", index: 0, tx: "AQID", tx_result: {} };
     const status = { result: statusAnswer(9) };
-    expect(await broadcast(unread, old, absent, { result: found }, status)).toMatchObject({ code: 0, calls: 5 });
+    expect(await broadcast(unread, old, { result: found }, status)).toMatchObject({ code: 0, calls: 4 });
     expect(await broadcast(old)).toMatchObject({ code: 32, calls: 1 });
   });
 });
