@@ -11,15 +11,12 @@ import {
 } from "../../src/provider/cluster/docker/index.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
-import { killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
+import { ENGINES, killProcessesOn, ownedFolder, processesOn, removeFolder } from "../support/abandoned.ts";
 import { execFileSync } from "../support/bounded.ts";
 import { ROOT } from "../support/index.ts";
 import { ownRange } from "../support/subnets.ts";
 import { ended } from "./engine.ts";
 import { programArchive } from "./program-archive.ts";
-
-/** How the folders of Docker's daemons begin. */
-export const DOCKER_FOLDER = "svc-docker-";
 
 /** Where `npm test` unpacks Debian's packages: installed, they would start a daemon and change the machine's firewall. */
 const UNPACKED = join(ROOT, ".cache", "docker");
@@ -30,7 +27,7 @@ const PROVIDER = "provider";
 
 /** A Docker daemon of the test's own, with containerd and storage in a temporary folder. It leaves the firewall alone. */
 export class DockerEngine {
-  readonly folder = ownedFolder(DOCKER_FOLDER);
+  readonly folder = ownedFolder(ENGINES.docker);
   readonly socket = join(this.folder, "docker.sock");
   readonly #drivers: DockerDriver[] = [];
   #daemon: ChildProcess | undefined;

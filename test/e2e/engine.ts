@@ -21,6 +21,7 @@ import {
 } from "../../src/provider/cluster/docker/index.ts";
 import {
   commandLine,
+  ENGINES,
   killProcessesOn,
   ownedFolder,
   processesOn,
@@ -32,9 +33,6 @@ import { ownRange } from "../support/subnets.ts";
 import { programArchive } from "./program-archive.ts";
 
 const run = promisify(execFile);
-
-/** How the folders of test engines begin. */
-export const ENGINE_FOLDER = "svc-engine-";
 
 /** How Podman is run on the engine in that folder. */
 export function podmanOn(folder: string): { readonly storage: readonly string[]; readonly env: NodeJS.ProcessEnv } {
@@ -59,7 +57,7 @@ export interface EngineOptions {
 
 /** A container engine of the tests' own: Podman's service on storage in a temporary folder. */
 export class TestEngine {
-  readonly folder = ownedFolder(ENGINE_FOLDER);
+  readonly folder = ownedFolder(ENGINES.podman);
   readonly socket = join(this.folder, "podman.sock");
   readonly #env: NodeJS.ProcessEnv;
   readonly #processes: number | undefined;

@@ -16,6 +16,9 @@ import { isRunning } from "./ports.ts";
 
 const OWNER = "owner.pid";
 
+/** How the folders of container engines begin. */
+export const ENGINES = { podman: "svc-engine-", docker: "svc-docker-" };
+
 /** A process that is ending may still write into a folder, which is then not empty for a moment. */
 export const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
 
