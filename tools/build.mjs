@@ -38,7 +38,7 @@ const EXTERNAL = [
   "@napi-rs/keyring",
   "@peculiar/x509",
   "acme-client",
-  "dockerode",
+  "docker-modem",
   "fastify",
   "lmdb",
   "node-hid",

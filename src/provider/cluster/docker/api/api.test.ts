@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { EngineApi } from "./api.ts";
 import { discoverEngine } from "./discover.ts";
 import { EngineFailure } from "./failure.ts";
@@ -115,6 +116,35 @@ describe("the log of a container", () => {
     expect(failure).toBeInstanceOf(EngineFailure);
     expect(failure).toMatchObject({ kind, message: expect.stringMatching(/^the container engine sent no log: /) });
   });
+});
+
+it("a container is made by a body: engines write addresses of calls into their logs", async () => {
+  const urls: string[] = [];
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    urls.push(request.url ?? "");
+    bodies.push(await text(request));
+    response.writeHead(201).end('{"Id": "c1"}');
+  }).listen(0, "127.0.0.1");
+  closers.push(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const api = await EngineApi.open(`tcp://127.0.0.1:${port}`, PATIENCE);
+  expect(await api.create({ name: "web", Image: "image", Env: ["TOKEN=secret"] })).toBe("c1");
+  expect(urls).toEqual(["/containers/create?name=web"]);
+  expect(bodies.map((each) => JSON.parse(each))).toEqual([{ Image: "image", Env: ["TOKEN=secret"] }]);
+});
+
+it("a socket that is named is asked, whatever DOCKER_HOST says", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-engine-socket-"));
+  closers.push(() => rmSync(folder, { recursive: true, force: true }));
+  const socket = join(folder, "engine.sock");
+  const server = createServer((_, response) => response.end('{"Version": "1"}')).listen(socket);
+  closers.push(() => server.close());
+  await once(server, "listening");
+  vi.stubEnv("DOCKER_HOST", "tcp://127.0.0.1:1");
+  const api = await EngineApi.open(socket, PATIENCE).finally(() => vi.unstubAllEnvs());
+  expect(await api.ping()).toMatchObject({ version: "1" });
 });
 
 it("containers are listed also where Podman cannot describe one", async () => {
