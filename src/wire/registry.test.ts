@@ -8,7 +8,17 @@ import { MsgCreateBidSchema } from "./gen/svc/market/v1beta1/tx_pb.js";
 import { methodPath, namespaceOf, toNamespace, typeUrlOf } from "./namespace.ts";
 import { aminoName, messageAction, signerPath } from "./options.ts";
 import { PROTO_FILES } from "./proto-files.ts";
-import { allMsgs, findMessage, findMethod, findService, findTypeUrl, resolveTypeUrl, unpackAny } from "./registry.ts";
+import {
+  allMessages,
+  allMsgs,
+  allServices,
+  findMessage,
+  findMethod,
+  findService,
+  findTypeUrl,
+  resolveTypeUrl,
+  unpackAny,
+} from "./registry.ts";
 
 const SEND = { fromAddress: "a", toAddress: "b", amount: [] };
 
@@ -21,6 +31,14 @@ describe("the registry", () => {
     const generated = own.map((name) => name.replace("_pb.js", ""));
     const listed = PROTO_FILES.map(({ file }) => file().name).filter((name) => !name.startsWith("google/protobuf/"));
     expect(listed).toEqual(generated.sort());
+  });
+
+  it("lists services and messages by name, whatever was looked for before", () => {
+    findMessage("svc.market.v1beta1.MsgCreateBid");
+    for (const all of [allServices(), allMessages()]) {
+      const names = all.map(({ typeName }) => typeName);
+      expect(names).toEqual(names.toSorted());
+    }
   });
 
   it("finds names in both spellings", () => {

@@ -95,16 +95,21 @@ export function findMethod(path: string): DescMethod | undefined {
   return path.startsWith("/") ? find(methods, path.slice(1)) : undefined;
 }
 
-/** Every message, each once. */
+/** Every message, each once, by name. */
 export function allMessages(): DescMessage[] {
   loadAll();
-  return [...new Set(messages.values())];
+  return sorted(messages);
 }
 
-/** Every service once, under its own name. */
+/** Every service once, under its own name and in the order of names. */
 export function allServices(): DescService[] {
   loadAll();
-  return [...new Set(services.values())];
+  return sorted(services);
+}
+
+/** The order in which files were loaded is another in each program. */
+function sorted<T extends { readonly typeName: string }>(known: ReadonlyMap<string, T>): T[] {
+  return [...new Set(known.values())].sort((a, b) => (a.typeName < b.typeName ? -1 : 1));
 }
 
 /** The services of a module: the services of packages such as `sdk.bank.v1beta1`. No other package is built for it. */
