@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EngineApi } from "./api.ts";
 import { discoverEngine } from "./discover.ts";
@@ -135,17 +136,59 @@ it("a container is made by a body: engines write addresses of calls into their l
   expect(bodies.map((each) => JSON.parse(each))).toEqual([{ Image: "image", Env: ["TOKEN=secret"] }]);
 });
 
-it("a socket that is named is asked, whatever DOCKER_HOST says", async () => {
+it.each([
+  { DOCKER_HOST: "tcp://127.0.0.1:1" },
+  { DOCKER_HOST: "tcp://127.0.0.1:2376" },
+  { DOCKER_HOST: "tcp://127.0.0.1:1", DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: "/nonexistent" },
+  { DOCKER_HOST: "ssh://me@127.0.0.1:1" },
+  { DOCKER_HOST: "::bad::" },
+])("a socket that is named is asked, whatever the environment says: %j", async (env) => {
   const folder = mkdtempSync(join(tmpdir(), "svc-engine-socket-"));
   closers.push(() => rmSync(folder, { recursive: true, force: true }));
   const socket = join(folder, "engine.sock");
   const server = createServer((_, response) => response.end('{"Version": "1"}')).listen(socket);
   closers.push(() => server.close());
   await once(server, "listening");
-  vi.stubEnv("DOCKER_HOST", "tcp://127.0.0.1:1");
-  const api = await EngineApi.open(socket, PATIENCE).finally(() => vi.unstubAllEnvs());
-  expect(await api.ping()).toMatchObject({ version: "1" });
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  closers.push(() => vi.unstubAllEnvs());
+  expect(await (await EngineApi.open(socket, PATIENCE)).ping()).toMatchObject({ version: "1" });
+  expect(process.env).toMatchObject(env);
 });
+
+it.each(["tcp://127.0.0.1", "TCP://127.0.0.1", "http://127.0.0.1", "127.0.0.1"])(
+  "an engine is found at %s with its port",
+  async (host) => {
+    const server = createServer((_, response) => response.end('{"Version": "1"}')).listen(0, "127.0.0.1");
+    closers.push(() => server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    expect(await discoverEngine(undefined, { DOCKER_HOST: `${host}:${port}` })).toMatchObject({ version: "1" });
+  },
+);
+
+it.each(["https://127.0.0.1:2376", "ssh://me@host", "npipe:////./pipe/docker_engine"])(
+  "no engine is at %s",
+  async (at) => {
+    await expect(discoverEngine(at, {})).rejects.toThrow("an engine is reached by unix://, tcp:// or http:// alone");
+  },
+);
+
+it.each([200, 409])(
+  "a command whose connection is not carried on is refused, and leaves no socket: %i",
+  async (status) => {
+    const server = createServer(({ url }, response) =>
+      response.end(url === "/containers/c1/exec" ? '{"Id": "e1"}' : ""),
+    );
+    server.on("upgrade", (_, socket) => socket.end(`HTTP/1.1 ${status} Status\r\ncontent-length: 0\r\n\r\n`));
+    closers.push(() => server.close());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const api = await EngineApi.open(`tcp://127.0.0.1:${port}`, PATIENCE);
+    const call = api.exec("c1", { command: ["sh"], tty: false, stdin: true });
+    await expect(call).rejects.toMatchObject({ kind: "refused" });
+    await expect.poll(() => promisify(server.getConnections.bind(server))()).toBe(0);
+  },
+);
 
 it("containers are listed also where Podman cannot describe one", async () => {
   const server = createServer(({ url = "" }, response) => {

@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
 import type Docker from "dockerode";
 import type { Labels } from "../labels.ts";
 import {
@@ -28,7 +28,7 @@ export interface LogQuery {
 }
 
 export interface ExecHandle {
-  readonly stream: NodeJS.ReadWriteStream;
+  readonly stream: Duplex;
   inspect(): Promise<ExecState>;
   resize(width: number, height: number): Promise<void>;
 }
@@ -224,13 +224,7 @@ export class EngineApi {
     if (archive.errored !== null) throw archive.errored;
     archive.on("error", (error) => broken.abort(error));
     const ended = AbortSignal.any([signal, broken.signal]);
-    const call = {
-      method: "POST",
-      path: "/images/load",
-      query: { quiet: true },
-      file: archive,
-      signal: ended,
-    } as const;
+    const call = { method: "POST", query: { quiet: true }, file: archive, signal: ended } as const;
     try {
       await readProgress(await this.#streams.stream("/images/load", call));
     } catch (error) {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
+import { Duplex, type Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type Modem from "docker-modem";
-import { engineFailure } from "./failure.ts";
+import { EngineFailure, engineFailure } from "./failure.ts";
 
 /** A call of the engine's API, without its path. */
 export interface EngineCall {
@@ -14,8 +15,9 @@ export interface EngineCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Any other status is an error with the engine's words; the last one says that all is so already. */
-const DONE = { 200: true, 201: true, 204: true, 304: true };
+const DONE = { 200: true, 201: true, 204: true };
+/** Any other status is an error with the engine's words; 304 answers work that was done before. */
+const STATUSES = { GET: DONE, DELETE: DONE, POST: { ...DONE, 304: true } };
 
 /** Calls of the engine at one address. They reject with `EngineFailure`. */
 export class EngineClient {
@@ -28,15 +30,26 @@ export class EngineClient {
   /** Makes no connection yet. With `timeout`, a call fails after so many milliseconds of silence. */
   static async open(socket: string, timeout?: number): Promise<EngineClient> {
     const { default: Client } = await import("docker-modem");
-    return new EngineClient(new Client({ ...addressOf(socket), timeout }));
+    const address = addressOf(socket);
+    // The library would take from it what the address does not say, as the protocol, or refuse it.
+    const { DOCKER_HOST: elsewhere } = process.env;
+    delete process.env.DOCKER_HOST;
+    const modem = new Client({ ...address, timeout });
+    if (elsewhere !== undefined) process.env.DOCKER_HOST = elsewhere;
+    return new EngineClient(modem);
   }
 
   /**
-   * The whole answer, a value where it is JSON. It is read as a stream: the library waits forever for the rest of an answer that breaks
-   * off, as answers do when the engine is killed.
+   * The whole answer: a value where it is JSON, its bytes otherwise. It is read as a stream: the library waits forever for the rest of
+   * an answer that breaks off, as answers do when the engine is killed.
    */
   async value<T>(path: string, call?: EngineCall): Promise<T> {
-    return (await this.stream(path, call).then(readWhole).catch(fail)) as T;
+    const bytes = await buffer(await this.stream(path, call)).catch(fail);
+    try {
+      return JSON.parse(bytes.toString("utf8"));
+    } catch {
+      return bytes as T;
+    }
   }
 
   /** The answer as it comes. */
@@ -45,17 +58,19 @@ export class EngineClient {
   }
 
   /** A connection that goes on in both directions. */
-  async talk(path: string, call?: EngineCall): Promise<NodeJS.ReadWriteStream> {
-    return (await this.#dial(path, call, { hijack: true, openStdin: true })) as NodeJS.ReadWriteStream;
+  async talk(path: string, call?: EngineCall): Promise<Duplex> {
+    const answer = await this.#dial(path, call, true);
+    if (answer instanceof Duplex) return answer;
+    (answer as IncomingMessage).destroy();
+    throw new EngineFailure("refused", "the engine, or a proxy before it, answers without a connection");
   }
 
-  #dial(path: string, call: EngineCall = {}, way: Partial<Modem.DialOptions> = {}): Promise<unknown> {
+  #dial(path: string, call: EngineCall = {}, hijack = false): Promise<unknown> {
     const { method = "GET", query, body = {}, file, signal } = call;
     const request = {
-      ...{ path: query === undefined ? path : `${path}?`, method, file, statusCodes: DONE, isStream: true },
-      options: { _query: query, _body: body },
+      ...{ path: query === undefined ? path : `${path}?`, method, file, hijack, isStream: true },
+      ...{ statusCodes: STATUSES[method], options: { _query: query ?? {}, _body: body } },
       ...(signal === undefined ? {} : { abortSignal: signal }),
-      ...way,
     };
     const answer = new Promise((resolve, reject) => {
       this.#modem.dial(request, (error, value) => (error ? reject(error) : resolve(value)));
@@ -64,25 +79,14 @@ export class EngineClient {
   }
 }
 
-/** Without the host of DOCKER_HOST, which the library prefers to a socket. */
 function addressOf(socket: string): Modem.ConstructorOptions {
-  if (!/^(tcp|http):\/\//.test(socket)) return { socketPath: socket.replace(/^unix:\/\//, ""), host: undefined };
-  const url = new URL(socket.replace(/^tcp:/, "http:"));
-  return { protocol: "http", host: url.hostname, port: url.port === "" ? 2375 : Number(url.port) };
+  const [, scheme = "", place = ""] = /^(?:([a-z]+):\/\/)?(.*)$/i.exec(socket) ?? [];
+  if (/^unix$/i.test(scheme) || (scheme === "" && !/^[\w.-]+:\d+$/.test(place))) return { socketPath: place };
+  if (!/^(?:tcp|http)?$/i.test(scheme)) throw new Error("an engine is reached by unix://, tcp:// or http:// alone");
+  const { hostname, port } = new URL(`http://${place}`);
+  return { protocol: "http", host: hostname, port: port === "" ? 2375 : Number(port) };
 }
 
 function fail(error: unknown): never {
   throw engineFailure(error);
-}
-
-/** A value where the answer is JSON, its bytes otherwise. */
-async function readWhole(stream: Readable): Promise<object> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return bytes;
-  }
 }

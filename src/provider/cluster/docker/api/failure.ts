@@ -63,7 +63,7 @@ function statusOf(error: unknown): number | undefined {
 
 const MAX_TEXT = 1_000;
 
-/** Drops the client library's `(HTTP code 500) server error -` and keeps one bounded line. */
+/** Drops the client library's `(HTTP code 500) unexpected -` and keeps one bounded line. */
 function cleanText(raw: string): string {
   const text = raw
     .replace(/^\(HTTP code \d+\)[^-]*-\s*/, "")
