@@ -184,8 +184,8 @@ export default defineConfig({
   test: {
     // Compiled sources are kept between runs and shared by test files: a fifth of the work of a run.
     experimental: { fsModuleCache: true, fsModuleCachePath: CACHE },
-    // One core left over, the default, is half of a small machine. More workers than cores load the sources more often, and are no faster.
-    maxWorkers: availableParallelism(),
+    // Tests that wait leave their core to others. (One core left over, the default, is half of a small machine.)
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     globalSetup: "test/support/sweep.ts",
     sequence: { sequencer: LongestFirst },
     projects: [
