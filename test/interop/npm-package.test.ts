@@ -59,7 +59,10 @@ function native(): string[] {
 /** Files named by a script of the package that the checkout's installation has, and the package has not. */
 function leftOut(name: string, modules: string): string[] {
   const text = readFileSync(join(modules, name), "utf8");
-  const named = [...text.matchAll(/(?:require\(|from\s*|import\()\s*["'](\.[^"']+)["']/g)].map(([, to = ""]) => to);
+  // Comments name types as `{import("./types")}`.
+  const named = [...text.matchAll(/(?:require\(|from\s*|(?<!\{)import\()\s*["'](\.[^"']+)["']/g)].map(
+    ([, to = ""]) => to,
+  );
   const places = (to: string, base: string) =>
     ["", ".js", ".cjs", ".mjs", ".json", "/index.js"].map((ending) => join(base, name, "..", `${to}${ending}`));
   const isThere = (to: string, base: string): boolean => places(to, base).some((path) => existsSync(path));
@@ -103,6 +106,21 @@ describe("the npm package", () => {
     const scripts = files.filter((name) => /\.[cm]?js$/.test(name));
     expect(scripts.length).toBeGreaterThan(1_000);
     expect(scripts.flatMap((name) => leftOut(name, modules))).toEqual([]);
+  });
+
+  it("has the types of the packages that its declarations name, and of no others", () => {
+    const files = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: "utf8" });
+    const lib = join(unpacked, "dist", "lib");
+    const declarations = files(lib).filter((name) => name.endsWith(".d.ts"));
+    const named = declarations.flatMap((name) =>
+      [...readFileSync(join(lib, name), "utf8").matchAll(/(?:from |import\()"((?:@[\w-]+\/)?[\w-]+)[/"]/g)].map(
+        ([, to]) => to,
+      ),
+    );
+    const typed = files(join(unpacked, "node_modules"))
+      .filter((name) => /\.[cm]?ts$/.test(name))
+      .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0]);
+    expect(new Set(typed)).toEqual(new Set(named));
   });
 
   it("has guides, examples, man pages and a page for its users", () => {

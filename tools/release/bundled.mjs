@@ -10,6 +10,11 @@ const LEFT_OUT = ["cpu-features", "nan"];
 const FOR_READERS =
   /^(test|tests|docs|examples?|benchmarks?|bench|\.github)(\/|$)|\.map$|^(?!.*(licen[cs]e|notice|copying)).*\.md$/i;
 
+/** Declarations, and sources that programs do not run. */
+const TYPES = /\.[cm]?tsx?$/;
+/** Packages that declarations of the library name: compilers of its users read their types. */
+const TYPED = ["@bufbuild/protobuf", "@noble/curves", "@noble/hashes", "valibot"];
+
 /** Path in the lockfile of a package that the one at a path needs: below it, or below a folder around it. */
 function resolved(packages, from, name) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("node_modules/") - 1))) {
@@ -121,6 +126,7 @@ export function bundlePackages(root, target) {
     const folder = join(target, path);
     const isUsed = (from) => {
       const name = relative(join(root, path), from);
+      if (TYPES.test(name) && !TYPED.includes(nameOf(path))) return false;
       return !name.includes("node_modules") && !FOR_READERS.test(name);
     };
     cpSync(join(root, path), folder, { recursive: true, filter: isUsed });
