@@ -59,8 +59,8 @@ function native(): string[] {
 /** Files named by a script of the package that the checkout's installation has, and the package has not. */
 function leftOut(name: string, modules: string): string[] {
   const text = readFileSync(join(modules, name), "utf8");
-  // Comments name types as `{import("./types")}`.
-  const named = [...text.matchAll(/(?:require\(|from\s*|(?<!\{)import\()\s*["'](\.[^"']+)["']/g)].map(
+  // Comments name types, as `@type {import("./types")}`.
+  const named = [...text.matchAll(/(?:require\(|from\s*|(?<!@\w+ \{)import\()\s*["'](\.[^"']+)["']/g)].map(
     ([, to = ""]) => to,
   );
   const places = (to: string, base: string) =>
