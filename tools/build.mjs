@@ -1,7 +1,7 @@
 // Bundles the command line: node tools/build.mjs [folder, dist by default, below the checkout]. It writes a small entry, the
 // program in three files, and their V8 code, which saves a third of the start-up time of a command. The first file holds the
-// modules that everyday commands load, the second the further ones for a node. Native and large packages stay outside and are
-// loaded on demand. The console's pages follow.
+// modules that everyday commands load, the second the further ones for a node. Native packages stay outside. The console's pages
+// follow.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -24,6 +24,7 @@ import { DEFERRED, deferredFiles, protoFiles } from "./deferred-files.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { lazySpawn } from "./lazy-spawn.mjs";
 import { Chunks } from "./packs.mjs";
+import { withoutSsh } from "./without-ssh.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = resolve(root, process.argv[2] ?? "dist");
@@ -34,21 +35,7 @@ const THREAD = "src/node/serving/thread.ts";
 const PLANE = "src/provider/plane/process.ts";
 const WEIGHER = "src/provider/cluster/docker/images/weighing/process.ts";
 
-const EXTERNAL = [
-  "@napi-rs/keyring",
-  "@peculiar/x509",
-  "acme-client",
-  "docker-modem",
-  "fastify",
-  "lmdb",
-  "node-hid",
-  "pino",
-  "prom-client",
-  "reflect-metadata",
-  "secp256k1",
-  "tar-stream",
-  "ws",
-];
+const EXTERNAL = ["@napi-rs/keyring", "lmdb", "node-hid", "secp256k1"];
 
 /** Packages in the program that it also requires by name, where a native one is missing. */
 const REQUIRED = ["@noble/curves", "@noble/hashes"];
@@ -88,7 +75,7 @@ const bundle = await build({
   metafile: true,
   minifyWhitespace: true,
   external: EXTERNAL,
-  plugins: [bakedDescriptors, bakedFiles, deferredFiles(files), directImports, lazySpawn],
+  plugins: [bakedDescriptors, bakedFiles, deferredFiles(files), directImports, lazySpawn, withoutSsh],
   define: { ...constants, "import.meta.url": "$moduleUrl" },
 });
 const chunks = new Chunks(bundle, "dist");

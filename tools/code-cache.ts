@@ -23,7 +23,7 @@ const [, , path = ""] = process.argv;
 const { folder, packs: files, main, wanted }: Plan = JSON.parse(readFileSync(path, "utf8"));
 if (wanted === "code") for (const { file } of files) rmSync(codeCachePath(join(folder, file)), { force: true });
 const require = createRequire(resolve(folder, "svc.cjs"));
-const open = (): Packs => new Packs(files, { folder, require, bring: (name) => import(name) });
+const open = (): Packs => new Packs(files, { folder, require });
 /** The measured program, and one that makes its keys and its transaction, which have needs of their own. */
 const [packs, maker] = [open(), open()];
 

@@ -9,6 +9,9 @@ await init;
 
 const CLAUSE = /^import\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)\s*)?(?:\{([^}]*)\}\s*)?(?:from)?\s*"([^"]+)"$/;
 
+/** Name of a value that is exported without one. */
+const DEFAULT = "$default";
+
 /** All chunks as functions: `numberOf` a source or package that has its own chunk, and the code of each number. */
 export class Chunks {
   #numbers;
@@ -51,16 +54,15 @@ export class Chunks {
     return number;
   }
 
-  /** `$load` returns the exports of a chunk, `$later` a promise of them, `$bring` imports a package. */
+  /** `$load` returns the exports of a chunk, `$later` a promise of them. */
   #wrap(text) {
-    const [taken] = /\$(?:load(?!\("deferred:)|later|bring)\b/.exec(text) ?? [];
+    const [taken] = /\$(?:load(?!\("deferred:)|later)\b/.exec(text) ?? [];
     if (taken !== undefined) throw new Error(`a source uses the name ${taken}, which packs have for themselves`);
     const [imports, exports] = parse(text);
     const head = imports.filter(({ d }) => d === -1).map(({ ss, se }) => this.#binding(text.slice(ss, se)));
     const edits = [...imports.map((each) => this.#edit(each)), ...exportEdits(text, exports)];
-    const given = exports.map(({ n, ln }) => (n === ln ? n : `${n}:${ln}`));
     const body = edited(text, edits);
-    return `function($load,$later,require,$bring,$moduleUrl){${head.join("")}${body}\nreturn{${given.join(",")}}}`;
+    return `function($load,$later,require,$moduleUrl){${head.join("")}${body}\nreturn{${exports.map(given).join(",")}}}`;
   }
 
   /**
@@ -76,11 +78,12 @@ export class Chunks {
     return bindings.length === 0 ? `${source};` : bindings.map((each) => `const ${each}=${source};`).join("");
   }
 
-  /** `[start, end, text in its place]` of an import; `d` is where a dynamic one opens its bracket. */
+  /** `[start, end, text in its place]` of an import; `d` is -1 unless it is dynamic. Packages that stay outside are CommonJS. */
   #edit({ ss, se, d, n }) {
     if (d === -1) return [ss, se, ""];
     if (d < 0 || n === undefined) throw new Error("an import that only its run decides");
-    return n.startsWith(".") ? [ss, se, `$later(${this.#number(basename(n))})`] : [ss, d, "$bring"];
+    const value = n.startsWith(".") ? `$later(${this.#number(basename(n))})` : `(async()=>require("${n}"))()`;
+    return [ss, se, value];
   }
 }
 
@@ -90,12 +93,23 @@ function edited(text, edits) {
     .reduce((all, [start, end, place]) => all.slice(0, start) + place + all.slice(end), text);
 }
 
+/** A CommonJS package that is loaded on demand has a value without a name as its only export. */
+function isDefault({ n, ln }) {
+  return n === "default" && ln === undefined;
+}
+
+/** A member of what a chunk returns. The parts of a CommonJS package are members too, as `import()` of Node.js has it. */
+function given(member) {
+  if (isDefault(member)) return `...${DEFAULT},default:${DEFAULT}`;
+  return member.n === member.ln ? member.n : `${member.n}:${member.ln}`;
+}
+
 /** The bundler writes one export statement, which goes. */
 function exportEdits(text, exports) {
   const [first, last] = [exports.at(0), exports.at(-1)];
   if (first === undefined) return [];
-  const start = text.lastIndexOf("export", first.s);
-  const statement = /^export\s*\{[^}]*\};?/.exec(text.slice(start))?.[0] ?? "";
-  if (start + statement.length < last.e) throw new Error("exports in a form of their own");
-  return [[start, start + statement.length, ""]];
+  if (isDefault(first)) return [[first.ss, first.e, `const ${DEFAULT}=`]];
+  const statement = /^export\s*\{[^}]*\};?/.exec(text.slice(first.ss))?.[0] ?? "";
+  if (first.ss + statement.length < last.e) throw new Error("exports in a form of their own");
+  return [[first.ss, first.ss + statement.length, ""]];
 }

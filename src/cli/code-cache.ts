@@ -8,7 +8,6 @@ type Chunk = (
   load: (chunk: number) => object,
   later: (chunk: number) => Promise<object>,
   require: NodeJS.Require,
-  bring: (name: string) => Promise<object>,
   moduleUrl: string,
 ) => object;
 
@@ -22,7 +21,6 @@ export interface Pack {
 export interface PackOptions {
   readonly folder: string;
   readonly require: NodeJS.Require;
-  readonly bring: (name: string) => Promise<object>;
 }
 
 /** Where the build puts V8's code for a file. */
@@ -55,9 +53,8 @@ export class Packs {
   readonly load = (chunk: number): object => {
     const known = this.#exports.get(chunk);
     if (known !== undefined) return known;
-    const { require, bring } = this.#options;
     const run = this.#chunk(chunk);
-    const exports = run(this.load, async (other) => this.load(other), require, bring, this.#moduleUrl);
+    const exports = run(this.load, async (other) => this.load(other), this.#options.require, this.#moduleUrl);
     this.#exports.set(chunk, exports);
     return exports;
   };

@@ -29,7 +29,7 @@ function isMainThread(): boolean {
 }
 
 function openPacks(): Packs {
-  return new Packs(SVC_PACKS, { folder: __dirname, require, bring: (name) => import(name) });
+  return new Packs(SVC_PACKS, { folder: __dirname, require });
 }
 
 function runMain(): Promise<void> {
