@@ -40,6 +40,9 @@ const EXTERNAL = ["@napi-rs/keyring", "lmdb", "node-hid", "secp256k1"];
 /** Packages in the program that it also requires by name, where a native one is missing. */
 const REQUIRED = ["@noble/curves", "@noble/hashes"];
 
+/** Folder of the package that a file belongs to. */
+const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
+
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const common = {
@@ -151,10 +154,15 @@ function sources() {
 
 // A release compiles the program again, with the Node.js of its archive.
 const named = packs.map(({ file, numbers }) => ({ file, chunks: numbers }));
-write(
-  join(dist, ".plan"),
-  JSON.stringify({ packs: named, main: chunks.numberOf(MAIN), packages: [...EXTERNAL, ...REQUIRED] }),
-);
+/** Paths, as in the lockfile, of the packages inside the program. */
+const inside = new Set(Object.keys(bundle.metafile.inputs).flatMap((path) => PACKAGE.exec(path)?.[0] ?? []));
+const plan = {
+  packs: named,
+  main: chunks.numberOf(MAIN),
+  packages: [...EXTERNAL, ...REQUIRED],
+  inside: [...inside].sort(),
+};
+write(join(dist, ".plan"), JSON.stringify(plan));
 // ./svc checks whether one of these has changed; a new file changes the file that imports it.
 write(join(dist, ".inputs"), sources().join("\0"));
 // The stamp names the files of this build. It carries the time at which the build began, so that a source saved meanwhile

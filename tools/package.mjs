@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { bundlePackages } from "./release/bundled.mjs";
+import { licences } from "./release/packages.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values, positionals } = parseArgs({ options: { built: { type: "boolean" } }, allowPositionals: true });
@@ -43,6 +44,8 @@ try {
   chmodSync(join(stage, "dist", "svc.cjs"), 0o755);
   for (const [from, name] of Object.entries(PAGES)) cpSync(join(root, from), join(stage, name));
   for (const name of FOLDERS) cpSync(join(root, name), join(stage, name), { recursive: true });
+  const { inside } = JSON.parse(readFileSync(join(program, ".plan"), "utf8"));
+  writeFileSync(join(stage, "THIRD-PARTY-LICENSES.txt"), licences(inside));
   run(process.execPath, [join(root, "tools", "run.mjs"), join(root, "tools", "man.ts"), join(stage, "man")]);
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const kept = Object.entries(manifest).filter(([name]) => !OWN_FIELDS.includes(name));

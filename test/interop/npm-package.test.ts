@@ -46,14 +46,21 @@ function packagesBelow(folder: string): string[] {
     });
 }
 
+const { packages: locked }: { packages: Readonly<Record<string, Locked>> } = JSON.parse(
+  readFileSync(join(ROOT, "package-lock.json"), "utf8"),
+);
+
+/** A package of the lockfile as `name@version`. */
+function lockedAt(path: string): string {
+  const { name = path.split("node_modules/").at(-1), version } = locked[path] ?? {};
+  return `${name}@${version}`;
+}
+
 /** Packages of the lockfile for some platforms alone. */
 function native(): string[] {
-  const { packages }: { packages: Readonly<Record<string, Locked>> } = JSON.parse(
-    readFileSync(join(ROOT, "package-lock.json"), "utf8"),
-  );
-  return Object.entries(packages)
-    .filter(([, { os, cpu }]) => os !== undefined || cpu !== undefined)
-    .map(([path, { name, version }]) => `${name ?? path.split("node_modules/").at(-1)}@${version}`);
+  return Object.keys(locked)
+    .filter((path) => locked[path]?.os !== undefined || locked[path]?.cpu !== undefined)
+    .map(lockedAt);
 }
 
 /** Files named by a script of the package that the checkout's installation has, and the package has not. */
@@ -88,11 +95,15 @@ describe("the npm package", () => {
   });
   afterAll(() => fixture.close());
 
-  it("contains the packages that its list of components names, except native parts", () => {
+  it("contains the packages that its list of components names, and their licences, except native parts", () => {
     const all = native();
-    const inside = [...new Set(packagesBelow(unpacked))].sort();
-    expect(inside).toEqual(listed.filter((name) => !all.includes(name)));
-    expect(inside.length).toBeGreaterThan(150);
+    const { inside }: { inside: readonly string[] } = JSON.parse(readFileSync(join(unpacked, "dist", ".plan"), "utf8"));
+    const contained = new Set([...packagesBelow(unpacked), ...inside.map(lockedAt)]);
+    expect([...contained].sort()).toEqual(listed.filter((name) => !all.includes(name)));
+    expect(contained.size).toBeGreaterThan(150);
+    const licences = readFileSync(join(unpacked, "THIRD-PARTY-LICENSES.txt"), "utf8");
+    const heads = inside.map(lockedAt).map((name) => `\n${name.replace(/@(?=[^@]*$)/, " ")} (`);
+    expect(heads.filter((head) => !`\n${licences}`.includes(head))).toEqual([]);
   });
 
   it("leaves out what readers of other packages need, and nothing that a file of theirs loads", () => {
@@ -145,9 +156,8 @@ describe("the npm package", () => {
       const all = native();
       const { version } = manifestOf(unpacked);
       const place = join(prefix, "lib", "node_modules");
-      expect([...new Set(packagesBelow(join(place, "svc")))].sort()).toEqual(
-        listed.filter((name) => !all.includes(name)),
-      );
+      const brought = packagesBelow(join(place, "svc")).filter((name) => !all.includes(name));
+      expect(brought.sort()).toEqual(packagesBelow(unpacked).sort());
       const { stdout } = await npm("ls", "--all", "--json");
       expect(JSON.parse(stdout).problems ?? []).toEqual([]);
       const opens = `const { open } = require("lmdb");

@@ -22,7 +22,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { build } from "esbuild";
-import { copyPackages, licences, output, root, runtimeFolder } from "./packages.mjs";
+import { archiveLicences, copyPackages, output, root, runtimeFolder } from "./packages.mjs";
 
 const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const PAGES = ["README.md", "CHANGELOG.md", "LICENSE"];
@@ -47,6 +47,10 @@ case $here in */*) here=\${here%/*} ;; *) here=. ;; esac
 exec "$here/../lib/node" "$here/../lib/dist/svc.cjs" "$@"
 `;
 
+function planOf(made) {
+  return JSON.parse(readFileSync(join(made, "dist", ".plan"), "utf8"));
+}
+
 /** Words that start the Node.js of a platform on this machine; undefined if it cannot run here. */
 function starterOf(node, platform) {
   const isOwn = `${process.platform}-${process.arch}` === platform;
@@ -68,7 +72,7 @@ async function compiler(made) {
 
 /** Compiles the program with the Node.js of the archive, which alone can use the result. It contains the path, so that is relative. */
 async function compile(lib, [program, ...words], made) {
-  const { packs, main } = JSON.parse(readFileSync(join(made, "dist", ".plan"), "utf8"));
+  const { packs, main } = planOf(made);
   const plan = join(lib, "plan.json");
   writeFileSync(plan, JSON.stringify({ folder: "dist", packs, main, wanted: "code" }));
   output(program, [...words, ...STEADY, await compiler(made), plan], { cwd: lib });
@@ -87,7 +91,7 @@ async function putProgram(lib, platform, made) {
   const node = join(lib, "node");
   copyFileSync(join(runtimeFolder(platform), "bin", "node"), node);
   chmodSync(node, 0o755);
-  const { packs, packages } = JSON.parse(readFileSync(join(made, "dist", ".plan"), "utf8"));
+  const { packs, packages } = planOf(made);
   mkdirSync(join(lib, "dist"));
   for (const file of ["svc.cjs", ...packs.map((pack) => pack.file)])
     copyFileSync(join(made, "dist", file), join(lib, "dist", file));
@@ -112,7 +116,7 @@ function putPages(top, platform, made) {
   for (const shell of SHELLS)
     writeFileSync(join(top, "completion", `svc.${shell}`), output(process.execPath, [svc, "completion", shell]));
   cpSync(join(made, "man"), join(top, "man"), { recursive: true });
-  writeFileSync(join(top, "THIRD-PARTY-LICENSES.txt"), `${licences(platform)}\n`);
+  writeFileSync(join(top, "THIRD-PARTY-LICENSES.txt"), archiveLicences(planOf(made), platform));
 }
 
 /** Packs a folder so that the same contents are the same bytes: in order, without times, owners and the umask of this process. */

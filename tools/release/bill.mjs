@@ -2,11 +2,16 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { broughtPackages } from "./bundled.mjs";
+import { containedPackages } from "./bundled.mjs";
 import { output, root } from "./packages.mjs";
 
+/** Text of a file in a tarball of npm. */
+function read(tarball, name) {
+  return output("tar", ["-xzOf", tarball, `package/${name}`]);
+}
+
 /**
- * The packages that an installation brings, from the lockfile: for every platform, without what only building needs. They
+ * The packages in a tarball and in its program, from the lockfile: for every platform, without what only building needs. They
  * are chosen here, because `npm sbom --omit=dev` also leaves out packages that building shares with the program.
  */
 export function billOfMaterials(tarball) {
@@ -19,8 +24,9 @@ export function billOfMaterials(tarball) {
   ];
   const { serialNumber, metadata, components: all, dependencies: links, ...bill } = JSON.parse(output("npm", args));
   const { timestamp, ...about } = metadata;
-  const brought = broughtPackages(root);
-  const components = all.filter((each) => brought.has(`${each.name}@${each.version}`));
+  const [manifest, plan] = [read(tarball, "package.json"), read(tarball, "dist/.plan")].map((text) => JSON.parse(text));
+  const contained = containedPackages(root, manifest, plan);
+  const components = all.filter((each) => contained.has(`${each.name}@${each.version}`));
   const refs = new Set([metadata.component["bom-ref"], ...components.map((each) => each["bom-ref"])]);
   const dependencies = links
     .filter(({ ref }) => refs.has(ref))

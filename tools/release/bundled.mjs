@@ -1,10 +1,7 @@
-// The packages that an installation of the npm package brings, from package-lock.json.
-import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// The packages beside the program and the library in the npm package, and inside the program, from package-lock.json.
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { nativeFile, PLATFORMS, suits } from "./packages.mjs";
-
-/** A faster list of ciphers for SSH, which no connection of the program uses, and headers. An installation would compile them. */
-const LEFT_OUT = ["cpu-features", "nan"];
 
 /** Files of a package that no program reads, a quarter of all: pages that are no licence, maps of sources, tests and examples. */
 const FOR_READERS =
@@ -14,6 +11,9 @@ const FOR_READERS =
 const TYPES = /\.[cm]?tsx?$/;
 /** Packages that declarations of the library name: compilers of its users read their types. */
 const TYPED = ["@bufbuild/protobuf", "@noble/curves", "@noble/hashes", "valibot"];
+
+/** Package in an import of the library's code. */
+const IMPORTED = /(?:from |import\(|require\()"((?:@[\w-]+\/)?[\w-]+)[/"]/g;
 
 /** Path in the lockfile of a package that the one at a path needs: below it, or below a folder around it. */
 function resolved(packages, from, name) {
@@ -25,36 +25,48 @@ function resolved(packages, from, name) {
 }
 
 /**
- * Paths in the lockfile, for every platform. They are followed from package to package: the lockfile's own marks also keep
- * platforms of a compiler that a package names as an optional peer.
+ * Paths in the lockfile of some packages and of all that they need, for every platform. They are followed from package to package: the
+ * lockfile's own marks also keep platforms of a compiler that a package names as an optional peer.
  */
-function production(packages) {
+function closure(packages, roots) {
   const paths = new Set();
-  const add = (from) => {
-    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} } = packages[from];
-    const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta[name]?.optional !== true);
-    const names = [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
-    for (const name of names.filter((each) => !LEFT_OUT.includes(each))) {
+  const add = (from, names) => {
+    for (const name of names) {
       const path = resolved(packages, from, name);
       if (path === undefined) throw new Error(`package-lock.json has no ${name}, which ${from || "svc"} needs`);
       if (paths.has(path)) continue;
       paths.add(path);
-      add(path);
+      add(path, needs(packages[path]));
     }
   };
-  add("");
+  add("", roots);
   return [...paths].sort();
+}
+
+function needs({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} }) {
+  const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta[name]?.optional !== true);
+  return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
+}
+
+/** Packages that the program and the library of the npm package in a folder load. */
+function loaded(folder) {
+  const lib = join(folder, "dist", "lib");
+  const scripts = readdirSync(lib, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"));
+  const imports = scripts.flatMap((name) => [...readFileSync(join(lib, name), "utf8").matchAll(IMPORTED)]);
+  const { packages } = JSON.parse(readFileSync(join(folder, "dist", ".plan"), "utf8"));
+  return new Set([...packages, ...imports.map(([, name]) => name)]);
 }
 
 function lockOf(root) {
   return JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
 }
 
-/** Names and versions of the packages, such as `ws@8.23.0`. */
-export function broughtPackages(root) {
+/** Names and versions, such as `ws@8.23.0`, of the packages beside and inside the program of an npm package, by its manifest and plan. */
+export function containedPackages(root, { dependencies, optionalDependencies }, { inside }) {
   const { packages } = lockOf(root);
+  const beside = closure(packages, Object.keys({ ...dependencies, ...optionalDependencies }));
   return new Set(
-    production(packages).map((path) => {
+    [...beside, ...inside].map((path) => {
       const { name = path.split("node_modules/").at(-1), version } = packages[path];
       return `${name}@${version}`;
     }),
@@ -76,9 +88,8 @@ function putNative(file, folder, platform) {
 }
 
 /** Packages of the lockfile by their paths: those for every platform, native parts for the platforms of a release, and for others. */
-function sorted(root) {
-  const { packages } = lockOf(root);
-  const paths = production(packages);
+function sorted(packages, names) {
+  const paths = closure(packages, names);
   const isInside = (path) => PLATFORMS.some((each) => suits(packages[path], each));
   const natives = paths.filter((path) => isNative(packages[path]));
   return {
@@ -113,15 +124,19 @@ function settleManifest(path, { overrides, absent, placed }) {
 }
 
 /**
- * Puts the packages of every platform into a folder, from the installation of the checkout, and returns the fields of a
- * manifest that has them inside, with the native parts for the platforms of a release. npm installs the parts for other platforms,
+ * Puts the packages that the npm package in a folder loads beside it, from the installation of the checkout, and returns the fields of
+ * a manifest that has them inside, with the native parts for the platforms of a release. npm installs the parts for other platforms,
  * in the tested version.
  */
 export function bundlePackages(root, target) {
   const { overrides = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const found = sorted(root);
-  const { packages, portable, inside, left } = found;
-  const absent = [...LEFT_OUT, ...inside.map(nameOf)];
+  const { packages } = lockOf(root);
+  const names = loaded(target);
+  const pick = (all) => Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+  const [dependencies, optional] = [pick(packages[""].dependencies), pick(packages[""].optionalDependencies)];
+  const found = sorted(packages, Object.keys({ ...dependencies, ...optional }));
+  const { portable, inside, left } = found;
+  const absent = inside.map(nameOf);
   for (const path of portable) {
     const folder = join(target, path);
     const isUsed = (from) => {
@@ -132,11 +147,10 @@ export function bundlePackages(root, target) {
     cpSync(join(root, path), folder, { recursive: true, filter: isUsed });
     settleManifest(join(folder, "package.json"), { overrides, absent, placed: putNatives(found, path, folder) });
   }
-  const { dependencies, optionalDependencies } = packages[""];
   const exact = left.map((path) => [nameOf(path), packages[path].version]);
   return {
     dependencies,
-    optionalDependencies: { ...optionalDependencies, ...Object.fromEntries(exact) },
-    bundleDependencies: Object.keys({ ...dependencies, ...optionalDependencies }),
+    optionalDependencies: { ...optional, ...Object.fromEntries(exact) },
+    bundleDependencies: Object.keys({ ...dependencies, ...optional }),
   };
 }

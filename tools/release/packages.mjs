@@ -18,6 +18,8 @@ export const NODE_VERSION = runtime.version;
 /** Files that programs read; the others of a package are types, sources, tests and pages. */
 const READ = /\.(c?js|mjs|json|node|proto|wasm)$/;
 const LICENSE = /^(licen[cs]e|notice|copying)/i;
+/** Line between two licences. */
+const RULE = `\n\n${"-".repeat(80)}\n\n`;
 
 /** Runs a program and returns its output; ends this one with it if it fails. */
 export function output(command, args, options = {}) {
@@ -133,16 +135,21 @@ export function copyPackages(names, platform, target) {
   }
 }
 
-/** Licences of Node.js and of every package that the program contains. */
-export function licences(platform) {
-  const kept = Object.entries(locked).filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);
-  const paths = kept.map(([path]) => path).filter((path) => suits(locked[path], platform));
-  const texts = [...new Set([...paths, ...closure(PACKAGES, platform)])].sort().map((path) => {
+/** Licences of packages, by their paths in the lockfile, and of the console's packages. */
+export function licences(paths) {
+  const [anywhere] = PLATFORMS;
+  const texts = [...new Set([...paths, ...closure(PACKAGES, anywhere)])].sort().map((path) => {
     const folder = folderOf(path);
     const files = readdirSync(folder).filter((file) => LICENSE.test(file) && statSync(join(folder, file)).isFile());
     const bodies = files.sort().map((file) => readFileSync(join(folder, file), "utf8").trim());
     return `${nameOf(path)} ${locked[path].version} (${locked[path].license ?? "see below"})\n\n${bodies.join("\n\n")}`;
   });
+  return `${texts.join(RULE)}\n`;
+}
+
+/** Licences of Node.js and of all that an archive contains, from the plan of its program. */
+export function archiveLicences({ packages, inside }, platform) {
   const node = readFileSync(join(runtimeFolder(platform), "LICENSE"), "utf8").trim();
-  return [`Node.js ${NODE_VERSION}\n\n${node}`, ...texts].join(`\n\n${"-".repeat(80)}\n\n`);
+  const rest = licences([...inside, ...closure(packages, platform)]);
+  return `Node.js ${NODE_VERSION}\n\n${node}${RULE}${rest}`;
 }
