@@ -146,7 +146,7 @@ export const HOST_REASONS = {
     ...host(
       "the provider cannot keep tenants apart on its network",
       "network rules that keep tenants off the host cannot be set",
-      "run the provider as root on Linux with iptables installed",
+      "run the provider as root on Linux with nftables installed",
     ),
     advice: "the provider's operator has to start it as root; on a localnet of your own, run svc localnet as root",
   },

@@ -122,7 +122,7 @@ export async function removeDocker(folder: string): Promise<void> {
   for (const name of bridges.filter((each) => each.startsWith(naming.bridgePrefix))) {
     execFileSync("ip", ["link", "del", name]);
   }
-  await new Firewall(naming.chain, naming.bridgePrefix).clear();
+  await new Firewall(naming).clear();
   removeFolder(folder);
 }
 

@@ -68,10 +68,12 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
     return defaultPrefix(join(engine.folder, "provider"));
   }
 
-  /** The chain of this provider's firewall rules. */
-  function chain(): string {
-    return new Naming(prefix()).chain;
+  /** The table of this provider's firewall rules. */
+  function tenants(): string {
+    return new Naming(prefix()).tenants;
   }
+
+  const nft = (...words: string[]) => execFileSync("nft", words, { encoding: "utf8" });
 
   async function deploy(services: readonly ManifestService[], overrides: Partial<LeaseSpec> = {}): Promise<LeaseSpec> {
     const spec = sampleSpec(services, overrides);
@@ -156,7 +158,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       const asUser = await sh(id, "web", `su user -c 'id -u; ${script}'`);
       expect(asUser.stdout).toBe("1000\n");
       // Without the rules everything but IPv6 is reached: it is the rules that block the tenant.
-      execFileSync("iptables", ["-w", "10", "-t", "mangle", "-F", chain()]);
+      nft("flush", "chain", "ip", tenants(), "tenants");
       await expect.poll(async () => (await sh(id, "web", script)).stdout).toContain("reached");
     });
 
@@ -225,14 +227,27 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       socket.close();
     });
 
+    it("take the place of the rules of version 0.1, which knew no lease of today", async () => {
+      const { chain, bridgePrefix } = new Naming(prefix());
+      const mangle = (tool: string, ...words: string[]) =>
+        execFileSync(tool, ["-w", "10", "-t", "mangle", ...words], { encoding: "utf8" });
+      for (const tool of ["iptables", "ip6tables"]) {
+        for (const name of tool === "iptables" ? [chain, `${chain}-N`] : [chain]) mangle(tool, "-N", name);
+        mangle(tool, "-A", chain, "-j", tool === "iptables" ? `${chain}-N` : "DROP");
+        mangle(tool, "-I", "PREROUTING", "-i", `${bridgePrefix}+`, "-j", chain);
+      }
+      await open();
+      const left = () => ["iptables", "ip6tables"].filter((tool) => mangle(tool, "-S").includes(chain));
+      await expect.poll(left).toEqual([]);
+    });
+
     it("leave no rule behind", async () => {
       await open();
       const { id } = await deploy([scriptService(engine.image, "sleep 1000")]);
       await untilOk(driver, id);
-      const rules = () => execFileSync("iptables", ["-w", "10", "-t", "mangle", "-S"], { encoding: "utf8" });
-      expect(rules()).toContain(chain());
+      expect(nft("list", "tables")).toContain(tenants());
       await driver.purge();
-      expect(rules()).not.toContain(chain());
+      expect(nft("list", "tables")).not.toContain(tenants());
     });
   });
 
@@ -790,7 +805,7 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       await other.close();
       expect((await driver.status(id)).health).toBe("ok");
       expect((await fetch(`http://${driver.routing.backends(id, "web", 80)[0]}/`)).status).toBe(200);
-      expect(execFileSync("iptables", ["-w", "10", "-t", "mangle", "-S"], { encoding: "utf8" })).toContain("SVC-");
+      expect(nft("list", "tables")).toContain(tenants());
     });
 
     it("a command that does not exist is reported, and images of this machine are refused where they are not allowed", async () => {

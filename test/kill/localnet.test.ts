@@ -92,10 +92,8 @@ describeWithEngine("a localnet that starts the engine itself", () => {
     await expect.poll(() => processesOn(fixture.folder).map(commandLine), { timeout: 30_000 }).toEqual([]);
     expect(podman("ps", "--all", "--external", "--quiet")).toBe("");
     expect(podman("network", "ls", "--quiet")).toBe("podman");
-    const rules = ["mangle", "nat", "filter"].map((table) =>
-      execFileSync("iptables", ["-w", "-t", table, "-S"], { encoding: "utf8" }),
-    );
-    expect(rules.filter((text) => text.includes(naming.chain) || text.includes(naming.bridgePrefix))).toEqual([]);
+    const rules = execFileSync("nft", ["list", "ruleset"], { encoding: "utf8" });
+    expect([naming.tenants, naming.bridgePrefix].filter((name) => rules.includes(name))).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(`${home}/`);
     await requireFreePorts(PORT_OFFSET);
   }

@@ -42,7 +42,6 @@ async function removeContainers(folder: string): Promise<void> {
   for (const home of new Set(homes.split("\n").filter(Boolean))) {
     const networks = await podman("network", "ls", "--quiet", "--filter", `label=${LABEL.home}=${home}`);
     for (const name of networks.split("\n").filter(Boolean)) await podman("network", "rm", "--force", name);
-    const naming = new Naming(home);
-    await new Firewall(naming.chain, naming.bridgePrefix).clear();
+    await new Firewall(new Naming(home)).clear();
   }
 }

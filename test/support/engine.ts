@@ -4,7 +4,7 @@ import type { Fixture } from "./fixture.ts";
 
 const missing = await TestEngine.missing();
 if (missing !== undefined) {
-  const text = `tests with containers cannot run: ${missing}; on Debian, as root: apt-get install podman runc netavark aardvark-dns iptables catatonit busybox-static`;
+  const text = `tests with containers cannot run: ${missing}; on Debian, as root: apt-get install podman runc netavark aardvark-dns iptables nftables catatonit busybox-static`;
   // Where tests must run, one that cannot is a failure.
   if (process.env.CI === "true") throw new Error(text);
   process.stderr.write(`${text}\n`);

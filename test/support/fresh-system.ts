@@ -7,7 +7,7 @@ import { type Answer, atTerminal, openTerminal, type Screen, type Terminal } fro
 const run = promisify(execFile);
 
 /** Packages that the provider's guide installs, as far as a system needs them whose engine runs elsewhere. */
-const PACKAGES = ["ca-certificates", "curl", "openssl", "iptables", "netavark", "e2fsprogs", "podman"];
+const PACKAGES = ["ca-certificates", "curl", "openssl", "iptables", "nftables", "netavark", "e2fsprogs", "podman"];
 const ENGINE = "run/podman/podman.sock";
 
 export interface SystemUser {

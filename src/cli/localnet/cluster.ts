@@ -7,8 +7,8 @@ import { clusterNodePorts, type LocalnetPorts, localnetPorts, type Member } from
 import {
   type ContainerEngine,
   engineAt,
-  ensureBusybox,
   ensureContainerEngine,
+  ensureTools,
   startPodman,
 } from "./processes/container-engine.ts";
 import type { ClusterRecord } from "./remains.ts";
@@ -107,7 +107,7 @@ export class LocalEngine implements LocalCluster {
 
   async start(): Promise<void> {
     await this.find();
-    ensureBusybox(this.#wish.say);
+    ensureTools(this.#wish.say);
     const { address } = this.#needEngine();
     await engineAt(address).sampleImage?.(address);
   }

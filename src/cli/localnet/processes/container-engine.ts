@@ -20,17 +20,9 @@ export interface ContainerEngineRequest {
   readonly say: (text: string) => void;
 }
 
-const PACKAGES = [
-  "podman",
-  "runc",
-  "netavark",
-  "aardvark-dns",
-  "iptables",
-  "busybox-static",
-  "e2fsprogs",
-  "catatonit",
-  "ca-certificates",
-];
+const PACKAGES = ["podman", "runc", "netavark", "aardvark-dns", "e2fsprogs", "catatonit", "ca-certificates"];
+/** Programs for the sample image, and for the rules that keep tenants off the host, with their packages. */
+const TOOLS = { busybox: "busybox-static", iptables: "iptables", nft: "nftables" };
 const SYSTEM_CONF = "/etc/containers/containers.conf";
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 50;
@@ -75,18 +67,18 @@ export async function ensureContainerEngine(request: ContainerEngineRequest): Pr
   return startPodman(request.runDir);
 }
 
-/** The static BusyBox from which the sample image is made. */
-export function ensureBusybox(say: (text: string) => void): void {
-  if (existsSync("/bin/busybox") || existsSync("/usr/bin/busybox") || !canInstall()) return;
-  say("installing busybox-static for the sample image ...");
-  aptGet("install", "-y", "-qq", "--no-install-recommends", "busybox-static");
+/** Installs programs that are missing beside the engine. */
+export function ensureTools(say: (text: string) => void): void {
+  const names = Object.entries(TOOLS).flatMap(([program, name]) => (isInstalled(program) ? [] : name));
+  if (names.length === 0 || !canInstall()) return;
+  say(`installing ${names.join(" and ")} ...`);
+  aptInstall(...names);
 }
 
 function install(say: (text: string) => void): void {
   if (!canInstall()) throw missing();
   say("installing Podman from the distribution's packages (once; about a minute) ...");
-  aptGet("update", "-qq");
-  aptGet("install", "-y", "-qq", "--no-install-recommends", ...PACKAGES);
+  aptInstall(...PACKAGES);
   writeMissing(SYSTEM_CONF, CONTAINERS_CONF);
   writeMissing("/etc/containers/policy.json", POLICY);
 }
@@ -95,12 +87,17 @@ function canInstall(): boolean {
   return process.platform === "linux" && process.getuid?.() === 0 && isInstalled("apt-get");
 }
 
+function aptInstall(...names: readonly string[]): void {
+  aptGet("update", "-qq");
+  aptGet("install", "-y", "-qq", "--no-install-recommends", ...names);
+}
+
 function aptGet(...args: readonly string[]): void {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const { status, stderr } = spawnSync("apt-get", args, { env, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
   if (status === 0) return;
   const last = stderr.trim().split("\n").at(-1) ?? "";
-  throw commandError(`apt-get ${args[0]} failed: ${last}`, { hint: "install podman by hand and start again" });
+  throw commandError(`apt-get ${args[0]} failed: ${last}`, { hint: "install the packages by hand and start again" });
 }
 
 function writeMissing(path: string, text: string): void {
@@ -112,7 +109,7 @@ function writeMissing(path: string, text: string): void {
 function missing(): Error {
   const hint =
     process.platform === "linux"
-      ? "on Debian or Ubuntu, as root: apt-get install podman runc netavark aardvark-dns iptables busybox-static; run as root once and this command installs them itself"
+      ? "on Debian or Ubuntu, as root: apt-get install podman runc netavark aardvark-dns iptables nftables busybox-static; run as root once and this command installs them itself"
       : "install and start Podman Desktop or Docker Desktop";
   return commandError("no container engine answers, and Podman is not installed", { hint });
 }

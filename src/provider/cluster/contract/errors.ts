@@ -9,7 +9,7 @@ export const clusterErrors = defineErrors("cluster", {
   firewall: [
     6,
     "network rules that keep tenants off the host cannot be set",
-    "run the provider as root on Linux with iptables installed",
+    "run the provider as root on Linux with nftables installed",
   ],
   imageRefused: [7, "the image is not allowed on this provider"],
   staleGeneration: [8, "a newer manifest of the lease is already in force"],

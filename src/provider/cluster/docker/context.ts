@@ -95,7 +95,7 @@ export async function openParts(options: DockerOptions, live: () => ReadonlySet<
     log,
     journal: new Journal(join(stateDir, "leases"), log),
     events: new EventLog(join(stateDir, "events"), log),
-    firewall: new Firewall(naming.chain, naming.bridgePrefix),
+    firewall: new Firewall(naming),
     engineRules: new EngineRules(naming.prefix, log),
     volumes,
     images,

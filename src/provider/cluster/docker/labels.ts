@@ -47,7 +47,12 @@ export class Naming {
     return `s${this.#short}`;
   }
 
-  /** Name of the chain of firewall rules. */
+  /** The nft table of rules that keep tenants off the host. */
+  get tenants(): string {
+    return `${this.prefix}-tenants`;
+  }
+
+  /** Name of the chain of such rules in version 0.1. */
   get chain(): string {
     return `SVC-${this.#short}`;
   }

@@ -3,10 +3,15 @@ import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import { errorText, Mutex } from "../../../../util/index.ts";
 import { clusterErrors } from "../../contract/index.ts";
 import { FORBIDDEN } from "../../shared/index.ts";
-import { CommandError, run } from "./command.ts";
+import type { Naming } from "../labels.ts";
+import { run } from "./command.ts";
 
 /** Open connections of a lease: the kernel has one table for all tenants and the host. */
 const CONNECTIONS = 8_192;
+/** Chain of the table where packets arrive, and the chain that judges packets of tenants. */
+const [HOOK, JUDGE] = ["prerouting", "tenants"];
+
+const NO_TABLE = '{"nftables":[]}';
 
 /** The network of one lease. */
 export interface LeaseNetwork {
@@ -15,21 +20,18 @@ export interface LeaseNetwork {
 }
 
 /**
- * Keeps tenants off the host and its networks. One chain per provider hangs in `mangle PREROUTING`, in front of every
+ * Keeps tenants off the host and its networks. The provider has an nft table of its own, whose rules come before every
  * address translation, so a packet to any address of the host is dropped, even to a published port. It
  * catches the provider's bridges by their common name prefix: a bridge is closed from the moment it exists, and the
  * lease's own line only opens its own subnet. IPv6 is dropped altogether, lease networks have none.
  */
 export class Firewall {
-  readonly #chain: string;
-  readonly #bridges: string;
+  readonly #naming: Naming;
   readonly #mutex = new Mutex();
   readonly #networks = new Map<string, LeaseNetwork>();
 
-  /** `bridgePrefix` is shared by all bridges of this provider and by no others. */
-  constructor(chain: string, bridgePrefix: string) {
-    this.#chain = chain;
-    this.#bridges = `${bridgePrefix}+`;
+  constructor(naming: Naming) {
+    this.#naming = naming;
   }
 
   /** Opens a lease's own subnet to it; everything else stays closed. Rejects where rules cannot be set. */
@@ -47,6 +49,7 @@ export class Firewall {
     return this.#mutex.run(async () => {
       for (const { namespace, bridge, subnet } of networks) this.#networks.set(namespace, { bridge, subnet });
       if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
+      await removeOlder(this.#naming);
     });
   }
 
@@ -82,57 +85,41 @@ export class Firewall {
     });
   }
 
+  /** One atomic step, whatever was there before. */
   async #install(networks: readonly LeaseNetwork[]): Promise<void> {
     try {
       const neighbours = onLinkNetworks(networkInterfaces());
-      const shares = shareRules(this.#chain, await this.#shares(), networks);
-      await this.#apply("iptables", rulesV4(this.#chain, networks, { neighbours, shares }));
-      if (hasIpv6()) await this.#apply("ip6tables", rulesV6(this.#chain));
+      const list = () => run("nft", ["-j", "list", "table", "ip", this.#naming.tenants]).catch(() => NO_TABLE);
+      const present = networks.length === 0 ? NO_TABLE : await list();
+      const rules = rulesV4(this.#naming, networks, { neighbours, present });
+      await nft(hasIpv6() ? [...rules, ...rulesV6(this.#naming)] : rules);
     } catch (error) {
       throw clusterErrors.firewall(errorText(error), { cause: error });
     }
   }
 
-  /** One atomic restore fills the chain; the jump into it is added only where it is missing. */
-  async #apply(tool: string, rules: string): Promise<void> {
-    await run(`${tool}-restore`, ["-w", "10", "--noflush"], rules);
-    const present = await run(tool, this.#jump("-C")).then(
-      () => true,
-      (error) => {
-        if (error instanceof CommandError && error.code === 1) return false;
-        throw error;
-      },
-    );
-    if (!present) await run(tool, this.#jump("-I"));
-  }
-
-  /** The rules of shares that the kernel has; `undefined` without their chain. */
-  #shares(): Promise<string | undefined> {
-    return run("iptables", this.#table("-S", sharesOf(this.#chain))).catch((error) => {
-      if (error instanceof CommandError && error.code === 1) return undefined;
-      throw error;
-    });
-  }
-
+  /** Tables that do not exist are made first, because one that is missing would fail the step. */
   async #uninstall(): Promise<void> {
-    const shares = sharesOf(this.#chain);
-    const steps = [
-      this.#jump("-D"),
-      ...["-F", "-X"].map((action) => this.#table(action, this.#chain)),
-      ...["-F", "-X"].map((action) => this.#table(action, shares)),
-    ];
-    for (const tool of hasIpv6() ? ["iptables", "ip6tables"] : ["iptables"]) {
-      // Each step fails where there is nothing left to remove.
-      for (const args of steps) await run(tool, args).catch(() => {});
-    }
+    const families = hasIpv6() ? ["ip", "ip6"] : ["ip"];
+    const tables = families.map((family) => `table ${family} ${this.#naming.tenants}`);
+    await nft(tables.flatMap((table) => [`add ${table}`, `delete ${table}`])).catch(() => {});
   }
+}
 
-  #jump(action: string): string[] {
-    return ["-w", "10", "-t", "mangle", action, "PREROUTING", "-i", this.#bridges, "-j", this.#chain];
-  }
+async function nft(lines: readonly string[]): Promise<void> {
+  await run("nft", ["-f", "-"], lines.map((line) => `${line}\n`).join(""));
+}
 
-  #table(action: string, chain: string): string[] {
-    return ["-w", "10", "-t", "mangle", action, chain];
+/** Removes the rules of version 0.1, which used iptables: they would drop packets of later leases. */
+async function removeOlder({ chain, bridgePrefix }: Naming): Promise<void> {
+  const jump = ["-D", "PREROUTING", "-i", `${bridgePrefix}+`, "-j", chain];
+  const steps = [jump, ...[chain, `${chain}-N`].flatMap((name) => ["-F", "-X"].map((action) => [action, name]))];
+  for (const tool of ["iptables", "ip6tables"]) {
+    const remove = async () => {
+      for (const step of steps) await run(tool, ["-w", "10", "-t", "mangle", ...step]);
+    };
+    // The first step fails where there are none, and the last one for IPv6, which has one chain.
+    await remove().catch(() => {});
   }
 }
 
@@ -156,59 +143,69 @@ export function onLinkNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>):
   return [...new Set(links.flatMap(({ cidr }) => cidr ?? []))].sort();
 }
 
-/** Additional rules: ranges closed like the permanently closed ones, and rules of the leases' shares. */
-interface RulesBeside {
-  readonly neighbours?: readonly string[];
-  readonly shares?: readonly string[];
-}
-
-export function rulesV4(chain: string, networks: readonly LeaseNetwork[], beside: RulesBeside = {}): string {
-  const { neighbours = [], shares = [] } = beside;
+/**
+ * Input of nft that makes the table, or fills it anew. `neighbours` are closed like the permanently closed ranges; `present` is the
+ * kernel's table in the JSON of nft. A chain that counts connections of a lease already is not touched.
+ */
+export function rulesV4(
+  { tenants, bridgePrefix }: Naming,
+  networks: readonly LeaseNetwork[],
+  { neighbours = [], present = NO_TABLE }: { neighbours?: readonly string[]; present?: string } = {},
+): string[] {
+  const table = `ip ${tenants}`;
   const rules = [
-    "-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN",
-    `-j ${sharesOf(chain)}`,
-    "-p udp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
-    "-p tcp --dport 53 -m addrtype --dst-type LOCAL --limit-iface-in -j RETURN",
-    "-m addrtype --dst-type LOCAL -j DROP",
-    ...networks.map((network) => `-i ${network.bridge} -d ${network.subnet} -j RETURN`),
-    ...[...FORBIDDEN, ...neighbours].map((range) => `-d ${range} -j DROP`),
+    "ct state established,related return",
+    ...networks.map(({ bridge }) => `iifname "${bridge}" jump ${shareOf(bridge)}`),
+    "meta l4proto { tcp, udp } th dport 53 fib daddr . iif type local return",
+    "fib daddr type local drop",
+    ...networks.map(({ bridge, subnet }) => `iifname "${bridge}" ip daddr ${subnet} return`),
+    ...[...FORBIDDEN, ...neighbours].map((range) => `ip daddr ${range} drop`),
   ];
-  return restoreText(chain, rules, shares);
+  return [
+    ...base(table),
+    `add chain ${table} ${JUDGE}`,
+    `flush chain ${table} ${JUDGE}`,
+    ...shareChanges(table, present, networks),
+    `add rule ${table} ${HOOK} iifname "${bridgePrefix}*" jump ${JUDGE}`,
+    ...rules.map((rule) => `add rule ${table} ${JUDGE} ${rule}`),
+  ];
 }
 
-/** The chain of the rules that count the connections of each lease. */
-function sharesOf(chain: string): string {
-  return `${chain}-N`;
+export function rulesV6({ tenants, bridgePrefix }: Naming): string[] {
+  const table = `ip6 ${tenants}`;
+  return [...base(table), `add rule ${table} ${HOOK} iifname "${bridgePrefix}*" drop`];
+}
+
+/** The table with an empty chain where the kernel hands over packets, after it has assigned them to connections. */
+function base(table: string): string[] {
+  return [
+    `add table ${table}`,
+    `add chain ${table} ${HOOK} { type filter hook prerouting priority -150; policy accept; }`,
+    `flush chain ${table} ${HOOK}`,
+  ];
+}
+
+/** The chain that counts the connections of a lease. */
+function shareOf(bridge: string): string {
+  return `n-${bridge}`;
 }
 
 /**
- * Input that updates the rules counting these networks' connections, from `present`, the kernel's own list. A new rule
- * counts from zero, so existing rules stay: otherwise each lease that comes or goes, and each refresh, would give every
- * tenant its whole share again.
+ * Changes of the chains that count connections. A new rule counts from zero, so existing rules stay: otherwise each lease
+ * that comes or goes, and each refresh, would give every tenant its whole share again.
  */
-export function shareRules(chain: string, present: string | undefined, networks: readonly LeaseNetwork[]): string[] {
-  const shares = sharesOf(chain);
-  const rule = (bridge: string) =>
-    `-i ${bridge} -m connlimit --connlimit-above ${CONNECTIONS} --connlimit-mask 0 -j DROP`;
-  const known = new Set([...(present ?? "").matchAll(/ -i (\S+) /g)].map(([, bridge = ""]) => bridge));
-  const wanted = new Set(networks.map(({ bridge }) => bridge));
+function shareChanges(table: string, present: string, networks: readonly LeaseNetwork[]) {
+  const { nftables }: { nftables: { chain?: { name: string }; rule?: { chain: string } }[] } = JSON.parse(present);
+  const chains = nftables.flatMap(({ chain }) => chain?.name ?? []).filter((name) => name.startsWith("n-"));
+  const counting = new Set(nftables.flatMap(({ rule }) => rule?.chain ?? []));
+  const wanted = networks.map(({ bridge }) => shareOf(bridge));
+  const fresh = wanted.filter((name) => !counting.has(name));
+  const gone = chains.filter((name) => !wanted.includes(name));
   return [
-    ...(present === undefined ? [`:${shares} - [0:0]`] : []),
-    ...[...known].filter((bridge) => !wanted.has(bridge)).map((bridge) => `-D ${shares} ${rule(bridge)}`),
-    ...[...wanted].filter((bridge) => !known.has(bridge)).map((bridge) => `-A ${shares} ${rule(bridge)}`),
+    ...gone.flatMap((name) => [`flush chain ${table} ${name}`, `delete chain ${table} ${name}`]),
+    ...fresh.map((name) => `add chain ${table} ${name}`),
+    ...fresh.map((name) => `add rule ${table} ${name} ct count over ${CONNECTIONS} drop`),
   ];
-}
-
-export function rulesV6(chain: string): string {
-  return restoreText(chain, ["-j DROP"]);
-}
-
-/** Naming the chain empties it; the commit then swaps old and new rules at once. Chains that are not named stay. */
-function restoreText(chain: string, rules: readonly string[], beside: readonly string[] = []): string {
-  const named = beside.filter((line) => line.startsWith(":"));
-  const other = beside.filter((line) => !line.startsWith(":"));
-  const own = rules.map((rule) => `-A ${chain} ${rule}`);
-  return ["*mangle", `:${chain} - [0:0]`, ...named, ...own, ...other, "COMMIT", ""].join("\n");
 }
 
 function hasIpv6(): boolean {

@@ -5,7 +5,7 @@ import { discoverEngine, remedy } from "../api/discover.ts";
 import { LABEL, leaseOfLabels, Naming } from "../labels.ts";
 import { parseSocketTable } from "../replica/readiness.ts";
 import { hostCapacity, imageRoom } from "./capacity.ts";
-import { onLinkNetworks, rulesV4, shareRules } from "./firewall.ts";
+import { onLinkNetworks, rulesV4, rulesV6 } from "./firewall.ts";
 import { redirectRules } from "./netns.ts";
 
 describe("the capacity of a host", () => {
@@ -47,22 +47,30 @@ describe("the capacity of a host", () => {
 });
 
 describe("firewall rules", () => {
-  const rules = rulesV4("SVC-x", [{ bridge: "sx1", subnet: "10.89.3.0/24" }]).split("\n");
+  const naming = new Naming("svc-a");
+  const networks = ["sx1", "sx2"].map((bridge, index) => ({ bridge, subnet: `10.89.${index}.0/24` }));
+  const rules = rulesV4(naming, networks.slice(0, 1));
   const at = (text: string) => rules.findIndex((rule) => rule.includes(text));
 
-  it("replace the chain in one step and judge in the order that keeps the host closed", () => {
-    expect(rules.slice(0, 2)).toEqual(["*mangle", ":SVC-x - [0:0]"]);
-    expect(rules.at(-2)).toBe("COMMIT");
+  it("fill the table anew and judge in the order that keeps the host closed", () => {
+    expect(rules.slice(0, 2)).toEqual([
+      "add table ip svc-a-tenants",
+      "add chain ip svc-a-tenants prerouting { type filter hook prerouting priority -150; policy accept; }",
+    ]);
     const order = [
-      at("ESTABLISHED"),
-      at("-j SVC-x-N"),
-      at("--dport 53"),
-      at("LOCAL -j DROP"),
-      at("10.89.3.0/24 -j RETURN"),
-      at("10.0.0.0/8"),
+      at("flush chain ip svc-a-tenants prerouting"),
+      at("flush chain ip svc-a-tenants tenants"),
+      at(`iifname "${naming.bridgePrefix}*" jump tenants`),
+      at("established"),
+      at("jump n-sx1"),
+      at("dport 53"),
+      at("type local drop"),
+      at('iifname "sx1" ip daddr 10.89.0.0/24 return'),
+      at("ip daddr 10.0.0.0/8 drop"),
     ];
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(order).not.toContain(-1);
+    expect(rulesV6(naming).at(-1)).toBe(`add rule ip6 svc-a-tenants prerouting iifname "${naming.bridgePrefix}*" drop`);
   });
 
   it("close the networks on the host's own links, whatever their addresses", () => {
@@ -76,23 +84,26 @@ describe("firewall rules", () => {
       eth1: [{ ...base, family: "IPv4", cidr: "198.51.100.4/26" }],
     });
     expect(found).toEqual(["198.51.100.4/26", "203.0.113.9/24"]);
-    const closed = rulesV4("SVC-x", [{ bridge: "sx1", subnet: "10.89.3.0/24" }], { neighbours: found }).split("\n");
+    const closed = rulesV4(naming, networks, { neighbours: found });
     const place = (text: string) => closed.findIndex((rule) => rule.includes(text));
-    expect(place("-d 203.0.113.9/24 -j DROP")).toBeGreaterThan(place("10.89.3.0/24 -j RETURN"));
+    expect(place("ip daddr 203.0.113.9/24 drop")).toBeGreaterThan(place("ip daddr 10.89.1.0/24 return"));
   });
 
   it("go on counting the connections of leases that stay", () => {
-    const networks = ["sx1", "sx2"].map((bridge) => ({ bridge, subnet: "10.89.3.0/24" }));
-    const rule = (bridge: string) => `${bridge} -m connlimit --connlimit-above 8192 --connlimit-mask 0 -j DROP`;
-    const first = shareRules("SVC-x", undefined, networks.slice(0, 1));
-    expect(first).toEqual([":SVC-x-N - [0:0]", `-A SVC-x-N -i ${rule("sx1")}`]);
-    const present = `-N SVC-x-N\n-A SVC-x-N -i sx0 -m connlimit\n-A SVC-x-N -i sx1 -m connlimit\n`;
-    expect(shareRules("SVC-x", present, networks)).toEqual([
-      `-D SVC-x-N -i ${rule("sx0")}`,
-      `-A SVC-x-N -i ${rule("sx2")}`,
-    ]);
-    const text = rulesV4("SVC-x", networks, { shares: shareRules("SVC-x", present, networks) });
-    expect(text).not.toContain(":SVC-x-N");
+    const shares = (present: readonly object[]) =>
+      rulesV4(naming, networks, { present: JSON.stringify({ nftables: present }) })
+        .filter((rule) => /ip svc-a-tenants n-/.test(rule))
+        .map((rule) => rule.replace("ip svc-a-tenants ", ""));
+    const added = (...bridges: string[]) => [
+      ...bridges.map((bridge) => `add chain n-${bridge}`),
+      ...bridges.map((bridge) => `add rule n-${bridge} ct count over 8192 drop`),
+    ];
+    expect(shares([])).toEqual(added("sx1", "sx2"));
+    const counting = (name: string) => [{ chain: { name } }, { rule: { chain: name } }];
+    const removed = ["flush chain n-sx0", "delete chain n-sx0"];
+    expect(shares([...counting("n-sx0"), ...counting("n-sx1")])).toEqual([...removed, ...added("sx2")]);
+    // Somebody emptied a chain.
+    expect(shares([...counting("n-sx1"), { chain: { name: "n-sx2" } }])).toEqual(added("sx2"));
   });
 
   it("cover private, shared, link-local and multicast ranges", () => {
@@ -106,7 +117,7 @@ describe("firewall rules", () => {
       "100.64.0.0/10",
       "224.0.0.0/3",
     ]) {
-      expect(rules).toContain(`-A SVC-x -d ${range} -j DROP`);
+      expect(rules).toContain(`add rule ip svc-a-tenants tenants ip daddr ${range} drop`);
     }
   });
 });
@@ -149,7 +160,7 @@ describe("names and labels", () => {
     expect(one.bridge(namespace)).toHaveLength(15);
     expect(one.bridge(namespace).startsWith(one.bridgePrefix)).toBe(true);
     expect(one.bridgePrefix).not.toBe(other.bridgePrefix);
-    expect(one.chain).not.toBe(other.chain);
+    expect(one.tenants).not.toBe(other.tenants);
   });
 
   it("give the lease back", () => {

@@ -179,8 +179,9 @@ export class Volumes {
   }
 
   async #attach(image: string, mount: string): Promise<void> {
+    const { size, blocks } = await stat(image);
     // An image of an older release has holes. On a disk that is full by now it is mounted with them.
-    if (!this.#isThin) await keepRoom(image, (await stat(image)).size).catch(() => {});
+    if (!this.#isThin && blocks * 512 < size) await keepRoom(image, size).catch(() => {});
     // Deleted files would make holes again.
     const options = `loop,nodev,nosuid,noatime${this.#isThin ? ",discard" : ""}`;
     await run("mount", ["-t", "ext4", "-o", options, image, mount]).catch(async (error) => {

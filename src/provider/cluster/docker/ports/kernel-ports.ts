@@ -124,14 +124,10 @@ export class KernelPorts {
 
   /** Other programs may forward nothing by default; packets for a node port pass, except from tenants. */
   async #openForward(): Promise<void> {
-    const present = await this.#tool("iptables", this.#forward("-C")).then(
-      () => true,
-      (error) => {
-        if (error instanceof CommandError && error.code === 1) return false;
-        throw error;
-      },
-    );
-    if (!present) await this.#tool("iptables", this.#forward("-I"));
+    await this.#tool("iptables", this.#forward("-C")).catch((error) => {
+      if (!(error instanceof CommandError) || error.code !== 1) throw error;
+      return this.#tool("iptables", this.#forward("-I"));
+    });
   }
 
   #forward(action: string): string[] {
