@@ -20,6 +20,11 @@ export function asOneOf<const T extends string>(words: readonly T[]): (text: str
   };
 }
 
+/** Fields of a setting that is one of a few words, the first of them by default. */
+export function oneOf<const T extends string>(words: readonly [T, ...T[]]) {
+  return { value: `<${words.join("|")}>`, choices: words, default: words[0], parse: asOneOf(words) };
+}
+
 /** Bytes of a size such as `512Mi`. */
 export function asSize(text: string): bigint {
   const [, digits, unit] = /^(\d{1,9})(Mi|Gi)$/.exec(text) ?? [];

@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import {
   asDuration,
-  asOneOf,
   asSize,
   asText,
+  oneOf,
   optional,
   type ReadSetting,
   type SettingTable,
@@ -31,19 +31,13 @@ export const DOCKER_SETTINGS = {
   },
   nodePorts: {
     name: "cluster-node-ports",
-    value: "<process|kernel>",
     summary: "what carries node ports: the data plane alone, or kernel rules in front of it",
-    choices: ["process", "kernel"],
-    default: "process",
-    parse: asOneOf(["process", "kernel"]),
+    ...oneOf(["process", "kernel"]),
   },
   volumeSizes: {
     name: "cluster-volume-sizes",
-    value: "<loop|none>",
     summary: "how volume sizes are enforced",
-    choices: ["loop", "none"],
-    default: "loop",
-    parse: asOneOf(["loop", "none"]),
+    ...oneOf(["loop", "none"]),
   },
   registries: {
     name: "cluster-allow-registries",

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import {
-  asOneOf,
   asSwitch,
   asText,
   asWords,
   commandError,
+  oneOf,
   optional,
   type ReadSetting,
   type SettingTable,
@@ -42,12 +42,9 @@ export const KUBERNETES_PLACES = {
 export const KUBERNETES_SETTINGS = {
   ingress: {
     name: "cluster-ingress",
-    value: "<cluster|provider|forward>",
     summary:
       "whose ingress serves host names; the provider's own must reach pod addresses, or it forwards pod ports through the API server",
-    choices: INGRESSES,
-    default: "cluster",
-    parse: asOneOf(INGRESSES),
+    ...oneOf(INGRESSES),
   },
   ingressClass: {
     name: "cluster-ingress-class",
@@ -57,11 +54,8 @@ export const KUBERNETES_SETTINGS = {
   },
   ingressScheme: {
     name: "cluster-ingress-scheme",
-    value: "<http|https>",
     summary: "how host names are reached through the cluster's ingress; with https Ingress objects ask for TLS",
-    choices: ["http", "https"],
-    default: "http",
-    parse: asOneOf(["http", "https"]),
+    ...oneOf(["http", "https"]),
   },
   ingressIssuer: {
     name: "cluster-ingress-issuer",
@@ -84,11 +78,8 @@ export const KUBERNETES_SETTINGS = {
   },
   podSecurity: {
     name: "cluster-pod-security",
-    value: "<restricted|baseline>",
     summary: "standard for pods of leases; baseline lets images run as root of their container",
-    choices: ["restricted", "baseline"],
-    default: "restricted",
-    parse: asOneOf<PodSecurity>(["restricted", "baseline"]),
+    ...oneOf<PodSecurity>(["restricted", "baseline"]),
   },
 } as const satisfies SettingTable;
 
