@@ -20,7 +20,7 @@ export function asOneOf<const T extends string>(words: readonly T[]): (text: str
   };
 }
 
-/** Fields of a setting that is one of a few words, the first of them by default. */
+/** Fields of a setting whose value is one of a few words, by default the first. */
 export function oneOf<const T extends string>(words: readonly [T, ...T[]]) {
   return { value: `<${words.join("|")}>`, choices: words, default: words[0], parse: asOneOf(words) };
 }

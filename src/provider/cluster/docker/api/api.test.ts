@@ -173,6 +173,15 @@ it.each(["https://127.0.0.1:2376", "ssh://me@host", "npipe:////./pipe/docker_eng
   },
 );
 
+it("an engine, or a proxy before it, that leads elsewhere is not followed", async () => {
+  const server = createServer((_, response) => response.writeHead(301, { location: "http://127.0.0.1:1/" }).end());
+  closers.push(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const api = await EngineApi.open(`tcp://127.0.0.1:${port}`, PATIENCE);
+  await expect(api.listContainers({})).rejects.toMatchObject({ kind: "unreachable" });
+});
+
 it.each([200, 409])(
   "a command whose connection is not carried on is refused, and leaves no socket: %i",
   async (status) => {

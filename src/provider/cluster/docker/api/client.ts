@@ -29,7 +29,12 @@ export class EngineClient {
 
   /** Makes no connection yet. With `timeout`, a call fails after so many milliseconds of silence. */
   static async open(socket: string, timeout?: number): Promise<EngineClient> {
-    const { default: Client } = await import("docker-modem");
+    const [{ default: Client }, { default: http }] = await Promise.all([
+      import("docker-modem"),
+      import("docker-modem/lib/http.js"),
+    ]);
+    // The library follows without a listener for errors, so one would end the program.
+    http.maxRedirects = 0;
     const address = addressOf(socket);
     // The library would take from it what the address does not say, as the protocol, or refuse it.
     const { DOCKER_HOST: elsewhere } = process.env;
