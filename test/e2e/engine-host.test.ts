@@ -237,8 +237,8 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
         mangle(tool, "-I", "PREROUTING", "-i", `${bridgePrefix}+`, "-j", chain);
       }
       await open();
-      const left = () => ["iptables", "ip6tables"].filter((tool) => mangle(tool, "-S").includes(chain));
-      await expect.poll(left).toEqual([]);
+      expect(await driver.obstacle()).toBeUndefined();
+      expect(["iptables", "ip6tables"].filter((tool) => mangle(tool, "-S").includes(chain))).toEqual([]);
     });
 
     it("leave no rule behind", async () => {

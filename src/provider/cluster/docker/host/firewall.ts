@@ -29,6 +29,8 @@ export class Firewall {
   readonly #naming: Naming;
   readonly #mutex = new Mutex();
   readonly #networks = new Map<string, LeaseNetwork>();
+  /** Whether the last attempt to set the rules succeeded. */
+  #isInForce = false;
 
   constructor(naming: Naming) {
     this.#naming = naming;
@@ -37,9 +39,10 @@ export class Firewall {
   /** Opens a lease's own subnet to it; everything else stays closed. Rejects where rules cannot be set. */
   allow(namespace: string, network: LeaseNetwork): Promise<void> {
     const known = this.#networks.get(namespace);
-    if (known?.subnet === network.subnet && known.bridge === network.bridge) return Promise.resolve();
+    if (this.#isInForce && known?.subnet === network.subnet && known.bridge === network.bridge)
+      return Promise.resolve();
     return this.#mutex.run(async () => {
-      await this.#install([...this.#networks.values(), network]);
+      await this.#install(new Map(this.#networks).set(namespace, network));
       this.#networks.set(namespace, network);
     });
   }
@@ -48,8 +51,7 @@ export class Firewall {
   restore(networks: readonly (LeaseNetwork & { readonly namespace: string })[]): Promise<void> {
     return this.#mutex.run(async () => {
       for (const { namespace, bridge, subnet } of networks) this.#networks.set(namespace, { bridge, subnet });
-      if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
-      await removeOlder(this.#naming);
+      if (this.#networks.size > 0) await this.#install();
     });
   }
 
@@ -60,7 +62,7 @@ export class Firewall {
       if (network === undefined) return;
       this.#networks.delete(namespace);
       await removeEngineLeftovers(network.bridge);
-      if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
+      if (this.#networks.size > 0) await this.#install();
       else await this.#uninstall();
     });
   }
@@ -68,13 +70,13 @@ export class Firewall {
   /** Restores flushed rules. */
   refresh(): Promise<void> {
     return this.#mutex.run(async () => {
-      if (this.#networks.size > 0) await this.#install([...this.#networks.values()]);
+      if (this.#networks.size > 0) await this.#install();
     });
   }
 
   /** Checks that rules can be set by setting them; called before a deployment is accepted. */
   async probe(): Promise<void> {
-    await this.#mutex.run(() => this.#install([...this.#networks.values()]));
+    await this.#mutex.run(() => this.#install());
   }
 
   /** Removes every rule of this provider. */
@@ -86,16 +88,21 @@ export class Firewall {
   }
 
   /** One atomic step, whatever was there before. */
-  async #install(networks: readonly LeaseNetwork[]): Promise<void> {
+  async #install(networks: ReadonlyMap<string, LeaseNetwork> = this.#networks): Promise<void> {
+    const wasInForce = this.#isInForce;
+    this.#isInForce = false;
     try {
       const neighbours = onLinkNetworks(networkInterfaces());
+      // Without a list, the connections of all leases are counted anew.
       const list = () => run("nft", ["-j", "list", "table", "ip", this.#naming.tenants]).catch(() => NO_TABLE);
-      const present = networks.length === 0 ? NO_TABLE : await list();
-      const rules = rulesV4(this.#naming, networks, { neighbours, present });
+      const present = networks.size === 0 ? NO_TABLE : await list();
+      const rules = rulesV4(this.#naming, [...networks.values()], { neighbours, present });
       await nft(hasIpv6() ? [...rules, ...rulesV6(this.#naming)] : rules);
     } catch (error) {
       throw clusterErrors.firewall(errorText(error), { cause: error });
     }
+    if (!wasInForce) await removeOlder(this.#naming);
+    this.#isInForce = true;
   }
 
   /** Tables that do not exist are made first, because one that is missing would fail the step. */
@@ -203,7 +210,7 @@ function shareChanges(table: string, present: string, networks: readonly LeaseNe
   const gone = chains.filter((name) => !wanted.includes(name));
   return [
     ...gone.flatMap((name) => [`flush chain ${table} ${name}`, `delete chain ${table} ${name}`]),
-    ...fresh.map((name) => `add chain ${table} ${name}`),
+    ...fresh.flatMap((name) => [`add chain ${table} ${name}`, `flush chain ${table} ${name}`]),
     ...fresh.map((name) => `add rule ${table} ${name} ct count over ${CONNECTIONS} drop`),
   ];
 }

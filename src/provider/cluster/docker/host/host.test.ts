@@ -5,7 +5,7 @@ import { discoverEngine, remedy } from "../api/discover.ts";
 import { LABEL, leaseOfLabels, Naming } from "../labels.ts";
 import { parseSocketTable } from "../replica/readiness.ts";
 import { hostCapacity, imageRoom } from "./capacity.ts";
-import { onLinkNetworks, rulesV4, rulesV6 } from "./firewall.ts";
+import { Firewall, onLinkNetworks, rulesV4, rulesV6 } from "./firewall.ts";
 import { redirectRules } from "./netns.ts";
 
 describe("the capacity of a host", () => {
@@ -95,7 +95,7 @@ describe("firewall rules", () => {
         .filter((rule) => /ip svc-a-tenants n-/.test(rule))
         .map((rule) => rule.replace("ip svc-a-tenants ", ""));
     const added = (...bridges: string[]) => [
-      ...bridges.map((bridge) => `add chain n-${bridge}`),
+      ...bridges.flatMap((bridge) => [`add chain n-${bridge}`, `flush chain n-${bridge}`]),
       ...bridges.map((bridge) => `add rule n-${bridge} ct count over 8192 drop`),
     ];
     expect(shares([])).toEqual(added("sx1", "sx2"));
@@ -104,6 +104,19 @@ describe("firewall rules", () => {
     expect(shares([...counting("n-sx0"), ...counting("n-sx1")])).toEqual([...removed, ...added("sx2")]);
     // Somebody emptied a chain.
     expect(shares([...counting("n-sx1"), { chain: { name: "n-sx2" } }])).toEqual(added("sx2"));
+  });
+
+  it("let no lease begin that was known before they are in force", async () => {
+    class Refused extends Naming {
+      override get tenants(): string {
+        return "no name of a table";
+      }
+    }
+    const firewall = new Firewall(new Refused("svc-a"));
+    const [network] = networks;
+    if (network === undefined) throw new Error("no network");
+    await expect(firewall.restore([{ namespace: "x", ...network }])).rejects.toThrow("cannot be set");
+    await expect(firewall.allow("x", network)).rejects.toThrow("cannot be set");
   });
 
   it("cover private, shared, link-local and multicast ranges", () => {
